@@ -1,0 +1,223 @@
+use crate::{Access, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
+
+/// A scalar computation, evaluated each time its statement runs. Its meaning is C's with what C leaves open defined:
+/// signed arithmetic wraps, a shift count is taken modulo the width, float to integer saturates and NaN gives 0.
+///
+/// Expressions have no side effects, but some can fault: a [`Expr::Load`] outside its array, an integer division by zero.
+/// Operands are evaluated left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A constant.
+    Constant(Value),
+    /// The value of an enclosing loop's iterator, an `i64`.
+    Iter(IterId),
+    /// The value of a scalar parameter.
+    Param(ScalarId),
+    /// The value of a `let` or a mutable scalar.
+    Local(LocalId),
+    /// An operand of the combiner that this expression is the body of; see [`Combine::body`](crate::Combine::body).
+    Operand(Operand),
+    /// An array element.
+    Load(Access),
+    /// An operation on one operand.
+    Unary(UnaryOp, Box<Self>),
+    /// An operation on two operands of the same type. The span is what a division by zero points at.
+    Binary(BinaryOp, Box<Self>, Box<Self>, Span),
+    /// A comparison of two operands of the same type, giving `bool`. With a NaN only [`CompareOp::Ne`] holds.
+    Compare(CompareOp, Box<Self>, Box<Self>),
+    /// `left && right` on `bool`; `right` is evaluated only when `left` holds.
+    And(Box<Self>, Box<Self>),
+    /// `left || right` on `bool`; `right` is evaluated only when `left` does not hold.
+    Or(Box<Self>, Box<Self>),
+    /// `condition ? then : otherwise`; only the chosen one is evaluated.
+    Select(Box<Self>, Box<Self>, Box<Self>),
+    /// Conversion to another type, as C converts; to `bool` it is `!= 0`.
+    Cast(Type, Box<Self>),
+}
+
+/// The two operands of a combiner's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// What is there already.
+    Held,
+    /// What comes to it.
+    Incoming,
+}
+
+/// Operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `-x`, wrapping.
+    Neg,
+    /// `~x` on integers.
+    BitNot,
+    /// `!x` on `bool`.
+    Not,
+}
+
+/// Operations on two operands of one type, which is also the type of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Addition, wrapping.
+    Add,
+    /// Subtraction, wrapping.
+    Sub,
+    /// Multiplication, wrapping.
+    Mul,
+    /// Division, towards zero on integers; an integer zero divisor is a fault, `MIN / -1` is `MIN`.
+    Div,
+    /// The remainder of [`BinaryOp::Div`], with the sign of the dividend; integers only; `MIN % -1` is 0.
+    Rem,
+    /// Bitwise and; integers only.
+    BitAnd,
+    /// Bitwise or; integers only.
+    BitOr,
+    /// Bitwise exclusive or; integers only.
+    BitXor,
+    /// Left shift by the count modulo the width; integers only.
+    Shl,
+    /// Right shift by the count modulo the width, copying the sign of a signed operand; integers only.
+    Shr,
+}
+
+impl BinaryOp {
+    /// The operator in the kernel text, which is C's.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::Rem => "%",
+            Self::BitAnd => "&",
+            Self::BitOr => "|",
+            Self::BitXor => "^",
+            Self::Shl => "<<",
+            Self::Shr => ">>",
+        }
+    }
+
+    /// Defined on integers alone.
+    pub fn is_integer_only(self) -> bool {
+        !matches!(self, Self::Add | Self::Sub | Self::Mul | Self::Div)
+    }
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl CompareOp {
+    /// The operator in the kernel text, which is C's.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+}
+
+impl Expr {
+    /// A constant of type `i64`.
+    pub fn i64(value: i64) -> Self {
+        Self::Constant(Value::i64(value))
+    }
+
+    /// `left op right`.
+    pub fn binary(op: BinaryOp, left: Self, right: Self, span: Span) -> Self {
+        Self::Binary(op, Box::new(left), Box::new(right), span)
+    }
+
+    /// `left op right` as a `bool`.
+    pub fn compare(op: CompareOp, left: Self, right: Self) -> Self {
+        Self::Compare(op, Box::new(left), Box::new(right))
+    }
+
+    /// `condition ? then : otherwise`.
+    pub fn select(condition: Self, then: Self, otherwise: Self) -> Self {
+        Self::Select(Box::new(condition), Box::new(then), Box::new(otherwise))
+    }
+
+    /// `op operand`.
+    pub fn unary(op: UnaryOp, operand: Self) -> Self {
+        Self::Unary(op, Box::new(operand))
+    }
+
+    /// The expression converted to `ty`; itself when it has that type already.
+    pub fn cast_to(self, ty: Type, kernel: &Kernel) -> Self {
+        if self.ty(kernel) == ty {
+            self
+        } else {
+            Self::Cast(ty, Box::new(self))
+        }
+    }
+
+    /// The type of the value. Only meaningful for an expression of a verified kernel; combiner operands, whose type is that
+    /// of the element they combine, count as `i64`.
+    pub fn ty(&self, kernel: &Kernel) -> Type {
+        match self {
+            Self::Constant(value) => value.ty(),
+            Self::Iter(_) | Self::Operand(_) => Type::I64,
+            Self::Param(param) => kernel.scalars[*param].ty,
+            Self::Local(local) => kernel.locals[*local].ty,
+            Self::Load(access) => kernel.arrays[access.array].element,
+            Self::Unary(_, operand) | Self::Binary(_, operand, _, _) => operand.ty(kernel),
+            Self::Compare(..) | Self::And(..) | Self::Or(..) => Type::Bool,
+            Self::Select(_, then, _) => then.ty(kernel),
+            Self::Cast(ty, _) => *ty,
+        }
+    }
+
+    /// The expressions that this one is made of, in order of evaluation; those inside subscripts are not among them.
+    pub fn operands(&self) -> Vec<&Self> {
+        match self {
+            Self::Unary(_, operand) | Self::Cast(_, operand) => vec![operand],
+            Self::Binary(_, left, right, _)
+            | Self::Compare(_, left, right)
+            | Self::And(left, right)
+            | Self::Or(left, right) => vec![left, right],
+            Self::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+            Self::Constant(_)
+            | Self::Iter(_)
+            | Self::Param(_)
+            | Self::Local(_)
+            | Self::Operand(_)
+            | Self::Load(_) => vec![],
+        }
+    }
+
+    /// The same, for rewriting in place.
+    pub fn operands_mut(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::Unary(_, operand) | Self::Cast(_, operand) => vec![operand],
+            Self::Binary(_, left, right, _)
+            | Self::Compare(_, left, right)
+            | Self::And(left, right)
+            | Self::Or(left, right) => vec![left, right],
+            Self::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+            Self::Constant(_)
+            | Self::Iter(_)
+            | Self::Param(_)
+            | Self::Local(_)
+            | Self::Operand(_)
+            | Self::Load(_) => vec![],
+        }
+    }
+}

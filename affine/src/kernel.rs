@@ -1,0 +1,132 @@
+use crate::{AffineExpr, Node, Span, Type};
+use la_arena::{Arena, Idx};
+
+/// A loop's iterator.
+pub type IterId = Idx<Iter>;
+/// A scalar parameter.
+pub type ScalarId = Idx<Scalar>;
+/// An array: a parameter, a private buffer or a local array.
+pub type ArrayId = Idx<Array>;
+/// A `let` or a mutable scalar.
+pub type LocalId = Idx<Local>;
+
+/// One function: what it takes and what it does.
+///
+/// All names of a kernel (parameters, arrays, iterators, locals) are different from each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The name, without the `@` that the text puts before it.
+    pub name: String,
+    /// Where the name stands in the source.
+    pub span: Span,
+    /// The parameters in the order of a call.
+    pub params: Vec<Parameter>,
+    /// The scalar parameters.
+    pub scalars: Arena<Scalar>,
+    /// Array parameters, private buffers of foralls, and local arrays.
+    pub arrays: Arena<Array>,
+    /// The iterators of all loops.
+    pub iters: Arena<Iter>,
+    /// The `let` values and mutable scalars.
+    pub locals: Arena<Local>,
+    /// What runs.
+    pub body: Vec<Node>,
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// A value.
+    Scalar(ScalarId),
+    /// An array, borrowed from the caller. Distinct array parameters never overlap.
+    Array(ArrayId),
+}
+
+/// A scalar parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An array, stored row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub element: Type,
+    /// The number of elements in each dimension, outermost first, over parameters alone; at least one dimension.
+    pub extents: Vec<AffineExpr>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An iterator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iter {
+    /// Its name.
+    pub name: String,
+    /// Where its loop stands.
+    pub span: Span,
+}
+
+/// A scalar that lives inside the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// `var` (can be set again) rather than `let`.
+    pub mutable: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Kernel {
+    /// A kernel without parameters that does nothing.
+    pub fn new(name: impl Into<String>, span: Span) -> Self {
+        Self {
+            name: name.into(),
+            span,
+            params: Vec::new(),
+            scalars: Arena::new(),
+            arrays: Arena::new(),
+            iters: Arena::new(),
+            locals: Arena::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// The array parameters in the order of a call.
+    pub fn array_params(&self) -> impl Iterator<Item = ArrayId> + '_ {
+        self.params.iter().filter_map(|param| match param {
+            Parameter::Array(array) => Some(*array),
+            Parameter::Scalar(_) => None,
+        })
+    }
+
+    /// Whether `name` names anything in the kernel.
+    pub fn is_taken(&self, name: &str) -> bool {
+        self.scalars.values().any(|it| it.name == name)
+            || self.arrays.values().any(|it| it.name == name)
+            || self.iters.values().any(|it| it.name == name)
+            || self.locals.values().any(|it| it.name == name)
+    }
+
+    /// `base` if it is free, else `base` with the smallest number behind it that makes it so.
+    pub fn fresh_name(&self, base: &str) -> String {
+        if !self.is_taken(base) {
+            return base.to_owned();
+        }
+        (2_u64..)
+            .map(|number| format!("{base}_{number}"))
+            .find(|name| !self.is_taken(name))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,28 @@
+//! The intermediate representation of strew and everything that is said about it without knowing C, Cranelift or threads.
+//!
+//! Reading order: [`Type`] and [`Value`] (what is computed with), [`AffineExpr`] (what bounds and subscripts are made of),
+//! [`Expr`] (what statements compute), [`Access`], [`Node`] (loops and statements), [`Kernel`]. Then [`text`] (print and
+//! parse), [`verify`] (the invariants), [`interpret`](mod@interpret) (the reference for every later stage).
+//!
+//! A kernel is an owned tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas: cloning is cheap,
+//! so transforms are pure functions. What can be derived from a kernel is computed when asked for and never stored in it.
+
+mod access;
+mod affine_expr;
+mod combiner;
+mod expr;
+mod kernel;
+mod node;
+mod span;
+mod types;
+
+pub use access::{Access, Subscript};
+pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
+pub use combiner::{Add, And, Combine, Combiner, Max, Min, Mul, Or, Xor};
+pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
+pub use kernel::{
+    Array, ArrayId, Iter, IterId, Kernel, Local, LocalId, Parameter, Scalar, ScalarId,
+};
+pub use node::{AffineFor, Bound, Condition, Forall, Node, Place, Private, Relation, ScfFor};
+pub use span::Span;
+pub use types::{Type, Value};

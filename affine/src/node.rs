@@ -1,0 +1,181 @@
+use crate::{
+    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Span,
+};
+
+/// A loop or a statement.
+///
+/// `affine` nodes have bounds and conditions that are quasi-affine in iterators and parameters: their iteration domains are
+/// known exactly. `scf` nodes compute theirs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// `affine.for i in lower..upper step s { … }`
+    AffineFor(AffineFor),
+    /// `affine.if (…) { … } else { … }`; all conditions must hold.
+    AffineIf {
+        /// All of them must hold.
+        conditions: Vec<Condition>,
+        /// Runs when they do.
+        then: Vec<Node>,
+        /// Runs when they do not.
+        otherwise: Vec<Node>,
+    },
+    /// `scf.forall i in 0..count private(…) merge(…) strategy(…) { … }`
+    Forall(Forall),
+    /// `scf.for i in lower..upper step s { … }`
+    ScfFor(ScfFor),
+    /// `scf.while condition { … }`
+    ScfWhile {
+        /// Evaluated before each turn.
+        condition: Expr,
+        /// One turn.
+        body: Vec<Node>,
+    },
+    /// `scf.if condition { … } else { … }`
+    ScfIf {
+        /// A `bool`.
+        condition: Expr,
+        /// Runs when it holds.
+        then: Vec<Node>,
+        /// Runs when it does not.
+        otherwise: Vec<Node>,
+    },
+    /// `let x: t = value` or `var x: t = value`: declares the local, which is visible to the end of the block.
+    Declare {
+        /// The local, declared here and nowhere else.
+        local: LocalId,
+        /// Its (first) value, of its type.
+        value: Expr,
+    },
+    /// `place = value`
+    Assign {
+        /// Where to.
+        place: Place,
+        /// Of the place's type.
+        value: Expr,
+        /// The statement in the source.
+        span: Span,
+    },
+    /// `place reduce(combiner) value`: an update whose order its writer does not mean.
+    Reduce {
+        /// Where to.
+        place: Place,
+        /// How.
+        combiner: Combiner,
+        /// Of the place's type.
+        value: Expr,
+        /// The statement in the source.
+        span: Span,
+    },
+}
+
+/// What a statement writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// An array element.
+    Element(Access),
+    /// A mutable scalar.
+    Local(LocalId),
+}
+
+/// A loop whose bounds are quasi-affine. Runs its body for `iter` from `lower`, in steps of `step`, while below `upper`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AffineFor {
+    /// Bound by this loop and by no other.
+    pub iter: IterId,
+    /// The greatest of these.
+    pub lower: Bound,
+    /// The least of these; not itself reached.
+    pub upper: Bound,
+    /// Positive.
+    pub step: i64,
+    /// The body.
+    pub body: Vec<Node>,
+}
+
+/// The alternatives of a loop bound, at least one: their maximum as a lower, their minimum as an upper bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound(pub Vec<AffineExpr>);
+
+impl From<AffineExpr> for Bound {
+    fn from(expr: AffineExpr) -> Self {
+        Self(vec![expr])
+    }
+}
+
+impl Bound {
+    /// The expression, when there is only one.
+    pub fn as_single(&self) -> Option<&AffineExpr> {
+        match self.0.as_slice() {
+            [expr] => Some(expr),
+            _ => None,
+        }
+    }
+}
+
+/// An affine condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The left side.
+    pub left: AffineExpr,
+    /// How the sides relate.
+    pub relation: Relation,
+    /// The right side.
+    pub right: AffineExpr,
+}
+
+/// The relations that a [`Condition`] can state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// `<=`
+    LessOrEqual,
+    /// `<`
+    Less,
+    /// `==`
+    Equal,
+}
+
+/// A loop whose iterations `0..count` may run in any order and at once.
+///
+/// Its meaning is fixed: every iteration works on private buffers of its own, each filled with its combiner's identity; when all
+/// are done the buffers are combined into their targets, those of lower iterations first. `strategy` may change how the
+/// combination is grouped, and nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forall {
+    /// Bound by this loop and by no other.
+    pub iter: IterId,
+    /// The number of iterations.
+    pub count: AffineExpr,
+    /// The private buffers, each with the array it is merged into.
+    pub privates: Vec<Private>,
+    /// `auto`, or the name of a strategy that the runtime knows.
+    pub strategy: String,
+    /// The body.
+    pub body: Vec<Node>,
+}
+
+/// A private buffer: `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Private {
+    /// The buffer, with the element type and the extents of the target.
+    pub buffer: ArrayId,
+    /// What it is merged into; not touched by the body.
+    pub target: ArrayId,
+    /// Fills and merges.
+    pub combiner: Combiner,
+}
+
+/// A loop whose bounds are computed when it starts. Runs its body for `iter` from `lower`, in steps of `step`, while below
+/// `upper`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScfFor {
+    /// Bound by this loop and by no other.
+    pub iter: IterId,
+    /// An `i64`.
+    pub lower: Expr,
+    /// An `i64`; not itself reached.
+    pub upper: Expr,
+    /// Positive.
+    pub step: i64,
+    /// The body.
+    pub body: Vec<Node>,
+}

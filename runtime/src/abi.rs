@@ -1,0 +1,135 @@
+//! What generated code and the runtime hand each other: plain tables and function pointers, no types of the kernel.
+//!
+//! Generated code reads and writes the fields by their offsets, so every struct is `repr(C)` and made of 4- and 8-byte fields.
+
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
+
+/// How deep a fault can tell its iteration; loops nested deeper are left out, the innermost ones first.
+pub const MAX_DEPTH: usize = 8;
+
+/// What a generated function returns.
+///
+/// Values outside this list are never returned by generated code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Status {
+    /// It ran to its end.
+    Done = 0,
+    /// It stopped at a fault, which is in [`Call::fault`].
+    Fault = 1,
+    /// It saw that [`Call::stop`] is not zero.
+    Stopped = 2,
+    /// A forall could not start or finish; the session knows why.
+    Refused = 3,
+}
+
+/// One argument: a scalar's bits, zero-extended, or the address of an array's first element.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Slot {
+    /// Bits or address.
+    pub bits_or_address: u64,
+    /// The number of elements of an array; 0 for a scalar.
+    pub elements: u64,
+}
+
+/// Where and at what a generated function stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct FaultRecord {
+    /// The number of the site in the compiled kernel's table of sites.
+    pub site: u32,
+    /// How many entries of `iteration` are meant.
+    pub depth: u32,
+    /// The index that was out of range; as an unsigned 64-bit number when the site says so; 0 for other faults.
+    pub index: i64,
+    /// The extent it had to be below.
+    pub extent: i64,
+    /// The iterators of the enclosing loops, outermost first.
+    pub iteration: [i64; MAX_DEPTH],
+}
+
+/// The state of one running generated function. Every task has its own; `slots` and `stop` are shared.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Call {
+    /// The arguments, one for each parameter.
+    pub slots: *const Slot,
+    /// Not zero when the call is to end early; polled in loops.
+    pub stop: *const AtomicU32,
+    /// The [`Session`](crate::Session) that the call belongs to; generated code only hands it on.
+    pub session: *const c_void,
+    /// How many updates of array elements were done.
+    pub updates: u64,
+    /// Set before [`Status::Fault`] is returned.
+    pub fault: FaultRecord,
+}
+
+/// A whole kernel: returns a [`Status`].
+pub type EntryFn = unsafe extern "C" fn(call: *mut Call) -> u32;
+
+/// Iterations `first..last` of a forall, in order: returns a [`Status`].
+///
+/// `frame` holds the values that the body takes from outside of the loop; `privates` the addresses of this task's private buffers,
+/// in the order of [`ForallCall::privates`]. They may be the targets themselves when only one task runs.
+pub type ChunkFn = unsafe extern "C" fn(
+    call: *mut Call,
+    frame: *const u64,
+    privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32;
+
+/// Writes the identity to `elements` elements at `buffer`.
+pub type FillFn = unsafe extern "C" fn(buffer: *mut u8, elements: u64);
+
+/// `held[i] = held[i] ∘ incoming[i]` for `elements` elements; the two do not overlap.
+pub type MergeFn = unsafe extern "C" fn(held: *mut u8, incoming: *const u8, elements: u64);
+
+/// A private buffer of a forall.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PrivateCall {
+    /// What the buffers are merged into.
+    pub target: *mut u8,
+    /// Its number of elements.
+    pub elements: u64,
+    /// Writes the identity.
+    pub fill: FillFn,
+    /// Combines.
+    pub merge: MergeFn,
+    /// The size of an element: 1, 2, 4 or 8.
+    pub element_bytes: u32,
+    /// 1 when regrouping never changes a bit, else 0.
+    pub exact: u32,
+}
+
+/// A forall that generated code asks the runtime to run.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ForallCall {
+    /// Its body.
+    pub body: ChunkFn,
+    /// Values from outside of the loop, for the body.
+    pub frame: *const u64,
+    /// Its private buffers.
+    pub privates: *const PrivateCall,
+    /// How many of them.
+    pub private_count: u64,
+    /// The number of iterations; may be 0 or less.
+    pub count: i64,
+    /// An estimate of how many iterations of the tiled loop all of them are together.
+    pub trips: i64,
+    /// The number of the strategy in [`STRATEGIES`](crate::STRATEGIES), or [`AUTO`].
+    pub strategy: u32,
+    /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the runtime keeps what it needs
+    /// to put the targets back.
+    pub guarded: u32,
+}
+
+/// The strategy number that leaves the choice to the runtime.
+pub const AUTO: u32 = u32::MAX;
+
+/// The entry point that generated code calls for a forall: returns a [`Status`].
+pub type ForallFn = unsafe extern "C" fn(call: *mut Call, forall: *const ForallCall) -> u32;

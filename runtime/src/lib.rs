@@ -1,0 +1,3 @@
+//! (being built)
+
+pub mod abi;
