@@ -1,0 +1,136 @@
+use std::fmt;
+use strew_affine::Span;
+
+/// The language that a source is written in, by the ending of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// The C subset: every name that does not end in `.nest`.
+    C,
+    /// Kernel text: a name that ends in `.nest`.
+    KernelText,
+}
+
+/// A named source text; spans are byte ranges in it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    /// The offset of the first byte of every line.
+    lines: Vec<usize>,
+}
+
+/// A place in a source as people count: both from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+impl Source {
+    /// The text of the file `name`, whose ending tells the language.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0)
+            .chain(breaks.map(|(at, _)| at + 1))
+            .collect();
+        Self {
+            name: name.into(),
+            text,
+            lines,
+        }
+    }
+
+    /// The name of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the name's ending says.
+    pub fn language(&self) -> Language {
+        if self.name.ends_with(".nest") {
+            Language::KernelText
+        } else {
+            Language::C
+        }
+    }
+
+    /// The place of the byte at `offset`; an offset past the end counts as the end.
+    pub fn position(&self, offset: usize) -> Position {
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let line_text = self.text.get(start..).unwrap_or_default();
+        // Counting rather than slicing up to the offset, which may lie inside a character.
+        let before = line_text.char_indices();
+        let column = before.take_while(|(at, _)| start + at < offset).count() + 1;
+        Position { line, column }
+    }
+
+    /// The place where `span` starts.
+    pub fn start(&self, span: Span) -> Position {
+        self.position(span.start as usize)
+    }
+
+    /// The place just behind `span`.
+    pub fn end(&self, span: Span) -> Position {
+        self.position(span.end as usize)
+    }
+
+    /// The number of bytes of the line in which `span` starts.
+    pub(crate) fn line_length(&self, span: Span) -> usize {
+        let line = self.start(span).line;
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let end = self.lines.get(line).copied().unwrap_or(self.text.len());
+        end.saturating_sub(start)
+    }
+
+    /// `span` as a byte range that can be cut out of the text: inside it and on character boundaries.
+    pub(crate) fn range(&self, span: Span) -> std::ops::Range<usize> {
+        let floor = |offset: u32| self.text.floor_char_boundary(offset as usize);
+        let start = floor(span.start);
+        start..floor(span.end).max(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_in_characters() {
+        let source = Source::new("a.c", "ab\nåäö = 1;\n");
+        assert_eq!(source.position(0).to_string(), "1:1");
+        assert_eq!(source.position(2).to_string(), "1:3");
+        assert_eq!(source.position(3).to_string(), "2:1");
+        assert_eq!(source.position(9).to_string(), "2:4");
+        assert_eq!(source.position(usize::MAX).line, 3);
+    }
+
+    #[test]
+    fn an_empty_source_has_one_empty_line() {
+        let source = Source::new("a.c", "");
+        assert_eq!(source.position(0), Position { line: 1, column: 1 });
+        assert_eq!(source.position(7).line, 1);
+        assert_eq!(source.range(Span::new(3, 9)), 0..0);
+    }
+
+    #[test]
+    fn the_ending_of_the_name_tells_the_language() {
+        assert_eq!(Source::new("a.nest", "").language(), Language::KernelText);
+        assert_eq!(Source::new("a.c", "").language(), Language::C);
+        assert_eq!(Source::new("<stdin>", "").language(), Language::C);
+    }
+}
