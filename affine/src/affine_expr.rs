@@ -157,10 +157,7 @@ impl AffineExpr {
     fn times_term(&self, by: &Term) -> Result<Self, Overflow> {
         let alone = Term {
             factors: by.factors.clone(),
-            coefficient: self
-                .constant
-                .checked_mul(by.coefficient)
-                .ok_or(Overflow)?,
+            coefficient: self.constant.checked_mul(by.coefficient).ok_or(Overflow)?,
         };
         let mut terms = vec![alone];
         for term in &self.terms {
@@ -304,7 +301,11 @@ impl Factor {
     fn evaluate(&self, value_of: &impl Fn(Variable) -> i64) -> Result<i64, Overflow> {
         let pair = |left: &AffineExpr, right: &AffineExpr| {
             let (left, right) = (left.evaluate(value_of)?, right.evaluate(value_of)?);
-            if right > 0 { Ok((left, right)) } else { Err(Overflow) }
+            if right > 0 {
+                Ok((left, right))
+            } else {
+                Err(Overflow)
+            }
         };
         match self {
             Self::Variable(variable) => Ok(value_of(*variable)),

@@ -161,7 +161,11 @@ impl Combine for Min {
     }
 
     fn identity(&self, ty: Type) -> Option<Value> {
-        number(ty, ty.integer_range().map_or(0, |range| range.1), f64::INFINITY)
+        number(
+            ty,
+            ty.integer_range().map_or(0, |range| range.1),
+            f64::INFINITY,
+        )
     }
 
     fn body(&self, _: Type) -> Expr {
@@ -184,7 +188,11 @@ impl Combine for Max {
     }
 
     fn identity(&self, ty: Type) -> Option<Value> {
-        number(ty, ty.integer_range().map_or(0, |range| range.0), f64::NEG_INFINITY)
+        number(
+            ty,
+            ty.integer_range().map_or(0, |range| range.0),
+            f64::NEG_INFINITY,
+        )
     }
 
     fn body(&self, _: Type) -> Expr {

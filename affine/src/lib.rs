@@ -7,6 +7,8 @@
 //! A kernel is an owned tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas: cloning is cheap,
 //! so transforms are pure functions. What can be derived from a kernel is computed when asked for and never stored in it.
 
+#![forbid(unsafe_code)]
+
 mod access;
 mod affine_expr;
 mod combiner;
@@ -14,7 +16,10 @@ mod expr;
 mod kernel;
 mod node;
 mod span;
+#[cfg(test)]
+mod test_kernels;
 mod types;
+pub mod visit;
 
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};

@@ -1,6 +1,4 @@
-use crate::{
-    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Span,
-};
+use crate::{Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Span};
 
 /// A loop or a statement.
 ///

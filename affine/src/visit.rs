@@ -1,0 +1,285 @@
+//! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
+
+use crate::{
+    Access, AffineFor, ArrayId, Expr, Forall, IterId, Kernel, Node, Parameter, Place, ScfFor,
+    Subscript,
+};
+use std::collections::BTreeSet;
+
+/// A loop with an iterator, of any kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Loop<'k> {
+    /// `affine.for`
+    Affine(&'k AffineFor),
+    /// `scf.forall`
+    Forall(&'k Forall),
+    /// `scf.for`
+    Scf(&'k ScfFor),
+}
+
+impl<'k> Loop<'k> {
+    /// The loop that `node` is, if it is one with an iterator; `scf.while` has none.
+    pub fn of(node: &'k Node) -> Option<Self> {
+        match node {
+            Node::AffineFor(affine) => Some(Self::Affine(affine)),
+            Node::Forall(forall) => Some(Self::Forall(forall)),
+            Node::ScfFor(scf) => Some(Self::Scf(scf)),
+            Node::AffineIf { .. }
+            | Node::ScfWhile { .. }
+            | Node::ScfIf { .. }
+            | Node::Declare { .. }
+            | Node::Assign { .. }
+            | Node::Reduce { .. } => None,
+        }
+    }
+
+    /// The iterator that the loop binds.
+    pub fn iter(self) -> IterId {
+        match self {
+            Self::Affine(affine) => affine.iter,
+            Self::Forall(forall) => forall.iter,
+            Self::Scf(scf) => scf.iter,
+        }
+    }
+
+    /// The body.
+    pub fn body(self) -> &'k [Node] {
+        match self {
+            Self::Affine(affine) => &affine.body,
+            Self::Forall(forall) => &forall.body,
+            Self::Scf(scf) => &scf.body,
+        }
+    }
+}
+
+/// What an access does to its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// An [`Expr::Load`].
+    Read,
+    /// The place of an [`Node::Assign`].
+    Write,
+    /// The place of a [`Node::Reduce`].
+    Reduce,
+}
+
+/// An access and where it stands.
+#[derive(Clone, Debug)]
+pub struct AccessSite<'k> {
+    /// The access.
+    pub access: &'k Access,
+    /// What it does.
+    pub kind: AccessKind,
+    /// The node that it belongs to.
+    pub node: &'k Node,
+    /// The loops around `node`, outermost first.
+    pub loops: Vec<Loop<'k>>,
+}
+
+impl Node {
+    /// The blocks directly inside, in the order of the text; an `else` that is not there is an empty block.
+    pub fn blocks(&self) -> Vec<&[Self]> {
+        match self {
+            Self::AffineFor(AffineFor { body, .. })
+            | Self::Forall(Forall { body, .. })
+            | Self::ScfFor(ScfFor { body, .. })
+            | Self::ScfWhile { body, .. } => vec![body],
+            Self::AffineIf {
+                then, otherwise, ..
+            }
+            | Self::ScfIf {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Self::Declare { .. } | Self::Assign { .. } | Self::Reduce { .. } => vec![],
+        }
+    }
+
+    /// The same, for rewriting in place.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Self>> {
+        match self {
+            Self::AffineFor(AffineFor { body, .. })
+            | Self::Forall(Forall { body, .. })
+            | Self::ScfFor(ScfFor { body, .. })
+            | Self::ScfWhile { body, .. } => vec![body],
+            Self::AffineIf {
+                then, otherwise, ..
+            }
+            | Self::ScfIf {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Self::Declare { .. } | Self::Assign { .. } | Self::Reduce { .. } => vec![],
+        }
+    }
+
+    /// What the node writes, when it is a statement that writes.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Assign { place, .. } | Self::Reduce { place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// The expressions of the node itself, in order of evaluation: not those of nodes inside it, nor those in subscripts.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Self::ScfFor(scf) => vec![&scf.lower, &scf.upper],
+            Self::ScfWhile { condition, .. } | Self::ScfIf { condition, .. } => vec![condition],
+            Self::Declare { value, .. }
+            | Self::Assign { value, .. }
+            | Self::Reduce { value, .. } => vec![value],
+            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) => vec![],
+        }
+    }
+
+    /// The same, for rewriting in place.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::ScfFor(scf) => vec![&mut scf.lower, &mut scf.upper],
+            Self::ScfWhile { condition, .. } | Self::ScfIf { condition, .. } => vec![condition],
+            Self::Declare { value, .. }
+            | Self::Assign { value, .. }
+            | Self::Reduce { value, .. } => vec![value],
+            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) => vec![],
+        }
+    }
+}
+
+/// Calls `visit` for every node of `body` and of the blocks inside, each before what it contains, with the loops around it,
+/// outermost first.
+pub fn walk<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Node, &[Loop<'k>])) {
+    walk_inside(body, &mut Vec::new(), visit);
+}
+
+fn walk_inside<'k>(
+    body: &'k [Node],
+    loops: &mut Vec<Loop<'k>>,
+    visit: &mut impl FnMut(&'k Node, &[Loop<'k>]),
+) {
+    for node in body {
+        visit(node, loops);
+        let around = loops.len();
+        loops.extend(Loop::of(node));
+        for block in node.blocks() {
+            walk_inside(block, loops, visit);
+        }
+        loops.truncate(around);
+    }
+}
+
+/// Calls `visit` for every load of `expr`, those inside subscripts included, in order of evaluation: a load after the loads
+/// in its subscripts.
+pub fn for_each_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
+    for operand in expr.operands() {
+        for_each_load(operand, visit);
+    }
+    if let Expr::Load(access) = expr {
+        for_each_load_in_subscripts(access, visit);
+        visit(access);
+    }
+}
+
+/// Calls `visit` for every load in the subscripts of `access`, in order of evaluation, not for `access` itself.
+pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMut(&'k Access)) {
+    for subscript in &access.subscripts {
+        match subscript {
+            Subscript::Affine(_) => {}
+            Subscript::Computed(expr) => for_each_load(expr, visit),
+        }
+    }
+}
+
+/// Every access of the kernel, in the order of the text and within a statement in order of evaluation.
+pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
+    let mut sites = Vec::new();
+    walk(&kernel.body, &mut |node, loops| {
+        let mut site = |kind, access| {
+            sites.push(AccessSite {
+                access,
+                kind,
+                node,
+                loops: loops.to_vec(),
+            });
+        };
+        for expr in node.expressions() {
+            for_each_load(expr, &mut |load| site(AccessKind::Read, load));
+        }
+        if let Some((access, kind)) = written_access(node) {
+            for_each_load_in_subscripts(access, &mut |load| site(AccessKind::Read, load));
+            site(kind, access);
+        }
+    });
+    sites
+}
+
+fn written_access(node: &Node) -> Option<(&Access, AccessKind)> {
+    match node {
+        Node::Assign {
+            place: Place::Element(access),
+            ..
+        } => Some((access, AccessKind::Write)),
+        Node::Reduce {
+            place: Place::Element(access),
+            ..
+        } => Some((access, AccessKind::Reduce)),
+        _ => None,
+    }
+}
+
+/// The array parameters that a call may change: those that a statement writes and those that a forall merges into.
+pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let mut written = BTreeSet::new();
+    walk(&kernel.body, &mut |node, _| {
+        written.extend(written_access(node).map(|(access, _)| access.array));
+        if let Node::Forall(forall) = node {
+            written.extend(forall.privates.iter().map(|private| private.target));
+        }
+    });
+    written.retain(|array| kernel.params.contains(&Parameter::Array(*array)));
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{chunked_segment_sum, segment_sum};
+
+    #[test]
+    fn accesses_come_in_order_of_evaluation_with_their_loops() {
+        let kernel = segment_sum();
+        let seen: Vec<_> = accesses(&kernel)
+            .iter()
+            .map(|site| {
+                let name = kernel.arrays[site.access.array].name.clone();
+                (name, site.kind, site.loops.len())
+            })
+            .collect();
+        let expected = [
+            ("x", AccessKind::Read),
+            ("seg", AccessKind::Read),
+            ("out", AccessKind::Reduce),
+        ];
+        assert_eq!(
+            seen,
+            expected.map(|(name, kind)| (name.to_owned(), kind, 1))
+        );
+    }
+
+    #[test]
+    fn a_merge_counts_as_a_write_of_its_target_and_a_private_buffer_is_no_parameter() {
+        for kernel in [segment_sum(), chunked_segment_sum()] {
+            let names: Vec<_> = written_arrays(&kernel)
+                .into_iter()
+                .map(|array| kernel.arrays[array].name.as_str())
+                .collect();
+            assert_eq!(names, ["out"]);
+        }
+    }
+
+    #[test]
+    fn a_walk_tells_the_loops_around_each_node() {
+        let kernel = chunked_segment_sum();
+        let mut depths = Vec::new();
+        walk(&kernel.body, &mut |_, loops| depths.push(loops.len()));
+        assert_eq!(depths, [0, 1, 2]);
+    }
+}
