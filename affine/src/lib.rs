@@ -11,14 +11,19 @@
 
 mod access;
 mod affine_expr;
+pub mod bounds;
 mod combiner;
+pub mod evaluate;
 mod expr;
+pub mod interpret;
 mod kernel;
 mod node;
 mod span;
 #[cfg(test)]
 mod test_kernels;
+pub mod text;
 mod types;
+pub mod verify;
 pub mod visit;
 
 pub use access::{Access, Subscript};

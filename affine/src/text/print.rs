@@ -1,0 +1,275 @@
+use super::names::written;
+use super::print_affine::Order;
+use super::print_expr::Context;
+use crate::{
+    AffineExpr, AffineFor, Array, Bound, Combiner, Condition, Expr, Forall, Kernel, LocalId, Node,
+    Parameter, Place, Relation, ScfFor, Type,
+};
+use std::fmt;
+
+/// The kernel as text, which parses back to the same kernel.
+pub fn print(kernel: &Kernel) -> String {
+    let mut printer = Printer {
+        kernel,
+        order: Order::of(kernel),
+        text: String::new(),
+        depth: 0,
+    };
+    printer.kernel();
+    printer.text
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print(self))
+    }
+}
+
+pub(super) struct Printer<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) order: Order,
+    text: String,
+    depth: usize,
+}
+
+impl<'k> Printer<'k> {
+    fn kernel(&mut self) {
+        let kernel = self.kernel;
+        let params: Vec<_> = kernel.params.iter().map(|it| self.param(it)).collect();
+        let header = format!("kernel @{}({})", written(&kernel.name), params.join(", "));
+        self.block(&header, &kernel.body);
+        self.line("}");
+    }
+
+    fn param(&self, param: &Parameter) -> String {
+        match param {
+            Parameter::Scalar(scalar) => {
+                let scalar = &self.kernel.scalars[*scalar];
+                format!("{}: {}", written(&scalar.name), scalar.ty)
+            }
+            Parameter::Array(array) => self.array(&self.kernel.arrays[*array]),
+        }
+    }
+
+    fn array(&self, array: &Array) -> String {
+        let extents: Vec<_> = array.extents.iter().map(|it| self.affine(it)).collect();
+        let name = written(&array.name);
+        format!("{name}: {}[{}]", array.element, extents.join(", "))
+    }
+
+    fn affine(&self, expr: &AffineExpr) -> String {
+        self.order.expr(self.kernel, expr)
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(&"  ".repeat(self.depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// `header { body`, without the closing brace.
+    fn block(&mut self, header: &str, body: &'k [Node]) {
+        self.line(&format!("{header} {{"));
+        self.depth += 1;
+        for node in body {
+            self.node(node);
+        }
+        self.depth -= 1;
+    }
+
+    fn closed_block(&mut self, header: &str, body: &'k [Node]) {
+        self.block(header, body);
+        self.line("}");
+    }
+
+    fn branches(&mut self, header: &str, then: &'k [Node], otherwise: &'k [Node]) {
+        self.block(header, then);
+        if otherwise.is_empty() {
+            self.line("}");
+        } else {
+            self.closed_block("} else", otherwise);
+        }
+    }
+
+    fn node(&mut self, node: &'k Node) {
+        match node {
+            Node::AffineFor(affine) => {
+                self.closed_block(&self.affine_header(affine), &affine.body);
+            }
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => {
+                let texts: Vec<_> = conditions.iter().map(|it| self.condition(it)).collect();
+                self.branches(
+                    &format!("affine.if ({})", texts.join(", ")),
+                    then,
+                    otherwise,
+                );
+            }
+            Node::Forall(forall) => {
+                self.closed_block(&self.forall_header(forall), &forall.body);
+            }
+            Node::ScfFor(scf) => self.closed_block(&self.scf_header(scf), &scf.body),
+            Node::ScfWhile { condition, body } => {
+                let condition = self.expr(condition, Context::Known(Type::Bool));
+                self.closed_block(&format!("scf.while {condition}"), body);
+            }
+            Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.expr(condition, Context::Known(Type::Bool));
+                self.branches(&format!("scf.if {condition}"), then, otherwise);
+            }
+            Node::Declare { local, value } => self.line(&self.declaration(*local, value)),
+            Node::Assign { place, value, .. } => {
+                let (place, ty) = self.place(place);
+                let value = self.expr(value, Context::Known(ty));
+                self.line(&format!("{place} = {value}"));
+            }
+            Node::Reduce {
+                place,
+                combiner,
+                value,
+                ..
+            } => {
+                let (place, ty) = self.place(place);
+                let value = self.expr(value, Context::Known(ty));
+                self.line(&format!("{place} {} {value}", reduce(combiner)));
+            }
+        }
+    }
+
+    fn affine_header(&self, affine: &AffineFor) -> String {
+        let iter = written(&self.kernel.iters[affine.iter].name);
+        let (lower, upper) = (
+            self.bound("max", &affine.lower),
+            self.bound("min", &affine.upper),
+        );
+        format!("affine.for {iter} in {lower}..{upper}{}", step(affine.step))
+    }
+
+    fn bound(&self, word: &str, bound: &Bound) -> String {
+        match bound.as_single() {
+            Some(expr) => self.affine(expr),
+            None => {
+                let texts: Vec<_> = bound.0.iter().map(|it| self.affine(it)).collect();
+                format!("{word}({})", texts.join(", "))
+            }
+        }
+    }
+
+    fn condition(&self, condition: &Condition) -> String {
+        let relation = match condition.relation {
+            Relation::LessOrEqual => "<=",
+            Relation::Less => "<",
+            Relation::Equal => "==",
+        };
+        let (left, right) = (self.affine(&condition.left), self.affine(&condition.right));
+        format!("{left} {relation} {right}")
+    }
+
+    fn forall_header(&self, forall: &Forall) -> String {
+        let kernel = self.kernel;
+        let iter = written(&kernel.iters[forall.iter].name);
+        let mut header = format!("scf.forall {iter} in 0..{}", self.affine(&forall.count));
+        if !forall.privates.is_empty() {
+            let (buffers, merges): (Vec<_>, Vec<_>) = forall
+                .privates
+                .iter()
+                .map(|private| {
+                    let buffer = &kernel.arrays[private.buffer];
+                    let combiner = written(private.combiner.name());
+                    let target = written(&kernel.arrays[private.target].name);
+                    (
+                        format!("{} = identity({combiner})", self.array(buffer)),
+                        format!("{target} reduce({combiner}) {}", written(&buffer.name)),
+                    )
+                })
+                .unzip();
+            let clauses = format!(
+                " private({}) merge({})",
+                buffers.join(", "),
+                merges.join(", ")
+            );
+            header.push_str(&clauses);
+        }
+        format!("{header} strategy({})", written(&forall.strategy))
+    }
+
+    fn scf_header(&self, scf: &ScfFor) -> String {
+        let context = Context::Known(Type::I64);
+        let iter = written(&self.kernel.iters[scf.iter].name);
+        let (lower, upper) = (
+            self.expr(&scf.lower, context),
+            self.expr(&scf.upper, context),
+        );
+        format!("scf.for {iter} in {lower}..{upper}{}", step(scf.step))
+    }
+
+    fn declaration(&self, local: LocalId, value: &Expr) -> String {
+        let local = &self.kernel.locals[local];
+        let word = if local.mutable { "var" } else { "let" };
+        let value = self.expr(value, Context::Known(local.ty));
+        format!("{word} {}: {} = {value}", written(&local.name), local.ty)
+    }
+
+    fn place(&self, place: &Place) -> (String, Type) {
+        match place {
+            Place::Element(access) => {
+                let ty = self.kernel.arrays[access.array].element;
+                (self.access(access), ty)
+            }
+            Place::Local(local) => {
+                let local = &self.kernel.locals[*local];
+                (written(&local.name), local.ty)
+            }
+        }
+    }
+}
+
+fn step(step: i64) -> String {
+    if step == 1 {
+        String::new()
+    } else {
+        format!(" step {step}")
+    }
+}
+
+fn reduce(combiner: &Combiner) -> String {
+    format!("reduce({})", written(combiner.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_kernels::{chunked_segment_sum, segment_sum};
+
+    #[test]
+    fn the_kernels_of_the_design_print_as_it_shows_them() {
+        assert_eq!(
+            segment_sum().to_string(),
+            "\
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  affine.for i in 0..n {
+    out[seg[i]] reduce(add) f64(x[i])
+  }
+}
+"
+        );
+        assert_eq!(
+            chunked_segment_sum().to_string(),
+            "\
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  scf.forall i_c in 0..8 private(out_p: f64[m] = identity(add)) merge(out reduce(add) out_p) strategy(auto) {
+    affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+      out_p[seg[i]] reduce(add) f64(x[i])
+    }
+  }
+}
+"
+        );
+    }
+}
