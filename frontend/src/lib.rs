@@ -1,1 +1,94 @@
-//! (being built)
+//! From C source text to kernels.
+//!
+//! [`compile`] goes the whole way: tokens, macros and directives, the syntax tree, names, and the kernel of every function. The
+//! kernel means exactly what the C function means, with what C leaves open defined; statements that are reductions are
+//! marked as such, loops and subscripts that are affine are affine, and each of these is proved, never assumed.
+//!
+//! What is wrong with a source text is a list of [`Diagnostic`]s: data with spans, for somebody else to show.
+
+#![forbid(unsafe_code)]
+
+pub mod ast;
+mod ast_print;
+mod diagnostic;
+mod expected;
+mod literal;
+mod lower;
+mod parse;
+mod preprocess;
+mod problem;
+mod recognize;
+mod resolve;
+mod token;
+mod types;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use problem::{DirectiveFault, NumberFault, Problem, Uncounted, Unsupported};
+pub use token::TypeWord;
+
+use diagnostic::Diagnostics;
+use std::collections::HashSet;
+use strew_affine::{IterId, Kernel, Span};
+
+/// A kernel and what the source says about its loops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lowered {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The `#pragma strew` lines, in the order of the source.
+    pub pragmas: Vec<Pragma>,
+    /// The labels of loops, in the order of the source.
+    pub labels: Vec<(IterId, String)>,
+}
+
+/// A `#pragma strew` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pragma {
+    /// The iterator of the loop that follows.
+    pub loop_iter: IterId,
+    /// What stands behind `strew`.
+    pub text: String,
+    /// Where that stands in the source.
+    pub span: Span,
+}
+
+/// The kernels of a source file, one for each function, and everything there is to say about it.
+///
+/// There are kernels only if none of the diagnostics is an error.
+pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
+    let mut diagnostics = Diagnostics::default();
+    let mut file = parse::parse(source, &mut diagnostics);
+    let functions = function_names(&file, &mut diagnostics);
+    let mut kernels = Vec::new();
+    for function in &mut file.functions {
+        let symbols = resolve::resolve(function, &mut diagnostics);
+        kernels.push(lower::lower(
+            function,
+            &symbols,
+            &functions,
+            &mut diagnostics,
+        ));
+    }
+    if diagnostics.has_errors() {
+        kernels.clear();
+    }
+    (kernels, diagnostics.into_sorted())
+}
+
+/// The syntax tree of a source file, as far as it could be parsed. It prints as an indented list.
+pub fn parse(source: &str) -> (ast::File, Vec<Diagnostic>) {
+    let mut diagnostics = Diagnostics::default();
+    let file = parse::parse(source, &mut diagnostics);
+    (file, diagnostics.into_sorted())
+}
+
+fn function_names(file: &ast::File, diagnostics: &mut Diagnostics) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for function in &file.functions {
+        let name = function.name.text.clone();
+        if !names.insert(name.clone()) {
+            diagnostics.report(Problem::Duplicate { name }, function.name.span);
+        }
+    }
+    names
+}

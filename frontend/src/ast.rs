@@ -1,0 +1,361 @@
+//! The syntax tree: C as it was written, with spans and without types.
+//!
+//! [`crate::resolve`] fills in which declaration a name means and numbers the loops; nothing else changes the tree after the
+//! parser made it.
+
+use crate::token::TypeWord;
+use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Value};
+
+/// Which declaration of its function a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeclarationId(pub(crate) usize);
+
+/// Which loop of its function a `for` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoopId(pub(crate) usize);
+
+/// A source file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct File {
+    /// In the order of the source.
+    pub functions: Vec<Function>,
+}
+
+/// A function definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// What it returns.
+    pub returns: TypeName,
+    /// Its name.
+    pub name: Name,
+    /// In the order of a call.
+    pub parameters: Vec<Parameter>,
+    /// What it does.
+    pub body: Vec<Statement>,
+    /// From the first word to the closing brace.
+    pub span: Span,
+}
+
+/// An identifier, where it is declared or used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Name {
+    /// The identifier.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// What it means, once names are resolved.
+    pub declaration: Option<DeclarationId>,
+}
+
+/// Words that name a type, with its qualifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeName {
+    /// In the order of the source.
+    pub words: Vec<Specifier>,
+    /// Where they stand.
+    pub span: Span,
+}
+
+/// One word of a declaration in front of what it declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Specifier {
+    /// A word of the type.
+    Type(TypeWord),
+    /// `const`
+    Const,
+    /// `restrict`
+    Restrict,
+    /// `static`
+    Static,
+    /// `inline`
+    Inline,
+}
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its type, or that of its elements.
+    pub ty: TypeName,
+    /// Absent in `void f(void)`.
+    pub declarator: Option<Declarator>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// A declaration of locals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// The type of all of them.
+    pub ty: TypeName,
+    /// At least one.
+    pub declarators: Vec<Declarator>,
+    /// Up to the semicolon.
+    pub span: Span,
+}
+
+/// One name that a declaration declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declarator {
+    /// Whether a `*` stands before the name.
+    pub pointer: bool,
+    /// The name.
+    pub name: Name,
+    /// One for each dimension of an array.
+    pub lengths: Vec<Length>,
+    /// What stands behind `=`.
+    pub initial: Option<Expr>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `[…]` in a declarator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Length {
+    /// Absent in `[]`.
+    pub length: Option<Expr>,
+    /// With the brackets.
+    pub span: Span,
+}
+
+/// `#pragma strew TEXT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PragmaText {
+    /// What stands behind `strew`.
+    pub text: String,
+    /// Where that stands.
+    pub span: Span,
+}
+
+/// A statement or a declaration, with what stands in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// In the order of the source.
+    pub pragmas: Vec<PragmaText>,
+    /// In the order of the source.
+    pub labels: Vec<Name>,
+    /// The statement itself.
+    pub kind: StatementKind,
+    /// Without pragmas and labels.
+    pub span: Span,
+    /// How many statements contain each other here.
+    pub(crate) depth: usize,
+}
+
+/// The statements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `;`
+    Empty,
+    /// `{ … }`
+    Block(Vec<Statement>),
+    /// `int i = 0, j;`
+    Declaration(Declaration),
+    /// `a[i] += 1;`
+    Expression(Expr),
+    /// `if (condition) then else otherwise`
+    If {
+        /// What decides.
+        condition: Expr,
+        /// Runs when it is not 0.
+        then: Box<Statement>,
+        /// Runs when it is 0.
+        otherwise: Option<Box<Statement>>,
+    },
+    /// `for (…; …; …) body`
+    For(Box<For>),
+    /// `while (condition) body`
+    While {
+        /// Evaluated before each turn.
+        condition: Expr,
+        /// One turn.
+        body: Box<Statement>,
+    },
+    /// `do body while (condition);`
+    DoWhile {
+        /// One turn.
+        body: Box<Statement>,
+        /// Evaluated after each turn.
+        condition: Expr,
+    },
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
+    /// `return …;`
+    Return(Option<Expr>),
+    /// An error was reported here.
+    Invalid,
+}
+
+/// A `for` loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// Which loop it is, once names are resolved.
+    pub id: Option<LoopId>,
+    /// The first part of the header.
+    pub start: Start,
+    /// The second part of the header.
+    pub condition: Option<Expr>,
+    /// The third part of the header.
+    pub step: Option<Expr>,
+    /// The body.
+    pub body: Statement,
+}
+
+/// The first part of the header of a `for` loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// Nothing.
+    Nothing,
+    /// `int i = 0;`
+    Declaration(Declaration),
+    /// `i = 0;`
+    Expression(Expr),
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// The expression itself.
+    pub kind: ExprKind,
+    /// Where it stands, without parentheses around it.
+    pub span: Span,
+    /// How many expressions contain each other here.
+    pub(crate) depth: usize,
+}
+
+/// The expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A literal.
+    Constant(Value),
+    /// A variable or an array.
+    Name(Name),
+    /// `base[subscript]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `function(arguments)`
+    Call(Name, Vec<Expr>),
+    /// An operator in front of its operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator between its operands.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `condition ? then : otherwise`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `(type) operand`
+    Cast(TypeName, Box<Expr>),
+    /// `place = value`, or `place op= value`
+    Assign(Option<Arithmetic>, Box<Expr>, Box<Expr>),
+    /// `++` or `--`, before or behind the place.
+    Step(Step, Box<Expr>),
+    /// `first, second`
+    Comma(Box<Expr>, Box<Expr>),
+    /// An error was reported here.
+    Invalid,
+}
+
+/// `++` and `--`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// `++` rather than `--`.
+    pub up: bool,
+    /// Before the place rather than behind it.
+    pub prefix: bool,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `~`
+    BitNot,
+    /// `!`
+    Not,
+    /// `*`
+    Dereference,
+    /// `&`
+    AddressOf,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `+ - * / % & | ^ << >>`
+    Arithmetic(Arithmetic),
+    /// `== != < <= > >=`
+    Compare(CompareOp),
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+impl UnaryOp {
+    /// The operator as C writes it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Plus => "+",
+            Self::Minus => "-",
+            Self::BitNot => "~",
+            Self::Not => "!",
+            Self::Dereference => "*",
+            Self::AddressOf => "&",
+        }
+    }
+}
+
+impl BinaryOp {
+    /// The operator as C writes it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Arithmetic(op) => op.symbol(),
+            Self::Compare(op) => op.symbol(),
+            Self::And => "&&",
+            Self::Or => "||",
+        }
+    }
+}
+
+impl ExprKind {
+    /// The expressions that this one is made of, left to right.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            Self::Constant(_) | Self::Name(_) | Self::Invalid => vec![],
+            Self::Call(_, arguments) => arguments.iter().collect(),
+            Self::Unary(_, operand) | Self::Cast(_, operand) | Self::Step(_, operand) => {
+                vec![operand]
+            }
+            Self::Index(left, right)
+            | Self::Binary(_, left, right)
+            | Self::Assign(_, left, right)
+            | Self::Comma(left, right) => vec![left, right],
+            Self::Conditional(condition, then, otherwise) => vec![condition, then, otherwise],
+        }
+    }
+}
+
+impl StatementKind {
+    /// The statements directly inside this one.
+    pub fn children(&self) -> Vec<&Statement> {
+        match self {
+            Self::Block(statements) => statements.iter().collect(),
+            Self::If {
+                then, otherwise, ..
+            } => std::iter::once(then)
+                .chain(otherwise)
+                .map(Box::as_ref)
+                .collect(),
+            Self::For(it) => vec![&it.body],
+            Self::While { body, .. } | Self::DoWhile { body, .. } => vec![body],
+            Self::Empty
+            | Self::Declaration(_)
+            | Self::Expression(_)
+            | Self::Break
+            | Self::Continue
+            | Self::Return(_)
+            | Self::Invalid => vec![],
+        }
+    }
+}

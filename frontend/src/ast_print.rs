@@ -1,0 +1,209 @@
+//! The syntax tree as an indented list, one line for each node.
+
+use crate::ast::{
+    Declaration, Declarator, Expr, ExprKind, File, Function, Parameter, Specifier, Start,
+    Statement, StatementKind, TypeName,
+};
+use std::fmt::{self, Formatter, Result};
+
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.functions
+            .iter()
+            .try_for_each(|function| print_function(f, function))
+    }
+}
+
+impl fmt::Display for TypeName {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (index, word) in self.words.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            write!(f, "{space}{word}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Specifier {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Type(word) => word.fmt(f),
+            Self::Const => f.write_str("const"),
+            Self::Restrict => f.write_str("restrict"),
+            Self::Static => f.write_str("static"),
+            Self::Inline => f.write_str("inline"),
+        }
+    }
+}
+
+fn line(f: &mut Formatter<'_>, depth: usize, text: fmt::Arguments<'_>) -> Result {
+    writeln!(f, "{:width$}{text}", "", width = 2 * depth)
+}
+
+fn print_function(f: &mut Formatter<'_>, function: &Function) -> Result {
+    let Function { returns, name, .. } = function;
+    line(f, 0, format_args!("function {} : {returns}", name.text))?;
+    for parameter in &function.parameters {
+        print_parameter(f, parameter)?;
+    }
+    print_statements(f, 1, &function.body)
+}
+
+fn print_parameter(f: &mut Formatter<'_>, parameter: &Parameter) -> Result {
+    match &parameter.declarator {
+        Some(declarator) => print_declarator(f, 1, "parameter", &parameter.ty, declarator),
+        None => line(f, 1, format_args!("parameter : {}", parameter.ty)),
+    }
+}
+
+fn print_declarator(
+    f: &mut Formatter<'_>,
+    depth: usize,
+    what: &str,
+    ty: &TypeName,
+    declarator: &Declarator,
+) -> Result {
+    let pointer = if declarator.pointer { " pointer" } else { "" };
+    let name = &declarator.name.text;
+    line(f, depth, format_args!("{what} {name} : {ty}{pointer}"))?;
+    for length in &declarator.lengths {
+        line(f, depth + 1, format_args!("length"))?;
+        print_optional(f, depth + 2, length.length.as_ref())?;
+    }
+    print_optional(f, depth + 1, declarator.initial.as_ref())
+}
+
+fn print_declaration(f: &mut Formatter<'_>, depth: usize, it: &Declaration) -> Result {
+    it.declarators
+        .iter()
+        .try_for_each(|declarator| print_declarator(f, depth, "declare", &it.ty, declarator))
+}
+
+fn print_statements(f: &mut Formatter<'_>, depth: usize, statements: &[Statement]) -> Result {
+    statements
+        .iter()
+        .try_for_each(|statement| print_statement(f, depth, statement))
+}
+
+fn print_statement(f: &mut Formatter<'_>, depth: usize, statement: &Statement) -> Result {
+    for pragma in &statement.pragmas {
+        line(f, depth, format_args!("pragma {}", pragma.text))?;
+    }
+    for label in &statement.labels {
+        line(f, depth, format_args!("label {}", label.text))?;
+    }
+    match &statement.kind {
+        StatementKind::Declaration(declaration) => print_declaration(f, depth, declaration),
+        StatementKind::Expression(expr) => print_expr(f, depth, expr),
+        kind => {
+            line(f, depth, format_args!("{}", title(kind)))?;
+            print_parts(f, depth + 1, kind)
+        }
+    }
+}
+
+fn title(kind: &StatementKind) -> &'static str {
+    match kind {
+        StatementKind::Empty => "empty",
+        StatementKind::Block(_) => "block",
+        StatementKind::Declaration(_) => "declaration",
+        StatementKind::Expression(_) => "expression",
+        StatementKind::If { .. } => "if",
+        StatementKind::For(_) => "for",
+        StatementKind::While { .. } => "while",
+        StatementKind::DoWhile { .. } => "do",
+        StatementKind::Break => "break",
+        StatementKind::Continue => "continue",
+        StatementKind::Return(_) => "return",
+        StatementKind::Invalid => "invalid",
+    }
+}
+
+fn print_parts(f: &mut Formatter<'_>, depth: usize, kind: &StatementKind) -> Result {
+    match kind {
+        StatementKind::Block(statements) => print_statements(f, depth, statements),
+        StatementKind::If {
+            condition,
+            then,
+            otherwise,
+        } => {
+            print_expr(f, depth, condition)?;
+            print_statement(f, depth, then)?;
+            otherwise
+                .iter()
+                .try_for_each(|otherwise| print_statement(f, depth, otherwise))
+        }
+        StatementKind::For(it) => {
+            match &it.start {
+                Start::Nothing => line(f, depth, format_args!("nothing"))?,
+                Start::Declaration(declaration) => print_declaration(f, depth, declaration)?,
+                Start::Expression(expr) => print_expr(f, depth, expr)?,
+            }
+            print_optional(f, depth, it.condition.as_ref())?;
+            print_optional(f, depth, it.step.as_ref())?;
+            print_statement(f, depth, &it.body)
+        }
+        StatementKind::While { condition, body } => {
+            print_expr(f, depth, condition)?;
+            print_statement(f, depth, body)
+        }
+        StatementKind::DoWhile { body, condition } => {
+            print_statement(f, depth, body)?;
+            print_expr(f, depth, condition)
+        }
+        StatementKind::Return(value) => print_optional(f, depth, value.as_ref()),
+        StatementKind::Empty
+        | StatementKind::Declaration(_)
+        | StatementKind::Expression(_)
+        | StatementKind::Break
+        | StatementKind::Continue
+        | StatementKind::Invalid => Ok(()),
+    }
+}
+
+fn print_optional(f: &mut Formatter<'_>, depth: usize, expr: Option<&Expr>) -> Result {
+    expr.map_or(Ok(()), |expr| print_expr(f, depth, expr))
+}
+
+fn print_expr(f: &mut Formatter<'_>, depth: usize, expr: &Expr) -> Result {
+    line(f, depth, format_args!("{}", ExprTitle(&expr.kind)))?;
+    expr.kind
+        .operands()
+        .into_iter()
+        .try_for_each(|operand| print_expr(f, depth + 1, operand))
+}
+
+struct ExprTitle<'a>(&'a ExprKind);
+
+impl fmt::Display for ExprTitle<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.0 {
+            ExprKind::Constant(value) => match (value.as_integer(), value.as_float()) {
+                (Some(integer), _) => write!(f, "constant {integer} : {}", value.ty()),
+                (None, float) => {
+                    write!(
+                        f,
+                        "constant {:?} : {}",
+                        float.unwrap_or_default(),
+                        value.ty()
+                    )
+                }
+            },
+            ExprKind::Name(name) => write!(f, "name {}", name.text),
+            ExprKind::Index(..) => f.write_str("element"),
+            ExprKind::Call(function, _) => write!(f, "call {}", function.text),
+            ExprKind::Unary(op, _) => write!(f, "unary {}", op.symbol()),
+            ExprKind::Binary(op, ..) => write!(f, "binary {}", op.symbol()),
+            ExprKind::Conditional(..) => f.write_str("conditional"),
+            ExprKind::Cast(ty, _) => write!(f, "cast {ty}"),
+            ExprKind::Assign(None, ..) => f.write_str("assign"),
+            ExprKind::Assign(Some(op), ..) => write!(f, "assign {}=", op.symbol()),
+            ExprKind::Step(step, _) => {
+                let side = if step.prefix { "prefix" } else { "postfix" };
+                write!(f, "{side} {}", if step.up { "++" } else { "--" })
+            }
+            ExprKind::Comma(..) => f.write_str("comma"),
+            ExprKind::Invalid => f.write_str("invalid"),
+        }
+    }
+}

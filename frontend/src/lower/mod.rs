@@ -1,0 +1,139 @@
+//! From the syntax tree to a kernel: here alone it is judged what is affine.
+
+mod expression;
+mod interval;
+mod loops;
+mod signature;
+mod statement;
+mod tidy;
+mod value;
+
+use crate::ast::{DeclarationId, Function, Name};
+use crate::diagnostic::Diagnostics;
+use crate::resolve::Symbols;
+use crate::{Lowered, Pragma};
+use interval::{Interval, Ranges};
+use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, ScalarId, Type, Variable};
+use value::{Known, Typed};
+
+/// The names of the functions of the file.
+pub(crate) type FunctionNames = std::collections::HashSet<String>;
+
+/// The kernel of a function whose names are resolved. It means something only if no error was reported.
+pub(crate) fn lower(
+    function: &Function,
+    symbols: &Symbols,
+    functions: &FunctionNames,
+    diagnostics: &mut Diagnostics,
+) -> Lowered {
+    let mut lowering = Lowering {
+        kernel: Kernel::new(function.name.text.clone(), function.name.span),
+        symbols,
+        functions,
+        bindings: vec![Binding::Unbound; symbols.len()],
+        ranges: Ranges::default(),
+        pragmas: Vec::new(),
+        labels: Vec::new(),
+        diagnostics,
+    };
+    let mut body = Vec::new();
+    lowering.signature(function, &mut body);
+    lowering.statements(&function.body, &mut body);
+    lowering.kernel.body = body;
+    tidy::tidy(&mut lowering.kernel);
+    Lowered {
+        kernel: lowering.kernel,
+        pragmas: lowering.pragmas,
+        labels: lowering.labels,
+    }
+}
+
+/// What a declaration has become.
+#[derive(Clone, Debug)]
+enum Binding {
+    /// Nothing, after an error.
+    Unbound,
+    /// A parameter that is never assigned.
+    Parameter(ScalarId),
+    /// An array parameter.
+    Array { array: ArrayId, is_const: bool },
+    /// The iterator of a loop around, with the type that C gives it.
+    Iterator { iter: IterId, ty: Type },
+    /// A local that is never assigned after its declaration.
+    Let { local: LocalId, known: Known },
+    /// A local inside of its own initial value.
+    Unset(Type),
+    /// A local that is assigned again.
+    Variable { local: LocalId, is_const: bool },
+}
+
+struct Lowering<'a> {
+    kernel: Kernel,
+    symbols: &'a Symbols,
+    functions: &'a FunctionNames,
+    /// By declaration.
+    bindings: Vec<Binding>,
+    ranges: Ranges,
+    pragmas: Vec<Pragma>,
+    labels: Vec<(IterId, String)>,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Lowering<'_> {
+    fn binding(&self, name: &Name) -> &Binding {
+        name.declaration
+            .and_then(|DeclarationId(index)| self.bindings.get(index))
+            .unwrap_or(&Binding::Unbound)
+    }
+
+    fn bind(&mut self, name: &Name, binding: Binding) {
+        let DeclarationId(index) = match name.declaration {
+            Some(id) => id,
+            None => return,
+        };
+        if let Some(slot) = self.bindings.get_mut(index) {
+            *slot = binding;
+        }
+    }
+
+    fn is_assigned(&self, name: &Name) -> bool {
+        name.declaration
+            .is_some_and(|id| self.symbols.is_assigned(id))
+    }
+
+    /// The value of a parameter.
+    fn parameter(&self, param: ScalarId) -> Typed {
+        let ty = self.kernel.scalars[param].ty;
+        match Interval::of(ty) {
+            Some(_) => {
+                let range = self.ranges.get(Variable::Param(param));
+                Typed::variable(Expr::Param(param), ty, Variable::Param(param), range)
+            }
+            None => Typed::any(Expr::Param(param), ty),
+        }
+    }
+
+    /// The value of an iterator in its C type.
+    fn iterator(&self, iter: IterId, ty: Type) -> Typed {
+        let range = self.ranges.get(Variable::Iter(iter));
+        let expr = Expr::Iter(iter);
+        let expr = if ty == Type::I64 {
+            expr
+        } else {
+            Expr::Cast(ty, Box::new(expr))
+        };
+        Typed::variable(expr, ty, Variable::Iter(iter), range)
+    }
+
+    /// A new local and the node that declares it.
+    fn declare(&mut self, name: &Name, mutable: bool, value: Typed) -> (LocalId, Node) {
+        let local = self.kernel.locals.alloc(strew_affine::Local {
+            name: name.text.clone(),
+            ty: value.ty,
+            mutable,
+            span: name.span,
+        });
+        let value = value.expr;
+        (local, Node::Declare { local, value })
+    }
+}

@@ -1,0 +1,184 @@
+//! What a kernel takes: parameters, the shapes of arrays, and what the shapes tell about the parameters.
+
+use super::interval::Interval;
+use super::{Binding, Lowering};
+use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
+use crate::problem::{Problem, Unsupported};
+use crate::types::{self, Named, Position};
+use strew_affine::{
+    AffineExpr, Array, BinaryOp, Expr as Computation, Node, Parameter as KernelParameter, Scalar,
+    ScalarId, Type, Variable,
+};
+
+impl Lowering<'_> {
+    /// Declares the parameters; those that the function assigns are copied to variables first.
+    pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
+        match types::named(&function.returns, Position::Function) {
+            Ok(Named { ty: None, .. }) => {}
+            Ok(_) => {
+                let function_name = function.name.text.clone();
+                let problem = Problem::NotVoid {
+                    function: function_name,
+                };
+                self.diagnostics.report(problem, function.returns.span);
+            }
+            Err(problem) => self.diagnostics.report(problem, function.returns.span),
+        }
+        for parameter in &function.parameters {
+            self.parameter_declaration(parameter, function.parameters.len());
+        }
+        self.learn_from_shapes();
+        for parameter in &function.parameters {
+            self.copy_if_assigned(parameter, body);
+        }
+    }
+
+    fn parameter_declaration(&mut self, parameter: &Parameter, count: usize) {
+        let named = match types::named(&parameter.ty, Position::Variable) {
+            Ok(named) => named,
+            Err(problem) => return self.diagnostics.report(problem, parameter.ty.span),
+        };
+        let Some(declarator) = &parameter.declarator else {
+            if named.ty.is_some() || count > 1 {
+                self.diagnostics
+                    .report(Problem::UnnamedParameter, parameter.span);
+            }
+            return;
+        };
+        if declarator.pointer {
+            let name = declarator.name.text.clone();
+            let problem = Problem::Unsupported(Unsupported::Pointer { name });
+            return self.diagnostics.report(problem, declarator.span);
+        }
+        let Some(ty) = named.ty else {
+            return self.diagnostics.report(Problem::VoidValue, parameter.span);
+        };
+        if declarator.lengths.is_empty() {
+            self.scalar_parameter(declarator, ty);
+        } else {
+            self.array_parameter(declarator, ty, named.is_const);
+        }
+    }
+
+    fn scalar_parameter(&mut self, declarator: &Declarator, ty: Type) {
+        let name = &declarator.name;
+        let scalar = self.kernel.scalars.alloc(Scalar {
+            name: name.text.clone(),
+            ty,
+            span: name.span,
+        });
+        self.kernel.params.push(KernelParameter::Scalar(scalar));
+        if let Some(range) = Interval::of(ty) {
+            self.ranges.set(Variable::Param(scalar), range);
+        }
+        self.bind(name, Binding::Parameter(scalar));
+    }
+
+    fn array_parameter(&mut self, declarator: &Declarator, element: Type, is_const: bool) {
+        let name = &declarator.name;
+        let mut extents = Vec::new();
+        for length in &declarator.lengths {
+            let array = name.text.clone();
+            let extent = match &length.length {
+                None => Err(Problem::MissingLength { array }),
+                Some(expr) => self.extent(expr).ok_or(Problem::LengthNotAffine { array }),
+            };
+            match extent {
+                Ok(extent) => extents.push(extent),
+                Err(problem) => self.diagnostics.report(problem, length.span),
+            }
+        }
+        if extents.len() < declarator.lengths.len() {
+            return;
+        }
+        let array = self.kernel.arrays.alloc(Array {
+            name: name.text.clone(),
+            element,
+            extents,
+            span: name.span,
+        });
+        self.kernel.params.push(KernelParameter::Array(array));
+        self.bind(name, Binding::Array { array, is_const });
+    }
+
+    /// A length as a mathematical integer: an array whose size wrapped around could not be handed over.
+    fn extent(&self, expr: &Expr) -> Option<AffineExpr> {
+        match &expr.kind {
+            ExprKind::Constant(value) => {
+                let value = i64::try_from(value.as_integer()?).ok()?;
+                Some(value.into())
+            }
+            ExprKind::Name(name) => match self.binding(name) {
+                Binding::Parameter(scalar) if self.kernel.scalars[*scalar].ty.is_integer() => {
+                    Some((*scalar).into())
+                }
+                _ => None,
+            },
+            ExprKind::Cast(ty, operand) => {
+                let to = types::named(ty, Position::Cast).ok()?.ty?;
+                self.extent(operand).filter(|_| to.is_integer())
+            }
+            ExprKind::Unary(UnaryOp::Plus, operand) => self.extent(operand),
+            ExprKind::Unary(UnaryOp::Minus, operand) => self.extent(operand)?.scaled(-1).ok(),
+            ExprKind::Binary(Operator::Arithmetic(op), left, right) => {
+                let (left, right) = (self.extent(left)?, self.extent(right)?);
+                match op {
+                    BinaryOp::Add => left.plus(&right).ok(),
+                    BinaryOp::Sub => left.minus(&right).ok(),
+                    BinaryOp::Mul => left.times(&right).ok(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// No array has a negative length, and none has more bytes than an `i64` counts: where a length is a parameter plus a
+    /// constant, that bounds the parameter. A call that says otherwise is refused before the kernel runs.
+    fn learn_from_shapes(&mut self) {
+        for array in self.kernel.arrays.values() {
+            let bytes = i128::from(array.element.bytes());
+            // With a second dimension of length 0 the first can be anything.
+            let bytes = if array.extents.len() == 1 { bytes } else { 1 };
+            let longest = i128::from(i64::MAX) / bytes;
+            for extent in &array.extents {
+                if let Some((param, offset)) = shifted_parameter(extent) {
+                    let offset = i128::from(offset);
+                    let range = Interval::new(-offset, longest - offset);
+                    let before = self.ranges.get(Variable::Param(param));
+                    self.ranges
+                        .set(Variable::Param(param), before.narrowed(range));
+                }
+            }
+        }
+    }
+
+    fn copy_if_assigned(&mut self, parameter: &Parameter, body: &mut Vec<Node>) {
+        let Some(declarator) = &parameter.declarator else {
+            return;
+        };
+        let name = &declarator.name;
+        let Binding::Parameter(scalar) = *self.binding(name) else {
+            return;
+        };
+        if !self.is_assigned(name) {
+            return;
+        }
+        let is_const = types::named(&parameter.ty, Position::Variable).is_ok_and(|it| it.is_const);
+        let ty = self.kernel.scalars[scalar].ty;
+        let value = super::Typed::any(Computation::Param(scalar), ty);
+        let (local, node) = self.declare(name, true, value);
+        body.push(node);
+        self.bind(name, Binding::Variable { local, is_const });
+    }
+}
+
+/// `parameter + constant`
+fn shifted_parameter(extent: &AffineExpr) -> Option<(ScalarId, i64)> {
+    let offset = extent.constant();
+    let rest = extent.minus(&offset.into()).ok()?;
+    match rest.as_variable()? {
+        Variable::Param(param) => Some((param, offset)),
+        Variable::Iter(_) => None,
+    }
+}

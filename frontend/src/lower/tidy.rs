@@ -1,0 +1,184 @@
+//! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
+//! and every name is given once.
+
+use std::collections::{HashMap, HashSet};
+use strew_affine::visit::Loop;
+use strew_affine::{Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+
+/// Tidies `kernel`. What it computes, and where it faults, stays.
+pub(super) fn tidy(kernel: &mut Kernel) {
+    let mut uses = HashMap::new();
+    count_uses(&mut kernel.body, &mut uses);
+    remove_unused(&mut kernel.body, &mut uses);
+    number_locals(kernel);
+    name_all(kernel);
+}
+
+type Uses = HashMap<LocalId, usize>;
+
+fn count_uses(body: &mut [Node], uses: &mut Uses) {
+    for_each_use(body, &mut |local| *uses.entry(*local).or_default() += 1);
+}
+
+/// From the last to the first, so that what only a removed local used is removed too.
+fn remove_unused(body: &mut Vec<Node>, uses: &mut Uses) {
+    let mut kept = Vec::with_capacity(body.len());
+    for mut node in std::mem::take(body).into_iter().rev() {
+        for block in node.blocks_mut().into_iter().rev() {
+            remove_unused(block, uses);
+        }
+        match &mut node {
+            Node::Declare { local, value }
+                if uses.get(local).is_none_or(|count| *count == 0) && !can_fault(value) =>
+            {
+                for_each_local(value, &mut |local| {
+                    if let Some(count) = uses.get_mut(local) {
+                        *count -= 1;
+                    }
+                });
+            }
+            _ => kept.push(node),
+        }
+    }
+    kept.reverse();
+    *body = kept;
+}
+
+fn can_fault(expr: &Expr) -> bool {
+    let faults = match expr {
+        Expr::Load(_) => true,
+        Expr::Binary(op, ..) => matches!(
+            op,
+            strew_affine::BinaryOp::Div | strew_affine::BinaryOp::Rem
+        ),
+        _ => false,
+    };
+    faults || expr.operands().into_iter().any(can_fault)
+}
+
+fn number_locals(kernel: &mut Kernel) {
+    let mut locals = la_arena::Arena::new();
+    let mut numbers = HashMap::new();
+    let old = std::mem::take(&mut kernel.locals);
+    let mut declared = Vec::new();
+    for_each_declaration(&kernel.body, &mut |local| declared.push(local));
+    for local in declared {
+        numbers.insert(local, locals.alloc(old[local].clone()));
+    }
+    for_each_use(&mut kernel.body, &mut |local| {
+        *local = numbers.get(local).copied().unwrap_or(*local);
+    });
+    renumber_declarations(&mut kernel.body, &numbers);
+    kernel.locals = locals;
+}
+
+fn for_each_declaration(body: &[Node], visit: &mut impl FnMut(LocalId)) {
+    strew_affine::visit::walk(body, &mut |node, _| {
+        if let Node::Declare { local, .. } = node {
+            visit(*local);
+        }
+    });
+}
+
+fn renumber_declarations(body: &mut [Node], numbers: &HashMap<LocalId, LocalId>) {
+    for node in body {
+        if let Node::Declare { local, .. } = node {
+            *local = numbers.get(local).copied().unwrap_or(*local);
+        }
+        for block in node.blocks_mut() {
+            renumber_declarations(block, numbers);
+        }
+    }
+}
+
+/// Every use of a local, as a value or as a place.
+fn for_each_use(body: &mut [Node], visit: &mut impl FnMut(&mut LocalId)) {
+    for node in body {
+        for expr in node.expressions_mut() {
+            for_each_local(expr, visit);
+        }
+        if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node {
+            match place {
+                Place::Local(local) => visit(local),
+                Place::Element(access) => for_each_local_in(&mut access.subscripts, visit),
+            }
+        }
+        for block in node.blocks_mut() {
+            for_each_use(block, visit);
+        }
+    }
+}
+
+fn for_each_local(expr: &mut Expr, visit: &mut impl FnMut(&mut LocalId)) {
+    match expr {
+        Expr::Local(local) => visit(local),
+        Expr::Load(access) => for_each_local_in(&mut access.subscripts, visit),
+        other => {
+            for operand in other.operands_mut() {
+                for_each_local(operand, visit);
+            }
+        }
+    }
+}
+
+fn for_each_local_in(subscripts: &mut [Subscript], visit: &mut impl FnMut(&mut LocalId)) {
+    for subscript in subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            for_each_local(expr, visit);
+        }
+    }
+}
+
+/// What binds a name inside of a kernel.
+enum Binder {
+    Iter(IterId),
+    Local(LocalId),
+}
+
+/// The first of a name keeps it, later ones get a number.
+fn name_all(kernel: &mut Kernel) {
+    let mut binders = Vec::new();
+    strew_affine::visit::walk(&kernel.body, &mut |node, _| {
+        binders.extend(Loop::of(node).map(|it| Binder::Iter(it.iter())));
+        if let Node::Declare { local, .. } = node {
+            binders.push(Binder::Local(*local));
+        }
+    });
+    let scalars = kernel.scalars.values().map(|it| it.name.clone());
+    let arrays = kernel.arrays.values().map(|it| it.name.clone());
+    let mut names = Names {
+        taken: scalars.chain(arrays).collect(),
+        numbers: HashMap::new(),
+    };
+    for binder in binders {
+        let name = match binder {
+            Binder::Iter(iter) => &mut kernel.iters[iter].name,
+            Binder::Local(local) => &mut kernel.locals[local].name,
+        };
+        names.make_unique(name);
+    }
+}
+
+/// The names given so far, and the last number given for each base: without it a thousand locals of one name would be
+/// compared with each other.
+struct Names {
+    taken: HashSet<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn make_unique(&mut self, name: &mut String) {
+        if self.taken.insert(name.clone()) {
+            return;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let candidate = format!("{name}_{number}");
+            if self.taken.insert(candidate.clone()) {
+                *name = candidate;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! Everything the front end can object to, and the only place that words it.
+
+use crate::Severity;
+use std::fmt;
+use strew_affine::Type;
+
+/// What is wrong with a source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// A character that no C token starts with.
+    UnexpectedCharacter(char),
+    /// `/*` without `*/`.
+    UnterminatedComment,
+    /// Something that starts like a number and is none.
+    BadNumber {
+        /// As written.
+        text: String,
+        /// What the number is not.
+        why: NumberFault,
+    },
+    /// A preprocessing directive that cannot be carried out.
+    Directive {
+        /// The word behind the `#`.
+        name: String,
+        /// What is wrong with it.
+        why: DirectiveFault,
+    },
+    /// Macros expand to more tokens than are accepted.
+    ExpansionTooLong {
+        /// How many tokens are accepted.
+        limit: usize,
+    },
+    /// Macros expand to macros too many times.
+    ExpansionTooDeep {
+        /// How many levels are accepted.
+        limit: usize,
+    },
+    /// Parentheses, brackets, braces, operators or statements nest too deeply.
+    NestingTooDeep {
+        /// How many levels are accepted.
+        limit: usize,
+    },
+    /// One statement has too many tokens.
+    StatementTooLong {
+        /// How many tokens are accepted.
+        limit: usize,
+    },
+    /// The parser met something else than what can stand there.
+    Expected {
+        /// What can stand there, in human words.
+        expected: Vec<String>,
+        /// What was met, in human words.
+        found: String,
+    },
+    /// Valid C that the language does not have.
+    Unsupported(Unsupported),
+    /// The file defines no function.
+    NoFunction,
+    /// A function that returns a value.
+    NotVoid {
+        /// The function.
+        function: String,
+    },
+    /// Words that together name no type.
+    NotAType {
+        /// As written.
+        text: String,
+    },
+    /// A variable, an element or a cast of type `void`.
+    VoidValue,
+    /// A word such as `static` where it has no meaning.
+    MisplacedWord(&'static str),
+    /// A parameter without a name.
+    UnnamedParameter,
+    /// `a[]` without a length.
+    MissingLength {
+        /// The array.
+        array: String,
+    },
+    /// A length that is not an affine function of integer parameters and constants.
+    LengthNotAffine {
+        /// The array.
+        array: String,
+    },
+    /// A name that nothing visible has.
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The visible name that is spelled most like it.
+        nearest: Option<String>,
+    },
+    /// Two things of one name in one scope.
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// A function that calls itself.
+    Recursion {
+        /// The function.
+        function: String,
+    },
+    /// Subscripts on something that is not an array.
+    NotAnArray {
+        /// What is subscripted.
+        name: Option<String>,
+    },
+    /// An array without subscripts where a value is needed.
+    ArrayAsValue {
+        /// The array.
+        array: String,
+    },
+    /// Too few or too many subscripts.
+    SubscriptCount {
+        /// The array.
+        array: String,
+        /// How many dimensions it has.
+        dimensions: usize,
+        /// How many subscripts there are.
+        found: usize,
+    },
+    /// A subscript of floating type.
+    SubscriptNotInteger {
+        /// The array.
+        array: String,
+        /// The type of the subscript.
+        ty: Type,
+    },
+    /// A store to something declared `const`.
+    AssignToConst {
+        /// What is stored to.
+        name: String,
+    },
+    /// A store to something that is no variable and no array element.
+    NotAssignable,
+    /// An operator of integers with a floating operand.
+    IntegerOperator {
+        /// As written.
+        operator: &'static str,
+        /// The type of the operand.
+        ty: Type,
+    },
+    /// `#pragma strew` in front of something that is not a `for` loop.
+    PragmaWithoutLoop,
+    /// `#pragma strew` in front of a loop whose iterations cannot be counted.
+    PragmaOnUncountedLoop {
+        /// Why they cannot.
+        why: Uncounted,
+    },
+    /// A local that is read before anything was assigned to it.
+    ReadBeforeAssigned {
+        /// The local.
+        name: String,
+    },
+    /// A statement that computes something and drops it.
+    NoEffect,
+}
+
+/// What is wrong with a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberFault {
+    /// No form of a number that C has.
+    Malformed,
+    /// An integer that no 64-bit type holds.
+    TooLarge,
+}
+
+/// What is wrong with a directive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectiveFault {
+    /// Not part of the language.
+    Unsupported,
+    /// `#define NAME(parameters)`.
+    FunctionLikeMacro,
+    /// `#define` or `#undef` without a name.
+    MissingName,
+    /// A `#` that is not the first thing on its line.
+    NotFirstOnLine,
+}
+
+/// Valid C that the language does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// A keyword or operator of C, as written.
+    Word(String),
+    /// `break` or `continue`.
+    Jump(&'static str),
+    /// `return` anywhere.
+    Return,
+    /// `_Bool` or `bool`.
+    BoolType,
+    /// A string literal.
+    Text,
+    /// `*p` or `&x`.
+    PointerOperator(&'static str),
+    /// A pointer parameter or local.
+    Pointer {
+        /// Its name.
+        name: String,
+    },
+    /// An array declared in a function.
+    LocalArray {
+        /// Its name.
+        name: String,
+    },
+    /// A variable declared outside of functions.
+    FileScopeVariable,
+    /// An assignment or increment whose value is used.
+    NestedAssignment,
+    /// A comma operator whose value is used.
+    Comma,
+    /// A call of another function of the file.
+    Call {
+        /// The function called.
+        function: String,
+    },
+    /// A call of a function that the file does not define.
+    OutsideCall {
+        /// The function called.
+        function: String,
+    },
+}
+
+/// Why a `for` loop has no iterator in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncounted {
+    /// The header is not `for (i = first; i < end; i++)` or a close relative.
+    Header,
+    /// The iterator is assigned in the body.
+    IteratorAssigned,
+    /// What the bound is computed from changes in the loop.
+    BoundChanges,
+    /// The iterator could wrap around before it reaches the bound.
+    MayWrap,
+}
+
+impl Problem {
+    /// Whether kernels can still be made.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::ReadBeforeAssigned { .. } | Self::NoEffect => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnexpectedCharacter(_) => "E001",
+            Self::UnterminatedComment => "E002",
+            Self::BadNumber { .. } => "E003",
+            Self::Directive { .. } => "E004",
+            Self::ExpansionTooLong { .. } => "E005",
+            Self::ExpansionTooDeep { .. } => "E006",
+            Self::NestingTooDeep { .. } => "E007",
+            Self::StatementTooLong { .. } => "E008",
+            Self::Expected { .. } => "E010",
+            Self::Unsupported(_) => "E011",
+            Self::NoFunction => "E012",
+            Self::NotVoid { .. } => "E020",
+            Self::NotAType { .. } => "E021",
+            Self::VoidValue => "E022",
+            Self::MisplacedWord(_) => "E023",
+            Self::UnnamedParameter => "E024",
+            Self::MissingLength { .. } => "E025",
+            Self::LengthNotAffine { .. } => "E026",
+            Self::UnknownName { .. } => "E030",
+            Self::Duplicate { .. } => "E031",
+            Self::Recursion { .. } => "E032",
+            Self::NotAnArray { .. } => "E040",
+            Self::ArrayAsValue { .. } => "E041",
+            Self::SubscriptCount { .. } => "E042",
+            Self::SubscriptNotInteger { .. } => "E043",
+            Self::AssignToConst { .. } => "E044",
+            Self::NotAssignable => "E045",
+            Self::IntegerOperator { .. } => "E046",
+            Self::PragmaWithoutLoop => "E050",
+            Self::PragmaOnUncountedLoop { .. } => "E051",
+            Self::ReadBeforeAssigned { .. } => "W001",
+            Self::NoEffect => "W002",
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::UnterminatedComment => "close the comment with `*/`".to_owned(),
+            Self::Directive { why, .. } => why.help().to_owned(),
+            Self::NestingTooDeep { .. } | Self::StatementTooLong { .. } => {
+                "compute parts of it in statements of their own".to_owned()
+            }
+            Self::Unsupported(it) => return it.help(),
+            Self::NoFunction => {
+                "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
+            }
+            Self::NotVoid { .. } => {
+                "declare it `void` and hand results over in an array parameter".to_owned()
+            }
+            Self::MissingLength { array } => {
+                format!("give the length as a parameter in front of it: `{array}[n]`")
+            }
+            Self::LengthNotAffine { .. } => {
+                "a length is a sum of integer parameters, products of them, and constants"
+                    .to_owned()
+            }
+            Self::UnknownName { nearest, .. } => {
+                return nearest.as_ref().map(|it| format!("did you mean `{it}`?"));
+            }
+            Self::ArrayAsValue { array } => format!("name one element: `{array}[i]`"),
+            Self::SubscriptNotInteger { .. } => {
+                "convert it to an integer, for example with a cast `(int64_t)`".to_owned()
+            }
+            Self::AssignToConst { .. } => "leave out the `const` in its declaration".to_owned(),
+            Self::PragmaWithoutLoop => "put it on the line above a `for` loop".to_owned(),
+            Self::PragmaOnUncountedLoop { why } => why.help().to_owned(),
+            Self::ReadBeforeAssigned { .. } => {
+                "its value is 0 until then; write `= 0` if that is meant".to_owned()
+            }
+            _ => return None,
+        };
+        Some(help)
+    }
+}
+
+impl DirectiveFault {
+    fn help(self) -> &'static str {
+        match self {
+            Self::Unsupported => {
+                "`#define NAME constant`, `#undef`, `#include` and `#pragma` are accepted"
+            }
+            Self::FunctionLikeMacro => {
+                "write the expression out; `#define NAME constant` is accepted"
+            }
+            Self::MissingName => "a name follows, as in `#define SIZE 16`",
+            Self::NotFirstOnLine => "put the directive on a line of its own",
+        }
+    }
+}
+
+impl Unsupported {
+    fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::Word(word) => match word.as_str() {
+                "struct" | "union" | "." | "->" => "give every member an array of its own",
+                "switch" | "case" | "default" => "write `if … else if …`",
+                "typedef" => "write the type itself",
+                "enum" => "write `#define NAME constant`",
+                "goto" => "write a loop or an `if`",
+                "sizeof" => "write the number of bytes",
+                _ => return None,
+            },
+            Self::Jump("continue") => "put the rest of the body under an `if`",
+            Self::Jump(_) => "write the condition into a `while` loop",
+            Self::Return => "put the statements that follow under an `if`",
+            Self::BoolType => "use `int`",
+            Self::Text => return None,
+            Self::PointerOperator(_) => "name the element with subscripts: `a[i]`",
+            Self::Pointer { name } => {
+                return Some(format!(
+                    "declare the array with its length: `{name}[n]`, where `n` is a parameter"
+                ));
+            }
+            Self::LocalArray { .. } => "make it a parameter",
+            Self::FileScopeVariable => "make it a parameter, or write `#define NAME constant`",
+            Self::NestedAssignment => "assign in a statement of its own",
+            Self::Comma => "write two statements",
+            Self::Call { .. } => "write its statements out where it is called",
+            Self::OutsideCall { .. } => "operators, casts and `?:` are accepted",
+        };
+        Some(help.to_owned())
+    }
+}
+
+impl Uncounted {
+    fn help(self) -> &'static str {
+        match self {
+            Self::Header => "write it as `for (int64_t i = first; i < end; i++)`",
+            Self::IteratorAssigned => "leave the iterator alone in the body",
+            Self::BoundChanges => "copy the bound into a `const` local in front of the loop",
+            Self::MayWrap => "give the iterator the type of the bound and compare with `<`",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnexpectedCharacter(it) => write!(f, "no C token starts with {it:?}"),
+            Self::UnterminatedComment => f.write_str("this comment is not closed"),
+            Self::BadNumber { text, why } => write!(f, "`{}` {why}", clipped(text)),
+            Self::Directive { name, why } => write!(f, "`#{}` {why}", clipped(name)),
+            Self::ExpansionTooLong { limit } => {
+                write!(f, "macros expand to more than {limit} tokens")
+            }
+            Self::ExpansionTooDeep { limit } => {
+                write!(f, "macros expand to macros more than {limit} times")
+            }
+            Self::NestingTooDeep { limit } => write!(f, "this nests more than {limit} levels deep"),
+            Self::StatementTooLong { limit } => {
+                write!(f, "this statement has more than {limit} tokens")
+            }
+            Self::Expected { expected, found } => {
+                write!(f, "expected {}, found {found}", alternatives(expected))
+            }
+            Self::Unsupported(it) => it.fmt(f),
+            Self::NoFunction => f.write_str("there is no function in this file"),
+            Self::NotVoid { function } => {
+                write!(f, "the kernel `{function}` does not return `void`")
+            }
+            Self::NotAType { text } => write!(f, "`{text}` is not a type"),
+            Self::VoidValue => f.write_str("`void` has no values"),
+            Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),
+            Self::UnnamedParameter => f.write_str("this parameter has no name"),
+            Self::MissingLength { array } => write!(f, "the array `{array}` has no length"),
+            Self::LengthNotAffine { array } => {
+                write!(
+                    f,
+                    "this length of `{array}` is not known when the kernel is called"
+                )
+            }
+            Self::UnknownName { name, .. } => {
+                write!(f, "nothing is called `{}` here", clipped(name))
+            }
+            Self::Duplicate { name } => write!(f, "`{name}` is declared twice"),
+            Self::Recursion { function } => {
+                write!(f, "`{function}` calls itself; kernels cannot be recursive")
+            }
+            Self::NotAnArray { name: Some(name) } => write!(f, "`{name}` is not an array"),
+            Self::NotAnArray { name: None } => f.write_str("only an array can have subscripts"),
+            Self::ArrayAsValue { array } => {
+                write!(f, "the array `{array}` stands where a number is needed")
+            }
+            Self::SubscriptCount {
+                array,
+                dimensions,
+                found,
+            } => write!(
+                f,
+                "`{array}` has {dimensions} dimension{}, here it has {found} subscript{}",
+                plural(*dimensions),
+                plural(*found)
+            ),
+            Self::SubscriptNotInteger { array, ty } => {
+                write!(f, "this subscript of `{array}` is a `{}`", c_name(*ty))
+            }
+            Self::AssignToConst { name } => write!(f, "`{name}` is `const`"),
+            Self::NotAssignable => f.write_str("this cannot be assigned to"),
+            Self::IntegerOperator { operator, ty } => {
+                write!(
+                    f,
+                    "`{operator}` needs integers, this is a `{}`",
+                    c_name(*ty)
+                )
+            }
+            Self::PragmaWithoutLoop => f.write_str("no `for` loop follows this `#pragma strew`"),
+            Self::PragmaOnUncountedLoop { why } => {
+                write!(f, "the loop cannot be scheduled: {why}")
+            }
+            Self::ReadBeforeAssigned { name } => {
+                write!(f, "`{name}` is read before anything was assigned to it")
+            }
+            Self::NoEffect => f.write_str("this statement has no effect"),
+        }
+    }
+}
+
+impl fmt::Display for NumberFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "is not a number",
+            Self::TooLarge => "is larger than any 64-bit integer",
+        })
+    }
+}
+
+impl fmt::Display for DirectiveFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported => "is not in the language yet",
+            Self::FunctionLikeMacro => "with parameters is not in the language yet",
+            Self::MissingName => "lacks a name",
+            Self::NotFirstOnLine => "is not the first thing on its line",
+        })
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => write!(f, "`{word}` is not in the language yet"),
+            Self::Jump(word) => write!(f, "`{word}` is not in the language yet"),
+            Self::Return => f.write_str("`return` is not in the language yet"),
+            Self::BoolType => f.write_str("the type `_Bool` is not in the language yet"),
+            Self::Text => f.write_str("string literals are not in the language"),
+            Self::PointerOperator(operator) => {
+                write!(
+                    f,
+                    "the pointer operator `{operator}` is not in the language yet"
+                )
+            }
+            Self::Pointer { name } => {
+                write!(
+                    f,
+                    "`{name}` is a pointer; pointers are not in the language yet"
+                )
+            }
+            Self::LocalArray { name } => {
+                write!(
+                    f,
+                    "`{name}` is a local array; those are not in the language yet"
+                )
+            }
+            Self::FileScopeVariable => {
+                f.write_str("variables outside of functions are not in the language yet")
+            }
+            Self::NestedAssignment => {
+                f.write_str("an assignment inside an expression is not in the language yet")
+            }
+            Self::Comma => f.write_str("the comma operator is not in the language yet"),
+            Self::Call { function } => write!(
+                f,
+                "this calls `{function}`; calls between functions are not in the language yet"
+            ),
+            Self::OutsideCall { function } => write!(
+                f,
+                "this calls `{}`; calls of library functions are not in the language yet",
+                clipped(function)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Uncounted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "its header does not count up to a bound in constant steps",
+            Self::IteratorAssigned => "its iterator is assigned in its body",
+            Self::BoundChanges => "its bound changes while it runs",
+            Self::MayWrap => "its iterator may wrap around before it reaches the bound",
+        })
+    }
+}
+
+/// The name that C gives to `ty`.
+pub(crate) fn c_name(ty: Type) -> &'static str {
+    match ty {
+        Type::Bool => "_Bool",
+        Type::I8 => "int8_t",
+        Type::I16 => "int16_t",
+        Type::I32 => "int",
+        Type::I64 => "int64_t",
+        Type::U8 => "uint8_t",
+        Type::U16 => "uint16_t",
+        Type::U32 => "unsigned",
+        Type::U64 => "uint64_t",
+        Type::F32 => "float",
+        Type::F64 => "double",
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn alternatives(words: &[String]) -> String {
+    match words {
+        [] => "something else".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// Keeps a message readable when the text it quotes is a megabyte long.
+fn clipped(text: &str) -> String {
+    const LIMIT: usize = 40;
+    if text.chars().count() <= LIMIT {
+        return text.to_owned();
+    }
+    text.chars().take(LIMIT).chain("…".chars()).collect()
+}

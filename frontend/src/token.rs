@@ -1,0 +1,313 @@
+//! The tokens of the language.
+//!
+//! Words that C knows and the language does not are tokens too ([`Token::Reserved`]), so that they can be named in an error
+//! instead of being taken for identifiers.
+
+use logos::Logos;
+use std::fmt;
+use strew_affine::Value;
+
+/// A token. Numbers are cut out as C's *preprocessing numbers* and read by [`crate::literal`].
+#[derive(Logos, Clone, Copy, Debug, PartialEq)]
+#[logos(skip r"[ \t\r\n\x0b\x0c]+")]
+#[logos(skip r"\\\r?\n")]
+#[logos(skip(r"//([^\n\\]|\\\r?\n|\\[^\r\n])*", allow_greedy = true))]
+#[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
+pub(crate) enum Token<'a> {
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Identifier(&'a str),
+    #[regex(r"\.?[0-9]([eEpP][+-]|[0-9A-Za-z_.])*")]
+    Number(&'a str),
+    #[regex(r"'([^'\\\n]|\\[^\n])*'")]
+    Character(&'a str),
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    Text(&'a str),
+    #[regex(r"#([^\n\\]|\\\r?\n|\\[^\r\n])*", allow_greedy = true)]
+    Directive(&'a str),
+    #[regex(r"/\*([^*]|\*+[^*/])*\**")]
+    UnterminatedComment,
+
+    #[token("_Bool", |_| TypeWord::Bool)]
+    #[token("bool", |_| TypeWord::Bool)]
+    #[token("void", |_| TypeWord::Void)]
+    #[token("char", |_| TypeWord::Char)]
+    #[token("short", |_| TypeWord::Short)]
+    #[token("int", |_| TypeWord::Int)]
+    #[token("long", |_| TypeWord::Long)]
+    #[token("signed", |_| TypeWord::Signed)]
+    #[token("unsigned", |_| TypeWord::Unsigned)]
+    #[token("float", |_| TypeWord::Float)]
+    #[token("double", |_| TypeWord::Double)]
+    #[token("int8_t", |_| TypeWord::Int8)]
+    #[token("int16_t", |_| TypeWord::Int16)]
+    #[token("int32_t", |_| TypeWord::Int32)]
+    #[token("int64_t", |_| TypeWord::Int64)]
+    #[token("uint8_t", |_| TypeWord::Uint8)]
+    #[token("uint16_t", |_| TypeWord::Uint16)]
+    #[token("uint32_t", |_| TypeWord::Uint32)]
+    #[token("uint64_t", |_| TypeWord::Uint64)]
+    #[token("size_t", |_| TypeWord::Size)]
+    #[token("ptrdiff_t", |_| TypeWord::Ptrdiff)]
+    #[token("intptr_t", |_| TypeWord::Intptr)]
+    #[token("uintptr_t", |_| TypeWord::Uintptr)]
+    Type(TypeWord),
+
+    #[token("const")]
+    Const,
+    #[token("restrict")]
+    Restrict,
+    #[token("static")]
+    Static,
+    #[token("inline")]
+    Inline,
+    #[token("for")]
+    For,
+    #[token("while")]
+    While,
+    #[token("do")]
+    Do,
+    #[token("if")]
+    If,
+    #[token("else")]
+    Else,
+    #[token("break")]
+    Break,
+    #[token("continue")]
+    Continue,
+    #[token("return")]
+    Return,
+    #[token("auto")]
+    #[token("case")]
+    #[token("default")]
+    #[token("enum")]
+    #[token("extern")]
+    #[token("goto")]
+    #[token("register")]
+    #[token("sizeof")]
+    #[token("struct")]
+    #[token("switch")]
+    #[token("typedef")]
+    #[token("union")]
+    #[token("volatile")]
+    #[token("_Complex")]
+    #[token("_Imaginary")]
+    #[token(".")]
+    #[token("->")]
+    #[token("...")]
+    Reserved(&'a str),
+
+    #[token("(")]
+    LeftParenthesis,
+    #[token(")")]
+    RightParenthesis,
+    #[token("[")]
+    LeftBracket,
+    #[token("]")]
+    RightBracket,
+    #[token("{")]
+    LeftBrace,
+    #[token("}")]
+    RightBrace,
+    #[token(";")]
+    Semicolon,
+    #[token(",")]
+    Comma,
+    #[token(":")]
+    Colon,
+    #[token("?")]
+    Question,
+    #[token("=")]
+    Assign,
+    #[token("+=")]
+    AddAssign,
+    #[token("-=")]
+    SubAssign,
+    #[token("*=")]
+    MulAssign,
+    #[token("/=")]
+    DivAssign,
+    #[token("%=")]
+    RemAssign,
+    #[token("&=")]
+    AndAssign,
+    #[token("|=")]
+    OrAssign,
+    #[token("^=")]
+    XorAssign,
+    #[token("<<=")]
+    ShlAssign,
+    #[token(">>=")]
+    ShrAssign,
+    #[token("++")]
+    Increment,
+    #[token("--")]
+    Decrement,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("&")]
+    Ampersand,
+    #[token("|")]
+    Bar,
+    #[token("^")]
+    Caret,
+    #[token("~")]
+    Tilde,
+    #[token("<<")]
+    ShiftLeft,
+    #[token(">>")]
+    ShiftRight,
+    #[token("&&")]
+    AndAnd,
+    #[token("||")]
+    OrOr,
+    #[token("!")]
+    Not,
+    #[token("==")]
+    Equal,
+    #[token("!=")]
+    NotEqual,
+    #[token("<")]
+    Less,
+    #[token("<=")]
+    LessOrEqual,
+    #[token(">")]
+    Greater,
+    #[token(">=")]
+    GreaterOrEqual,
+
+    /// A number that has been read; no source text is this token.
+    Literal(Value),
+    /// The text of a `#pragma strew` line; no source text is this token.
+    Pragma(&'a str),
+    /// Stands where a lexical error was reported, so that the parser can recover behind it.
+    Invalid,
+}
+
+/// One word of a type name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeWord {
+    /// `_Bool` or `bool`
+    Bool,
+    /// `void`
+    Void,
+    /// `char`
+    Char,
+    /// `short`
+    Short,
+    /// `int`
+    Int,
+    /// `long`
+    Long,
+    /// `signed`
+    Signed,
+    /// `unsigned`
+    Unsigned,
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// `int8_t`
+    Int8,
+    /// `int16_t`
+    Int16,
+    /// `int32_t`
+    Int32,
+    /// `int64_t`
+    Int64,
+    /// `uint8_t`
+    Uint8,
+    /// `uint16_t`
+    Uint16,
+    /// `uint32_t`
+    Uint32,
+    /// `uint64_t`
+    Uint64,
+    /// `size_t`
+    Size,
+    /// `ptrdiff_t`
+    Ptrdiff,
+    /// `intptr_t`
+    Intptr,
+    /// `uintptr_t`
+    Uintptr,
+}
+
+impl fmt::Display for TypeWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bool => "_Bool",
+            Self::Void => "void",
+            Self::Char => "char",
+            Self::Short => "short",
+            Self::Int => "int",
+            Self::Long => "long",
+            Self::Signed => "signed",
+            Self::Unsigned => "unsigned",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Int8 => "int8_t",
+            Self::Int16 => "int16_t",
+            Self::Int32 => "int32_t",
+            Self::Int64 => "int64_t",
+            Self::Uint8 => "uint8_t",
+            Self::Uint16 => "uint16_t",
+            Self::Uint32 => "uint32_t",
+            Self::Uint64 => "uint64_t",
+            Self::Size => "size_t",
+            Self::Ptrdiff => "ptrdiff_t",
+            Self::Intptr => "intptr_t",
+            Self::Uintptr => "uintptr_t",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(source: &str) -> Vec<Result<Token<'_>, ()>> {
+        Token::lexer(source).collect()
+    }
+
+    #[test]
+    fn comments_and_line_continuations_are_skipped() {
+        let source = "a /* b\n ** c */ // d\\\n still a comment\n e \\\n f";
+        let names = ["a", "e", "f"].map(|name| Ok(Token::Identifier(name)));
+        assert_eq!(tokens(source), names);
+    }
+
+    #[test]
+    fn an_unterminated_comment_is_one_token() {
+        assert_eq!(
+            tokens("a /* b * c **"),
+            [Ok(Token::Identifier("a")), Ok(Token::UnterminatedComment)]
+        );
+    }
+
+    #[test]
+    fn numbers_are_cut_as_c_cuts_them() {
+        let source = "1e+5 0x1p-3f .5 0xE+1 1..2 3u";
+        let numbers = ["1e+5", "0x1p-3f", ".5", "0xE+1", "1..2", "3u"];
+        assert_eq!(tokens(source), numbers.map(|text| Ok(Token::Number(text))));
+    }
+
+    #[test]
+    fn a_character_outside_of_the_language_is_an_error_of_its_own() {
+        assert_eq!(
+            tokens("a @ b"),
+            [
+                Ok(Token::Identifier("a")),
+                Err(()),
+                Ok(Token::Identifier("b"))
+            ]
+        );
+    }
+}
