@@ -24,6 +24,15 @@ pub enum Status {
     Refused = 3,
 }
 
+impl Status {
+    /// The status that `bits` stands for, if it is one.
+    pub fn from_bits(bits: u32) -> Option<Self> {
+        [Self::Done, Self::Fault, Self::Stopped, Self::Refused]
+            .into_iter()
+            .find(|status| *status as u32 == bits)
+    }
+}
+
 /// One argument: a scalar's bits, zero-extended, or the address of an array's first element.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]

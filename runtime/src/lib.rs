@@ -1,3 +1,30 @@
-//! (being built)
+//! Runs what strew compiles: a pool of threads, warm buffers, the strategies for scattered updates, and failures that leave
+//! everything as it was.
+//!
+//! The crate knows no kernel: generated code comes as function pointers and `repr(C)` tables ([`abi`]). Reading order:
+//! [`abi`] says what is handed over, [`run`] starts a kernel, [`run_forall`] is what the kernel calls for a parallel loop,
+//! [`Strategy`] says what a way of running one must keep, and `strategy/auto.rs` how one is chosen.
 
 pub mod abi;
+mod arena;
+mod chunks;
+mod failure;
+mod forall;
+mod memory;
+mod record;
+mod session;
+mod settings;
+mod snapshot;
+mod strategy;
+mod team;
+#[cfg(test)]
+mod test_kernels;
+
+pub use failure::{Failure, Refusal};
+pub use forall::run_forall;
+pub use record::{Record, Why};
+pub use session::{Session, run};
+pub use settings::{Choice, Mode, Settings, StopToken, UnknownStrategy};
+pub use snapshot::Region;
+pub use strategy::{Job, Ran, STRATEGIES, Shape, Strategy};
+pub use team::{MAX_THREADS, Runtime, TooManyThreads};

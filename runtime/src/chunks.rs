@@ -1,0 +1,133 @@
+//! Runs of a forall's body over consecutive ranges of its iterations.
+
+use crate::abi::{Call, ChunkFn, ForallCall, Slot};
+use crate::failure::Failure;
+use crate::memory::lock;
+use crate::session::Session;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// What the tasks of a forall share.
+///
+/// Chunks are numbered in the order of their iterations. The failure that counts is that of the lowest number: a chunk is skipped
+/// only when one of a lower number has failed, so all chunks below the first that failed have run to their end.
+pub(crate) struct Chunks<'j> {
+    session: Session<'j>,
+    slots: *const Slot,
+    stop: &'j AtomicU32,
+    body: ChunkFn,
+    frame: *const u64,
+    may_stop: bool,
+    updates: AtomicU64,
+    first_failed: AtomicUsize,
+    failure: Mutex<Option<Failure>>,
+}
+
+// SAFETY: the pointers are read only, and what they point to outlives the forall: whoever calls `run_forall` vouches for that and
+// for bodies that may run on any thread.
+unsafe impl Sync for Chunks<'_> {}
+
+impl<'j> Chunks<'j> {
+    /// Nothing has run yet. `may_stop` says whether leaving the forall half done can be made good.
+    pub(crate) fn new(
+        session: &Session<'j>,
+        call: &Call,
+        forall: &ForallCall,
+        may_stop: bool,
+    ) -> Self {
+        Self {
+            session: session.nested(),
+            slots: call.slots,
+            stop: session.settings().stop.flag(),
+            body: forall.body,
+            frame: forall.frame,
+            may_stop,
+            updates: AtomicU64::new(0),
+            first_failed: AtomicUsize::new(usize::MAX),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Whether chunk `number` still has to run.
+    pub(crate) fn is_wanted(&self, number: usize) -> bool {
+        if number > self.first_failed.load(Ordering::Relaxed) {
+            return false;
+        }
+        let stopped = self.may_stop && self.stop.load(Ordering::Relaxed) != 0;
+        if stopped {
+            self.fail(number, Failure::Stopped);
+        }
+        !stopped
+    }
+
+    /// Runs `iterations` as chunk `number`, with these addresses of private buffers, unless it is not wanted any more.
+    ///
+    /// # Safety
+    /// `privates` are what the body asks for, and no other chunk that runs at the same time has any of them.
+    pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
+        if !self.is_wanted(number) {
+            return;
+        }
+        let mut call = self.session.call(self.slots, self.stop);
+        let Range { start, end } = iterations;
+        // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers.
+        let status =
+            unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), start, end) };
+        self.updates.fetch_add(call.updates, Ordering::Relaxed);
+        if let Err(failure) = self.session.outcome(status, &call) {
+            self.fail(number, failure);
+        }
+    }
+
+    fn fail(&self, number: usize, failure: Failure) {
+        let mut kept = lock(&self.failure);
+        if number < self.first_failed.load(Ordering::Relaxed) {
+            self.first_failed.store(number, Ordering::Relaxed);
+            *kept = Some(failure);
+        }
+    }
+
+    /// Adds the updates to those of `call`.
+    ///
+    /// # Errors
+    /// The first failure in the order of the iterations.
+    pub(crate) fn finish(self, call: &mut Call) -> Result<(), Failure> {
+        call.updates = call.updates.wrapping_add(self.updates.into_inner());
+        let failure = self
+            .failure
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Part `number` of `count` iterations in `parts` parts that differ by one iteration at most.
+pub(crate) fn part(count: u64, parts: usize, number: usize) -> Range<i64> {
+    let parts = parts.max(1) as u128;
+    let bound = |number: usize| {
+        let bound = u128::from(count) * number as u128 / parts;
+        i64::try_from(bound).unwrap_or(i64::MAX)
+    };
+    bound(number)..bound(number.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_iterations_in_order() {
+        for count in [0, 1, 2, 7, 8, 9, 100, i64::MAX as u64] {
+            for parts in [1, 2, 3, 8] {
+                let mut next = 0;
+                for number in 0..parts {
+                    let range = part(count, parts, number);
+                    assert_eq!(range.start, next);
+                    next = range.end;
+                }
+                assert_eq!(next as u64, count);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use crate::abi::FaultRecord;
+use std::fmt;
+
+/// Why a call did not run to its end. All outputs are then as they were before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The kernel met a fault: the first in the order of the iterations.
+    Fault(FaultRecord),
+    /// The call was asked to stop.
+    Stopped,
+    /// Private buffers and copies would take more than the call may hold.
+    OverBudget {
+        /// Bytes asked for at a time.
+        needed: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+    /// The system gave no memory.
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// A forall cannot be run as asked.
+    Refused(Refusal),
+    /// A defect of strew or of a combiner: the message of a panic.
+    Panicked(String),
+}
+
+/// Why a forall cannot be run as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Exact mode asks for the bits of the serial loop, and the strategy regroups updates that round.
+    Regroups {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
+    /// The forall names a strategy by a number that none has.
+    UnknownStrategy {
+        /// The number.
+        number: u32,
+    },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fault(record) => write!(
+                f,
+                "fault at site {}: index {} of {}",
+                record.site, record.index, record.extent
+            ),
+            Self::Stopped => f.write_str("stopped as asked; all outputs are as they were"),
+            Self::OverBudget { needed, budget } => write!(
+                f,
+                "private buffers and copies would take {needed} bytes, and the memory budget is {budget} bytes; \
+                 allow more memory, or choose the strategy `serial`"
+            ),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system could not provide {bytes} bytes of memory")
+            }
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Panicked(message) => write!(f, "defect in strew or in a combiner: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Regroups { strategy } => write!(
+                f,
+                "the strategy `{strategy}` regroups updates that round, so it cannot give the bits of the serial loop; \
+                 choose the mode `stable` or the strategy `serial`"
+            ),
+            Self::UnknownStrategy { number } => {
+                write!(
+                    f,
+                    "the kernel asks for strategy number {number}, which does not exist"
+                )
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_to_do() {
+        let failure = Failure::OverBudget {
+            needed: 4096,
+            budget: 1024,
+        };
+        assert!(failure.to_string().contains("4096 bytes"));
+        assert!(failure.to_string().contains("allow more memory"));
+        let failure = Failure::from(Refusal::Regroups { strategy: "dense" });
+        assert!(failure.to_string().contains("`dense`"));
+        assert!(failure.to_string().contains("choose the mode `stable`"));
+    }
+}

@@ -1,0 +1,235 @@
+use std::fmt;
+use std::time::Duration;
+
+/// What ran, for the person who asks.
+///
+/// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the one that took longest.
+/// Foralls inside of foralls count as part of the outer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The strategy: a name from [`STRATEGIES`](crate::STRATEGIES), or `direct` for a forall without private buffers;
+    /// `serial` when there was no forall.
+    pub strategy: &'static str,
+    /// Why that one.
+    pub why: Why,
+    /// How many threads could take part.
+    pub threads: usize,
+    /// In how many consecutive parts the iterations ran.
+    pub chunks: u64,
+    /// The largest number of bytes that private buffers and copies took at a time.
+    pub private_bytes: u64,
+    /// How many updates of array elements were done.
+    pub updates: u64,
+    /// Time to get buffers and to copy what may have to be put back.
+    pub prepare: Duration,
+    /// Time in the bodies of foralls, filling of private buffers included.
+    pub main: Duration,
+    /// Time to merge private buffers.
+    pub merge: Duration,
+    /// Time of the whole call.
+    pub total: Duration,
+}
+
+/// Why a strategy was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// There was no forall.
+    NoForall,
+    /// By name.
+    Asked,
+    /// The iterations write to different places, or read only.
+    NoPrivates,
+    /// There is one iteration at most.
+    OneIteration,
+    /// There is one thread, and parts would change nothing but the time.
+    OneThread,
+    /// Other threads are busy with the forall around this one, and parts would change nothing but the time.
+    Nested,
+    /// Exact mode, and updates that round.
+    Rounds,
+    /// Threads would cost more than they save.
+    FewTrips {
+        /// Iterations of the tiled loop.
+        trips: u64,
+        /// The smallest number that pays.
+        least: u64,
+    },
+    /// Filling and merging would cost more than threads save.
+    FewTripsPerElement {
+        /// Iterations of the tiled loop.
+        trips: u64,
+        /// Elements of all private buffers of one part.
+        elements: u64,
+        /// The smallest number of iterations for each element that pays.
+        least: u64,
+    },
+    /// Private buffers would not stay in the caches.
+    TooLarge {
+        /// Bytes of all private buffers of one part.
+        bytes: u64,
+        /// The largest number that pays.
+        most: u64,
+    },
+    /// Private buffers would be over the budget.
+    OverBudget {
+        /// Bytes of all private buffers.
+        needed: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+    /// Private buffers are cheap against the updates.
+    Pays {
+        /// Iterations of the tiled loop.
+        trips: u64,
+        /// Elements of all private buffers of one part.
+        elements: u64,
+    },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoForall => f.write_str("there is no parallel loop"),
+            Self::Asked => f.write_str("asked for by name"),
+            Self::NoPrivates => f.write_str("no two iterations write to one place"),
+            Self::OneIteration => f.write_str("the loop has one part only"),
+            Self::OneThread => f.write_str("there is one thread"),
+            Self::Nested => f.write_str("the loop around it keeps the threads busy"),
+            Self::Rounds => {
+                f.write_str("exact mode, and regrouping updates that round would change bits")
+            }
+            Self::FewTrips { trips, least } => write!(
+                f,
+                "{trips} iterations end before threads have started (they pay from {least})"
+            ),
+            Self::FewTripsPerElement {
+                trips,
+                elements,
+                least,
+            } => write!(
+                f,
+                "{trips} iterations on {elements} outputs: private copies pay from {least} iterations an output"
+            ),
+            Self::TooLarge { bytes, most } => write!(
+                f,
+                "private copies of {bytes} bytes are too large to pay (at most {most})"
+            ),
+            Self::OverBudget { needed, budget } => write!(
+                f,
+                "private copies of {needed} bytes are over the memory budget of {budget} bytes"
+            ),
+            Self::Pays { trips, elements } => write!(
+                f,
+                "{trips} iterations on {elements} outputs: private copies are cheap against the updates"
+            ),
+        }
+    }
+}
+
+/// What one forall did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) strategy: &'static str,
+    pub(crate) why: Why,
+    pub(crate) threads: usize,
+    pub(crate) chunks: u64,
+    pub(crate) prepare: Duration,
+    pub(crate) main: Duration,
+    pub(crate) merge: Duration,
+}
+
+impl Part {
+    fn time(&self) -> Duration {
+        self.prepare + self.main + self.merge
+    }
+}
+
+/// The foralls of a call so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    longest: Option<Part>,
+    chunks: u64,
+    prepare: Duration,
+    main: Duration,
+    merge: Duration,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, part: Part) {
+        self.chunks += part.chunks;
+        self.prepare += part.prepare;
+        self.main += part.main;
+        self.merge += part.merge;
+        if self
+            .longest
+            .is_none_or(|longest| longest.time() < part.time())
+        {
+            self.longest = Some(part);
+        }
+    }
+
+    pub(crate) fn prepared(&mut self, time: Duration) {
+        self.prepare += time;
+    }
+
+    /// The record of a call that took `total`. Without a forall all of it but the preparation is main work.
+    pub(crate) fn record(&self, total: Duration, updates: u64, private_bytes: u64) -> Record {
+        let main = match self.longest {
+            Some(_) => self.main,
+            None => total.saturating_sub(self.prepare),
+        };
+        Record {
+            strategy: self.longest.map_or("serial", |part| part.strategy),
+            why: self.longest.map_or(Why::NoForall, |part| part.why),
+            threads: self.longest.map_or(1, |part| part.threads),
+            chunks: self.chunks,
+            private_bytes,
+            updates,
+            prepare: self.prepare,
+            main,
+            merge: self.merge,
+            total,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(strategy: &'static str, micros: u64) -> Part {
+        Part {
+            strategy,
+            why: Why::Asked,
+            threads: 2,
+            chunks: 8,
+            prepare: Duration::from_micros(1),
+            main: Duration::from_micros(micros),
+            merge: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_longest_forall_names_the_strategy() {
+        let mut tally = Tally::default();
+        tally.add(part("serial", 5));
+        tally.add(part("dense", 9));
+        tally.add(part("serial", 7));
+        let record = tally.record(Duration::from_micros(30), 11, 12);
+        assert_eq!(record.strategy, "dense");
+        assert_eq!(
+            (record.chunks, record.updates, record.private_bytes),
+            (24, 11, 12)
+        );
+        assert_eq!(record.prepare, Duration::from_micros(3));
+        assert_eq!(record.main, Duration::from_micros(21));
+    }
+
+    #[test]
+    fn a_call_without_a_forall_is_serial() {
+        let record = Tally::default().record(Duration::from_micros(4), 0, 0);
+        assert_eq!((record.strategy, record.threads), ("serial", 1));
+        assert_eq!(record.main, record.total);
+        assert_eq!(record.why.to_string(), "there is no parallel loop");
+    }
+}

@@ -1,0 +1,533 @@
+//! One call of a kernel.
+
+use crate::abi::{Call, EntryFn, FaultRecord, Slot, Status};
+use crate::arena::Buffer;
+use crate::failure::Failure;
+use crate::memory;
+use crate::record::{Part, Record, Tally};
+use crate::settings::Settings;
+use crate::snapshot::{Region, Snapshot};
+use crate::team::Runtime;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// The state that all parts of one call share. Generated code carries its address from [`run`] to
+/// [`run_forall`](crate::run_forall).
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'r> {
+    shared: &'r Shared<'r>,
+    is_nested: bool,
+}
+
+#[derive(Debug)]
+struct Shared<'r> {
+    runtime: &'r Runtime,
+    settings: &'r Settings,
+    is_protected: bool,
+    budget: OnceLock<u64>,
+    loaned: AtomicU64,
+    most_loaned: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    tally: Mutex<Tally>,
+}
+
+/// Runs a compiled kernel to its end.
+///
+/// `protect` names the memory to put back when the call fails. Nothing is copied when there is none, so the caller must name all
+/// that is written before or outside of foralls with [`guarded`](crate::abi::ForallCall::guarded) 0, unless neither the kernel nor
+/// a forall in it can fail. A forall with private buffers can always fail, for want of memory.
+///
+/// # Errors
+/// A [`Failure`]; all memory in `protect` and all targets of foralls are then as they were before the call.
+///
+/// # Safety
+/// * `entry` and the functions it hands to [`run_forall`](crate::run_forall) keep what [`abi`](crate::abi) says, and touch no
+///   memory but that behind `slots`, their frames and their buffers.
+/// * The arrays behind `slots` are valid for the accesses the kernel makes, no other thread touches them during the call, and no
+///   two of them that the kernel writes overlap.
+/// * Every region of `protect` is valid for reads and writes.
+pub unsafe fn run(
+    runtime: &Runtime,
+    settings: &Settings,
+    entry: EntryFn,
+    slots: &[Slot],
+    protect: &[Region],
+) -> Result<Record, Failure> {
+    let start = Instant::now();
+    if settings.stop.is_stopped() {
+        return Err(Failure::Stopped);
+    }
+    let shared = Shared::new(runtime, settings, !protect.is_empty());
+    let session = Session {
+        shared: &shared,
+        is_nested: false,
+    };
+    // SAFETY: the caller vouches for the regions.
+    let snapshot = unsafe { Snapshot::take(&session, protect.iter().copied()) }?;
+    if !protect.is_empty() {
+        memory::lock(&shared.tally).prepared(start.elapsed());
+    }
+    let mut call = session.call(slots.as_ptr(), settings.stop.flag());
+    // SAFETY: the caller vouches for `entry` and the slots; `session` and `call` outlive the call.
+    let status = unsafe { entry(&raw mut call) };
+    match session.outcome(status, &call) {
+        Ok(()) => Ok(shared.record(start, call.updates)),
+        Err(failure) => {
+            // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
+            unsafe { snapshot.restore(&session) };
+            Err(failure)
+        }
+    }
+}
+
+impl<'r> Shared<'r> {
+    fn new(runtime: &'r Runtime, settings: &'r Settings, is_protected: bool) -> Self {
+        Self {
+            runtime,
+            settings,
+            is_protected,
+            budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
+            loaned: AtomicU64::new(0),
+            most_loaned: AtomicU64::new(0),
+            failure: Mutex::new(None),
+            tally: Mutex::default(),
+        }
+    }
+
+    fn record(&self, start: Instant, updates: u64) -> Record {
+        let most_loaned = self.most_loaned.load(Ordering::Relaxed);
+        memory::lock(&self.tally).record(start.elapsed(), updates, most_loaned)
+    }
+}
+
+impl<'r> Session<'r> {
+    /// The session for the bodies of a forall, by which a forall inside of it knows that it is not the outermost one.
+    pub(crate) fn nested(self) -> Self {
+        Self {
+            is_nested: true,
+            ..self
+        }
+    }
+
+    /// Whether this belongs to the body of a forall.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.is_nested
+    }
+
+    pub(crate) fn runtime(&self) -> &'r Runtime {
+        self.shared.runtime
+    }
+
+    pub(crate) fn settings(&self) -> &'r Settings {
+        self.shared.settings
+    }
+
+    /// Whether whoever started the call puts back what the kernel has written when it fails.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.shared.is_protected
+    }
+
+    /// The state of a task that is about to start. It must not be used after `self` has moved or ended.
+    pub(crate) fn call(&self, slots: *const Slot, stop: *const AtomicU32) -> Call {
+        Call {
+            slots,
+            stop,
+            session: ptr::from_ref(self).cast::<c_void>(),
+            updates: 0,
+            fault: FaultRecord::default(),
+        }
+    }
+
+    /// How many bytes the call may hold at a time.
+    pub(crate) fn budget(&self) -> u64 {
+        // What the arena keeps is free for this call, though the system does not count it so.
+        let a_quarter = || (memory::free_bytes() + self.runtime().kept_bytes()) / 4;
+        *self.shared.budget.get_or_init(a_quarter)
+    }
+
+    /// A buffer of `bytes` bytes within the budget.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
+    pub(crate) fn take(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
+        let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
+        let reserved = Reserved::new(self.shared, bytes, self.budget())?;
+        let buffer = self.runtime().arena().take(size)?;
+        Ok(Loan {
+            buffer,
+            _reserved: reserved,
+        })
+    }
+
+    /// Adds an outermost forall to what the record will say.
+    pub(crate) fn add(&self, part: Part) {
+        if !self.is_nested {
+            memory::lock(&self.shared.tally).add(part);
+        }
+    }
+
+    /// Translates a failure into what generated code hands on, to be had back by [`outcome`](Self::outcome).
+    pub(crate) fn report(&self, call: &mut Call, failure: Failure) -> Status {
+        match failure {
+            Failure::Fault(record) => {
+                call.fault = record;
+                Status::Fault
+            }
+            Failure::Stopped => Status::Stopped,
+            other => {
+                *memory::lock(&self.shared.failure) = Some(other);
+                Status::Refused
+            }
+        }
+    }
+
+    /// What a generated function that ended with `status` came to.
+    pub(crate) fn outcome(&self, status: u32, call: &Call) -> Result<(), Failure> {
+        match Status::from_bits(status) {
+            Some(Status::Done) => Ok(()),
+            Some(Status::Fault) => Err(Failure::Fault(call.fault)),
+            Some(Status::Stopped) => Err(Failure::Stopped),
+            Some(Status::Refused) => {
+                let failure = memory::lock(&self.shared.failure).take();
+                Err(failure.unwrap_or_else(|| Failure::Panicked("no reason was kept".to_owned())))
+            }
+            None => Err(Failure::Panicked(format!(
+                "generated code returned {status}"
+            ))),
+        }
+    }
+}
+
+/// Memory that counts against the budget of a call until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Loan<'r> {
+    buffer: Buffer<'r>,
+    _reserved: Reserved<'r>,
+}
+
+impl Loan<'_> {
+    /// The first byte, aligned to [`ALIGNMENT`](crate::arena::ALIGNMENT).
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.buffer.address()
+    }
+}
+
+/// A share of the budget.
+#[derive(Debug)]
+struct Reserved<'r> {
+    shared: &'r Shared<'r>,
+    bytes: u64,
+}
+
+impl<'r> Reserved<'r> {
+    fn new(shared: &'r Shared<'r>, bytes: u64, budget: u64) -> Result<Self, Failure> {
+        let mut needed = 0;
+        let reserve = |loaned: u64| {
+            needed = loaned.saturating_add(bytes);
+            (needed <= budget).then_some(needed)
+        };
+        let order = Ordering::Relaxed;
+        match shared.loaned.fetch_update(order, order, reserve) {
+            Ok(_) => {
+                shared.most_loaned.fetch_max(needed, order);
+                Ok(Self { shared, bytes })
+            }
+            Err(_) => Err(Failure::OverBudget { needed, budget }),
+        }
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.shared.loaned.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{AUTO, ChunkFn, ForallCall};
+    use crate::failure::Refusal;
+    use crate::record::Why;
+    use crate::settings::Choice;
+    use crate::test_kernels::{Scatter, all_foralls, runtime, slots};
+    use crate::{Mode, StopToken};
+    use std::sync::Arc;
+
+    fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
+        // SAFETY: the entries of these tests touch no argument.
+        unsafe { run(&runtime(2), settings, entry, &[], &[]) }
+    }
+
+    #[test]
+    fn a_kernel_without_a_forall_is_serial() {
+        unsafe extern "C" fn entry(call: *mut Call) -> u32 {
+            // SAFETY: the call is valid while the kernel runs.
+            unsafe { (*call).updates = 5 };
+            Status::Done as u32
+        }
+        let record = run_entry(entry, &Settings::default()).unwrap();
+        assert_eq!((record.strategy, record.why), ("serial", Why::NoForall));
+        assert_eq!(
+            (record.updates, record.chunks, record.private_bytes),
+            (5, 0, 0)
+        );
+    }
+
+    #[test]
+    fn a_call_that_is_stopped_already_does_not_start() {
+        unsafe extern "C" fn entry(_call: *mut Call) -> u32 {
+            Status::Fault as u32
+        }
+        let settings = Settings::default();
+        settings.stop.stop();
+        assert_eq!(run_entry(entry, &settings), Err(Failure::Stopped));
+    }
+
+    #[test]
+    fn a_status_that_is_none_is_a_defect() {
+        unsafe extern "C" fn entry(_call: *mut Call) -> u32 {
+            99
+        }
+        let failure = run_entry(entry, &Settings::default());
+        let message = "generated code returned 99".to_owned();
+        assert_eq!(failure, Err(Failure::Panicked(message)));
+    }
+
+    #[test]
+    fn generated_code_sees_the_stop_token() {
+        unsafe extern "C" fn entry(call: *mut Call) -> u32 {
+            // SAFETY: the flag is valid while the kernel runs.
+            let flag = unsafe { &*(*call).stop };
+            while flag.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            Status::Stopped as u32
+        }
+        let stop = StopToken::new();
+        let settings = Settings {
+            stop: stop.clone(),
+            ..Settings::default()
+        };
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| run_entry(entry, &settings));
+            stop.stop();
+            assert_eq!(call.join().unwrap(), Err(Failure::Stopped));
+        });
+    }
+
+    #[test]
+    fn what_is_protected_is_put_back_after_later_foralls_fail() {
+        let mut case = Scatter::new(100_000, 40).with_counts(40);
+        case.guarded = 1;
+        case.repeat = 2;
+        case.keys[99_999] = 40;
+        let before = case.counts.clone();
+        let failure = case.run_protected(&runtime(2), &Settings::default(), true);
+        assert!(matches!(failure, Err(Failure::Fault(_))));
+        assert_eq!(case.counts, before);
+    }
+
+    #[test]
+    fn copies_count_against_the_budget() {
+        let settings = Settings {
+            memory: Some(159),
+            ..Settings::default()
+        };
+        let mut case = Scatter::new(10, 40).with_counts(40);
+        let failure = case.run_protected(&runtime(2), &settings, true);
+        let expected = Failure::OverBudget {
+            needed: 160,
+            budget: 159,
+        };
+        assert_eq!(failure, Err(expected));
+    }
+
+    #[test]
+    fn an_unknown_strategy_is_refused() {
+        let mut case = Scatter::new(10, 4).with_counts(4);
+        case.strategy = 1000;
+        let failure = case.run(&runtime(2), &Settings::default());
+        let refusal = Refusal::UnknownStrategy { number: 1000 };
+        assert_eq!(failure, Err(Failure::Refused(refusal)));
+    }
+
+    #[test]
+    fn the_settings_name_the_strategy_first() {
+        let settings = Settings {
+            strategy: "dense".parse().unwrap(),
+            ..Settings::default()
+        };
+        let mut case = Scatter::new(10, 4).with_counts(4);
+        case.strategy = 0;
+        let record = case.run(&runtime(2), &settings).unwrap();
+        assert_eq!((record.strategy, record.why), ("dense", Why::Asked));
+        assert_eq!(settings.strategy, Choice::Named(crate::STRATEGIES[1]));
+    }
+
+    #[test]
+    fn a_second_call_allocates_nothing() {
+        let runtime = runtime(2);
+        let mut case = Scatter::new(100_000, 5000).with_sums(5000);
+        case.run(&runtime, &Settings::default()).unwrap();
+        let kept = runtime.kept_bytes();
+        assert!(kept >= 8 * 5000 * 8);
+        for _ in 0..5 {
+            case.run(&runtime, &Settings::default()).unwrap();
+            assert_eq!(runtime.kept_bytes(), kept);
+        }
+        runtime.trim();
+        assert_eq!(runtime.kept_bytes(), 0);
+    }
+
+    #[test]
+    fn a_panic_in_the_runtime_becomes_a_failure() {
+        // Slots are never looked at by a strategy, so the way to a panic is a strategy of the test's own.
+        #[derive(Debug)]
+        struct Panics;
+        impl crate::Strategy for Panics {
+            fn name(&self) -> &'static str {
+                "panics"
+            }
+            fn refusal(&self, _shape: &crate::Shape) -> Option<Refusal> {
+                None
+            }
+            unsafe fn run(&self, _job: &mut crate::Job<'_>) -> Result<crate::Ran, Failure> {
+                std::panic::resume_unwind(Box::new("on purpose"));
+            }
+        }
+        let settings = Settings {
+            strategy: Choice::Named(&Panics),
+            ..Settings::default()
+        };
+        let mut case = Scatter::new(10, 4).with_counts(4);
+        let failure = case.run(&runtime(2), &settings);
+        assert_eq!(failure, Err(Failure::Panicked("on purpose".to_owned())));
+    }
+
+    #[test]
+    fn many_threads_call_at_once() {
+        let runtime = runtime(3);
+        let case = Scatter::new(100_000, 700).with_counts(700).with_sums(700);
+        let mut alone = case.clone();
+        alone.run(&runtime, &Settings::default()).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    for _ in 0..5 {
+                        let mut case = case.clone();
+                        case.run(&runtime, &Settings::default()).unwrap();
+                        assert_eq!(case.sum_bits(), alone.sum_bits());
+                        assert_eq!(case.counts, alone.counts);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn calls_come_from_inside_of_pools() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let pool = Arc::new(pool.unwrap());
+        let case = Scatter::new(100_000, 700).with_sums(700);
+        let mut alone = case.clone();
+        alone.run(&runtime(1), &Settings::default()).unwrap();
+        for runtime in [Runtime::with_pool(Arc::clone(&pool)), runtime(2)] {
+            pool.scope(|scope| {
+                for _ in 0..8 {
+                    let (mut case, alone, runtime) = (case.clone(), &alone, runtime.clone());
+                    scope.spawn(move |_| {
+                        case.run(&runtime, &Settings::default()).unwrap();
+                        assert_eq!(case.sum_bits(), alone.sum_bits());
+                    });
+                }
+            });
+        }
+    }
+
+    /// A forall whose every iteration runs the forall behind `frame[0]` as a kernel would.
+    unsafe extern "C" fn inner_forall(
+        call: *mut Call,
+        frame: *const u64,
+        _privates: *const *mut u8,
+        first: i64,
+        last: i64,
+    ) -> u32 {
+        for _ in first..last {
+            // SAFETY: the frame holds the address of a forall that may run on several threads at once.
+            let status = unsafe {
+                let forall = std::ptr::with_exposed_provenance::<ForallCall>(*frame as usize);
+                crate::run_forall(call, forall)
+            };
+            if status != Status::Done as u32 {
+                return status;
+            }
+        }
+        Status::Done as u32
+    }
+
+    unsafe extern "C" fn count_updates(
+        call: *mut Call,
+        _frame: *const u64,
+        _privates: *const *mut u8,
+        first: i64,
+        last: i64,
+    ) -> u32 {
+        // SAFETY: the call is valid while the body runs.
+        unsafe { (*call).updates += (last - first) as u64 };
+        std::thread::sleep(std::time::Duration::from_micros(50));
+        Status::Done as u32
+    }
+
+    fn forall(body: ChunkFn, frame: &u64, count: i64, strategy: u32) -> ForallCall {
+        ForallCall {
+            body,
+            frame,
+            privates: std::ptr::null(),
+            private_count: 0,
+            count,
+            trips: 0,
+            strategy,
+            guarded: 1,
+        }
+    }
+
+    #[test]
+    fn foralls_inside_of_foralls_run_and_count() {
+        for threads in [1, 2, 4] {
+            let inner = forall(count_updates, &0, 40, AUTO);
+            let frame = (&raw const inner).expose_provenance() as u64;
+            let outer = [forall(inner_forall, &frame, 25, AUTO)];
+            let settings = Settings {
+                mode: Mode::Fast,
+                ..Settings::default()
+            };
+            // SAFETY: the bodies touch their calls alone.
+            let record = unsafe {
+                run(
+                    &runtime(threads),
+                    &settings,
+                    all_foralls,
+                    &slots(&outer),
+                    &[],
+                )
+            };
+            assert_eq!(record.unwrap().updates, 1000);
+        }
+    }
+
+    #[test]
+    fn a_refusal_inside_of_a_forall_reaches_the_caller() {
+        let inner = forall(count_updates, &0, 4, 77);
+        let frame = (&raw const inner).expose_provenance() as u64;
+        let outer = [forall(inner_forall, &frame, 9, AUTO)];
+        let settings = Settings::default();
+        // SAFETY: the bodies touch their calls alone.
+        let record = unsafe { run(&runtime(4), &settings, all_foralls, &slots(&outer), &[]) };
+        let refusal = Refusal::UnknownStrategy { number: 77 };
+        assert_eq!(record, Err(Failure::Refused(refusal)));
+    }
+}

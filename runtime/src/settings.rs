@@ -1,0 +1,151 @@
+use crate::strategy::{STRATEGIES, Strategy};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Which results of regrouping rounded arithmetic are good enough. Integers, bit operations and order-free minima and maxima
+/// give the same bits in all three.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// The grouping may follow the number of threads.
+    Fast,
+    /// The same bits at any number of threads and in every run.
+    #[default]
+    Stable,
+    /// The bits of the serial loop.
+    Exact,
+}
+
+/// How the strategy of the foralls is found.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Choice {
+    /// What the forall says, and by its sizes where it leaves it open.
+    #[default]
+    Auto,
+    /// This one for every forall with private buffers.
+    Named(&'static dyn Strategy),
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Choice {}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Named(strategy) => strategy.name(),
+        })
+    }
+}
+
+impl FromStr for Choice {
+    type Err = UnknownStrategy;
+
+    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
+        if name == "auto" {
+            return Ok(Self::Auto);
+        }
+        STRATEGIES
+            .into_iter()
+            .find(|it| it.name() == name)
+            .map(Self::Named)
+            .ok_or_else(|| UnknownStrategy {
+                name: name.to_owned(),
+            })
+    }
+}
+
+/// There is no strategy of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownStrategy {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no strategy `{}`; there are `auto`", self.name)?;
+        for strategy in STRATEGIES {
+            write!(f, ", `{}`", strategy.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownStrategy {}
+
+/// Asks a running call to end early. All clones are one token.
+#[derive(Clone, Debug, Default)]
+pub struct StopToken(Arc<AtomicU32>);
+
+impl StopToken {
+    /// A token that has not asked for anything yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks every call that was given this token to stop, now and in future.
+    pub fn stop(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether [`stop`](Self::stop) was called.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn flag(&self) -> &AtomicU32 {
+        &self.0
+    }
+}
+
+/// What holds for one call.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Which bits the results have.
+    pub mode: Mode,
+    /// How the strategy is found.
+    pub strategy: Choice,
+    /// How many bytes of private buffers and copies the call may hold at a time; a quarter of what is free when `None`.
+    pub memory: Option<u64>,
+    /// Ends the call early.
+    pub stop: StopToken,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_as_they_are_written() {
+        for name in ["auto", "serial", "dense"] {
+            let choice: Choice = name.parse().unwrap();
+            assert_eq!(choice.to_string(), name);
+        }
+        assert_ne!("serial".parse::<Choice>(), "dense".parse::<Choice>());
+    }
+
+    #[test]
+    fn an_unknown_strategy_lists_those_there_are() {
+        let error = "blokced".parse::<Choice>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`"
+        );
+    }
+
+    #[test]
+    fn clones_of_a_token_are_one_token() {
+        let token = StopToken::new();
+        let clone = token.clone();
+        assert!(!clone.is_stopped());
+        token.stop();
+        assert!(clone.is_stopped());
+    }
+}

@@ -1,0 +1,397 @@
+use super::merge::Column;
+use super::{Job, Ran, Shape, Strategy, bytes};
+use crate::abi::PrivateCall;
+use crate::arena::ALIGNMENT;
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::session::{Loan, Session};
+use smallvec::SmallVec;
+use std::time::Instant;
+
+/// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
+#[derive(Debug)]
+pub(super) struct Dense;
+
+/// The number of groups where the grouping is fixed: enough for eight threads, few enough for the caches.
+const FIXED_GROUPS: u64 = 8;
+
+/// Fixed groups become fewer, but not less than two, until all private buffers together are no larger.
+pub(super) const FIXED_BYTES: u64 = 32 << 20;
+
+/// Where the grouping is free, there are more groups than threads as long as they are no larger: it evens out slow threads.
+const SPARE_BYTES: u64 = 1 << 20;
+
+/// A merge of fewer bytes is done before another thread would wake up.
+const WORTH_SHARING: u64 = 256 << 10;
+
+impl Strategy for Dense {
+    fn name(&self) -> &'static str {
+        "dense"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        let keeps_bits = shape.mode != crate::Mode::Exact || shape.is_exact;
+        (!keeps_bits).then_some(Refusal::Regroups {
+            strategy: self.name(),
+        })
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        let groups = groups(&job.shape);
+        let buffers = Buffers::take(job.session, job.privates, groups)?;
+        let prepared = Instant::now();
+        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
+        job.session.runtime().team().for_each(groups, &|group| {
+            if !chunks.is_wanted(group) {
+                return;
+            }
+            // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
+            unsafe {
+                let addresses = buffers.fill(group);
+                chunks.run(group, part(job.shape.count, groups, group), &addresses);
+            }
+        });
+        chunks.finish(job.call)?;
+        let ran = Instant::now();
+        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
+        unsafe { buffers.merge(job) };
+        Ok(Ran {
+            chunks: groups as u64,
+            threads: job.shape.threads.min(groups.max(1)),
+            prepare: prepared - start,
+            main: ran - prepared,
+            merge: ran.elapsed(),
+        })
+    }
+}
+
+/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes alone.
+pub(super) fn groups(shape: &Shape) -> usize {
+    let groups = if shape.is_free() {
+        free_groups(shape)
+    } else {
+        fixed_groups(shape)
+    };
+    usize::try_from(groups.min(shape.count)).unwrap_or(usize::MAX)
+}
+
+fn free_groups(shape: &Shape) -> u64 {
+    let threads = shape.threads as u64;
+    let with_spare = threads.saturating_mul(4);
+    if threads > 1 && shape.bytes.saturating_mul(with_spare) <= SPARE_BYTES {
+        with_spare
+    } else {
+        threads
+    }
+}
+
+fn fixed_groups(shape: &Shape) -> u64 {
+    let mut groups = FIXED_GROUPS;
+    while groups > 2 && shape.bytes.saturating_mul(groups) > FIXED_BYTES {
+        groups /= 2;
+    }
+    groups
+}
+
+/// The private buffers of all groups: one piece of memory, the buffers of a group next to each other.
+struct Buffers<'j> {
+    loan: Loan<'j>,
+    privates: &'j [PrivateCall],
+    offsets: SmallVec<[usize; 8]>,
+    stride: usize,
+    groups: usize,
+}
+
+// SAFETY: the pointers in `privates` are only handed on; `fill` and `merge` ask their callers to keep tasks apart.
+unsafe impl Sync for Buffers<'_> {}
+
+impl<'j> Buffers<'j> {
+    fn take(
+        session: &Session<'j>,
+        privates: &'j [PrivateCall],
+        groups: usize,
+    ) -> Result<Self, Failure> {
+        let mut offsets = SmallVec::new();
+        let mut stride = 0_u64;
+        for private in privates {
+            // Sizes beyond `usize` never get their memory, so the offset is not used then.
+            offsets.push(usize::try_from(stride).unwrap_or(usize::MAX));
+            stride = stride.saturating_add(padded(private));
+        }
+        let loan = session.take(stride.saturating_mul(groups as u64))?;
+        Ok(Self {
+            loan,
+            privates,
+            offsets,
+            stride: usize::try_from(stride).unwrap_or(usize::MAX),
+            groups,
+        })
+    }
+
+    /// Writes the identity to all buffers of `group`, on the thread that is going to use them, and returns their addresses.
+    ///
+    /// # Safety
+    /// Nobody else touches the buffers of this group meanwhile.
+    unsafe fn fill(&self, group: usize) -> SmallVec<[*mut u8; 8]> {
+        let base = self.loan.address().wrapping_add(group * self.stride);
+        let buffers = self.privates.iter().zip(&self.offsets);
+        buffers
+            .map(|(private, offset)| {
+                let buffer = base.wrapping_add(*offset);
+                // SAFETY: `take` made room for the elements of every private of every group.
+                unsafe { (private.fill)(buffer, private.elements) };
+                buffer
+            })
+            .collect()
+    }
+
+    /// Merges all groups into the targets.
+    ///
+    /// # Safety
+    /// All buffers are filled, and nobody else touches them or the targets meanwhile.
+    unsafe fn merge(&self, job: &Job<'_>) {
+        if self.groups == 0 {
+            return;
+        }
+        for (private, offset) in self.privates.iter().zip(&self.offsets) {
+            let column = Column {
+                private: *private,
+                first: self.loan.address().wrapping_add(*offset),
+                stride: self.stride,
+                parts: self.groups,
+            };
+            // SAFETY: the caller vouches for buffers and target; pieces have no element in common.
+            let merge = |piece: usize| unsafe { column.merge_piece(piece) };
+            if bytes(private).saturating_mul(self.groups as u64) < WORTH_SHARING {
+                (0..column.pieces()).for_each(merge);
+            } else {
+                job.session
+                    .runtime()
+                    .team()
+                    .for_each(column.pieces(), &merge);
+            }
+        }
+    }
+}
+
+/// The bytes of a buffer, rounded up so that the next one starts on cache lines of its own.
+fn padded(private: &PrivateCall) -> u64 {
+    bytes(private)
+        .checked_next_multiple_of(ALIGNMENT as u64)
+        .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::FaultRecord;
+    use crate::test_kernels::{KEY_SITE, Scatter, runtime};
+    use crate::{Choice, Mode, Settings};
+
+    const DENSE: u32 = 1;
+    const UPDATES: usize = 200_000;
+
+    fn mode(mode: Mode) -> Settings {
+        Settings {
+            mode,
+            ..Settings::default()
+        }
+    }
+
+    /// The sums of eight equal parts, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and then to what was there.
+    fn tree_of_eight(case: &Scatter, elements: usize) -> Vec<u64> {
+        let updates = case.keys.len();
+        let sums_of = |part: usize| {
+            let mut sums = vec![-0.0; elements];
+            for i in part * updates / 8..(part + 1) * updates / 8 {
+                sums[case.keys[i] as usize] += case.weights[i];
+            }
+            sums
+        };
+        let p: Vec<Vec<f64>> = (0..8).map(sums_of).collect();
+        let held = case.sums.as_ref().unwrap();
+        let at = |e: usize| {
+            let left = (p[0][e] + p[1][e]) + (p[2][e] + p[3][e]);
+            let right = (p[4][e] + p[5][e]) + (p[6][e] + p[7][e]);
+            (held[e] + (left + right)).to_bits()
+        };
+        (0..elements).map(at).collect()
+    }
+
+    #[test]
+    fn stable_sums_have_the_same_bits_at_any_number_of_threads() {
+        for elements in [1, 100, 5000] {
+            let case = Scatter::new(UPDATES, elements).with_sums(elements);
+            let expected = tree_of_eight(&case, elements);
+            for threads in [1, 2, 4, 8, 16] {
+                let runtime = runtime(threads);
+                for chunks in [8, 64] {
+                    let mut case = Scatter {
+                        chunks,
+                        ..case.clone()
+                    };
+                    let record = case.run(&runtime, &Settings::default()).unwrap();
+                    assert_eq!(record.strategy, "dense");
+                    assert_eq!((record.chunks, record.updates), (8, UPDATES as u64));
+                    assert_eq!(case.sum_bits(), expected, "{threads} threads");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_a_plain_loop_in_every_mode() {
+        for settings in [Mode::Fast, Mode::Stable, Mode::Exact].map(mode) {
+            for threads in [1, 2, 3, 8] {
+                let mut case = Scatter::new(UPDATES, 1000).with_counts(1000);
+                let (expected, _) = case.expected();
+                case.strategy = DENSE;
+                let record = case.run(&runtime(threads), &settings).unwrap();
+                assert_eq!(record.strategy, "dense");
+                assert_eq!(case.counts, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn privates_of_different_types_are_merged_together() {
+        for chunks in [1, 2, 3, 5, 8, 100] {
+            let case = Scatter::new(UPDATES, 333).with_counts(333).with_sums(333);
+            let (counts, sums) = case.expected();
+            let mut case = Scatter {
+                chunks,
+                strategy: DENSE,
+                ..case
+            };
+            case.run(&runtime(4), &Settings::default()).unwrap();
+            assert_eq!(case.counts, counts);
+            for (sum, expected) in case.sums.iter().flatten().zip(sums.iter().flatten()) {
+                assert!((sum - expected).abs() <= 1e-9 * expected.abs());
+            }
+        }
+    }
+
+    #[test]
+    fn a_merge_in_many_pieces_reaches_every_element() {
+        let elements = 150_001;
+        let mut case = Scatter::new(20_000, elements).with_counts(elements);
+        let (expected, _) = case.expected();
+        case.strategy = DENSE;
+        case.run(&runtime(3), &Settings::default()).unwrap();
+        assert_eq!(case.counts, expected);
+    }
+
+    #[test]
+    fn the_first_fault_in_order_wins_and_nothing_is_merged() {
+        for threads in [1, 2, 8] {
+            let mut case = Scatter::new(UPDATES, 50).with_counts(50).with_sums(50);
+            for (i, key) in [(199_999, -1), (150_000, 50), (149_999, 77), (190_000, 60)] {
+                case.keys[i] = key;
+            }
+            let before = case.clone();
+            let failure = case.run(&runtime(threads), &Settings::default());
+            let mut expected = FaultRecord {
+                site: KEY_SITE,
+                depth: 1,
+                index: 77,
+                extent: 50,
+                ..FaultRecord::default()
+            };
+            expected.iteration[0] = 149_999;
+            assert_eq!(failure, Err(Failure::Fault(expected)));
+            assert_eq!(
+                (case.counts.as_ref(), case.sum_bits()),
+                (before.counts.as_ref(), before.sum_bits())
+            );
+        }
+    }
+
+    #[test]
+    fn a_stop_between_groups_merges_nothing() {
+        let settings = Settings::default();
+        let mut case = Scatter::new(UPDATES, 50).with_sums(50);
+        case.stop_at = Some((10, settings.stop.clone()));
+        let before = case.sum_bits();
+        assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
+        assert_eq!(case.sum_bits(), before);
+    }
+
+    #[test]
+    fn too_small_a_budget_is_refused_before_the_start() {
+        let settings = Settings {
+            memory: Some(10_000),
+            ..Settings::default()
+        };
+        let mut case = Scatter::new(UPDATES, 1000).with_sums(1000);
+        let before = case.sum_bits();
+        let failure = case.run(&runtime(2), &settings);
+        // 8000 bytes, a multiple of 128 from there: 8064, for each of eight groups.
+        let expected = Failure::OverBudget {
+            needed: 64_512,
+            budget: 10_000,
+        };
+        assert_eq!(failure, Err(expected));
+        assert_eq!(case.sum_bits(), before);
+    }
+
+    #[test]
+    fn private_bytes_are_the_most_that_was_held() {
+        let mut case = Scatter::new(UPDATES, 1000).with_sums(1000);
+        case.repeat = 3;
+        let record = case.run(&runtime(2), &Settings::default()).unwrap();
+        assert_eq!((record.private_bytes, record.chunks), (64_512, 24));
+    }
+
+    #[test]
+    fn exact_mode_refuses_to_round_otherwise() {
+        let settings = Settings {
+            strategy: Choice::Named(&Dense),
+            ..mode(Mode::Exact)
+        };
+        let mut case = Scatter::new(UPDATES, 10).with_sums(10);
+        let refusal = Refusal::Regroups { strategy: "dense" };
+        assert_eq!(
+            case.run(&runtime(2), &settings),
+            Err(Failure::Refused(refusal))
+        );
+    }
+
+    #[test]
+    fn nothing_to_do_is_done() {
+        for (updates, elements, chunks) in [(0, 0, 8), (0, 5, 8), (10, 5, 0), (10, 5, -3)] {
+            let mut case = Scatter::new(updates, elements)
+                .with_counts(elements)
+                .with_sums(elements);
+            case.chunks = chunks;
+            case.strategy = DENSE;
+            let before = case.clone();
+            let record = case.run(&runtime(2), &Settings::default()).unwrap();
+            assert_eq!(record.updates, 0);
+            assert_eq!(
+                (case.counts.as_ref(), case.sum_bits()),
+                (before.counts.as_ref(), before.sum_bits())
+            );
+        }
+    }
+
+    #[test]
+    fn untouched_negative_zeros_stay() {
+        let mut case = Scatter::new(0, 3).with_sums(3);
+        case.sums = Some(vec![-0.0; 3]);
+        case.strategy = DENSE;
+        case.run(&runtime(2), &Settings::default()).unwrap();
+        assert_eq!(case.sum_bits(), vec![(-0.0_f64).to_bits(); 3]);
+    }
+
+    #[test]
+    fn an_update_of_nothing_faults() {
+        let mut case = Scatter::new(8, 0).with_counts(0);
+        case.strategy = DENSE;
+        let failure = case.run(&runtime(2), &Settings::default()).unwrap_err();
+        assert!(
+            matches!(failure, Failure::Fault(record) if record.extent == 0 && record.iteration[0] == 0)
+        );
+    }
+}

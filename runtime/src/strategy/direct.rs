@@ -1,0 +1,182 @@
+use super::{Job, Ran, Shape, Strategy};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Work that takes less than this is not worth waking a thread for.
+const WORTH_SHARING: Duration = Duration::from_micros(30);
+
+/// Parts for each thread, so that slow ones can be made up for.
+const PARTS_PER_THREAD: usize = 8;
+
+/// Iterations that write to different places, straight in parallel. Not to be asked for: it is the only one that fits such
+/// foralls, besides running them in order, and the bits are the same.
+#[derive(Debug)]
+pub(super) struct Direct;
+
+impl Strategy for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn refusal(&self, _shape: &Shape) -> Option<Refusal> {
+        None
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        let chunks = Chunks::new(
+            job.session,
+            job.call,
+            job.forall,
+            job.session.is_protected(),
+        );
+        // SAFETY: the caller vouches for the forall, which has no private buffers.
+        let begun = unsafe { begin(&chunks, &job.shape, start) };
+        let rest = i64::try_from(job.shape.count).unwrap_or(i64::MAX) - begun.iterations;
+        let rest = u64::try_from(rest).unwrap_or(0);
+        let parts = PARTS_PER_THREAD
+            .saturating_mul(job.shape.threads)
+            .min(usize::try_from(rest).unwrap_or(usize::MAX));
+        job.session.runtime().team().for_each(parts, &|number| {
+            let Range { start, end } = part(rest, parts, number);
+            let range = start + begun.iterations..end + begun.iterations;
+            // SAFETY: as above; the parts have no iteration in common.
+            unsafe { chunks.run(begun.chunks + number, range, &[]) };
+        });
+        chunks.finish(job.call)?;
+        Ok(Ran {
+            chunks: (begun.chunks + parts) as u64,
+            threads: job.shape.threads.min(parts.max(1)),
+            main: start.elapsed(),
+            ..Ran::default()
+        })
+    }
+}
+
+struct Begun {
+    iterations: i64,
+    chunks: usize,
+}
+
+/// Runs the first iterations on the calling thread until it is clear that the rest is worth sharing. Nobody knows beforehand what
+/// an iteration costs.
+///
+/// # Safety
+/// That of [`Chunks::run`], without private buffers.
+unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
+    let count = i64::try_from(shape.count).unwrap_or(i64::MAX);
+    let mut begun = Begun {
+        iterations: 0,
+        chunks: 0,
+    };
+    let mut length = if shape.threads == 1 { count } else { 1 };
+    while begun.iterations < count
+        && (shape.threads == 1 || start.elapsed() < WORTH_SHARING)
+        && chunks.is_wanted(begun.chunks)
+    {
+        let end = begun.iterations.saturating_add(length).min(count);
+        // SAFETY: the caller vouches for the body; these chunks run one after the other.
+        unsafe { chunks.run(begun.chunks, begun.iterations..end, &[]) };
+        begun.iterations = end;
+        begun.chunks += 1;
+        length = length.saturating_mul(2);
+    }
+    begun
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{AUTO, Call, ForallCall, Status};
+    use crate::test_kernels::{all_foralls, runtime, slots};
+    use crate::{Choice, Record, Region, Settings};
+
+    /// `out[i] = i`, each a hundred times so that it takes a while; a fault at the numbers from `frame[2]` on, every 1000 of them.
+    unsafe extern "C" fn numbers(
+        call: *mut Call,
+        frame: *const u64,
+        _privates: *const *mut u8,
+        first: i64,
+        last: i64,
+    ) -> u32 {
+        for i in first..last {
+            // SAFETY: the frame holds the address of an array with an element for each iteration, and the first fault.
+            unsafe {
+                let fault = *frame.add(1) as i64;
+                if i >= fault && (i - fault) % 1000 == 0 {
+                    (*call).fault.index = i;
+                    return Status::Fault as u32;
+                }
+                let out = std::ptr::with_exposed_provenance_mut::<i64>(*frame as usize);
+                (0..100).for_each(|_| out.add(i as usize).write_volatile(i));
+                (*call).updates += 1;
+            }
+        }
+        Status::Done as u32
+    }
+
+    fn run(
+        threads: usize,
+        settings: &Settings,
+        out: &mut [i64],
+        fault: u64,
+    ) -> Result<Record, Failure> {
+        let frame = [out.as_mut_ptr().expose_provenance() as u64, fault];
+        let forall = ForallCall {
+            body: numbers,
+            frame: frame.as_ptr(),
+            privates: std::ptr::null(),
+            private_count: 0,
+            count: out.len() as i64,
+            trips: 0,
+            strategy: AUTO,
+            guarded: 1,
+        };
+        let protect = [Region {
+            address: out.as_mut_ptr().cast(),
+            bytes: size_of_val(out),
+        }];
+        let slots = slots(std::slice::from_ref(&forall));
+        // SAFETY: the body writes the elements of `out`, each iteration its own.
+        unsafe { crate::run(&runtime(threads), settings, all_foralls, &slots, &protect) }
+    }
+
+    #[test]
+    fn every_iteration_runs_once() {
+        for threads in [1, 2, 8] {
+            for count in [0, 1, 2, 100, 50_000] {
+                let mut out = vec![-1; count];
+                let record = run(threads, &Settings::default(), &mut out, u64::MAX >> 1).unwrap();
+                assert_eq!(record.strategy, "direct");
+                assert_eq!(record.updates, count as u64);
+                assert_eq!(out, (0..count as i64).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn it_can_be_made_serial_by_name() {
+        let settings = Settings {
+            strategy: Choice::Named(&super::super::serial::Serial),
+            ..Settings::default()
+        };
+        let mut out = vec![-1; 100];
+        let record = run(2, &settings, &mut out, u64::MAX >> 1).unwrap();
+        assert_eq!(record.strategy, "serial");
+        assert_eq!(out[99], 99);
+    }
+
+    #[test]
+    fn the_first_fault_in_order_is_reported_and_all_is_put_back() {
+        for threads in [1, 2, 8] {
+            for first in [0, 3, 7777, 49_999] {
+                let mut out = vec![-1; 50_000];
+                let failure = run(threads, &Settings::default(), &mut out, first).unwrap_err();
+                assert!(matches!(failure, Failure::Fault(record) if record.index == first as i64));
+                assert!(out.iter().all(|number| *number == -1));
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How the updates of a forall's iterations meet.
+
+mod auto;
+mod dense;
+mod direct;
+mod merge;
+mod serial;
+
+use crate::abi::{AUTO, Call, ForallCall, PrivateCall};
+use crate::failure::{Failure, Refusal};
+use crate::record::{Part, Why};
+use crate::session::Session;
+use crate::settings::{Choice, Mode};
+use std::fmt;
+use std::time::Duration;
+
+/// A way to run a forall with private buffers.
+///
+/// # Laws
+/// For every forall that it does not [refuse](Self::refusal):
+/// * every iteration runs exactly once, with private buffers that hold the identity, or the targets themselves, or what iterations
+///   just before it in the same part have left;
+/// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are never
+///   exchanged;
+/// * unless [`Shape::is_free`], the grouping is a function of the sizes in the [`Shape`] alone, never of the number of threads,
+///   of time, or of memory;
+/// * on a failure the first one in the order of the iterations is returned, and the targets are as they were, except in a guarded
+///   forall;
+/// * it holds memory through its session only, and ends soon after the stop token asks for it where that can be made good.
+pub trait Strategy: fmt::Debug + Sync {
+    /// The name in schedules, on the command line and in records.
+    fn name(&self) -> &'static str;
+
+    /// Why it may not run a forall of this shape, if so.
+    fn refusal(&self, shape: &Shape) -> Option<Refusal>;
+
+    /// Runs the forall.
+    ///
+    /// # Errors
+    /// The first failure in the order of the iterations, or what hindered it to start.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall), for the job's forall.
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure>;
+}
+
+/// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
+pub static STRATEGIES: [&dyn Strategy; 2] = [&serial::Serial, &dense::Dense];
+
+/// The sizes of a forall, and what its call asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of iterations.
+    pub count: u64,
+    /// An estimate of how many iterations of the tiled loop all of them are together; at least `count`.
+    pub trips: u64,
+    /// The elements of all private buffers of one part.
+    pub elements: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Whether there are private buffers at all.
+    pub has_privates: bool,
+    /// Whether regrouping changes no bit of any of them.
+    pub is_exact: bool,
+    /// Which results are good enough.
+    pub mode: Mode,
+    /// How many threads may take part.
+    pub threads: usize,
+}
+
+impl Shape {
+    fn of(session: &Session<'_>, forall: &ForallCall, privates: &[PrivateCall]) -> Self {
+        let count = u64::try_from(forall.count).unwrap_or(0);
+        let sum = |size: fn(&PrivateCall) -> u64| {
+            let sizes = privates.iter().map(size);
+            sizes.fold(0_u64, u64::saturating_add)
+        };
+        Self {
+            count,
+            trips: u64::try_from(forall.trips).unwrap_or(0).max(count),
+            elements: sum(|private| private.elements),
+            bytes: sum(bytes),
+            has_privates: !privates.is_empty(),
+            is_exact: privates.iter().all(|private| private.exact == 1),
+            mode: session.settings().mode,
+            threads: session.runtime().threads(),
+        }
+    }
+
+    /// Whether any grouping of the updates is good enough.
+    pub fn is_free(&self) -> bool {
+        self.is_exact || self.mode == Mode::Fast
+    }
+}
+
+fn bytes(private: &PrivateCall) -> u64 {
+    private
+        .elements
+        .saturating_mul(u64::from(private.element_bytes))
+}
+
+/// A forall that a strategy is to run.
+#[derive(Debug)]
+pub struct Job<'j> {
+    session: &'j Session<'j>,
+    call: &'j mut Call,
+    forall: &'j ForallCall,
+    privates: &'j [PrivateCall],
+    shape: Shape,
+}
+
+/// What a strategy did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ran {
+    /// In how many parts.
+    pub chunks: u64,
+    /// How many threads could take part.
+    pub threads: usize,
+    /// Time to get and copy memory.
+    pub prepare: Duration,
+    /// Time in bodies.
+    pub main: Duration,
+    /// Time to merge.
+    pub merge: Duration,
+}
+
+/// What runs a forall, and why that.
+struct Decision {
+    strategy: &'static dyn Strategy,
+    why: Why,
+}
+
+/// Chooses a strategy for `forall` and runs it.
+///
+/// # Errors
+/// Those of the strategy, and its refusal.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall).
+pub(crate) unsafe fn run(
+    session: &Session<'_>,
+    call: &mut Call,
+    forall: &ForallCall,
+) -> Result<(), Failure> {
+    let privates = match usize::try_from(forall.private_count) {
+        // SAFETY: the caller vouches for a table of so many entries.
+        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.privates, count) },
+        _ => &[],
+    };
+    let shape = Shape::of(session, forall, privates);
+    let Decision { strategy, why } = decide(session, forall, &shape)?;
+    let mut job = Job {
+        session,
+        call,
+        forall,
+        privates,
+        shape,
+    };
+    // SAFETY: the caller vouches for the forall.
+    let ran = unsafe { strategy.run(&mut job) }?;
+    session.add(Part {
+        strategy: strategy.name(),
+        why,
+        threads: ran.threads,
+        chunks: ran.chunks,
+        prepare: ran.prepare,
+        main: ran.main,
+        merge: ran.merge,
+    });
+    Ok(())
+}
+
+/// The strategy that the settings name, else the one the forall names, else the one that fits.
+fn decide(session: &Session<'_>, forall: &ForallCall, shape: &Shape) -> Result<Decision, Failure> {
+    let named = match session.settings().strategy {
+        Choice::Named(strategy) => Some(strategy),
+        Choice::Auto => named(forall.strategy)?,
+    };
+    let decision = match named {
+        Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => Decision {
+            strategy,
+            why: Why::Asked,
+        },
+        _ => auto::decide(shape, session.is_nested(), || session.budget()),
+    };
+    match decision.strategy.refusal(shape) {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(decision),
+    }
+}
+
+fn named(number: u32) -> Result<Option<&'static dyn Strategy>, Refusal> {
+    if number == AUTO {
+        return Ok(None);
+    }
+    let strategy = usize::try_from(number)
+        .ok()
+        .and_then(|index| STRATEGIES.get(index));
+    match strategy {
+        Some(strategy) => Ok(Some(*strategy)),
+        None => Err(Refusal::UnknownStrategy { number }),
+    }
+}

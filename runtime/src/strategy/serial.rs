@@ -1,0 +1,155 @@
+use super::{Job, Ran, Shape, Strategy, bytes};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::snapshot::{Region, Snapshot};
+use smallvec::SmallVec;
+use std::time::Instant;
+
+pub(super) const NAME: &str = "serial";
+
+/// Between two looks at the stop token lie at least so many iterations of the tiled loop.
+const TRIPS_BETWEEN_LOOKS: u64 = 1 << 16;
+
+/// All iterations in order on the calling thread, the targets as private buffers: the bits of the serial loop.
+#[derive(Debug)]
+pub(super) struct Serial;
+
+impl Strategy for Serial {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn refusal(&self, _shape: &Shape) -> Option<Refusal> {
+        None
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        // SAFETY: the caller vouches for the targets.
+        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        let prepared = Instant::now();
+        let targets: SmallVec<[*mut u8; 8]> =
+            job.privates.iter().map(|private| private.target).collect();
+        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
+        let parts = parts(&job.shape);
+        for number in 0..parts {
+            // SAFETY: the caller vouches for the targets; chunks run one after the other.
+            unsafe { chunks.run(number, part(job.shape.count, parts, number), &targets) };
+        }
+        if let Err(failure) = chunks.finish(job.call) {
+            // SAFETY: the caller vouches for the targets, and no body runs any more.
+            unsafe { snapshot.restore(job.session) };
+            return Err(failure);
+        }
+        Ok(Ran {
+            chunks: parts as u64,
+            threads: 1,
+            prepare: prepared - start,
+            main: prepared.elapsed(),
+            ..Ran::default()
+        })
+    }
+}
+
+/// What has to be put back after a failure, if nobody else does.
+fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
+    let unguarded = job.forall.guarded == 0;
+    let privates = if unguarded { job.privates } else { &[] };
+    privates.iter().map(|private| Region {
+        address: private.target,
+        // A target lies in memory, so its size fits.
+        bytes: usize::try_from(bytes(private)).unwrap_or(usize::MAX),
+    })
+}
+
+fn parts(shape: &Shape) -> usize {
+    let most = usize::try_from(shape.trips / TRIPS_BETWEEN_LOOKS).unwrap_or(usize::MAX);
+    let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
+    most.max(1).min(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_kernels::{Scatter, runtime};
+    use crate::{Choice, Failure, Mode, Settings};
+
+    fn serial() -> Settings {
+        Settings {
+            strategy: Choice::Named(&super::Serial),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn the_bits_are_those_of_a_plain_loop() {
+        for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+            let mut case = Scatter::new(300_000, 99).with_counts(99).with_sums(99);
+            let (counts, sums) = case.expected();
+            let record = case
+                .run(&runtime(4), &Settings { mode, ..serial() })
+                .unwrap();
+            assert_eq!((record.strategy, record.threads), ("serial", 1));
+            assert_eq!((case.counts, case.sums), (counts, sums));
+        }
+    }
+
+    #[test]
+    fn a_fault_puts_the_targets_back() {
+        let mut case = Scatter::new(300_000, 99).with_counts(99).with_sums(99);
+        case.keys[299_000] = -5;
+        case.keys[299_001] = 99;
+        let before = case.clone();
+        let failure = case.run(&runtime(2), &serial()).unwrap_err();
+        assert!(matches!(failure, Failure::Fault(record) if record.index == -5));
+        assert_eq!(
+            (case.counts.as_ref(), case.sum_bits()),
+            (before.counts.as_ref(), before.sum_bits())
+        );
+    }
+
+    #[test]
+    fn a_stop_puts_the_targets_back() {
+        let settings = serial();
+        let mut case = Scatter::new(300_000, 99).with_counts(99);
+        case.stop_at = Some((5, settings.stop.clone()));
+        let before = case.counts.clone();
+        assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
+        assert_eq!(case.counts, before);
+    }
+
+    #[test]
+    fn a_stop_that_cannot_be_made_good_is_not_obeyed() {
+        let settings = serial();
+        let mut case = Scatter::new(300_000, 99).with_counts(99);
+        let (expected, _) = case.expected();
+        case.guarded = 1;
+        case.stop_at = Some((5, settings.stop.clone()));
+        case.run(&runtime(2), &settings).unwrap();
+        assert_eq!(case.counts, expected);
+    }
+
+    #[test]
+    fn a_copy_over_the_budget_is_refused_before_the_start() {
+        let settings = Settings {
+            memory: Some(100),
+            ..serial()
+        };
+        let mut case = Scatter::new(1000, 99).with_counts(99);
+        let before = case.counts.clone();
+        let expected = Failure::OverBudget {
+            needed: 396,
+            budget: 100,
+        };
+        assert_eq!(case.run(&runtime(2), &settings), Err(expected));
+        assert_eq!(case.counts, before);
+    }
+
+    #[test]
+    fn a_guarded_forall_keeps_no_copy() {
+        let mut case = Scatter::new(1000, 99).with_counts(99);
+        case.guarded = 1;
+        let record = case.run(&runtime(2), &serial()).unwrap();
+        assert_eq!(record.private_bytes, 0);
+    }
+}

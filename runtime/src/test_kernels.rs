@@ -1,0 +1,250 @@
+//! Kernels for tests, written by hand as generated code would be: counts and weighted sums by key.
+
+use crate::abi::{AUTO, Call, FaultRecord, ForallCall, MergeFn, PrivateCall, Slot, Status};
+use crate::{Failure, Record, Region, Runtime, Settings, StopToken};
+use std::num::NonZeroUsize;
+
+/// The site that a key out of range faults at.
+pub(crate) const KEY_SITE: u32 = 7;
+
+pub(crate) fn runtime(threads: usize) -> Runtime {
+    Runtime::new(NonZeroUsize::new(threads)).unwrap()
+}
+
+/// `counts[key] += 1` and `sums[key] += weight` in one loop over all keys; either is left out when it is `None`.
+#[derive(Clone, Debug)]
+pub(crate) struct Scatter {
+    pub(crate) keys: Vec<i32>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) counts: Option<Vec<i32>>,
+    pub(crate) sums: Option<Vec<f64>>,
+    /// Iterations of the forall.
+    pub(crate) chunks: i64,
+    pub(crate) strategy: u32,
+    pub(crate) guarded: u32,
+    /// The kernel has its foralls so often.
+    pub(crate) repeat: usize,
+    /// At this iteration the token is asked to stop.
+    pub(crate) stop_at: Option<(usize, StopToken)>,
+}
+
+impl Scatter {
+    /// `updates` pseudo-random keys below `elements` and weights that do not add up exactly.
+    pub(crate) fn new(updates: usize, elements: usize) -> Self {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state >> 11
+        };
+        let below = elements.max(1) as u64;
+        Self {
+            keys: (0..updates).map(|_| (next() % below) as i32).collect(),
+            weights: (0..updates).map(|_| next() as f64 / 3e11).collect(),
+            counts: None,
+            sums: None,
+            chunks: 8,
+            strategy: AUTO,
+            guarded: 0,
+            repeat: 1,
+            stop_at: None,
+        }
+    }
+
+    pub(crate) fn with_counts(mut self, elements: usize) -> Self {
+        self.counts = Some((0..elements as i32).collect());
+        self
+    }
+
+    pub(crate) fn with_sums(mut self, elements: usize) -> Self {
+        self.sums = Some((0..elements).map(|it| it as f64 / 7.0).collect());
+        self
+    }
+
+    /// The oracle: a plain loop.
+    pub(crate) fn expected(&self) -> (Option<Vec<i32>>, Option<Vec<f64>>) {
+        let (mut counts, mut sums) = (self.counts.clone(), self.sums.clone());
+        for (key, weight) in self.keys.iter().zip(&self.weights) {
+            counts.iter_mut().for_each(|it| it[*key as usize] += 1);
+            sums.iter_mut().for_each(|it| it[*key as usize] += weight);
+        }
+        (counts, sums)
+    }
+
+    pub(crate) fn sum_bits(&self) -> Vec<u64> {
+        let sums = self.sums.iter().flatten();
+        sums.map(|sum| sum.to_bits()).collect()
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        runtime: &Runtime,
+        settings: &Settings,
+    ) -> Result<Record, Failure> {
+        self.run_protected(runtime, settings, false)
+    }
+
+    /// Runs it, with the counts protected by the call when `protect` says so.
+    pub(crate) fn run_protected(
+        &mut self,
+        runtime: &Runtime,
+        settings: &Settings,
+        protect: bool,
+    ) -> Result<Record, Failure> {
+        let Self { counts, sums, .. } = self;
+        let regions: Vec<_> = counts
+            .iter_mut()
+            .filter(|_| protect)
+            .map(|counts| Region {
+                address: counts.as_mut_ptr().cast(),
+                bytes: size_of_val(&**counts),
+            })
+            .collect();
+        let counts = counts
+            .as_mut()
+            .map(|counts| private(counts, fill_counts, merge_counts, 1));
+        let sums = sums
+            .as_mut()
+            .map(|sums| private(sums, fill_sums, merge_sums, 0));
+        let privates: Vec<_> = counts.into_iter().chain(sums).collect();
+        let frame = std::ptr::from_ref(self).expose_provenance() as u64;
+        let forall = ForallCall {
+            body: scatter,
+            frame: &raw const frame,
+            privates: privates.as_ptr(),
+            private_count: privates.len() as u64,
+            count: self.chunks,
+            trips: self.keys.len() as i64,
+            strategy: self.strategy,
+            guarded: self.guarded,
+        };
+        let foralls = vec![forall; self.repeat];
+        // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
+        // weights, which nobody writes.
+        unsafe { crate::run(runtime, settings, all_foralls, &slots(&foralls), &regions) }
+    }
+}
+
+pub(crate) fn slots(foralls: &[ForallCall]) -> [Slot; 1] {
+    [Slot {
+        bits_or_address: foralls.as_ptr().expose_provenance() as u64,
+        elements: foralls.len() as u64,
+    }]
+}
+
+fn private<T>(
+    target: &mut Vec<T>,
+    fill: crate::abi::FillFn,
+    merge: MergeFn,
+    exact: u32,
+) -> PrivateCall {
+    PrivateCall {
+        target: target.as_mut_ptr().cast(),
+        elements: target.len() as u64,
+        fill,
+        merge,
+        element_bytes: size_of::<T>() as u32,
+        exact,
+    }
+}
+
+/// A kernel that runs the foralls in its first slot, one after the other.
+pub(crate) unsafe extern "C" fn all_foralls(call: *mut Call) -> u32 {
+    // SAFETY: `slots` makes the one slot of this kernel.
+    let foralls = unsafe {
+        let slot = *(*call).slots;
+        let address = std::ptr::with_exposed_provenance(slot.bits_or_address as usize);
+        std::slice::from_raw_parts::<ForallCall>(address, slot.elements as usize)
+    };
+    for forall in foralls {
+        // SAFETY: handed on as it came.
+        let status = unsafe { crate::run_forall(call, forall) };
+        if status != Status::Done as u32 {
+            return status;
+        }
+    }
+    Status::Done as u32
+}
+
+unsafe extern "C" fn scatter(
+    call: *mut Call,
+    frame: *const u64,
+    privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: `run_protected` puts the address of the case into the frame; nobody writes its fields but the targets.
+    let (call, case) = unsafe {
+        let case = std::ptr::with_exposed_provenance::<Scatter>(*frame as usize);
+        (&mut *call, &*case)
+    };
+    let updates = case.keys.len() as i64;
+    for i in first * updates / case.chunks..last * updates / case.chunks {
+        let i = i as usize;
+        if let Some((_, token)) = case.stop_at.as_ref().filter(|(at, _)| *at == i) {
+            token.stop();
+        }
+        // SAFETY: the tables are as `run_protected` made them, with the counts first.
+        let done = unsafe { scatter_one(case, privates, i) };
+        if let Err(extent) = done {
+            call.fault = FaultRecord {
+                site: KEY_SITE,
+                depth: 1,
+                index: case.keys[i].into(),
+                extent,
+                ..FaultRecord::default()
+            };
+            call.fault.iteration[0] = i as i64;
+            return Status::Fault as u32;
+        }
+        call.updates += 1;
+    }
+    Status::Done as u32
+}
+
+unsafe fn scatter_one(case: &Scatter, mut next: *const *mut u8, i: usize) -> Result<(), i64> {
+    let key = case.keys[i];
+    if let Some(counts) = &case.counts {
+        let at = in_range(key, counts.len())?;
+        // SAFETY: the buffer has as many elements as the counts.
+        unsafe {
+            *(*next).cast::<i32>().add(at) += 1;
+            next = next.add(1);
+        }
+    }
+    if let Some(sums) = &case.sums {
+        let at = in_range(key, sums.len())?;
+        // SAFETY: the buffer has as many elements as the sums.
+        unsafe { *(*next).cast::<f64>().add(at) += case.weights[i] };
+    }
+    Ok(())
+}
+
+fn in_range(key: i32, extent: usize) -> Result<usize, i64> {
+    let at = usize::try_from(key).ok().filter(|at| *at < extent);
+    at.ok_or(extent as i64)
+}
+
+macro_rules! addition {
+    ($fill:ident, $merge:ident, $ty:ty, $identity:expr) => {
+        pub(crate) unsafe extern "C" fn $fill(buffer: *mut u8, elements: u64) {
+            // SAFETY: the caller vouches for so many elements, not initialised yet.
+            unsafe {
+                let buffer = buffer.cast::<$ty>();
+                (0..elements as usize).for_each(|i| buffer.add(i).write($identity));
+            }
+        }
+
+        pub(crate) unsafe extern "C" fn $merge(held: *mut u8, incoming: *const u8, elements: u64) {
+            // SAFETY: the caller vouches for so many elements at both.
+            unsafe {
+                let (held, incoming) = (held.cast::<$ty>(), incoming.cast::<$ty>());
+                (0..elements as usize).for_each(|i| *held.add(i) += *incoming.add(i));
+            }
+        }
+    };
+}
+
+addition!(fill_counts, merge_counts, i32, 0);
+addition!(fill_sums, merge_sums, f64, -0.0);
