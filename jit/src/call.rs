@@ -1,0 +1,491 @@
+//! A call: the arguments are checked against the kernel, then against the sizes, and only then does generated code run.
+
+use crate::CompileError;
+use crate::argument::Argument;
+use crate::compiled::{Compiled, Inner};
+use crate::facts::{Checks, has_known_domain};
+use crate::site::{Site, SiteKind};
+use std::fmt;
+use std::sync::Mutex;
+use strew_affine::bounds::numeric_range;
+use strew_affine::visit::{Loop, accesses, walk, written_arrays};
+use strew_affine::{
+    AffineExpr, ArrayId, Kernel, Overflow, Parameter, ScalarId, Span, Subscript, Type, Variable,
+};
+use strew_runtime::abi::{FaultRecord, Slot};
+use strew_runtime::{Failure, Record, Region, Runtime, Settings};
+
+/// Why a call did not end as it should. All arrays are then as they were before it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallError {
+    /// Too few or too many arguments.
+    Count {
+        /// How many the kernel takes.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// An argument of the wrong kind.
+    Mismatch {
+        /// The parameter's name.
+        parameter: String,
+        /// What the kernel takes.
+        expected: ArgumentKind,
+        /// What there was.
+        found: ArgumentKind,
+    },
+    /// An array of the wrong length.
+    Length {
+        /// The array's name.
+        array: String,
+        /// Its extents with these scalar arguments.
+        extents: Vec<i64>,
+        /// The number of elements there were.
+        found: usize,
+    },
+    /// A size that strew cannot calculate with: an extent below zero, or bounds and subscripts beyond 64 bits.
+    Size {
+        /// The array or loop whose size it is.
+        what: String,
+    },
+    /// A fault in the kernel.
+    Fault(Fault),
+    /// The runtime could not run or finish it.
+    Failure(Failure),
+    /// The code for these sizes could not be made.
+    Compile(CompileError),
+}
+
+/// What an argument is or should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// A scalar of this type.
+    Scalar(Type),
+    /// An array of this element type that is only read.
+    Read(Type),
+    /// An array of this element type that is written.
+    Write(Type),
+}
+
+impl fmt::Display for ArgumentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(ty) => write!(f, "a scalar of type {ty}"),
+            Self::Read(ty) => write!(f, "an array of {ty} that is read"),
+            Self::Write(ty) => write!(f, "an array of {ty} that is written"),
+        }
+    }
+}
+
+/// A fault and where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The kernel's name.
+    pub kernel: String,
+    /// What happened.
+    pub kind: FaultKind,
+    /// The access or the division in the source.
+    pub span: Span,
+    /// The names and values of the iterators around it, outermost first.
+    pub iteration: Vec<(String, i64)>,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A subscript below zero, or not below its extent.
+    OutOfRange {
+        /// The array's name.
+        array: String,
+        /// The subscript's value.
+        index: i128,
+        /// The number of elements in that dimension.
+        extent: i64,
+    },
+    /// An integer division or remainder by zero.
+    DivisionByZero,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            FaultKind::OutOfRange {
+                array,
+                index,
+                extent,
+            } => write!(
+                f,
+                "index {index} is out of range of `{array}`, whose extent there is {extent}"
+            )?,
+            FaultKind::DivisionByZero => f.write_str("integer division by zero")?,
+        }
+        write!(f, ", in kernel `{}`", self.kernel)?;
+        for (position, (name, value)) in self.iteration.iter().enumerate() {
+            let lead = if position == 0 {
+                " at iteration "
+            } else {
+                ", "
+            };
+            write!(f, "{lead}{name} = {value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count { expected, found } => {
+                write!(
+                    f,
+                    "the kernel takes {expected} arguments, there are {found}"
+                )
+            }
+            Self::Mismatch {
+                parameter,
+                expected,
+                found,
+            } => write!(
+                f,
+                "parameter `{parameter}` is {expected}, the argument is {found}"
+            ),
+            Self::Length {
+                array,
+                extents,
+                found,
+            } => write!(
+                f,
+                "array `{array}` has the shape {extents:?} with these sizes, the argument has {found} elements"
+            ),
+            Self::Size { what } => write!(
+                f,
+                "the sizes are beyond what can be calculated with, or below zero: {what}"
+            ),
+            Self::Fault(fault) => fault.fmt(f),
+            Self::Failure(failure) => failure.fmt(f),
+            Self::Compile(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// What every call of one kernel needs, and the verdict on the sizes of the last one.
+#[derive(Debug)]
+pub(crate) struct ArgumentFacts {
+    kinds: Vec<ArgumentKind>,
+    /// The integer parameters that bounds, subscripts and extents speak of.
+    sizes: Vec<ScalarId>,
+    last: Mutex<Option<(Vec<i64>, Checks)>>,
+}
+
+impl ArgumentFacts {
+    pub(crate) fn of(kernel: &Kernel) -> Self {
+        let written = written_arrays(kernel);
+        let kind = |param: &Parameter| match *param {
+            Parameter::Scalar(scalar) => ArgumentKind::Scalar(kernel.scalars[scalar].ty),
+            Parameter::Array(array) if written.contains(&array) => {
+                ArgumentKind::Write(kernel.arrays[array].element)
+            }
+            Parameter::Array(array) => ArgumentKind::Read(kernel.arrays[array].element),
+        };
+        let integer =
+            |(scalar, it): (ScalarId, &strew_affine::Scalar)| it.ty.is_integer().then_some(scalar);
+        Self {
+            kinds: kernel.params.iter().map(kind).collect(),
+            sizes: kernel.scalars.iter().filter_map(integer).collect(),
+            last: Mutex::new(None),
+        }
+    }
+}
+
+impl Compiled {
+    /// Runs the kernel. Arguments come in the order of its parameters.
+    ///
+    /// # Errors
+    /// Arguments that do not fit, a fault, or a runtime that could not run it; all arrays are then as they were.
+    pub fn call(
+        &self,
+        runtime: &Runtime,
+        settings: &Settings,
+        arguments: &mut [Argument<'_>],
+    ) -> Result<Record, CallError> {
+        self.0.check_kinds(arguments)?;
+        let checks = self.0.check_sizes(arguments)?;
+        let code = self.0.code(checks).map_err(CallError::Compile)?;
+        let slots: Vec<_> = arguments.iter().map(slot).collect();
+        let protect = self.0.protected(arguments);
+        // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
+        // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
+        // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
+        let outcome =
+            unsafe { strew_runtime::run(runtime, settings, code.entry, &slots, &protect) };
+        outcome.map_err(|failure| match failure {
+            Failure::Fault(record) => CallError::Fault(self.0.fault(&code.sites, &record)),
+            other => CallError::Failure(other),
+        })
+    }
+
+    /// What the arguments of a call must be, in order.
+    pub fn argument_kinds(&self) -> &[ArgumentKind] {
+        &self.0.arguments.kinds
+    }
+}
+
+fn slot(argument: &Argument<'_>) -> Slot {
+    match argument {
+        Argument::Scalar(value) => Slot {
+            bits_or_address: value.bits(),
+            elements: 0,
+        },
+        Argument::Read(array) => Slot {
+            bits_or_address: array.address,
+            elements: array.elements as u64,
+        },
+        Argument::Write(array) => Slot {
+            bits_or_address: array.address,
+            elements: array.elements as u64,
+        },
+    }
+}
+
+impl Inner {
+    fn check_kinds(&self, arguments: &[Argument<'_>]) -> Result<(), CallError> {
+        let kinds = &self.arguments.kinds;
+        if kinds.len() != arguments.len() {
+            return Err(CallError::Count {
+                expected: kinds.len(),
+                found: arguments.len(),
+            });
+        }
+        for (position, (expected, argument)) in kinds.iter().zip(arguments).enumerate() {
+            let found = kind_of(argument);
+            if *expected != found {
+                return Err(CallError::Mismatch {
+                    parameter: self.parameter_name(position),
+                    expected: *expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn parameter_name(&self, position: usize) -> String {
+        match self.kernel.params[position] {
+            Parameter::Scalar(scalar) => self.kernel.scalars[scalar].name.clone(),
+            Parameter::Array(array) => self.kernel.arrays[array].name.clone(),
+        }
+    }
+
+    /// Checks every array's length and says which code is safe with these sizes. The verdict follows from the integer arguments
+    /// alone, so that of the last call is used again when they are the same.
+    fn check_sizes(&self, arguments: &[Argument<'_>]) -> Result<Checks, CallError> {
+        let values = self.size_values(arguments)?;
+        let value_of = |scalar: ScalarId| {
+            let position = self.arguments.sizes.iter().position(|it| *it == scalar);
+            position.map_or(0, |position| values[position])
+        };
+        for (param, argument) in self.kernel.params.iter().zip(arguments) {
+            if let (Parameter::Array(array), Some((_, elements, _))) = (param, argument.array()) {
+                self.check_length(*array, elements, &value_of)?;
+            }
+        }
+        let mut last = match self.arguments.last.lock() {
+            Ok(last) => last,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some((known, checks)) = &*last
+            && *known == values
+        {
+            return Ok(*checks);
+        }
+        let checks = checks_for(&self.kernel, &value_of)?;
+        *last = Some((values, checks));
+        Ok(checks)
+    }
+
+    /// The integer arguments; those that no affine expression can speak of, above the largest `i64`, are refused.
+    fn size_values(&self, arguments: &[Argument<'_>]) -> Result<Vec<i64>, CallError> {
+        let argument_of = |scalar: ScalarId| {
+            let param = Parameter::Scalar(scalar);
+            let position = self.kernel.params.iter().position(|it| *it == param);
+            position.and_then(|position| arguments.get(position))
+        };
+        let sizes = self.arguments.sizes.iter();
+        let values = sizes.map(|scalar| match argument_of(*scalar) {
+            Some(Argument::Scalar(value)) => {
+                let integer = value
+                    .as_integer()
+                    .and_then(|value| i64::try_from(value).ok());
+                Ok(integer.unwrap_or(i64::MAX))
+            }
+            _ => Ok(0),
+        });
+        values.collect()
+    }
+
+    fn check_length(
+        &self,
+        array: ArrayId,
+        found: usize,
+        value_of: &impl Fn(ScalarId) -> i64,
+    ) -> Result<(), CallError> {
+        let declared = &self.kernel.arrays[array];
+        let too_large = |_: Overflow| CallError::Size {
+            what: format!("array `{}`", declared.name),
+        };
+        let extents = extents(&self.kernel, array, value_of).map_err(too_large)?;
+        let elements = extents
+            .iter()
+            .try_fold(1_i64, |product, extent| product.checked_mul(*extent))
+            .ok_or(Overflow)
+            .map_err(too_large)?;
+        if usize::try_from(elements) == Ok(found) {
+            Ok(())
+        } else {
+            Err(CallError::Length {
+                array: declared.name.clone(),
+                extents,
+                found,
+            })
+        }
+    }
+
+    fn protected(&self, arguments: &[Argument<'_>]) -> Vec<Region> {
+        let copied = self.facts.copied_before_run(&self.kernel);
+        let region = |array: ArrayId| {
+            let param = Parameter::Array(array);
+            let position = self.kernel.params.iter().position(|it| *it == param)?;
+            let (address, elements, ty) = arguments[position].array()?;
+            Some(Region {
+                address: address as *mut u8,
+                bytes: elements * ty.bytes() as usize,
+            })
+        };
+        copied.into_iter().filter_map(region).collect()
+    }
+
+    fn fault(&self, sites: &[Site], record: &FaultRecord) -> Fault {
+        let site = sites.get(record.site as usize);
+        let kind = match site.map(|site| site.kind) {
+            Some(SiteKind::OutOfRange { array, index }) => FaultKind::OutOfRange {
+                array: self.kernel.arrays[array].name.clone(),
+                index: match index {
+                    Type::U64 => i128::from(record.index as u64),
+                    _ => i128::from(record.index),
+                },
+                extent: record.extent,
+            },
+            Some(SiteKind::DivisionByZero) | None => FaultKind::DivisionByZero,
+        };
+        let iters = site.map_or(&[][..], |site| &site.iters);
+        let named = |(iter, value): (&strew_affine::IterId, &i64)| {
+            (self.kernel.iters[*iter].name.clone(), *value)
+        };
+        Fault {
+            kernel: self.kernel.name.clone(),
+            kind,
+            span: site.map_or(self.kernel.span, |site| site.span),
+            iteration: iters.iter().zip(&record.iteration).map(named).collect(),
+        }
+    }
+}
+
+fn kind_of(argument: &Argument<'_>) -> ArgumentKind {
+    match argument {
+        Argument::Scalar(value) => ArgumentKind::Scalar(value.ty()),
+        Argument::Read(array) => ArgumentKind::Read(array.ty),
+        Argument::Write(array) => ArgumentKind::Write(array.ty),
+    }
+}
+
+/// The extents of `array` with these sizes, none of them below zero.
+fn extents(
+    kernel: &Kernel,
+    array: ArrayId,
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Result<Vec<i64>, Overflow> {
+    let at = |extent: &AffineExpr| {
+        let value = extent.evaluate(&|variable| match variable {
+            Variable::Param(param) => value_of(param),
+            // The extents of a verified kernel speak of parameters alone.
+            Variable::Iter(_) => 0,
+        })?;
+        if value < 0 { Err(Overflow) } else { Ok(value) }
+    };
+    kernel.arrays[array].extents.iter().map(at).collect()
+}
+
+/// Which code is safe: the one without checks of affine subscripts when all of them are in range with these sizes.
+fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Result<Checks, CallError> {
+    check_loops(kernel, value_of)?;
+    let mut proved = true;
+    for site in accesses(kernel) {
+        let extents = extents(kernel, site.access.array, value_of).unwrap_or_default();
+        for (subscript, extent) in site.access.subscripts.iter().zip(extents) {
+            if let Subscript::Affine(expr) = subscript
+                && has_known_domain(expr, &site.loops)
+            {
+                proved &= is_within(expr, &site.loops, extent, value_of)?;
+            }
+        }
+    }
+    Ok(if proved {
+        Checks::Computed
+    } else {
+        Checks::All
+    })
+}
+
+fn is_within(
+    expr: &AffineExpr,
+    loops: &[Loop<'_>],
+    extent: i64,
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Result<bool, CallError> {
+    let range = range(expr, loops, value_of, "a subscript")?;
+    Ok(range.is_some_and(|(least, greatest)| least >= 0 && greatest < i128::from(extent)))
+}
+
+/// Bounds, conditions and counts must stay far inside 64 bits, so that plain instructions compute them.
+fn check_loops(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Result<(), CallError> {
+    let mut outcome = Ok(());
+    walk(&kernel.body, &mut |node, loops| {
+        let mut check = |expr: &AffineExpr| {
+            if outcome.is_ok() {
+                outcome = range(expr, loops, value_of, "a loop bound or a condition").map(drop);
+            }
+        };
+        match node {
+            strew_affine::Node::AffineFor(affine) => {
+                affine.lower.0.iter().chain(&affine.upper.0).for_each(check);
+            }
+            strew_affine::Node::AffineIf { conditions, .. } => conditions.iter().for_each(|it| {
+                check(&it.left);
+                check(&it.right);
+            }),
+            strew_affine::Node::Forall(forall) => check(&forall.count),
+            _ => {}
+        }
+    });
+    outcome
+}
+
+/// The range of `expr`, an error when it leaves the part of 64 bits in which sums of a few such values cannot overflow.
+fn range(
+    expr: &AffineExpr,
+    loops: &[Loop<'_>],
+    value_of: &impl Fn(ScalarId) -> i64,
+    what: &str,
+) -> Result<Option<(i128, i128)>, CallError> {
+    const LIMIT: i128 = 1 << 62;
+    let too_large = CallError::Size {
+        what: what.to_owned(),
+    };
+    match numeric_range(expr, loops, &|scalar| value_of(scalar)) {
+        Ok(Some((least, greatest))) if least < -LIMIT || greatest > LIMIT => Err(too_large),
+        Ok(range) => Ok(range),
+        Err(Overflow) => Err(too_large),
+    }
+}

@@ -1,0 +1,270 @@
+//! What code generation needs to know about a whole kernel. All of it follows from the kernel.
+
+use std::collections::BTreeSet;
+use strew_affine::visit::{Loop, accesses, walk, written_arrays};
+use strew_affine::{
+    Access, AffineExpr, ArrayId, BinaryOp, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
+    Subscript, Variable,
+};
+
+/// Which range checks generated code makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Checks {
+    /// All of them.
+    All,
+    /// Not those of affine subscripts, which were proved from the sizes before the call.
+    Computed,
+}
+
+impl Checks {
+    /// Whether `subscript` was proved to be in range before the call.
+    pub(crate) fn is_proved(self, subscript: &Subscript, loops: &[Loop<'_>]) -> bool {
+        match subscript {
+            Subscript::Affine(expr) => self == Self::Computed && has_known_domain(expr, loops),
+            Subscript::Computed(_) => false,
+        }
+    }
+}
+
+/// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it, and in the bounds of those, is
+/// that of an affine loop or a forall.
+pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
+    let mut known = true;
+    expr.for_each_variable(&mut |variable| {
+        if let Variable::Iter(iter) = variable {
+            known &= is_known_iter(iter, loops);
+        }
+    });
+    known
+}
+
+fn is_known_iter(iter: IterId, loops: &[Loop<'_>]) -> bool {
+    let Some(depth) = loops.iter().position(|around| around.iter() == iter) else {
+        return false;
+    };
+    let outside = &loops[..depth];
+    match loops[depth] {
+        Loop::Affine(affine) => affine
+            .lower
+            .0
+            .iter()
+            .chain(&affine.upper.0)
+            .all(|bound| has_known_domain(bound, outside)),
+        Loop::Forall(forall) => has_known_domain(&forall.count, outside),
+        Loop::Scf(_) => false,
+    }
+}
+
+/// Facts about one kernel.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    written: BTreeSet<ArrayId>,
+    /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
+    affine_updates_count: bool,
+    guard: Guard,
+}
+
+/// Who puts the outputs back after a fault.
+#[derive(Debug, PartialEq, Eq)]
+enum Guard {
+    /// Nothing can fail.
+    Nobody,
+    /// Whoever starts the kernel, for all written arrays.
+    Caller,
+    /// Each forall for its targets, since nothing outside of them can fail or write.
+    Forall,
+}
+
+impl Facts {
+    pub(crate) fn of(kernel: &Kernel) -> Self {
+        let mut written = written_arrays(kernel);
+        walk(&kernel.body, &mut |node, _| {
+            if let Some(Place::Element(access)) = node.place() {
+                written.insert(access.array);
+            }
+        });
+        let mut affine_updates_count = true;
+        walk(&kernel.body, &mut |node, _| {
+            affine_updates_count &= !is_scatter(node);
+        });
+        Self {
+            written,
+            affine_updates_count,
+            guard: guard(kernel),
+        }
+    }
+
+    /// Neither the kernel nor a merge ever writes `array`.
+    pub(crate) fn is_read_only(&self, array: ArrayId) -> bool {
+        !self.written.contains(&array)
+    }
+
+    /// Whether `node` is an update that is counted: one at a computed place, or any element when there are none of those.
+    pub(crate) fn counts(&self, node: &Node) -> bool {
+        is_scatter(node)
+            || self.affine_updates_count && matches!(node.place(), Some(Place::Element(_)))
+    }
+
+    /// Whether whoever starts the kernel keeps copies of the outputs, so that foralls need not.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.guard != Guard::Forall
+    }
+
+    /// The array parameters to copy before a run, so that they can be put back after a fault.
+    pub(crate) fn copied_before_run(&self, kernel: &Kernel) -> Vec<ArrayId> {
+        if self.guard == Guard::Caller {
+            written_arrays(kernel).into_iter().collect()
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// A write at a computed place.
+fn is_scatter(node: &Node) -> bool {
+    let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
+    matches!(node.place(), Some(Place::Element(access)) if access.subscripts.iter().any(is_computed))
+}
+
+fn guard(kernel: &Kernel) -> Guard {
+    let writes_targets_alone = |forall: &Forall| {
+        let mut alone = !forall.privates.is_empty();
+        walk(&forall.body, &mut |node, _| {
+            if let Some(Place::Element(access)) = node.place() {
+                alone &= forall
+                    .privates
+                    .iter()
+                    .any(|private| private.buffer == access.array);
+            }
+            alone &= !matches!(node, Node::Forall(_));
+        });
+        alone
+    };
+    match kernel.body.as_slice() {
+        _ if !can_fail(kernel) => Guard::Nobody,
+        [Node::Forall(forall)] if writes_targets_alone(forall) => Guard::Forall,
+        _ => Guard::Caller,
+    }
+}
+
+/// Whether a run can end early: at a subscript that is not proved before the run, at a division, or in a `while`, which can be
+/// asked to stop.
+fn can_fail(kernel: &Kernel) -> bool {
+    let mut fails = false;
+    walk(&kernel.body, &mut |node, _| {
+        fails |=
+            matches!(node, Node::ScfWhile { .. }) || node.expressions().into_iter().any(divides);
+    });
+    fails
+        || accesses(kernel).iter().any(|site| {
+            let unknown = |it| !Checks::Computed.is_proved(it, &site.loops);
+            site.access.subscripts.iter().any(unknown) || divides_in_subscripts(site.access)
+        })
+}
+
+fn divides(expr: &Expr) -> bool {
+    let here = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
+    here || expr.operands().into_iter().any(divides)
+}
+
+fn divides_in_subscripts(access: &Access) -> bool {
+    access.subscripts.iter().any(|subscript| match subscript {
+        Subscript::Affine(_) => false,
+        Subscript::Computed(expr) => divides(expr),
+    })
+}
+
+/// What a block uses and does not bind itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FreeNames {
+    pub(crate) iters: BTreeSet<IterId>,
+    pub(crate) locals: BTreeSet<LocalId>,
+    pub(crate) arrays: BTreeSet<ArrayId>,
+}
+
+impl FreeNames {
+    /// The free names of `body`, the body of a loop that binds `bound`.
+    pub(crate) fn of(body: &[Node], bound: IterId) -> Self {
+        let mut used = Self::default();
+        let mut own = Self::default();
+        own.iters.insert(bound);
+        walk(body, &mut |node, _| {
+            used.node(node);
+            own.iters.extend(Loop::of(node).map(Loop::iter));
+            if let Node::Declare { local, .. } = node {
+                own.locals.insert(*local);
+            }
+            if let Node::Forall(forall) = node {
+                own.arrays
+                    .extend(forall.privates.iter().map(|it| it.buffer));
+            }
+        });
+        Self {
+            iters: &used.iters - &own.iters,
+            locals: &used.locals - &own.locals,
+            arrays: &used.arrays - &own.arrays,
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::AffineFor(affine) => {
+                let bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                bounds.for_each(|bound| self.affine(bound));
+            }
+            Node::AffineIf { conditions, .. } => {
+                for condition in conditions {
+                    self.affine(&condition.left);
+                    self.affine(&condition.right);
+                }
+            }
+            Node::Forall(forall) => {
+                self.affine(&forall.count);
+                self.arrays
+                    .extend(forall.privates.iter().map(|it| it.target));
+            }
+            _ => {}
+        }
+        for expr in node.expressions() {
+            self.expr(expr);
+        }
+        match node.place() {
+            Some(Place::Element(access)) => self.access(access),
+            Some(Place::Local(local)) => {
+                self.locals.insert(*local);
+            }
+            None => {}
+        }
+    }
+
+    fn affine(&mut self, expr: &AffineExpr) {
+        expr.for_each_variable(&mut |variable| {
+            if let Variable::Iter(iter) = variable {
+                self.iters.insert(iter);
+            }
+        });
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Iter(iter) => {
+                self.iters.insert(*iter);
+            }
+            Expr::Local(local) => {
+                self.locals.insert(*local);
+            }
+            Expr::Load(access) => self.access(access),
+            _ => expr.operands().into_iter().for_each(|it| self.expr(it)),
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        self.arrays.insert(access.array);
+        for subscript in &access.subscripts {
+            match subscript {
+                Subscript::Affine(expr) => self.affine(expr),
+                Subscript::Computed(expr) => self.expr(expr),
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Array elements: addresses, range checks, faults.
+
+use super::convert::{clif_type, extend};
+use super::function::{ArrayValue, Binding, FunctionLowering, offset};
+use crate::site::{Site, SiteKind};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use std::mem::offset_of;
+use strew_affine::{Access, ArrayId, Expr, Subscript, Type};
+use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
+
+/// An element that is known to lie in its array.
+pub(super) struct Element {
+    pub(super) address: Value,
+    /// Bytes from `address`.
+    pub(super) displacement: i32,
+    pub(super) flags: MemFlagsData,
+}
+
+/// A subscript's value as `i64`, and the type it was computed in.
+struct Index {
+    value: Value,
+    /// To be added to `value`; zero unless the subscript is proved, since a check looks at `value`.
+    constant: i64,
+    ty: Type,
+    proved: bool,
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// Whether every subscript of `access` was proved to be in range when the call started.
+    pub(super) fn is_proved(&self, access: &Access) -> bool {
+        access
+            .subscripts
+            .iter()
+            .all(|it| self.is_proved_subscript(it))
+    }
+
+    fn is_proved_subscript(&self, subscript: &Subscript) -> bool {
+        self.program.checks.is_proved(subscript, &self.loops)
+    }
+
+    pub(super) fn load(&mut self, access: &Access) -> Value {
+        let ty = self.program.kernel.arrays[access.array].element;
+        let element = self.element(access);
+        self.builder.ins().load(
+            clif_type(ty),
+            element.flags,
+            element.address,
+            element.displacement,
+        )
+    }
+
+    /// An integer element, sign- or zero-extended to 64 bits by the load itself.
+    pub(super) fn load_extended(&mut self, access: &Access) -> Value {
+        let ty = self.program.kernel.arrays[access.array].element;
+        let Element {
+            address,
+            displacement: at,
+            flags,
+        } = self.element(access);
+        let ins = self.builder.ins();
+        match (ty.bytes(), ty.is_signed()) {
+            (1, true) => ins.sload8(types::I64, flags, address, at),
+            (1, false) => ins.uload8(types::I64, flags, address, at),
+            (2, true) => ins.sload16(types::I64, flags, address, at),
+            (2, false) => ins.uload16(types::I64, flags, address, at),
+            (4, true) => ins.sload32(flags, address, at),
+            (4, false) => ins.uload32(flags, address, at),
+            _ => ins.load(types::I64, flags, address, at),
+        }
+    }
+
+    /// Evaluates all subscripts, checks those that are not proved, and gives the element's address.
+    pub(super) fn element(&mut self, access: &Access) -> Element {
+        let indices: Vec<_> = access.subscripts.iter().map(|it| self.index(it)).collect();
+        let Some(array) = self.arrays.get(access.array).cloned() else {
+            // A verified kernel uses a private buffer only inside its forall.
+            let address = self.builder.ins().iconst(types::I64, 0);
+            return Element {
+                address,
+                displacement: 0,
+                flags: MemFlagsData::trusted(),
+            };
+        };
+        for (index, extent) in indices.iter().zip(&array.extents) {
+            if !index.proved {
+                self.check(access, index, *extent);
+            }
+        }
+        let bytes = self.program.kernel.arrays[access.array].element.bytes();
+        let (address, displacement) = self.address(&array, &indices, bytes);
+        let flags = MemFlagsData::trusted().with_alias_region(Some(array.region));
+        Element {
+            address,
+            displacement,
+            flags: self.movable(access.array, flags, access),
+        }
+    }
+
+    /// The address by Horner's rule over the extents; the last subscript's constant becomes a displacement, which costs nothing.
+    fn address(&mut self, array: &ArrayValue, indices: &[Index], bytes: u32) -> (Value, i32) {
+        let Some((last, outer)) = indices.split_last() else {
+            return (array.address, 0);
+        };
+        let mut row = None;
+        for (index, extent) in outer.iter().zip(array.extents.iter().skip(1)) {
+            let position = self.builder.ins().iadd_imm_s(index.value, index.constant);
+            let position = self.add_to(row, position);
+            row = Some(self.builder.ins().imul(position, *extent));
+        }
+        let index = self.add_to(row, last.value);
+        let address = self.displaced(array.address, index, bytes);
+        let distance = last.constant.checked_mul(i64::from(bytes));
+        match distance.and_then(|distance| i32::try_from(distance).ok()) {
+            Some(displacement) => (address, displacement),
+            None => {
+                let index = self.builder.ins().iadd_imm_s(index, last.constant);
+                (self.displaced(array.address, index, bytes), 0)
+            }
+        }
+    }
+
+    fn add_to(&mut self, row: Option<Value>, index: Value) -> Value {
+        match row {
+            Some(row) => self.builder.ins().iadd(row, index),
+            None => index,
+        }
+    }
+
+    fn displaced(&mut self, address: Value, index: Value, bytes: u32) -> Value {
+        let shift = i64::from(bytes.trailing_zeros());
+        let distance = self.builder.ins().ishl_imm_u(index, shift);
+        self.builder.ins().iadd(address, distance)
+    }
+
+    /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check
+    /// may not: it would be hoisted out of loops above the check.
+    fn movable(&self, array: ArrayId, flags: MemFlagsData, access: &Access) -> MemFlagsData {
+        if self.program.facts.is_read_only(array) && self.is_proved(access) {
+            flags.with_readonly().with_can_move()
+        } else {
+            flags
+        }
+    }
+
+    fn index(&mut self, subscript: &Subscript) -> Index {
+        let proved = self.is_proved_subscript(subscript);
+        match subscript {
+            Subscript::Affine(expr) if proved => Index {
+                value: self.affine_terms(expr),
+                constant: expr.constant(),
+                ty: Type::I64,
+                proved,
+            },
+            Subscript::Affine(expr) => Index {
+                value: self.affine(expr),
+                constant: 0,
+                ty: Type::I64,
+                proved,
+            },
+            Subscript::Computed(expr) => Index {
+                value: self.extended(expr),
+                constant: 0,
+                ty: expr.ty(self.program.kernel),
+                proved,
+            },
+        }
+    }
+
+    /// An integer expression, extended to 64 bits by the shortest way.
+    fn extended(&mut self, expr: &Expr) -> Value {
+        let ty = expr.ty(self.program.kernel);
+        match expr {
+            Expr::Load(access) => self.load_extended(access),
+            Expr::Local(local) => match self.locals.get(*local).copied() {
+                Some(Binding::Let {
+                    wide: Some(wide), ..
+                }) => wide,
+                _ => {
+                    let value = self.local(*local);
+                    extend(&mut self.builder, value, ty)
+                }
+            },
+            _ => {
+                let value = self.expr(expr);
+                extend(&mut self.builder, value, ty)
+            }
+        }
+    }
+
+    /// As unsigned numbers, negative indices are beyond every extent, and so are those above the largest `i64`.
+    fn check(&mut self, access: &Access, index: &Index, extent: Value) {
+        let value = index.value;
+        let outside = self
+            .builder
+            .ins()
+            .icmp(IntCC::UnsignedGreaterThanOrEqual, value, extent);
+        let site = Site::out_of_range(access, index.ty, &self.enclosing_iters());
+        self.leave_if(outside, |function| {
+            function.fault(site, Some((value, extent)));
+        });
+    }
+
+    /// Writes the fault record and leaves the function.
+    pub(super) fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
+        site.iters.truncate(MAX_DEPTH);
+        let iters: Vec<_> = site.iters.iter().map(|iter| self.iter(*iter)).collect();
+        let number = self.program.sites.len();
+        if let SiteKind::OutOfRange { .. } = site.kind
+            && let Some((index, extent)) = index_and_extent
+        {
+            self.record(offset_of!(FaultRecord, index), index);
+            self.record(offset_of!(FaultRecord, extent), extent);
+        }
+        self.program.sites.push(site);
+        let number = self.builder.ins().iconst(types::I32, number as i64);
+        self.record(offset_of!(FaultRecord, site), number);
+        let depth = self.builder.ins().iconst(types::I32, iters.len() as i64);
+        self.record(offset_of!(FaultRecord, depth), depth);
+        for (position, iter) in iters.into_iter().enumerate() {
+            let at = offset_of!(FaultRecord, iteration) + position * size_of::<i64>();
+            self.record(at, iter);
+        }
+        self.return_status(Status::Fault);
+    }
+
+    fn record(&mut self, field: usize, value: Value) {
+        let at = offset(offset_of!(Call, fault) + field);
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().store(flags, value, self.call, at);
+    }
+}

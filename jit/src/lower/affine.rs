@@ -1,0 +1,154 @@
+//! Affine expressions, bounds and conditions, as `i64`.
+//!
+//! Before a call its sizes are checked: no value of an affine expression leaves 64 bits and no divisor is below one, so plain
+//! wrapping instructions give the mathematical value.
+
+use super::convert::extend;
+use super::function::FunctionLowering;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use strew_affine::{AffineExpr, Bound, Condition, Factor, Relation, Term, Variable};
+
+impl FunctionLowering<'_, '_, '_> {
+    pub(super) fn affine(&mut self, expr: &AffineExpr) -> Value {
+        let sum = self.affine_terms(expr);
+        match expr.constant() {
+            0 => sum,
+            constant => self.builder.ins().iadd_imm_s(sum, constant),
+        }
+    }
+
+    /// The value without the constant part.
+    pub(super) fn affine_terms(&mut self, expr: &AffineExpr) -> Value {
+        let sum = expr
+            .terms()
+            .iter()
+            .fold(None, |sum, term| Some(self.add_term(sum, term)));
+        sum.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 0))
+    }
+
+    fn add_term(&mut self, sum: Option<Value>, term: &Term) -> Value {
+        let product = self.product(&term.factors);
+        match (sum, term.coefficient) {
+            (None, 1) => product,
+            (Some(sum), 1) => self.builder.ins().iadd(sum, product),
+            (Some(sum), -1) => self.builder.ins().isub(sum, product),
+            (sum, coefficient) => {
+                let scaled = self.scaled(product, coefficient);
+                match sum {
+                    Some(sum) => self.builder.ins().iadd(sum, scaled),
+                    None => scaled,
+                }
+            }
+        }
+    }
+
+    /// A product with a constant; a power of two as a shift, which addressing can absorb.
+    fn scaled(&mut self, value: Value, factor: i64) -> Value {
+        if factor > 0 && factor & (factor - 1) == 0 {
+            let count = i64::from(factor.trailing_zeros());
+            self.builder.ins().ishl_imm_u(value, count)
+        } else {
+            self.builder.ins().imul_imm_s(value, factor)
+        }
+    }
+
+    fn product(&mut self, factors: &[Factor]) -> Value {
+        let values: Vec<_> = factors.iter().map(|factor| self.factor(factor)).collect();
+        let product = values
+            .into_iter()
+            .reduce(|left, right| self.builder.ins().imul(left, right));
+        product.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 1))
+    }
+
+    fn factor(&mut self, factor: &Factor) -> Value {
+        match factor {
+            Factor::Variable(variable) => self.variable(*variable),
+            Factor::FloorDiv(numerator, denominator) => self.floordiv(numerator, denominator).0,
+            Factor::Mod(numerator, denominator) => self.floordiv(numerator, denominator).1,
+        }
+    }
+
+    fn variable(&mut self, variable: Variable) -> Value {
+        match variable {
+            Variable::Iter(iter) => self.iter(iter),
+            Variable::Param(param) => {
+                let ty = self.program.kernel.scalars[param].ty;
+                let value = self.scalar(param);
+                extend(&mut self.builder, value, ty)
+            }
+        }
+    }
+
+    /// Quotient and remainder of the division that rounds towards minus infinity.
+    fn floordiv(&mut self, numerator: &AffineExpr, denominator: &AffineExpr) -> (Value, Value) {
+        let left = self.affine(numerator);
+        if let Some(divisor) = denominator.as_constant()
+            && divisor & (divisor - 1) == 0
+        {
+            let quotient = self
+                .builder
+                .ins()
+                .sshr_imm_u(left, i64::from(divisor.trailing_zeros()));
+            let remainder = self.builder.ins().band_imm_s(left, divisor - 1);
+            return (quotient, remainder);
+        }
+        let right = self.affine(denominator);
+        let ins = &mut self.builder;
+        let truncated = ins.ins().sdiv(left, right);
+        let product = ins.ins().imul(truncated, right);
+        let rest = ins.ins().isub(left, product);
+        let negative = ins.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
+        let raised = ins.ins().iadd(rest, right);
+        let lowered = ins.ins().iadd_imm_s(truncated, -1);
+        (
+            ins.ins().select(negative, lowered, truncated),
+            ins.ins().select(negative, raised, rest),
+        )
+    }
+
+    /// The greatest of the alternatives.
+    pub(super) fn lower_bound(&mut self, bound: &Bound) -> Value {
+        self.bound(bound, |function, left, right| {
+            function.builder.ins().smax(left, right)
+        })
+    }
+
+    /// The least of the alternatives.
+    pub(super) fn upper_bound(&mut self, bound: &Bound) -> Value {
+        self.bound(bound, |function, left, right| {
+            function.builder.ins().smin(left, right)
+        })
+    }
+
+    fn bound(&mut self, bound: &Bound, pick: fn(&mut Self, Value, Value) -> Value) -> Value {
+        let values: Vec<_> = bound.0.iter().map(|expr| self.affine(expr)).collect();
+        let picked = values
+            .into_iter()
+            .reduce(|left, right| pick(self, left, right));
+        picked.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 0))
+    }
+
+    /// Whether all conditions hold.
+    pub(super) fn affine_conditions(&mut self, conditions: &[Condition]) -> Value {
+        let values: Vec<_> = conditions
+            .iter()
+            .map(|it| self.affine_condition(it))
+            .collect();
+        let all = values
+            .into_iter()
+            .reduce(|left, right| self.builder.ins().band(left, right));
+        all.unwrap_or_else(|| self.builder.ins().iconst(types::I8, 1))
+    }
+
+    fn affine_condition(&mut self, condition: &Condition) -> Value {
+        let code = match condition.relation {
+            Relation::LessOrEqual => IntCC::SignedLessThanOrEqual,
+            Relation::Less => IntCC::SignedLessThan,
+            Relation::Equal => IntCC::Equal,
+        };
+        let left = self.affine(&condition.left);
+        let right = self.affine(&condition.right);
+        self.builder.ins().icmp(code, left, right)
+    }
+}

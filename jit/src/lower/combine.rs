@@ -1,0 +1,247 @@
+//! Combiners: one update, and the fill and merge functions of private buffers.
+
+use super::convert::clif_type;
+use super::operation::{self, vector_of};
+use super::{Program, signature};
+use crate::CompileError;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_module::{FuncId, Linkage, Module};
+use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type, Value as Constant};
+
+/// The functions that a private buffer needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Helpers {
+    pub(super) fill: FuncId,
+    pub(super) merge: FuncId,
+}
+
+/// The value of a combiner's `body` on operands of type `ty`, or on vectors of it, lane by lane.
+pub(super) fn apply(
+    builder: &mut FunctionBuilder<'_>,
+    body: &Expr,
+    ty: Type,
+    held: Value,
+    incoming: Value,
+) -> Value {
+    let on =
+        |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, expr, ty, held, incoming);
+    match body {
+        Expr::Operand(Operand::Held) => held,
+        Expr::Operand(Operand::Incoming) => incoming,
+        Expr::Unary(op, operand) => {
+            let operand = on(builder, operand);
+            operation::unary(builder, *op, operand, ty)
+        }
+        Expr::Binary(op, left, right, _) => {
+            let (left, right) = (on(builder, left), on(builder, right));
+            operation::binary(builder, *op, left, right, ty)
+        }
+        Expr::Compare(op, left, right) => {
+            let (left, right) = (on(builder, left), on(builder, right));
+            operation::compare(builder, *op, left, right, ty)
+        }
+        Expr::Select(condition, then, otherwise) => {
+            let condition = on(builder, condition);
+            let (then, otherwise) = (on(builder, then), on(builder, otherwise));
+            operation::choose(builder, condition, then, otherwise)
+        }
+        Expr::Constant(value) => {
+            let lanes = builder.func.dfg.value_type(held);
+            let value = operation::constant(builder, *value);
+            operation::splat(builder, lanes, value)
+        }
+        // The laws of `Combine::body` allow nothing else.
+        _ => incoming,
+    }
+}
+
+/// Whether the processor has every operation of `body` on vectors of `ty`.
+fn is_vectorizable(body: &Expr, ty: Type) -> bool {
+    let here = match body {
+        Expr::Binary(BinaryOp::Mul, ..) => ty.is_float() || matches!(ty.bytes(), 2 | 4),
+        Expr::Binary(op, ..) => {
+            ty.is_float()
+                || matches!(
+                    op,
+                    BinaryOp::Add
+                        | BinaryOp::Sub
+                        | BinaryOp::BitAnd
+                        | BinaryOp::BitOr
+                        | BinaryOp::BitXor
+                )
+        }
+        Expr::Compare(..) | Expr::Select(..) | Expr::Operand(_) => true,
+        _ => false,
+    };
+    here && body
+        .operands()
+        .into_iter()
+        .all(|it| is_vectorizable(it, ty))
+}
+
+impl Program<'_> {
+    /// The fill and merge functions for `combiner` on elements of type `ty`, made when first asked for.
+    pub(super) fn helpers(
+        &mut self,
+        combiner: &Combiner,
+        ty: Type,
+    ) -> Result<Helpers, CompileError> {
+        let key = (combiner.name().to_owned(), ty);
+        if let Some((_, helpers)) = self.helpers.iter().find(|(known, _)| *known == key) {
+            return Ok(*helpers);
+        }
+        let helpers = Helpers {
+            fill: self.fill(combiner, ty)?,
+            merge: self.merge(combiner, ty)?,
+        };
+        self.helpers.push((key, helpers));
+        Ok(helpers)
+    }
+
+    fn helper(
+        &mut self,
+        name: String,
+        pointers: usize,
+        build: impl FnOnce(&mut FunctionBuilder<'_>, &[Value]),
+    ) -> Result<FuncId, CompileError> {
+        let mut signature = signature(&self.module, 0);
+        signature.params = vec![AbiParam::new(types::I64); pointers];
+        signature.returns.clear();
+        let id = self
+            .module
+            .declare_function(&name, Linkage::Local, &signature)?;
+        let config = self.module.target_config();
+        self.define(id, signature, |_, mut builder| {
+            let entry = builder.create_block();
+            builder.append_block_params_for_function_params(entry);
+            builder.switch_to_block(entry);
+            let params = builder.block_params(entry).to_vec();
+            build(&mut builder, &params);
+            builder.ins().return_(&[]);
+            builder.seal_all_blocks();
+            builder.finalize(config);
+            Ok(())
+        })?;
+        Ok(id)
+    }
+
+    fn fill(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
+        let name = format!("fill.{combiner}.{ty}");
+        let identity = combiner.identity(ty).unwrap_or(Constant::zero(ty));
+        self.helper(name, 2, |builder, params| {
+            let [buffer, elements] = *params else { return };
+            let scalar = operation::constant(builder, identity);
+            let lanes = operation::splat(builder, vector_of(ty), scalar);
+            let streams = Streams {
+                addresses: vec![buffer],
+                elements,
+                ty,
+                vector: true,
+            };
+            streams.each(builder, |builder, addresses, clif, at| {
+                let value = if clif.is_vector() { lanes } else { scalar };
+                builder
+                    .ins()
+                    .store(MemFlagsData::trusted(), value, addresses[0], at);
+            });
+        })
+    }
+
+    fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
+        let name = format!("merge.{combiner}.{ty}");
+        let body = combiner.body(ty);
+        self.helper(name, 3, |builder, params| {
+            let [held, incoming, elements] = *params else {
+                return;
+            };
+            let streams = Streams {
+                addresses: vec![held, incoming],
+                elements,
+                ty,
+                vector: is_vectorizable(&body, ty),
+            };
+            let flags = MemFlagsData::trusted();
+            streams.each(builder, |builder, addresses, clif, at| {
+                let incoming = builder.ins().load(clif, flags, addresses[1], at);
+                let held = builder.ins().load(clif, flags, addresses[0], at);
+                let combined = apply(builder, &body, ty, held, incoming);
+                builder.ins().store(flags, combined, addresses[0], at);
+            });
+        })
+    }
+}
+
+/// How many vectors one turn of the main loop handles.
+const UNROLL: u32 = 4;
+
+/// Arrays of the same length that are walked together.
+struct Streams {
+    addresses: Vec<Value>,
+    elements: Value,
+    ty: Type,
+    vector: bool,
+}
+
+impl Streams {
+    /// Emits the loops: whole groups of vectors first, then element by element. `step` gets the addresses of the streams, the type
+    /// to handle and the offset from those addresses.
+    fn each(
+        self,
+        builder: &mut FunctionBuilder<'_>,
+        mut step: impl FnMut(&mut FunctionBuilder<'_>, &[Value], ir::Type, i32),
+    ) {
+        let bytes = self.ty.bytes();
+        let size = builder.ins().imul_imm_s(self.elements, i64::from(bytes));
+        let zero = builder.ins().iconst(types::I64, 0);
+        let group = UNROLL * if self.vector { 16 } else { bytes };
+        let whole = builder.ins().band_imm_s(size, -i64::from(group));
+        let clif = if self.vector {
+            vector_of(self.ty)
+        } else {
+            clif_type(self.ty)
+        };
+        self.walk(builder, (zero, whole), group, |builder, addresses| {
+            for copy in 0..UNROLL {
+                let at = copy * group / UNROLL;
+                step(builder, addresses, clif, i32::try_from(at).unwrap_or(0));
+            }
+        });
+        self.walk(builder, (whole, size), bytes, |builder, addresses| {
+            step(builder, addresses, clif_type(self.ty), 0);
+        });
+    }
+
+    /// One loop over the byte offsets `range.0..range.1` in steps of `stride`.
+    fn walk(
+        &self,
+        builder: &mut FunctionBuilder<'_>,
+        range: (Value, Value),
+        stride: u32,
+        body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value]),
+    ) {
+        let turn = builder.create_block();
+        let done = builder.create_block();
+        let at = builder.append_block_param(turn, types::I64);
+        let some = builder
+            .ins()
+            .icmp(IntCC::UnsignedLessThan, range.0, range.1);
+        builder
+            .ins()
+            .brif(some, turn, &[BlockArg::Value(range.0)], done, &[]);
+        builder.switch_to_block(turn);
+        let addresses: Vec<_> = self
+            .addresses
+            .iter()
+            .map(|address| builder.ins().iadd(*address, at))
+            .collect();
+        body(builder, &addresses);
+        let next = builder.ins().iadd_imm_s(at, i64::from(stride));
+        let more = builder.ins().icmp(IntCC::UnsignedLessThan, next, range.1);
+        builder
+            .ins()
+            .brif(more, turn, &[BlockArg::Value(next)], done, &[]);
+        builder.switch_to_block(done);
+    }
+}

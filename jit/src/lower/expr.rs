@@ -1,0 +1,181 @@
+//! Scalar expressions.
+
+use super::convert::{clif_type, convert};
+use super::function::FunctionLowering;
+use super::operation;
+use crate::site::Site;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Value, types};
+use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, Value as Constant};
+
+impl FunctionLowering<'_, '_, '_> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Value {
+        match expr {
+            Expr::Constant(value) => operation::constant(&mut self.builder, *value),
+            Expr::Iter(iter) => self.iter(*iter),
+            Expr::Param(param) => self.scalar(*param),
+            Expr::Local(local) => self.local(*local),
+            Expr::Load(access) => self.load(access),
+            // Only combiner bodies have operands, and those go through `combine`.
+            Expr::Operand(_) => self.builder.ins().iconst(types::I64, 0),
+            Expr::Unary(op, operand) => {
+                let ty = operand.ty(self.program.kernel);
+                let operand = self.expr(operand);
+                operation::unary(&mut self.builder, *op, operand, ty)
+            }
+            Expr::Binary(op, left, right, span) => self.binary_expr(*op, left, right, *span),
+            Expr::Compare(op, left, right) => {
+                let ty = left.ty(self.program.kernel);
+                let (left, right) = (self.expr(left), self.expr(right));
+                operation::compare(&mut self.builder, *op, left, right, ty)
+            }
+            Expr::And(left, right) => {
+                let no = Expr::Constant(Constant::bool(false));
+                self.select(left, right, &no)
+            }
+            Expr::Or(left, right) => {
+                let yes = Expr::Constant(Constant::bool(true));
+                self.select(left, &yes, right)
+            }
+            Expr::Select(condition, then, otherwise) => self.select(condition, then, otherwise),
+            Expr::Cast(ty, operand) => self.cast(*ty, operand),
+        }
+    }
+
+    pub(super) fn iter(&mut self, iter: IterId) -> Value {
+        match self.iters.get(iter).copied() {
+            Some(value) => value,
+            // A verified kernel uses an iterator only inside its loop.
+            None => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    pub(super) fn scalar(&mut self, param: ScalarId) -> Value {
+        match self.scalars.get(param).copied() {
+            Some(value) => value,
+            // Every scalar of a verified kernel is a parameter, and the prologue reads all of them.
+            None => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    fn cast(&mut self, ty: Type, operand: &Expr) -> Value {
+        let from = operand.ty(self.program.kernel);
+        match operand {
+            Expr::Load(access) if from.is_integer() && from.bytes() < 8 && is_wide(ty) => {
+                let wide = self.load_extended(access);
+                convert(&mut self.builder, wide, Type::I64, ty)
+            }
+            _ => {
+                let value = self.expr(operand);
+                convert(&mut self.builder, value, from, ty)
+            }
+        }
+    }
+
+    fn binary_expr(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Value {
+        let ty = left.ty(self.program.kernel);
+        if ty.is_integer() && matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            return self.integer_division(op, left, right, span);
+        }
+        let (left, right) = (self.expr(left), self.expr(right));
+        operation::binary(&mut self.builder, op, left, right, ty)
+    }
+
+    /// Division and remainder towards zero. A zero divisor is a fault; `MIN / -1` is `MIN` with remainder 0, which the
+    /// processor's own instruction would trap on.
+    fn integer_division(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Value {
+        let ty = left.ty(self.program.kernel);
+        let known = match right {
+            Expr::Constant(value) => value.as_integer().filter(|divisor| *divisor != 0),
+            _ => None,
+        };
+        let (left, right) = (self.expr(left), self.expr(right));
+        if known.is_none() {
+            let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, right, 0);
+            let site = Site::division(span, &self.enclosing_iters());
+            self.leave_if(zero, |function| function.fault(site, None));
+        }
+        // Narrow division is done in 32 bits, where its operands and its result fit, `128` of `-128 / -1` too.
+        let wide = if ty.bytes() < 4 { Type::I32 } else { ty };
+        let left = convert(&mut self.builder, left, ty, wide);
+        let right = convert(&mut self.builder, right, ty, wide);
+        let quotient = if !ty.is_signed() {
+            match op {
+                BinaryOp::Div => self.builder.ins().udiv(left, right),
+                _ => self.builder.ins().urem(left, right),
+            }
+        } else if known.is_some_and(|divisor| divisor != -1) {
+            match op {
+                BinaryOp::Div => self.builder.ins().sdiv(left, right),
+                _ => self.builder.ins().srem(left, right),
+            }
+        } else {
+            self.guarded_division(op, left, right)
+        };
+        convert(&mut self.builder, quotient, wide, ty)
+    }
+
+    fn guarded_division(&mut self, op: BinaryOp, left: Value, right: Value) -> Value {
+        let ty = self.builder.func.dfg.value_type(left);
+        let ins = &mut self.builder;
+        let one = ins.ins().iconst(ty, 1);
+        let minus_one = ins.ins().icmp_imm_s(IntCC::Equal, right, -1);
+        let divisor = ins.ins().select(minus_one, one, right);
+        match op {
+            BinaryOp::Div => {
+                let quotient = ins.ins().sdiv(left, divisor);
+                let negated = ins.ins().ineg(left);
+                ins.ins().select(minus_one, negated, quotient)
+            }
+            // The remainder by 1 is 0, as that by -1 is.
+            _ => ins.ins().srem(left, divisor),
+        }
+    }
+
+    /// Both sides are computed when neither can fault, since a branch that is taken at random costs more than either.
+    fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
+        if !self.can_fault(then) && !self.can_fault(otherwise) {
+            let condition = self.expr(condition);
+            let (then, otherwise) = (self.expr(then), self.expr(otherwise));
+            return self.builder.ins().select(condition, then, otherwise);
+        }
+        let ty = clif_type(then.ty(self.program.kernel));
+        let condition = self.expr(condition);
+        let blocks = [self.builder.create_block(), self.builder.create_block()];
+        let join = self.builder.create_block();
+        let result = self.builder.append_block_param(join, ty);
+        self.builder
+            .ins()
+            .brif(condition, blocks[0], &[], blocks[1], &[]);
+        for (block, side) in blocks.into_iter().zip([then, otherwise]) {
+            self.builder.switch_to_block(block);
+            let value = self.expr(side);
+            self.builder.ins().jump(join, &[ir::BlockArg::Value(value)]);
+        }
+        self.builder.switch_to_block(join);
+        result
+    }
+
+    /// Whether evaluating `expr` can leave the function.
+    fn can_fault(&self, expr: &Expr) -> bool {
+        let divides = match expr {
+            Expr::Load(access) => return !self.is_proved(access),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
+                let nonzero =
+                    matches!(&**right, Expr::Constant(value) if value.as_integer() != Some(0));
+                left.ty(self.program.kernel).is_integer() && !nonzero
+            }
+            _ => false,
+        };
+        divides
+            || expr
+                .operands()
+                .into_iter()
+                .any(|operand| self.can_fault(operand))
+    }
+}
+
+/// A 64-bit integer type, to which a load can extend by itself.
+fn is_wide(ty: Type) -> bool {
+    matches!(ty, Type::I64 | Type::U64)
+}

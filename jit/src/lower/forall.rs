@@ -1,0 +1,275 @@
+//! Foralls: the body becomes a function of its own, the loop a call of the runtime.
+
+use super::combine::Helpers;
+use super::convert::clif_type;
+use super::function::{Binding, FunctionLowering, argument_flags, offset};
+use super::loops::Counted;
+use super::signature;
+use crate::CompileError;
+use crate::facts::FreeNames;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_module::{FuncId, Linkage, Module};
+use std::mem::offset_of;
+use strew_affine::visit::Loop;
+use strew_affine::{AffineExpr, AffineFor, Forall, Node, Private, Variable};
+use strew_runtime::abi::{AUTO, Call, ForallCall, PrivateCall, Slot};
+
+/// A forall whose body is still to be made into the function `id`.
+pub(super) struct Outlined<'k> {
+    pub(super) id: FuncId,
+    forall: &'k Forall,
+    captured: FreeNames,
+    loops: Vec<Loop<'k>>,
+}
+
+const SLOT: usize = size_of::<u64>();
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
+        let captured = self.captured(forall);
+        let signature = signature(&self.program.module, 5);
+        let name = format!(
+            "{}.{}",
+            self.program.kernel.name, self.program.kernel.iters[forall.iter].name
+        );
+        let id = self
+            .program
+            .module
+            .declare_function(&name, Linkage::Local, &signature)?;
+        let frame = self.frame(&captured);
+        let privates = self.privates(&forall.privates)?;
+        self.program.pending.push_back(Outlined {
+            id,
+            forall,
+            captured,
+            loops: self.loops.clone(),
+        });
+        let table = self.forall_call(forall, id, frame, privates)?;
+        self.run(table);
+        Ok(())
+    }
+
+    /// The free names of the body but the parameters, which it reads again from the arguments.
+    fn captured(&self, forall: &Forall) -> FreeNames {
+        let kernel = self.program.kernel;
+        let mut free = FreeNames::of(&forall.body, forall.iter);
+        for param in kernel.array_params() {
+            free.arrays.remove(&param);
+        }
+        for private in &forall.privates {
+            free.arrays.remove(&private.buffer);
+        }
+        free
+    }
+
+    fn frame(&mut self, captured: &FreeNames) -> Value {
+        let mut values = Vec::new();
+        for iter in &captured.iters {
+            values.push(self.iter(*iter));
+        }
+        for local in &captured.locals {
+            values.push(self.local(*local));
+        }
+        for buffer in &captured.arrays {
+            values.extend(self.arrays.get(*buffer).map(|array| array.address));
+        }
+        let frame = self.stack(values.len().max(1) * SLOT);
+        for (position, value) in values.into_iter().enumerate() {
+            self.store_at(frame, position * SLOT, value);
+        }
+        frame
+    }
+
+    fn store_at(&mut self, base: Value, at: usize, value: Value) {
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().store(flags, value, base, offset(at));
+    }
+
+    fn store_constant(&mut self, base: Value, at: usize, value: u32) {
+        let value = self.builder.ins().iconst(types::I32, i64::from(value));
+        self.store_at(base, at, value);
+    }
+
+    fn store_function(&mut self, base: Value, at: usize, id: FuncId) {
+        let function = self
+            .program
+            .module
+            .declare_func_in_func(id, self.builder.func);
+        let address = self.builder.ins().func_addr(types::I64, function);
+        self.store_at(base, at, address);
+    }
+
+    fn privates(&mut self, privates: &[Private]) -> Result<Value, CompileError> {
+        let table = self.stack(privates.len().max(1) * size_of::<PrivateCall>());
+        for (position, private) in privates.iter().enumerate() {
+            let ty = self.program.kernel.arrays[private.buffer].element;
+            let Helpers { fill, merge } = self.program.helpers(&private.combiner, ty)?;
+            let at = position * size_of::<PrivateCall>();
+            if let Some(target) = self.arrays.get(private.target).cloned() {
+                self.store_at(table, at + offset_of!(PrivateCall, target), target.address);
+                let elements = self.elements(&target.extents);
+                self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
+            }
+            self.store_function(table, at + offset_of!(PrivateCall, fill), fill);
+            self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
+            self.store_constant(
+                table,
+                at + offset_of!(PrivateCall, element_bytes),
+                ty.bytes(),
+            );
+            let exact = u32::from(private.combiner.is_exact(ty));
+            self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
+        }
+        Ok(table)
+    }
+
+    fn elements(&mut self, extents: &[Value]) -> Value {
+        let product = extents
+            .iter()
+            .copied()
+            .reduce(|left, right| self.builder.ins().imul(left, right));
+        product.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 1))
+    }
+
+    fn forall_call(
+        &mut self,
+        forall: &'k Forall,
+        body: FuncId,
+        frame: Value,
+        privates: Value,
+    ) -> Result<Value, CompileError> {
+        let strategy = strategy_number(&forall.strategy)?;
+        let table = self.stack(size_of::<ForallCall>());
+        let count = self.affine(&forall.count);
+        let trips = self.trips(forall, count);
+        let private_count = self
+            .builder
+            .ins()
+            .iconst(types::I64, forall.privates.len() as i64);
+        self.store_function(table, offset_of!(ForallCall, body), body);
+        self.store_at(table, offset_of!(ForallCall, frame), frame);
+        self.store_at(table, offset_of!(ForallCall, privates), privates);
+        self.store_at(table, offset_of!(ForallCall, private_count), private_count);
+        self.store_at(table, offset_of!(ForallCall, count), count);
+        self.store_at(table, offset_of!(ForallCall, trips), trips);
+        self.store_constant(table, offset_of!(ForallCall, strategy), strategy);
+        let guarded = u32::from(self.program.facts.is_guarded());
+        self.store_constant(table, offset_of!(ForallCall, guarded), guarded);
+        Ok(table)
+    }
+
+    /// How many iterations the first affine loop of the body has over all iterations of the forall: the distance from its lower
+    /// bound in the first to its upper bound in the last. The number of iterations of the forall when there is no such loop.
+    fn trips(&mut self, forall: &Forall, count: Value) -> Value {
+        let first_loop = forall.body.iter().find_map(|node| match node {
+            Node::AffineFor(inner) => Some(inner),
+            _ => None,
+        });
+        let ends = first_loop.and_then(|inner| ends(forall, inner));
+        match ends {
+            Some((lower, upper)) => {
+                let (lower, upper) = (self.affine(&lower), self.affine(&upper));
+                self.builder.ins().isub(upper, lower)
+            }
+            None => count,
+        }
+    }
+
+    fn run(&mut self, table: Value) {
+        let run = self.program.run_forall;
+        let run = self
+            .program
+            .module
+            .declare_func_in_func(run, self.builder.func);
+        let call = self.builder.ins().call(run, &[self.call, table]);
+        let status = self.builder.inst_results(call)[0];
+        self.leave_if(status, |function| {
+            function.builder.ins().return_(&[status]);
+        });
+    }
+
+    /// The body as a function: the captured values back from the frame, the private buffers, the loop over `first..last`.
+    pub(super) fn chunk_body(&mut self, outlined: &Outlined<'k>) -> Result<(), CompileError> {
+        let entry = self.builder.current_block();
+        let params = entry.map(|entry| self.builder.block_params(entry).to_vec());
+        let Some(&[_, frame, privates, first, last]) = params.as_deref() else {
+            return Ok(());
+        };
+        self.read_frame(frame, &outlined.captured);
+        for (position, private) in outlined.forall.privates.iter().enumerate() {
+            let address = self.read(types::I64, privates, position);
+            self.bind_array(private.buffer, address);
+        }
+        self.loops.clone_from(&outlined.loops);
+        let counted = Counted {
+            iter: outlined.forall.iter,
+            around: Loop::Forall(outlined.forall),
+            lower: first,
+            upper: last,
+            step: 1,
+            body: &outlined.forall.body,
+        };
+        self.counted(counted)
+    }
+
+    fn read(&mut self, ty: cranelift_codegen::ir::Type, base: Value, position: usize) -> Value {
+        self.builder
+            .ins()
+            .load(ty, argument_flags(), base, offset(position * SLOT))
+    }
+
+    fn read_frame(&mut self, frame: Value, captured: &FreeNames) {
+        let kernel = self.program.kernel;
+        let mut positions = 0..;
+        let mut next = || positions.next().unwrap_or(usize::MAX);
+        for iter in &captured.iters {
+            let value = self.read(types::I64, frame, next());
+            self.iters.insert(*iter, value);
+        }
+        for local in &captured.locals {
+            let ty = clif_type(kernel.locals[*local].ty);
+            let value = self.read(ty, frame, next());
+            self.locals
+                .insert(*local, Binding::Let { value, wide: None });
+        }
+        for buffer in &captured.arrays {
+            let address = self.read(types::I64, frame, next());
+            self.bind_array(*buffer, address);
+        }
+    }
+}
+
+/// Bounds of `inner` in the first and the last iteration of `forall`, when it has one of each.
+fn ends(forall: &Forall, inner: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
+    let last = forall.count.offset(-1).ok()?;
+    let at = |bound: &AffineExpr, value: &AffineExpr| {
+        bound
+            .substitute(&|variable| {
+                (variable == Variable::Iter(forall.iter)).then(|| value.clone())
+            })
+            .ok()
+    };
+    let lower = at(inner.lower.0.first()?, &0.into())?;
+    let upper = at(inner.upper.0.first()?, &last)?;
+    Some((lower, upper))
+}
+
+fn strategy_number(name: &str) -> Result<u32, CompileError> {
+    if name == "auto" {
+        return Ok(AUTO);
+    }
+    let known: Vec<_> = strew_runtime::STRATEGIES
+        .iter()
+        .map(|it| it.name())
+        .collect();
+    known
+        .iter()
+        .position(|known| *known == name)
+        .and_then(|position| u32::try_from(position).ok())
+        .ok_or_else(|| CompileError::UnknownStrategy {
+            name: name.to_owned(),
+            known,
+        })
+}
+
+const _: () = assert!(size_of::<Slot>() == 16 && size_of::<Call>() % 8 == 0);

@@ -1,0 +1,389 @@
+//! One function while it is made: its environment, its prologue, its statements.
+
+use super::Program;
+use super::combine;
+use super::convert::clif_type;
+use crate::CompileError;
+use cranelift_codegen::ir::{
+    self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
+};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_module::Module;
+use la_arena::ArenaMap;
+use std::mem::offset_of;
+use strew_affine::visit::Loop;
+use strew_affine::{
+    ArrayId, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Parameter, Place, ScalarId, Type,
+    UnaryOp,
+};
+use strew_runtime::abi::{Call, Slot, Status};
+
+/// A function under construction.
+pub(super) struct FunctionLowering<'p, 'k, 'f> {
+    pub(super) program: &'p mut Program<'k>,
+    pub(super) builder: FunctionBuilder<'f>,
+    /// The address of the function's [`Call`].
+    pub(super) call: Value,
+    pub(super) iters: ArenaMap<IterId, Value>,
+    pub(super) locals: ArenaMap<LocalId, Binding>,
+    pub(super) scalars: ArenaMap<ScalarId, Value>,
+    pub(super) arrays: ArenaMap<ArrayId, ArrayValue>,
+    /// The loops around what is being lowered, outermost first.
+    pub(super) loops: Vec<Loop<'k>>,
+    stop: Value,
+    pub(super) updates: Variable,
+}
+
+/// Where the value of a local is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Binding {
+    /// A `let`: the value, and the same sign- or zero-extended to 64 bits when it was loaded as an integer.
+    Let { value: Value, wide: Option<Value> },
+    /// A mutable scalar.
+    Mutable(Variable),
+}
+
+/// An array while its function runs.
+#[derive(Clone, Debug)]
+pub(super) struct ArrayValue {
+    pub(super) address: Value,
+    /// One for each dimension, as `i64`.
+    pub(super) extents: Vec<Value>,
+    /// Accesses of different arrays never meet.
+    pub(super) region: AliasRegion,
+}
+
+/// Flags for what the prologue reads: always there, never changing during the call.
+pub(super) fn argument_flags() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly().with_can_move()
+}
+
+/// An offset into one of the tables, all of which are far smaller than 2 GiB.
+pub(super) fn offset(bytes: usize) -> i32 {
+    i32::try_from(bytes).unwrap_or(i32::MAX)
+}
+
+impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
+    /// Makes the entry block and reads the arguments.
+    pub(super) fn start(program: &'p mut Program<'k>, mut builder: FunctionBuilder<'f>) -> Self {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let call = builder.block_params(entry)[0];
+        let flags = argument_flags();
+        let slots = builder
+            .ins()
+            .load(types::I64, flags, call, offset(offset_of!(Call, slots)));
+        let stop = builder
+            .ins()
+            .load(types::I64, flags, call, offset(offset_of!(Call, stop)));
+        let updates = builder.declare_var(types::I64);
+        let zero = builder.ins().iconst(types::I64, 0);
+        builder.def_var(updates, zero);
+        let mut function = Self {
+            program,
+            builder,
+            call,
+            iters: ArenaMap::default(),
+            locals: ArenaMap::default(),
+            scalars: ArenaMap::default(),
+            arrays: ArenaMap::default(),
+            loops: Vec::new(),
+            stop,
+            updates,
+        };
+        function.read_arguments(slots);
+        function
+    }
+
+    fn read_arguments(&mut self, slots: Value) {
+        let kernel = self.program.kernel;
+        let address = |position: usize| offset(position * size_of::<Slot>());
+        for (position, param) in kernel.params.iter().enumerate() {
+            if let Parameter::Scalar(scalar) = *param {
+                let ty = clif_type(kernel.scalars[scalar].ty);
+                let value = self
+                    .builder
+                    .ins()
+                    .load(ty, argument_flags(), slots, address(position));
+                self.scalars.insert(scalar, value);
+            }
+        }
+        for (position, param) in kernel.params.iter().enumerate() {
+            if let Parameter::Array(array) = *param {
+                let base =
+                    self.builder
+                        .ins()
+                        .load(types::I64, argument_flags(), slots, address(position));
+                self.bind_array(array, base);
+            }
+        }
+    }
+
+    /// Makes `array` known at `address`; its extents are computed from the scalar parameters.
+    pub(super) fn bind_array(&mut self, array: ArrayId, address: Value) {
+        let declared = &self.program.kernel.arrays[array];
+        let region = self.builder.func.dfg.alias_regions.insert(AliasRegionData {
+            user_id: array.into_raw().into_u32(),
+            description: declared.name.clone().into(),
+        });
+        let extents = declared
+            .extents
+            .iter()
+            .map(|extent| self.affine(extent))
+            .collect();
+        self.arrays.insert(
+            array,
+            ArrayValue {
+                address,
+                extents,
+                region,
+            },
+        );
+    }
+
+    /// Ends the function with [`Status::Done`].
+    pub(super) fn finish(mut self) {
+        let field = offset(offset_of!(Call, updates));
+        let flags = MemFlagsData::trusted();
+        let before = self.builder.ins().load(types::I64, flags, self.call, field);
+        let done = self.builder.use_var(self.updates);
+        let after = self.builder.ins().iadd(before, done);
+        self.builder.ins().store(flags, after, self.call, field);
+        self.return_status(Status::Done);
+        self.builder.seal_all_blocks();
+        self.builder.finalize(self.program.module.target_config());
+    }
+
+    pub(super) fn return_status(&mut self, status: Status) {
+        let status = self.builder.ins().iconst(types::I32, status as i64);
+        self.builder.ins().return_(&[status]);
+    }
+
+    /// Goes on only when `condition` does not hold; else leaves through a block off the hot path, which `leave` fills.
+    pub(super) fn leave_if(&mut self, condition: Value, leave: impl FnOnce(&mut Self)) {
+        let cold = self.builder.create_block();
+        let next = self.builder.create_block();
+        self.builder.set_cold_block(cold);
+        self.builder.ins().brif(condition, cold, &[], next, &[]);
+        self.builder.switch_to_block(cold);
+        leave(self);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Leaves when somebody asked the call to stop.
+    pub(super) fn poll_stop(&mut self) {
+        let flags = MemFlagsData::trusted();
+        let asked = self.builder.ins().load(types::I32, flags, self.stop, 0);
+        self.leave_if(asked, |function| function.return_status(Status::Stopped));
+    }
+
+    /// The iterators of the loops around, outermost first.
+    pub(super) fn enclosing_iters(&self) -> Vec<IterId> {
+        self.loops.iter().map(|it| it.iter()).collect()
+    }
+
+    pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
+        nodes.iter().try_for_each(|node| self.node(node))
+    }
+
+    fn node(&mut self, node: &'k Node) -> Result<(), CompileError> {
+        match node {
+            Node::AffineFor(affine_for) => self.affine_for(affine_for),
+            Node::ScfFor(scf_for) => self.scf_for(scf_for),
+            Node::ScfWhile { condition, body } => self.scf_while(condition, body),
+            Node::Forall(forall) => self.forall(forall),
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => {
+                let condition = self.affine_conditions(conditions);
+                self.branch(condition, then, otherwise)
+            }
+            Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.expr(condition);
+                self.branch(condition, then, otherwise)
+            }
+            Node::Declare { local, value } => {
+                self.declare(*local, value);
+                Ok(())
+            }
+            Node::Assign { place, value, .. } => {
+                self.assign(place, value);
+                Ok(())
+            }
+            Node::Reduce {
+                place,
+                combiner,
+                value,
+                ..
+            } => {
+                self.reduce(place, combiner, value);
+                Ok(())
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        condition: Value,
+        then: &'k [Node],
+        otherwise: &'k [Node],
+    ) -> Result<(), CompileError> {
+        let then_block = self.builder.create_block();
+        let else_block = self.builder.create_block();
+        let join = self.builder.create_block();
+        self.builder
+            .ins()
+            .brif(condition, then_block, &[], else_block, &[]);
+        for (block, body) in [(then_block, then), (else_block, otherwise)] {
+            self.builder.switch_to_block(block);
+            self.count_updates(body, None);
+            self.nodes(body)?;
+            self.builder.ins().jump(join, &[]);
+        }
+        self.builder.switch_to_block(join);
+        Ok(())
+    }
+
+    fn declare(&mut self, local: LocalId, value: &'k Expr) {
+        let declared = &self.program.kernel.locals[local];
+        let (ty, mutable) = (declared.ty, declared.mutable);
+        let binding = if mutable {
+            let variable = self.builder.declare_var(clif_type(ty));
+            let value = self.expr(value);
+            self.builder.def_var(variable, value);
+            Binding::Mutable(variable)
+        } else {
+            self.let_binding(ty, value)
+        };
+        self.locals.insert(local, binding);
+    }
+
+    /// An integer that comes straight from memory is extended by the load itself, which is what a subscript wants.
+    fn let_binding(&mut self, ty: Type, value: &'k Expr) -> Binding {
+        match value {
+            Expr::Load(access) if ty.is_integer() && ty.bits() < 64 => {
+                let wide = self.load_extended(access);
+                let value = self.builder.ins().ireduce(clif_type(ty), wide);
+                Binding::Let {
+                    value,
+                    wide: Some(wide),
+                }
+            }
+            _ => Binding::Let {
+                value: self.expr(value),
+                wide: None,
+            },
+        }
+    }
+
+    fn assign(&mut self, place: &'k Place, value: &'k Expr) {
+        let value = self.expr(value);
+        match place {
+            Place::Element(access) => {
+                let element = self.element(access);
+                self.builder.ins().store(
+                    element.flags,
+                    value,
+                    element.address,
+                    element.displacement,
+                );
+            }
+            Place::Local(local) => self.set_local(*local, value),
+        }
+    }
+
+    fn reduce(&mut self, place: &'k Place, combiner: &Combiner, value: &'k Expr) {
+        match place {
+            Place::Element(access) => {
+                let ty = self.program.kernel.arrays[access.array].element;
+                let (incoming, body) = self.incoming(combiner, ty, value);
+                let element = self.element(access);
+                let held = self.builder.ins().load(
+                    clif_type(ty),
+                    element.flags,
+                    element.address,
+                    element.displacement,
+                );
+                let combined = combine::apply(&mut self.builder, &body, ty, held, incoming);
+                self.builder.ins().store(
+                    element.flags,
+                    combined,
+                    element.address,
+                    element.displacement,
+                );
+            }
+            Place::Local(local) => {
+                let ty = self.program.kernel.locals[*local].ty;
+                let (incoming, body) = self.incoming(combiner, ty, value);
+                let held = self.local(*local);
+                let combined = combine::apply(&mut self.builder, &body, ty, held, incoming);
+                self.set_local(*local, combined);
+            }
+        }
+    }
+
+    /// The incoming value and the combiner's body; adding a negated float is subtracting it, which saves the sign flip.
+    fn incoming(&mut self, combiner: &Combiner, ty: Type, value: &'k Expr) -> (Value, Expr) {
+        let body = combiner.body(ty);
+        match (body, value) {
+            (
+                Expr::Binary(BinaryOp::Add, held, other, span),
+                Expr::Unary(UnaryOp::Neg, negated),
+            ) => (
+                self.expr(negated),
+                Expr::Binary(BinaryOp::Sub, held, other, span),
+            ),
+            (body, value) => (self.expr(value), body),
+        }
+    }
+
+    fn set_local(&mut self, local: LocalId, value: Value) {
+        if let Some(Binding::Mutable(variable)) = self.locals.get(local).copied() {
+            self.builder.def_var(variable, value);
+        }
+    }
+
+    pub(super) fn local(&mut self, local: LocalId) -> Value {
+        match self.locals.get(local).copied() {
+            Some(Binding::Let { value, .. }) => value,
+            Some(Binding::Mutable(variable)) => self.builder.use_var(variable),
+            // A verified kernel declares every local before it is used.
+            None => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    /// Adds to the number of updates what the statements that stand directly in `nodes` do in `turns` turns, or in one.
+    pub(super) fn count_updates(&mut self, nodes: &[Node], turns: Option<Value>) {
+        let facts = self.program.facts;
+        let each = nodes.iter().filter(|node| facts.counts(node)).count();
+        if each == 0 {
+            return;
+        }
+        let each = self.builder.ins().iconst(types::I64, each as i64);
+        let done = match turns {
+            Some(turns) => self.builder.ins().imul(turns, each),
+            None => each,
+        };
+        let before = self.builder.use_var(self.updates);
+        let after = self.builder.ins().iadd(before, done);
+        self.builder.def_var(self.updates, after);
+    }
+
+    /// A stack slot of `bytes` bytes, and its address.
+    pub(super) fn stack(&mut self, bytes: usize) -> Value {
+        let data = ir::StackSlotData::new(
+            ir::StackSlotKind::ExplicitSlot,
+            u32::try_from(bytes).unwrap_or(u32::MAX),
+            3,
+        );
+        let slot = self.builder.create_sized_stack_slot(data);
+        self.builder.ins().stack_addr(types::I64, slot, 0)
+    }
+}

@@ -1,0 +1,120 @@
+//! Loops, each with a guard, a preheader of its own and its test at the end.
+//!
+//! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the loop runs at all.
+
+use super::function::FunctionLowering;
+use crate::CompileError;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use strew_affine::visit::Loop;
+use strew_affine::{AffineFor, Expr, IterId, Node, ScfFor};
+
+/// What every counted loop has.
+pub(super) struct Counted<'k> {
+    pub(super) iter: IterId,
+    pub(super) around: Loop<'k>,
+    pub(super) lower: Value,
+    pub(super) upper: Value,
+    pub(super) step: i64,
+    pub(super) body: &'k [Node],
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
+        let counted = Counted {
+            iter: node.iter,
+            around: Loop::Affine(node),
+            lower: self.lower_bound(&node.lower),
+            upper: self.upper_bound(&node.upper),
+            step: node.step,
+            body: &node.body,
+        };
+        self.counted(counted)
+    }
+
+    pub(super) fn scf_for(&mut self, node: &'k ScfFor) -> Result<(), CompileError> {
+        let counted = Counted {
+            iter: node.iter,
+            around: Loop::Scf(node),
+            lower: self.expr(&node.lower),
+            upper: self.expr(&node.upper),
+            step: node.step,
+            body: &node.body,
+        };
+        self.counted(counted)
+    }
+
+    pub(super) fn counted(&mut self, counted: Counted<'k>) -> Result<(), CompileError> {
+        let Counted {
+            lower, upper, step, ..
+        } = counted;
+        let preheader = self.builder.create_block();
+        let turn = self.builder.create_block();
+        let done = self.builder.create_block();
+        let some = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
+        self.builder.ins().brif(some, preheader, &[], done, &[]);
+        self.builder.switch_to_block(preheader);
+        let turns = self.turns(lower, upper, step);
+        self.count_updates(counted.body, Some(turns));
+        self.builder.ins().jump(turn, &[BlockArg::Value(lower)]);
+        self.builder.switch_to_block(turn);
+        let iter = self.builder.append_block_param(turn, types::I64);
+        self.iters.insert(counted.iter, iter);
+        self.loops.push(counted.around);
+        self.nodes(counted.body)?;
+        self.loops.pop();
+        let (next, more) = self.next(iter, upper, step);
+        self.builder
+            .ins()
+            .brif(more, turn, &[BlockArg::Value(next)], done, &[]);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.
+    fn turns(&mut self, lower: Value, upper: Value, step: i64) -> Value {
+        let distance = self.builder.ins().isub(upper, lower);
+        if step == 1 {
+            return distance;
+        }
+        let last = self.builder.ins().iadd_imm_s(distance, -1);
+        let step = self.builder.ins().iconst(types::I64, step);
+        let whole = self.builder.ins().udiv(last, step);
+        self.builder.ins().iadd_imm_s(whole, 1)
+    }
+
+    /// The next value of the iterator and whether it is still below `upper`; a step beyond the largest `i64` ends the loop.
+    fn next(&mut self, iter: Value, upper: Value, step: i64) -> (Value, Value) {
+        let next = self.builder.ins().iadd_imm_s(iter, step);
+        let more = if step == 1 {
+            self.builder.ins().icmp(IntCC::SignedLessThan, next, upper)
+        } else {
+            let left = self.builder.ins().isub(upper, iter);
+            self.builder
+                .ins()
+                .icmp_imm_u(IntCC::UnsignedGreaterThan, left, step)
+        };
+        (next, more)
+    }
+
+    pub(super) fn scf_while(
+        &mut self,
+        condition: &'k Expr,
+        body: &'k [Node],
+    ) -> Result<(), CompileError> {
+        let test = self.builder.create_block();
+        let turn = self.builder.create_block();
+        let done = self.builder.create_block();
+        self.builder.ins().jump(test, &[]);
+        self.builder.switch_to_block(test);
+        self.poll_stop();
+        let more = self.expr(condition);
+        self.builder.ins().brif(more, turn, &[], done, &[]);
+        self.builder.switch_to_block(turn);
+        self.count_updates(body, None);
+        self.nodes(body)?;
+        self.builder.ins().jump(test, &[]);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+}

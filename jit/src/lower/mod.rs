@@ -1,0 +1,138 @@
+//! From a verified kernel to functions of the code generator's own language.
+//!
+//! A kernel becomes one entry function, one function for the body of each forall (outlined, so that the runtime can run ranges of
+//! its iterations on several threads), and a fill and a merge function for each combiner and element type of a private buffer.
+//! No decision about speed is taken here: what order, what unrolling, what is private is in the kernel already.
+
+mod access;
+mod affine;
+mod combine;
+mod convert;
+mod expr;
+mod forall;
+mod function;
+mod loops;
+mod operation;
+
+use crate::CompileError;
+use crate::facts::{Checks, Facts};
+use crate::site::Site;
+use combine::Helpers;
+use cranelift_codegen::ir::{self, AbiParam, Signature, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Linkage, Module, ModuleError};
+use forall::Outlined;
+use function::FunctionLowering;
+use std::collections::VecDeque;
+use strew_affine::{Kernel, Type};
+
+impl From<ModuleError> for CompileError {
+    fn from(error: ModuleError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+/// The name under which generated code calls [`strew_runtime::run_forall`].
+pub(crate) const RUN_FORALL: &str = "strew_run_forall";
+
+/// What lowering makes.
+pub(crate) struct Lowered {
+    pub(crate) module: JITModule,
+    /// The entry function first.
+    pub(crate) functions: Vec<(FuncId, ir::Function)>,
+    pub(crate) sites: Vec<Site>,
+}
+
+/// What the functions of one kernel share while they are made.
+pub(crate) struct Program<'k> {
+    kernel: &'k Kernel,
+    facts: &'k Facts,
+    checks: Checks,
+    module: JITModule,
+    sites: Vec<Site>,
+    pending: VecDeque<Outlined<'k>>,
+    functions: Vec<(FuncId, ir::Function)>,
+    helpers: Vec<((String, Type), Helpers)>,
+    run_forall: FuncId,
+}
+
+/// Lowers `kernel` into functions of `module`.
+pub(crate) fn lower(
+    kernel: &Kernel,
+    facts: &Facts,
+    checks: Checks,
+    mut module: JITModule,
+) -> Result<Lowered, CompileError> {
+    let signature = signature(&module, 2);
+    let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &signature)?;
+    let mut program = Program {
+        kernel,
+        facts,
+        checks,
+        module,
+        sites: Vec::new(),
+        pending: VecDeque::new(),
+        functions: Vec::new(),
+        helpers: Vec::new(),
+        run_forall,
+    };
+    program.entry()?;
+    while let Some(outlined) = program.pending.pop_front() {
+        program.outlined(&outlined)?;
+    }
+    Ok(Lowered {
+        module: program.module,
+        functions: program.functions,
+        sites: program.sites,
+    })
+}
+
+/// A signature of `pointers` 64-bit parameters that returns a status.
+fn signature(module: &JITModule, pointers: usize) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = vec![AbiParam::new(types::I64); pointers];
+    signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+impl<'k> Program<'k> {
+    fn entry(&mut self) -> Result<(), CompileError> {
+        let kernel = self.kernel;
+        let signature = signature(&self.module, 1);
+        let id = self
+            .module
+            .declare_function(&kernel.name, Linkage::Export, &signature)?;
+        self.define(id, signature, |program, builder| {
+            let mut function = FunctionLowering::start(program, builder);
+            function.nodes(&kernel.body)?;
+            function.finish();
+            Ok(())
+        })
+    }
+
+    fn outlined(&mut self, outlined: &Outlined<'k>) -> Result<(), CompileError> {
+        let signature = signature(&self.module, 5);
+        self.define(outlined.id, signature, |program, builder| {
+            let mut function = FunctionLowering::start(program, builder);
+            function.chunk_body(outlined)?;
+            function.finish();
+            Ok(())
+        })
+    }
+
+    /// Builds the function `id` and keeps it for the code generator.
+    fn define(
+        &mut self,
+        id: FuncId,
+        signature: Signature,
+        build: impl FnOnce(&mut Self, FunctionBuilder<'_>) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let name = ir::UserFuncName::user(0, id.as_u32());
+        let mut function = ir::Function::with_name_signature(name, signature);
+        let mut context = FunctionBuilderContext::new();
+        build(self, FunctionBuilder::new(&mut function, &mut context))?;
+        self.functions.push((id, function));
+        Ok(())
+    }
+}

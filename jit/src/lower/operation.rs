@@ -1,0 +1,155 @@
+//! Operations on values, scalar or vector. Integer division is not here: it can fault.
+
+use super::convert::clif_type;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value, immediates, types};
+use cranelift_frontend::FunctionBuilder;
+use strew_affine::{BinaryOp, CompareOp, Type, UnaryOp, Value as Constant};
+
+pub(super) fn constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Value {
+    let bits = value.bits();
+    match value.ty() {
+        Type::F32 => builder
+            .ins()
+            .f32const(immediates::Ieee32::with_bits(bits as u32)),
+        Type::F64 => builder.ins().f64const(immediates::Ieee64::with_bits(bits)),
+        ty => builder.ins().iconst(clif_type(ty), bits as i64),
+    }
+}
+
+/// `op operand`, with `operand` of type `ty` or lanes of it.
+pub(super) fn unary(
+    builder: &mut FunctionBuilder<'_>,
+    op: UnaryOp,
+    operand: Value,
+    ty: Type,
+) -> Value {
+    match op {
+        UnaryOp::Neg if ty.is_float() => builder.ins().fneg(operand),
+        UnaryOp::Neg => builder.ins().ineg(operand),
+        UnaryOp::BitNot => builder.ins().bnot(operand),
+        UnaryOp::Not => builder.ins().bxor_imm_u(operand, 1),
+    }
+}
+
+/// `left op right`, with operands of type `ty` or lanes of it; division is that of floats.
+pub(super) fn binary(
+    builder: &mut FunctionBuilder<'_>,
+    op: BinaryOp,
+    left: Value,
+    right: Value,
+    ty: Type,
+) -> Value {
+    let ins = builder.ins();
+    match op {
+        BinaryOp::Add if ty.is_float() => ins.fadd(left, right),
+        BinaryOp::Sub if ty.is_float() => ins.fsub(left, right),
+        BinaryOp::Mul if ty.is_float() => ins.fmul(left, right),
+        BinaryOp::Div | BinaryOp::Rem => ins.fdiv(left, right),
+        BinaryOp::Add => ins.iadd(left, right),
+        BinaryOp::Sub => ins.isub(left, right),
+        BinaryOp::Mul => ins.imul(left, right),
+        BinaryOp::BitAnd => ins.band(left, right),
+        BinaryOp::BitOr => ins.bor(left, right),
+        BinaryOp::BitXor => ins.bxor(left, right),
+        BinaryOp::Shl | BinaryOp::Shr => shift(builder, op, left, right, ty),
+    }
+}
+
+fn shift(
+    builder: &mut FunctionBuilder<'_>,
+    op: BinaryOp,
+    left: Value,
+    right: Value,
+    ty: Type,
+) -> Value {
+    let count = builder.ins().band_imm_u(right, i64::from(ty.bits() - 1));
+    match op {
+        BinaryOp::Shl => builder.ins().ishl(left, count),
+        _ if ty.is_signed() => builder.ins().sshr(left, count),
+        _ => builder.ins().ushr(left, count),
+    }
+}
+
+/// `left op right` as a `bool`, or as a mask of the lanes where it holds.
+pub(super) fn compare(
+    builder: &mut FunctionBuilder<'_>,
+    op: CompareOp,
+    left: Value,
+    right: Value,
+    ty: Type,
+) -> Value {
+    if ty.is_float() {
+        builder.ins().fcmp(float_condition(op), left, right)
+    } else {
+        let code = integer_condition(op, ty.is_signed());
+        builder.ins().icmp(code, left, right)
+    }
+}
+
+/// With a NaN every comparison but `!=` is false.
+fn float_condition(op: CompareOp) -> FloatCC {
+    match op {
+        CompareOp::Eq => FloatCC::Equal,
+        CompareOp::Ne => FloatCC::NotEqual,
+        CompareOp::Lt => FloatCC::LessThan,
+        CompareOp::Le => FloatCC::LessThanOrEqual,
+        CompareOp::Gt => FloatCC::GreaterThan,
+        CompareOp::Ge => FloatCC::GreaterThanOrEqual,
+    }
+}
+
+fn integer_condition(op: CompareOp, signed: bool) -> IntCC {
+    match (op, signed) {
+        (CompareOp::Eq, _) => IntCC::Equal,
+        (CompareOp::Ne, _) => IntCC::NotEqual,
+        (CompareOp::Lt, true) => IntCC::SignedLessThan,
+        (CompareOp::Le, true) => IntCC::SignedLessThanOrEqual,
+        (CompareOp::Gt, true) => IntCC::SignedGreaterThan,
+        (CompareOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
+        (CompareOp::Lt, false) => IntCC::UnsignedLessThan,
+        (CompareOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
+        (CompareOp::Gt, false) => IntCC::UnsignedGreaterThan,
+        (CompareOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
+    }
+}
+
+/// `condition ? then : otherwise`, lane by lane when `condition` is a mask.
+pub(super) fn choose(
+    builder: &mut FunctionBuilder<'_>,
+    condition: Value,
+    then: Value,
+    otherwise: Value,
+) -> Value {
+    let ty = builder.func.dfg.value_type(then);
+    if ty.is_vector() {
+        let mask = if builder.func.dfg.value_type(condition) == ty {
+            condition
+        } else {
+            let flags = cranelift_codegen::ir::MemFlagsData::new();
+            builder.ins().bitcast(ty, flags, condition)
+        };
+        builder.ins().bitselect(mask, then, otherwise)
+    } else {
+        builder.ins().select(condition, then, otherwise)
+    }
+}
+
+/// `value` in every lane of `ty`; itself when `ty` is a scalar type.
+pub(super) fn splat(
+    builder: &mut FunctionBuilder<'_>,
+    ty: cranelift_codegen::ir::Type,
+    value: Value,
+) -> Value {
+    if ty.is_vector() {
+        builder.ins().splat(ty, value)
+    } else {
+        value
+    }
+}
+
+/// The 128-bit vector of `ty`.
+pub(super) fn vector_of(ty: Type) -> cranelift_codegen::ir::Type {
+    let scalar = clif_type(ty);
+    scalar.by(16 / ty.bytes()).unwrap_or(types::I8X16)
+}

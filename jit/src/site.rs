@@ -1,0 +1,43 @@
+//! The places of a kernel where it can stop.
+
+use strew_affine::{Access, ArrayId, IterId, Span, Type};
+
+/// One place at which generated code can report a fault, by its number in the table of sites.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    pub(crate) kind: SiteKind,
+    pub(crate) span: Span,
+    /// The iterators whose values the fault record holds, outermost first.
+    pub(crate) iters: Vec<IterId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SiteKind {
+    /// A subscript of `array`; `index` is the type of the subscript's value, which says how to read the recorded bits.
+    OutOfRange {
+        array: ArrayId,
+        index: Type,
+    },
+    DivisionByZero,
+}
+
+impl Site {
+    pub(crate) fn out_of_range(access: &Access, index: Type, iters: &[IterId]) -> Self {
+        Self {
+            kind: SiteKind::OutOfRange {
+                array: access.array,
+                index,
+            },
+            span: access.span,
+            iters: iters.to_vec(),
+        }
+    }
+
+    pub(crate) fn division(span: Span, iters: &[IterId]) -> Self {
+        Self {
+            kind: SiteKind::DivisionByZero,
+            span,
+            iters: iters.to_vec(),
+        }
+    }
+}
