@@ -196,7 +196,17 @@ mod tests {
 
     #[test]
     fn conversions_agree_with_rust() {
-        for value in [0.0, -0.5, 1.9, -1.9, 1e10, -1e10, 1e300, f64::NAN, f64::NEG_INFINITY] {
+        for value in [
+            0.0,
+            -0.5,
+            1.9,
+            -1.9,
+            1e10,
+            -1e10,
+            1e300,
+            f64::NAN,
+            f64::NEG_INFINITY,
+        ] {
             let converted = |ty| convert(ty, Value::f64(value)).as_integer();
             assert_eq!(converted(Type::I8), Some(i128::from(value as i8)));
             assert_eq!(converted(Type::U16), Some(i128::from(value as u16)));

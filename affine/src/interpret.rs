@@ -3,9 +3,9 @@
 use crate::evaluate::{self, DivisionByZero};
 use crate::verify::Verified;
 use crate::{
-    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId,
-    Kernel, LocalId, Node, Operand, Overflow, Parameter, Place, Private, Relation, ScalarId, ScfFor,
-    Span, Subscript, Type, Value, Variable,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, Forall,
+    IterId, Kernel, LocalId, Node, Operand, Overflow, Parameter, Place, Private, Relation,
+    ScalarId, ScfFor, Span, Subscript, Type, Value, Variable,
 };
 use la_arena::ArenaMap;
 use std::fmt;
@@ -128,17 +128,26 @@ impl fmt::Display for BadArguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count { expected, found } => {
-                write!(f, "the kernel takes {expected} arguments, there are {found}")
+                write!(
+                    f,
+                    "the kernel takes {expected} arguments, there are {found}"
+                )
             }
             Self::Type {
                 parameter,
                 expected,
-            } => write!(f, "the argument for `{parameter}` is not of type {expected}"),
+            } => write!(
+                f,
+                "the argument for `{parameter}` is not of type {expected}"
+            ),
             Self::Length {
                 array,
                 expected,
                 found,
-            } => write!(f, "array `{array}` has {expected} elements, the argument {found}"),
+            } => write!(
+                f,
+                "array `{array}` has {expected} elements, the argument {found}"
+            ),
         }
     }
 }
@@ -395,7 +404,8 @@ impl<'k> Machine<'k> {
         let ty = declared.element;
         let identity = private.combiner.identity(ty).unwrap_or(Value::zero(ty));
         let cells = vec![identity; usize::try_from(elements).unwrap_or(0)];
-        self.arrays.insert(private.buffer, Storage { extents, cells });
+        self.arrays
+            .insert(private.buffer, Storage { extents, cells });
         Ok(())
     }
 
@@ -408,7 +418,9 @@ impl<'k> Machine<'k> {
     }
 
     fn merge(&mut self, private: &Private, buffer: Vec<Value>) {
-        let body = private.combiner.body(self.kernel.arrays[private.target].element);
+        let body = private
+            .combiner
+            .body(self.kernel.arrays[private.target].element);
         if let Some(target) = self.arrays.get_mut(private.target) {
             for (held, incoming) in target.cells.iter_mut().zip(buffer) {
                 *held = combine(&body, *held, incoming);
@@ -596,9 +608,11 @@ fn combine(body: &Expr, held: Value, incoming: Value) -> Value {
             evaluate::binary(*op, on(left), on(right)).unwrap_or(held)
         }
         Expr::Compare(op, left, right) => Value::bool(evaluate::compare(*op, on(left), on(right))),
-        Expr::Select(condition, then, otherwise) => {
-            on(if on(condition).bits() != 0 { then } else { otherwise })
-        }
+        Expr::Select(condition, then, otherwise) => on(if on(condition).bits() != 0 {
+            then
+        } else {
+            otherwise
+        }),
         _ => held,
     }
 }
