@@ -47,23 +47,16 @@ pub enum Why {
     Nested,
     /// Exact mode, and updates that round.
     Rounds,
-    /// Threads would cost more than they save.
+    /// To wake threads, to fill private buffers and to merge them would cost more than threads save.
     FewTrips {
-        /// Iterations of the tiled loop.
-        trips: u64,
-        /// The smallest number that pays.
-        least: u64,
-    },
-    /// Filling and merging would cost more than threads save.
-    FewTripsPerElement {
         /// Iterations of the tiled loop.
         trips: u64,
         /// Elements of all private buffers of one part.
         elements: u64,
-        /// The smallest number of iterations for each element that pays.
+        /// The smallest number of iterations that pays.
         least: u64,
     },
-    /// Private buffers would not stay in the caches.
+    /// Private buffers would take much memory, and most of the time to fill and merge them.
     TooLarge {
         /// Bytes of all private buffers of one part.
         bytes: u64,
@@ -98,17 +91,13 @@ impl fmt::Display for Why {
             Self::Rounds => {
                 f.write_str("exact mode, and regrouping updates that round would change bits")
             }
-            Self::FewTrips { trips, least } => write!(
-                f,
-                "{trips} iterations end before threads have started (they pay from {least})"
-            ),
-            Self::FewTripsPerElement {
+            Self::FewTrips {
                 trips,
                 elements,
                 least,
             } => write!(
                 f,
-                "{trips} iterations on {elements} outputs: private copies pay from {least} iterations an output"
+                "{trips} iterations on {elements} outputs: private copies pay from {least} iterations"
             ),
             Self::TooLarge { bytes, most } => write!(
                 f,

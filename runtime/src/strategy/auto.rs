@@ -2,18 +2,22 @@
 //!
 //! Where the grouping is not free, the answer must not depend on threads, time or memory: it decides the bits of the result.
 
-use super::dense::{Dense, FIXED_BYTES, groups};
+use super::dense::{Dense, groups};
 use super::direct::Direct;
 use super::serial::Serial;
 use super::{Decision, Shape};
 use crate::record::Why;
 use crate::settings::Mode;
 
-/// To wake threads and to wait for them costs some 40 µs; so many simple updates take about as long.
+/// To wake threads and to wait for them takes about as long as half as many simple updates, on any number of threads.
 const LEAST_TRIPS: u64 = 1 << 16;
 
-/// To fill and to merge an element costs about as much as this many updates.
-const LEAST_TRIPS_PER_ELEMENT: u64 = 4;
+/// To fill and to merge an element of two groups takes about as long as one simple update; on two threads half of the updates must
+/// be worth more than that.
+const TRIPS_PER_ELEMENT: u64 = 2;
+
+/// A private copy larger than this is not made unasked, whatever it might save.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Decides by the sizes; `budget` is asked only where memory may decide.
 pub(super) fn decide(shape: &Shape, is_nested: bool, budget: impl FnOnce() -> u64) -> Decision {
@@ -41,32 +45,24 @@ pub(super) fn decide(shape: &Shape, is_nested: bool, budget: impl FnOnce() -> u6
 
 /// What speaks against private buffers whatever the machine.
 fn against_by_sizes(shape: &Shape) -> Option<Why> {
-    let Shape {
-        count,
-        trips,
-        elements,
-        bytes,
-        ..
-    } = *shape;
+    let least = shape
+        .elements
+        .saturating_mul(TRIPS_PER_ELEMENT)
+        .saturating_add(LEAST_TRIPS);
     if shape.mode == Mode::Exact && !shape.is_exact {
         Some(Why::Rounds)
-    } else if count < 2 {
+    } else if shape.count < 2 {
         Some(Why::OneIteration)
-    } else if trips < LEAST_TRIPS {
+    } else if shape.trips < least {
         Some(Why::FewTrips {
-            trips,
-            least: LEAST_TRIPS,
+            trips: shape.trips,
+            elements: shape.elements,
+            least,
         })
-    } else if trips < elements.saturating_mul(LEAST_TRIPS_PER_ELEMENT) {
-        Some(Why::FewTripsPerElement {
-            trips,
-            elements,
-            least: LEAST_TRIPS_PER_ELEMENT,
-        })
-    } else if bytes > FIXED_BYTES / 2 {
+    } else if shape.bytes > MOST_BYTES {
         Some(Why::TooLarge {
-            bytes,
-            most: FIXED_BYTES / 2,
+            bytes: shape.bytes,
+            most: MOST_BYTES,
         })
     } else {
         None
@@ -185,23 +181,5 @@ mod tests {
             ..exact
         };
         assert_eq!(name(&integers), "dense");
-    }
-
-    #[test]
-    fn groups_shrink_with_size_and_count() {
-        let of = |bytes: u64, count: u64| {
-            groups(&Shape {
-                bytes,
-                count,
-                ..shape()
-            })
-        };
-        assert_eq!(of(4 << 20, 8), 8);
-        assert_eq!(of((4 << 20) + 1, 8), 4);
-        assert_eq!(of((8 << 20) + 1, 8), 2);
-        assert_eq!(of(1 << 40, 8), 2);
-        assert_eq!(of(64, 3), 3);
-        assert_eq!(of(64, 0), 0);
-        assert_eq!(of(64, 1000), 8);
     }
 }

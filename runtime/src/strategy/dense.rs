@@ -15,11 +15,18 @@ pub(super) struct Dense;
 /// The number of groups where the grouping is fixed: enough for eight threads, few enough for the caches.
 const FIXED_GROUPS: u64 = 8;
 
-/// Fixed groups become fewer, but not less than two, until all private buffers together are no larger.
-pub(super) const FIXED_BYTES: u64 = 32 << 20;
+/// More than the fewest groups are made only while all their buffers together are no larger.
+const FIXED_BYTES: u64 = 32 << 20;
 
-/// Where the grouping is free, there are more groups than threads as long as they are no larger: it evens out slow threads.
+/// Where the grouping is free, there are more groups than threads, to even out slow threads, as long as they are no larger.
 const SPARE_BYTES: u64 = 1 << 20;
+
+/// Where the grouping is free, it has fewer groups than threads before they are larger.
+const FREE_BYTES: u64 = 512 << 20;
+
+/// More than the fewest groups are made only from so many iterations for each element of each group: to fill and to merge it takes
+/// about as long as half a simple update, so this keeps it near a quarter of the work.
+const TRIPS_PER_ELEMENT: u64 = 2;
 
 /// A merge of fewer bytes is done before another thread would wake up.
 const WORTH_SHARING: u64 = 256 << 10;
@@ -80,19 +87,25 @@ pub(super) fn groups(shape: &Shape) -> usize {
 fn free_groups(shape: &Shape) -> u64 {
     let threads = shape.threads as u64;
     let with_spare = threads.saturating_mul(4);
-    if threads > 1 && shape.bytes.saturating_mul(with_spare) <= SPARE_BYTES {
-        with_spare
-    } else {
-        threads
+    if threads > 1 && is_cheap(shape, with_spare, SPARE_BYTES) {
+        return with_spare;
     }
+    let most = FREE_BYTES / shape.bytes.max(1);
+    threads.min(most.max(2))
 }
 
 fn fixed_groups(shape: &Shape) -> u64 {
     let mut groups = FIXED_GROUPS;
-    while groups > 2 && shape.bytes.saturating_mul(groups) > FIXED_BYTES {
+    while groups > 2 && !is_cheap(shape, groups, FIXED_BYTES) {
         groups /= 2;
     }
     groups
+}
+
+fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
+    let elements = shape.elements.saturating_mul(groups);
+    shape.bytes.saturating_mul(groups) <= most_bytes
+        && elements.saturating_mul(TRIPS_PER_ELEMENT) <= shape.trips
 }
 
 /// The private buffers of all groups: one piece of memory, the buffers of a group next to each other.
@@ -221,8 +234,59 @@ mod tests {
     }
 
     #[test]
+    fn fixed_groups_follow_the_sizes_alone() {
+        let of = |trips: u64, elements: u64, count: u64, threads: usize| {
+            groups(&Shape {
+                count,
+                trips,
+                elements,
+                bytes: elements * 8,
+                has_privates: true,
+                is_exact: false,
+                mode: Mode::Stable,
+                threads,
+            })
+        };
+        for threads in [1, 2, 64] {
+            assert_eq!(of(1 << 40, 1 << 19, 8, threads), 8);
+            assert_eq!(of(1 << 40, (1 << 19) + 1, 8, threads), 4);
+            assert_eq!(of(1 << 40, (1 << 20) + 1, 8, threads), 2);
+            assert_eq!(of(1 << 40, 1 << 37, 8, threads), 2);
+            assert_eq!(of(16_000, 1000, 8, threads), 8);
+            assert_eq!(of(15_999, 1000, 8, threads), 4);
+            assert_eq!(of(7_999, 1000, 8, threads), 2);
+            assert_eq!(of(1 << 30, 1, 3, threads), 3);
+            assert_eq!(of(1 << 30, 1, 0, threads), 0);
+            assert_eq!(of(1 << 30, 1, 1000, threads), 8);
+        }
+    }
+
+    #[test]
+    fn free_groups_follow_the_threads() {
+        let of = |elements: u64, threads: usize| {
+            groups(&Shape {
+                count: 1000,
+                trips: 1 << 20,
+                elements,
+                bytes: elements * 4,
+                has_privates: true,
+                is_exact: true,
+                mode: Mode::Stable,
+                threads,
+            })
+        };
+        assert_eq!((of(256, 1), of(256, 2), of(256, 16)), (1, 8, 64));
+        assert_eq!((of(1 << 20, 2), of(1 << 20, 16)), (2, 16));
+        assert_eq!(
+            (of(1 << 26, 1), of(1 << 26, 16), of(1 << 40, 16)),
+            (1, 2, 2)
+        );
+    }
+
+    #[test]
     fn stable_sums_have_the_same_bits_at_any_number_of_threads() {
         for elements in [1, 100, 5000] {
+            // Enough updates for eight groups at each of these sizes.
             let case = Scatter::new(UPDATES, elements).with_sums(elements);
             let expected = tree_of_eight(&case, elements);
             for threads in [1, 2, 4, 8, 16] {
