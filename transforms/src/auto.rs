@@ -1,0 +1,130 @@
+//! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
+
+use crate::{LoopPath, Reason, Schedule, Step, TileIndirection, Unroll, tree};
+use strew_affine::visit::{self, Loop};
+use strew_affine::{AffineFor, Kernel, Node, Place, Subscript};
+
+/// What is known about the machine that a schedule is for.
+///
+/// Nothing in it may change a result: the number of chunks, which decides how float sums are grouped, does not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// How many index loads and updates to keep in flight at once, in one turn of an unrolled loop.
+    pub updates_in_flight: u64,
+}
+
+impl Default for Machine {
+    /// Four: enough to hide the latency of a load that hits the first level of cache.
+    fn default() -> Self {
+        Self {
+            updates_in_flight: 4,
+        }
+    }
+}
+
+/// What was decided about one loop, for explanations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The step that was considered; [`Step::target`] is the loop.
+    pub step: Step,
+    /// Why it was left out; `None` when it is in the schedule.
+    pub refused: Option<Reason>,
+}
+
+/// A body of more statements than this has enough to do in one iteration.
+const MOST_UNROLLED: usize = 8;
+
+/// A schedule for `kernel`, which must be a verified one, and how it came about.
+///
+/// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; then innermost loops of few
+/// statements that update through an indirection are unrolled. Every step of the schedule is accepted.
+pub fn auto(kernel: &Kernel, machine: &Machine) -> (Schedule, Vec<Decision>) {
+    let mut scheduler = Scheduler {
+        kernel: kernel.clone(),
+        schedule: Schedule::new(),
+        decisions: Vec::new(),
+    };
+    scheduler.tile(kernel, &kernel.body);
+    for target in unrollable(&scheduler.kernel) {
+        scheduler.consider(Step::Unroll(Unroll::new(target, machine.updates_in_flight)));
+    }
+    (scheduler.schedule, scheduler.decisions)
+}
+
+struct Scheduler {
+    /// The kernel with the schedule so far applied.
+    kernel: Kernel,
+    schedule: Schedule,
+    decisions: Vec<Decision>,
+}
+
+impl Scheduler {
+    /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
+    fn tile(&mut self, kernel: &Kernel, nodes: &[Node]) {
+        for node in nodes {
+            let is_tiled = match node {
+                Node::AffineFor(it) if updates_through_indirection(&it.body) => {
+                    let request = TileIndirection::new(path_to(kernel, it));
+                    self.consider(Step::TileIndirectionUsingForall(request))
+                }
+                _ => matches!(node, Node::Forall(_)),
+            };
+            if !is_tiled {
+                node.blocks()
+                    .into_iter()
+                    .for_each(|block| self.tile(kernel, block));
+            }
+        }
+    }
+
+    /// Takes `step` into the schedule if it is accepted, and says whether it was.
+    fn consider(&mut self, step: Step) -> bool {
+        let refused = match step.apply(&self.kernel) {
+            Ok(kernel) => {
+                self.kernel = kernel;
+                self.schedule.extend([step.clone()]);
+                None
+            }
+            Err(reason) => Some(reason),
+        };
+        let is_taken = refused.is_none();
+        self.decisions.push(Decision { step, refused });
+        is_taken
+    }
+}
+
+/// The innermost loops of few statements that update through an indirection.
+fn unrollable(kernel: &Kernel) -> Vec<LoopPath> {
+    let loops = tree::loops(kernel).into_iter();
+    loops
+        .filter_map(|nested| match nested.it {
+            Loop::Affine(it) if is_short(&it.body) && updates_through_indirection(&it.body) => {
+                Some(path_to(kernel, it))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn is_short(body: &[Node]) -> bool {
+    body.len() <= MOST_UNROLLED && body.iter().all(|node| node.blocks().is_empty())
+}
+
+fn updates_through_indirection(body: &[Node]) -> bool {
+    let is_computed = |subscript: &Subscript| matches!(subscript, Subscript::Computed(_));
+    let mut found = false;
+    visit::walk(body, &mut |node, _| {
+        if let Node::Reduce {
+            place: Place::Element(access),
+            ..
+        } = node
+        {
+            found |= access.subscripts.iter().any(is_computed);
+        }
+    });
+    found
+}
+
+fn path_to(kernel: &Kernel, target: &AffineFor) -> LoopPath {
+    LoopPath::new([kernel.iters[target.iter].name.clone()])
+}

@@ -1,0 +1,188 @@
+//! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
+
+use std::collections::HashMap;
+use strew_affine::visit;
+use strew_affine::{
+    Access, AffineExpr, ArrayId, BinaryOp, Bound, Condition, Expr, IterId, Kernel, LocalId, Node,
+    Overflow, Place, Span, Subscript, Variable,
+};
+
+/// What becomes what in a copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copying {
+    /// An iterator becomes another one plus a constant.
+    iters: HashMap<IterId, (IterId, i64)>,
+    locals: HashMap<LocalId, LocalId>,
+    arrays: HashMap<ArrayId, ArrayId>,
+}
+
+impl Copying {
+    /// `iter` becomes `base + offset`.
+    pub(crate) fn shift(iter: IterId, base: IterId, offset: i64) -> Self {
+        Self {
+            iters: HashMap::from([(iter, (base, offset))]),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that `body` declares becomes something new in `kernel`, called as before with `_suffix` behind it.
+    pub(crate) fn anew(mut self, kernel: &mut Kernel, body: &[Node], suffix: usize) -> Self {
+        visit::walk(body, &mut |node, _| match node {
+            Node::AffineFor(it) => self.new_iter(kernel, it.iter, suffix),
+            Node::ScfFor(it) => self.new_iter(kernel, it.iter, suffix),
+            Node::Forall(it) => {
+                self.new_iter(kernel, it.iter, suffix);
+                for private in &it.privates {
+                    self.new_array(kernel, private.buffer, suffix);
+                }
+            }
+            Node::Declare { local, .. } => self.new_local(kernel, *local, suffix),
+            _ => {}
+        });
+        self
+    }
+
+    fn new_iter(&mut self, kernel: &mut Kernel, iter: IterId, suffix: usize) {
+        let mut it = kernel.iters[iter].clone();
+        it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
+        self.iters.insert(iter, (kernel.iters.alloc(it), 0));
+    }
+
+    fn new_local(&mut self, kernel: &mut Kernel, local: LocalId, suffix: usize) {
+        let mut it = kernel.locals[local].clone();
+        it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
+        self.locals.insert(local, kernel.locals.alloc(it));
+    }
+
+    fn new_array(&mut self, kernel: &mut Kernel, array: ArrayId, suffix: usize) {
+        let mut it = kernel.arrays[array].clone();
+        it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
+        self.arrays.insert(array, kernel.arrays.alloc(it));
+    }
+
+    /// The copy of `body`.
+    pub(crate) fn block(&self, body: &[Node]) -> Result<Vec<Node>, Overflow> {
+        let mut copy = body.to_vec();
+        copy.iter_mut().try_for_each(|node| self.node(node))?;
+        Ok(copy)
+    }
+
+    /// The copy of `access`.
+    pub(crate) fn access(&self, access: &Access) -> Result<Access, Overflow> {
+        let mut copy = access.clone();
+        self.access_mut(&mut copy)?;
+        Ok(copy)
+    }
+
+    fn node(&self, node: &mut Node) -> Result<(), Overflow> {
+        match node {
+            Node::AffineFor(it) => {
+                self.iter(&mut it.iter);
+                self.bound(&mut it.lower)?;
+                self.bound(&mut it.upper)?;
+            }
+            Node::AffineIf { conditions, .. } => {
+                conditions
+                    .iter_mut()
+                    .try_for_each(|condition| self.condition(condition))?;
+            }
+            Node::Forall(it) => {
+                self.iter(&mut it.iter);
+                self.affine(&mut it.count)?;
+                for private in &mut it.privates {
+                    self.array(&mut private.buffer);
+                    self.array(&mut private.target);
+                }
+            }
+            Node::ScfFor(it) => self.iter(&mut it.iter),
+            Node::Declare { local, .. } => self.local(local),
+            Node::Assign { place, .. } | Node::Reduce { place, .. } => self.place(place)?,
+            Node::ScfWhile { .. } | Node::ScfIf { .. } => {}
+        }
+        for expr in node.expressions_mut() {
+            self.expr(expr)?;
+        }
+        let mut inside = node.blocks_mut().into_iter().flatten();
+        inside.try_for_each(|node| self.node(node))
+    }
+
+    fn iter(&self, iter: &mut IterId) {
+        if let Some((base, _)) = self.iters.get(iter) {
+            *iter = *base;
+        }
+    }
+
+    fn local(&self, local: &mut LocalId) {
+        *local = self.locals.get(local).copied().unwrap_or(*local);
+    }
+
+    fn array(&self, array: &mut ArrayId) {
+        *array = self.arrays.get(array).copied().unwrap_or(*array);
+    }
+
+    fn place(&self, place: &mut Place) -> Result<(), Overflow> {
+        match place {
+            Place::Element(access) => self.access_mut(access)?,
+            Place::Local(local) => self.local(local),
+        }
+        Ok(())
+    }
+
+    fn bound(&self, Bound(alternatives): &mut Bound) -> Result<(), Overflow> {
+        alternatives
+            .iter_mut()
+            .try_for_each(|expr| self.affine(expr))
+    }
+
+    fn condition(&self, condition: &mut Condition) -> Result<(), Overflow> {
+        self.affine(&mut condition.left)?;
+        self.affine(&mut condition.right)
+    }
+
+    fn affine(&self, expr: &mut AffineExpr) -> Result<(), Overflow> {
+        // A variable plus a constant is always a canonical expression: `offset` has nothing to overflow.
+        *expr = expr.substitute(&|variable| match variable {
+            Variable::Iter(iter) => {
+                let (base, offset) = self.iters.get(&iter)?;
+                AffineExpr::from(*base).offset(*offset).ok()
+            }
+            Variable::Param(_) => None,
+        })?;
+        Ok(())
+    }
+
+    fn access_mut(&self, access: &mut Access) -> Result<(), Overflow> {
+        self.array(&mut access.array);
+        let mut subscripts = access.subscripts.iter_mut();
+        subscripts.try_for_each(|subscript| match subscript {
+            Subscript::Affine(expr) => self.affine(expr),
+            Subscript::Computed(expr) => self.expr(expr),
+        })
+    }
+
+    fn expr(&self, expr: &mut Expr) -> Result<(), Overflow> {
+        match expr {
+            Expr::Iter(iter) => {
+                if let Some((base, offset)) = self.iters.get(iter) {
+                    *expr = shifted(*base, *offset);
+                }
+            }
+            Expr::Local(local) => self.local(local),
+            Expr::Load(access) => self.access_mut(access)?,
+            _ => {
+                let mut operands = expr.operands_mut().into_iter();
+                operands.try_for_each(|operand| self.expr(operand))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shifted(base: IterId, offset: i64) -> Expr {
+    let iter = Expr::Iter(base);
+    if offset == 0 {
+        iter
+    } else {
+        Expr::binary(BinaryOp::Add, iter, Expr::i64(offset), Span::default())
+    }
+}

@@ -1,0 +1,534 @@
+//! Why a step is declined: the reasons as data, and everything that is said about them in words.
+
+use crate::address::nearest;
+use crate::witness::Witness;
+use crate::{LoopPath, Step};
+use std::fmt;
+use strew_affine::{Overflow, Span, Type};
+
+/// What kind of refusal a [`Reason`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The request does not fit this kernel.
+    Misaddressed,
+    /// The step would change the kernel's meaning, and a witness shows where.
+    Illegal,
+    /// Nobody could tell; the reason says what was missing.
+    Unproven,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Misaddressed => "misaddressed",
+            Self::Illegal => "illegal",
+            Self::Unproven => "unproven",
+        })
+    }
+}
+
+/// How the two ends of a dependence touch their cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DependenceKind {
+    /// Written, then read.
+    Flow,
+    /// Read, then written.
+    Anti,
+    /// Written, then written.
+    Output,
+}
+
+impl fmt::Display for DependenceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flow => "flow",
+            Self::Anti => "anti",
+            Self::Output => "output",
+        })
+    }
+}
+
+/// Why a step is declined.
+///
+/// Reasons that hold a `witness` are [`Verdict::Illegal`] when there is one and [`Verdict::Unproven`] when none was found:
+/// there is no `Illegal` without a witness.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No loop is at `path`.
+    NoSuchLoop {
+        /// What was asked for.
+        path: LoopPath,
+        /// The iterators of the loops there are, in the order of the text.
+        loops: Vec<String>,
+    },
+    /// The loop is a `scf.for`: its bounds are computed when it starts.
+    NotAffine {
+        /// The loop.
+        path: LoopPath,
+        /// Where it stands.
+        span: Span,
+    },
+    /// The loop is a `scf.forall` itself.
+    IsForall {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// The loop stands inside a `scf.forall`, or has one inside.
+    NestedForall {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// No array is called `name`.
+    NoSuchArray {
+        /// What was asked for.
+        name: String,
+        /// The arrays there are.
+        arrays: Vec<String>,
+    },
+    /// No combiner is called `name`.
+    NoSuchCombiner {
+        /// What was asked for.
+        name: String,
+        /// The combiners that need no declaration.
+        combiners: Vec<String>,
+    },
+    /// A number is outside of what the step can do.
+    OutOfBounds {
+        /// What the number is.
+        what: &'static str,
+        /// The number.
+        given: u64,
+        /// The least that is accepted.
+        least: u64,
+        /// The greatest that is accepted.
+        most: u64,
+    },
+    /// The loop updates nothing by a reduction, and no clause names an array.
+    NothingReduced {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// A clause names an array that the loop does not write.
+    NotWritten {
+        /// The array.
+        array: String,
+        /// The loop.
+        path: LoopPath,
+    },
+    /// Two clauses name the same array.
+    NamedTwice {
+        /// The array.
+        array: String,
+    },
+    /// The clause names another combiner than the statement.
+    WrongCombiner {
+        /// The array.
+        array: String,
+        /// The clause's.
+        given: String,
+        /// The statement's.
+        found: String,
+        /// The statement.
+        span: Span,
+    },
+    /// The combiner has no identity on the array's elements.
+    UndefinedCombiner {
+        /// The array.
+        array: String,
+        /// The combiner.
+        combiner: String,
+        /// The type of the elements.
+        element: Type,
+    },
+    /// An array that would become private is read in the loop.
+    ReadsPartialSum {
+        /// The array.
+        array: String,
+        /// The read.
+        span: Span,
+        /// An update and a read that meet.
+        witness: Option<Box<Witness>>,
+    },
+    /// An array that would become private is plainly assigned in the loop, and more than once.
+    OverwritesPrivate {
+        /// The array.
+        array: String,
+        /// The assignment.
+        span: Span,
+        /// Two writes that meet.
+        witness: Option<Box<Witness>>,
+    },
+    /// An array that would become private is plainly assigned, but not in every cell: what was there would be combined with.
+    KeepsOldContents {
+        /// The array.
+        array: String,
+        /// The assignment.
+        span: Span,
+        /// One write; its two ends are the same.
+        witness: Option<Box<Witness>>,
+    },
+    /// An array that would become private is updated by two combiners.
+    MixesCombiners {
+        /// The array.
+        array: String,
+        /// Two of them.
+        combiners: [String; 2],
+        /// The second statement.
+        span: Span,
+        /// Two updates that meet.
+        witness: Option<Box<Witness>>,
+    },
+    /// The combiner, applied to its identity and a NaN, does not give the NaN, so an assigned NaN would be lost.
+    LosesNan {
+        /// The array.
+        array: String,
+        /// The combiner.
+        combiner: String,
+        /// The assignment.
+        span: Span,
+    },
+    /// Iterations of the loop meet in an array that does not become private.
+    Carried {
+        /// The loop.
+        path: LoopPath,
+        /// The array.
+        array: String,
+        /// How they meet.
+        kind: DependenceKind,
+        /// The access of the earlier iteration.
+        source: Span,
+        /// The access of the later iteration.
+        sink: Span,
+        /// The combiner, when both are updates by the same one.
+        combiner: Option<String>,
+        /// Two iterations that meet.
+        witness: Option<Box<Witness>>,
+    },
+    /// A scalar from outside of the loop is set in it.
+    CarriedScalar {
+        /// The loop.
+        path: LoopPath,
+        /// The scalar.
+        name: String,
+        /// The statement that sets it.
+        span: Span,
+        /// Two iterations that meet.
+        witness: Option<Box<Witness>>,
+    },
+    /// A bound with several alternatives where the step can do with one only.
+    SeveralBounds {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// A bound or a subscript of the result would leave 64 bits.
+    Overflow,
+}
+
+impl From<Overflow> for Reason {
+    fn from(_: Overflow) -> Self {
+        Self::Overflow
+    }
+}
+
+/// A place in the source and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub text: String,
+}
+
+impl Reason {
+    /// What kind of refusal this is.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::NoSuchLoop { .. }
+            | Self::NotAffine { .. }
+            | Self::IsForall { .. }
+            | Self::NestedForall { .. }
+            | Self::NoSuchArray { .. }
+            | Self::NoSuchCombiner { .. }
+            | Self::OutOfBounds { .. }
+            | Self::NothingReduced { .. }
+            | Self::NotWritten { .. }
+            | Self::NamedTwice { .. }
+            | Self::WrongCombiner { .. }
+            | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
+            Self::LosesNan { .. } | Self::SeveralBounds { .. } | Self::Overflow => {
+                Verdict::Unproven
+            }
+            Self::ReadsPartialSum { .. }
+            | Self::OverwritesPrivate { .. }
+            | Self::KeepsOldContents { .. }
+            | Self::MixesCombiners { .. }
+            | Self::Carried { .. }
+            | Self::CarriedScalar { .. } => match self.witness() {
+                Some(_) => Verdict::Illegal,
+                None => Verdict::Unproven,
+            },
+        }
+    }
+
+    /// What shows that the step is illegal.
+    pub fn witness(&self) -> Option<&Witness> {
+        match self {
+            Self::ReadsPartialSum { witness, .. }
+            | Self::OverwritesPrivate { witness, .. }
+            | Self::KeepsOldContents { witness, .. }
+            | Self::MixesCombiners { witness, .. }
+            | Self::Carried { witness, .. }
+            | Self::CarriedScalar { witness, .. } => witness.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The reason in one word, for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NoSuchLoop { .. } => "NoSuchLoop",
+            Self::NotAffine { .. } => "NotAffine",
+            Self::IsForall { .. } => "IsForall",
+            Self::NestedForall { .. } => "NestedForall",
+            Self::NoSuchArray { .. } => "NoSuchArray",
+            Self::NoSuchCombiner { .. } => "NoSuchCombiner",
+            Self::OutOfBounds { .. } => "OutOfBounds",
+            Self::NothingReduced { .. } => "NothingReduced",
+            Self::NotWritten { .. } => "NotWritten",
+            Self::NamedTwice { .. } => "NamedTwice",
+            Self::WrongCombiner { .. } => "WrongCombiner",
+            Self::UndefinedCombiner { .. } => "UndefinedCombiner",
+            Self::ReadsPartialSum { .. } => "ReadsPartialSum",
+            Self::OverwritesPrivate { .. } => "OverwritesPrivate",
+            Self::KeepsOldContents { .. } => "KeepsOldContents",
+            Self::MixesCombiners { .. } => "MixesCombiners",
+            Self::LosesNan { .. } => "LosesNan",
+            Self::Carried { .. } => "Carried",
+            Self::CarriedScalar { .. } => "CarriedScalar",
+            Self::SeveralBounds { .. } => "SeveralBounds",
+            Self::Overflow => "Overflow",
+        }
+    }
+
+    /// The places in the source that the reason is about.
+    pub fn labels(&self) -> Vec<Label> {
+        let label = |span: &Span, text: String| Label { span: *span, text };
+        match self {
+            Self::NotAffine { span, .. } => {
+                vec![label(span, "its bounds are read or computed".to_owned())]
+            }
+            Self::WrongCombiner { found, span, .. } => {
+                vec![label(span, format!("combined by `{found}` here"))]
+            }
+            Self::ReadsPartialSum { array, span, .. } => {
+                vec![label(span, format!("`{array}` is read here"))]
+            }
+            Self::OverwritesPrivate { array, span, .. }
+            | Self::KeepsOldContents { array, span, .. }
+            | Self::LosesNan { array, span, .. } => {
+                vec![label(span, format!("`{array}` is assigned here"))]
+            }
+            Self::MixesCombiners {
+                combiners: [_, second],
+                span,
+                ..
+            } => {
+                vec![label(span, format!("combined by `{second}` here"))]
+            }
+            Self::Carried {
+                array,
+                source,
+                sink,
+                ..
+            } => vec![
+                label(source, format!("one iteration touches `{array}` here")),
+                label(sink, "a later one touches the same cell here".to_owned()),
+            ],
+            Self::CarriedScalar { name, span, .. } => {
+                vec![label(span, format!("`{name}` is set here"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What could be asked for instead of `step`, where something is known.
+    pub fn try_next(&self, step: &Step) -> Option<String> {
+        match self {
+            Self::NoSuchLoop { path, loops } => {
+                let asked = path.names().last()?;
+                nearest(asked, loops.iter().map(String::as_str)).map(|name| format!("`{name}`"))
+            }
+            Self::NoSuchArray {
+                name,
+                arrays: known,
+            }
+            | Self::NoSuchCombiner {
+                name,
+                combiners: known,
+            } => nearest(name, known.iter().map(String::as_str)).map(|name| format!("`{name}`")),
+            Self::WrongCombiner { array, found, .. } => {
+                Some(format!("reduction({array}) = {found}"))
+            }
+            Self::Carried {
+                array,
+                combiner: Some(combiner),
+                ..
+            } => match step {
+                Step::TileIndirectionUsingForall(request) => {
+                    Some(request.clone().reduction(array, combiner).to_string())
+                }
+                Step::Unroll(_) => None,
+            },
+            Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
+            Self::OutOfBounds {
+                given, least, most, ..
+            } => Some(given.clamp(least, most).to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchLoop { path, loops } if loops.is_empty() => {
+                write!(f, "there is no loop `{path}`; the kernel has no loops")
+            }
+            Self::NoSuchLoop { path, loops } => {
+                write!(
+                    f,
+                    "there is no loop `{path}`; the loops are {}",
+                    list(loops)
+                )
+            }
+            Self::NotAffine { path, .. } => write!(
+                f,
+                "the bounds of `{path}` are computed when it starts (`scf.for`), so its iterations cannot be counted beforehand"
+            ),
+            Self::IsForall { path } => {
+                write!(
+                    f,
+                    "the iterations of `{path}` run at once already (`scf.forall`)"
+                )
+            }
+            Self::NestedForall { path } => write!(
+                f,
+                "`{path}` stands inside a `scf.forall` or has one inside; loops that run at once are not nested"
+            ),
+            Self::NoSuchArray { name, arrays } if arrays.is_empty() => {
+                write!(f, "there is no array `{name}`; the kernel has no arrays")
+            }
+            Self::NoSuchArray { name, arrays } => {
+                write!(
+                    f,
+                    "there is no array `{name}`; the arrays are {}",
+                    list(arrays)
+                )
+            }
+            Self::NoSuchCombiner { name, combiners } => {
+                write!(
+                    f,
+                    "there is no combiner `{name}`; the combiners are {}",
+                    list(combiners)
+                )
+            }
+            Self::OutOfBounds {
+                what,
+                given,
+                least,
+                most,
+            } => {
+                write!(f, "{what} is {given}; from {least} to {most} is accepted")
+            }
+            Self::NothingReduced { path } => write!(
+                f,
+                "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
+            ),
+            Self::NotWritten { array, path } => write!(f, "`{path}` does not write `{array}`"),
+            Self::NamedTwice { array } => write!(f, "two clauses name `{array}`"),
+            Self::WrongCombiner {
+                array,
+                given,
+                found,
+                ..
+            } => write!(
+                f,
+                "the clause combines `{array}` by `{given}`, but the loop combines it by `{found}`"
+            ),
+            Self::UndefinedCombiner {
+                array,
+                combiner,
+                element,
+            } => write!(
+                f,
+                "`{combiner}` is not defined on `{element}`, the type of the elements of `{array}`"
+            ),
+            _ => self.describe_hazard(f),
+        }
+    }
+}
+
+impl Reason {
+    fn describe_hazard(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadsPartialSum { array, .. } => write!(
+                f,
+                "`{array}` is read in the loop; with private copies the read would see what one chunk has gathered so far"
+            ),
+            Self::OverwritesPrivate { array, .. } => write!(
+                f,
+                "`{array}` is assigned in the loop, and the last assignment of a cell counts; combining private copies does not keep that order"
+            ),
+            Self::KeepsOldContents { array, .. } => write!(
+                f,
+                "`{array}` is assigned in the loop, but not shown to be assigned in every cell exactly once; elsewhere its old contents must stay, and where it is assigned they must not be combined with"
+            ),
+            Self::MixesCombiners {
+                array,
+                combiners: [first, second],
+                ..
+            } => write!(
+                f,
+                "`{array}` is combined by `{first}` and by `{second}` in the same loop; a private copy can be merged by one only"
+            ),
+            Self::LosesNan {
+                array, combiner, ..
+            } => write!(
+                f,
+                "`{array}` is assigned, and merging by `{combiner}` would drop an assigned NaN"
+            ),
+            Self::Carried {
+                path, array, kind, ..
+            } => write!(
+                f,
+                "{} of `{path}` meet in `{array}` ({kind} dependence)",
+                self.certainty("two iterations", "two iterations may")
+            ),
+            Self::CarriedScalar { path, name, .. } => write!(
+                f,
+                "`{name}` lives outside of `{path}` and is set in it, so its iterations depend on each other"
+            ),
+            Self::SeveralBounds { path } => write!(
+                f,
+                "a bound of `{path}` has several alternatives, so its iterations cannot be counted by one expression"
+            ),
+            _ => f.write_str("a bound or a subscript of the result would leave 64 bits"),
+        }?;
+        self.witness()
+            .map_or(Ok(()), |witness| write!(f, "; {witness}"))
+    }
+
+    fn certainty<'t>(&self, proved: &'t str, unproved: &'t str) -> &'t str {
+        if self.witness().is_some() {
+            proved
+        } else {
+            unproved
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,315 @@
+//! The text form of schedules: steps on lines of their own or separated by `;`, comments from `#` to the end of the line.
+//!
+//! ```text
+//! script := ";"* (step ";"*)*
+//! step   := "tile_indirection_using_forall" "(" path ("," clause)* ")"
+//!         | "unroll" "(" path "," integer ")"
+//! clause := "reduction" "(" name ")" "=" name | "chunks" "=" integer | "strategy" "=" name
+//! path   := name ("/" name)*
+//! ```
+
+use crate::address::nearest;
+use crate::token::Token;
+use crate::{Schedule, Step};
+use lalrpop_util::{ParseError, lalrpop_mod};
+use logos::Logos;
+use std::fmt;
+use std::str::FromStr;
+use strew_affine::Span;
+
+lalrpop_mod!(
+    #[allow(clippy::all, unused, missing_docs, unreachable_pub)]
+    grammar
+);
+
+/// Why a script is not a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError {
+    /// Where, in bytes of the script.
+    pub span: Span,
+    /// What is wrong there.
+    pub fault: Fault,
+}
+
+/// What can be wrong with a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A character that stands in no rule.
+    Character(char),
+    /// A word that no step begins with.
+    UnknownStep(String),
+    /// Something else was expected; `None` at the end of the script.
+    Unexpected {
+        /// What stands there.
+        found: Option<String>,
+        /// What could.
+        expected: Vec<String>,
+    },
+    /// A number that does not fit 64 bits.
+    TooLarge(String),
+    /// The same clause twice.
+    Repeated(&'static str),
+    /// Several steps where one was asked for, or none.
+    NotOneStep(usize),
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Character(character) => write!(f, "`{character}` means nothing in a schedule"),
+            Self::UnknownStep(name) => {
+                write!(f, "there is no step `{name}`; ")?;
+                match nearest(name, Step::NAMES) {
+                    Some(known) => write!(f, "did you mean `{known}`?"),
+                    None => write!(f, "the steps are {}", Step::NAMES.join(", ")),
+                }
+            }
+            Self::Unexpected { found, expected } => {
+                let expected = expected.join(", ");
+                match found {
+                    Some(found) => write!(f, "found `{found}`, expected {expected}"),
+                    None => write!(f, "the schedule ends here, expected {expected}"),
+                }
+            }
+            Self::TooLarge(digits) => write!(f, "{digits} does not fit 64 bits"),
+            Self::Repeated(clause) => write!(f, "`{clause}` is given twice"),
+            Self::NotOneStep(count) => write!(f, "expected one step, found {count}"),
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ScriptError;
+
+    fn from_str(script: &str) -> Result<Self, ScriptError> {
+        let tokens = Token::lexer(script).spanned().map(|(token, span)| {
+            let unknown = || Fault::Character(character_at(script, span.start));
+            let token = token.map_err(|()| (span.start, unknown(), span.end))?;
+            Ok((span.start, token, span.end))
+        });
+        let parsed = grammar::ScriptParser::new().parse(tokens);
+        parsed.map_err(|error| from_parser(error, script))
+    }
+}
+
+impl FromStr for Step {
+    type Err = ScriptError;
+
+    fn from_str(script: &str) -> Result<Self, ScriptError> {
+        let schedule: Schedule = script.parse()?;
+        match schedule.steps() {
+            [step] => Ok(step.clone()),
+            steps => Err(ScriptError {
+                span: Span::new(0, script.len()),
+                fault: Fault::NotOneStep(steps.len()),
+            }),
+        }
+    }
+}
+
+fn character_at(script: &str, position: usize) -> char {
+    let rest = script.get(position..).unwrap_or_default();
+    rest.chars().next().unwrap_or_default()
+}
+
+type Spanned = (usize, Fault, usize);
+
+fn from_parser(error: ParseError<usize, Token<'_>, Spanned>, script: &str) -> ScriptError {
+    let (start, fault, end) = match error {
+        ParseError::User { error } => error,
+        ParseError::InvalidToken { location } => {
+            let found = character_at(script, location);
+            (location, Fault::Character(found), location)
+        }
+        ParseError::UnrecognizedEof { location, expected } => {
+            (location, unexpected(None, expected), location)
+        }
+        ParseError::UnrecognizedToken {
+            token: (start, token, end),
+            expected,
+        } => (start, unrecognized(token, expected), end),
+        ParseError::ExtraToken {
+            token: (start, token, end),
+        } => (start, unexpected(Some(token), Vec::new()), end),
+    };
+    ScriptError {
+        span: Span::new(start, end),
+        fault,
+    }
+}
+
+/// A name where a step could begin and a name could not is meant as a step.
+fn unrecognized(token: Token<'_>, expected: Vec<String>) -> Fault {
+    let wanted = |terminal: &str| expected.iter().any(|it| it.trim_matches('"') == terminal);
+    match token {
+        Token::Name(name) if wanted("unroll") && !wanted("name") => {
+            Fault::UnknownStep(name.to_owned())
+        }
+        token => unexpected(Some(token), expected),
+    }
+}
+
+fn unexpected(found: Option<Token<'_>>, mut expected: Vec<String>) -> Fault {
+    for it in &mut expected {
+        *it = it
+            .replace('"', "`")
+            .replace("`name`", "a name")
+            .replace("`integer`", "a number");
+    }
+    // Where a name can stand the words of the grammar can stand too, which nobody wants to read.
+    if expected.iter().any(|it| it == "a name") {
+        let word = |it: &String| {
+            it.trim_matches('`')
+                .chars()
+                .all(|c| c.is_alphabetic() || c == '_')
+        };
+        expected.retain(|it| !word(it));
+    }
+    let found = found.map(|token| token.to_string());
+    Fault::Unexpected { found, expected }
+}
+
+pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spanned> {
+    digits
+        .parse()
+        .map_err(|_| (start, Fault::TooLarge(digits.to_owned()), end))
+}
+
+/// Something of the script with where it stands.
+pub(crate) type Placed<T> = (usize, T, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LoopPath, TileIndirection, Unroll};
+    use proptest::prelude::*;
+
+    fn name() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[A-Za-z_][A-Za-z0-9_]{0,8}",
+            "chunks",
+            "unroll",
+            "reduction"
+        ]
+    }
+
+    fn path() -> impl Strategy<Value = LoopPath> {
+        prop::collection::vec(name(), 1..3).prop_map(LoopPath::new)
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let clauses = prop::collection::vec((name(), name()), 0..3);
+        let tile = (path(), clauses, any::<u64>(), name()).prop_map(
+            |(target, clauses, chunks, strategy)| {
+                let request = TileIndirection::new(target)
+                    .chunks(chunks)
+                    .strategy(strategy);
+                Step::TileIndirectionUsingForall(
+                    clauses
+                        .into_iter()
+                        .fold(request, |request, (array, combiner)| {
+                            request.reduction(array, combiner)
+                        }),
+                )
+            },
+        );
+        let unroll =
+            (path(), any::<u64>()).prop_map(|(target, factor)| Unroll::new(target, factor));
+        prop_oneof![tile, unroll.prop_map(Step::Unroll)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_schedule_prints_as_it_parses(steps in prop::collection::vec(step(), 0..5)) {
+            let schedule: Schedule = steps.into_iter().collect();
+            prop_assert_eq!(schedule.to_string().parse(), Ok(schedule.clone()));
+            let in_one_line = schedule.to_string().replace('\n', ";");
+            prop_assert_eq!(in_one_line.parse(), Ok(schedule));
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "[a-z(){},;=/#0-9 \n*é]{0,60}") {
+            let _ = text.parse::<Schedule>();
+        }
+    }
+
+    #[track_caller]
+    fn refuses(script: &str, at: &str, message: &str) {
+        let error = script.parse::<Schedule>().unwrap_err();
+        assert_eq!(&script[error.span.range()], at);
+        assert_eq!(error.to_string(), message);
+    }
+
+    #[test]
+    fn comments_semicolons_and_lines_separate() {
+        let schedule: Schedule = "; unroll(i, 2) unroll(j, 4) # two\n;; unroll(i/j, 8);"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            schedule,
+            Schedule::new()
+                .unroll("i", 2)
+                .unroll("j", 4)
+                .unroll("i/j", 8)
+        );
+        assert_eq!(" # nothing\n".parse(), Ok(Schedule::new()));
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let step: Step = "tile_indirection_using_forall(i)".parse().unwrap();
+        assert_eq!(
+            step.to_string(),
+            "tile_indirection_using_forall(i, chunks = 8, strategy = auto)"
+        );
+    }
+
+    #[test]
+    fn errors_say_where_and_what() {
+        refuses(
+            "unroll(i, 2)\nunrol(i, 4)",
+            "unrol",
+            "there is no step `unrol`; did you mean `unroll`?",
+        );
+        refuses(
+            "melt(i)",
+            "melt",
+            "there is no step `melt`; the steps are tile_indirection_using_forall, unroll",
+        );
+        refuses("unroll(i)", ")", "found `)`, expected `,`");
+        refuses("unroll(i, x)", "x", "found `x`, expected a number");
+        refuses("unroll(", "", "the schedule ends here, expected a name");
+        refuses("unroll(i, 2) é", "é", "`é` means nothing in a schedule");
+        refuses(
+            "unroll(i, 99999999999999999999)",
+            "99999999999999999999",
+            "99999999999999999999 does not fit 64 bits",
+        );
+        refuses(
+            "tile_indirection_using_forall(i, chunks = 2, chunks = 4)",
+            "chunks = 4",
+            "`chunks` is given twice",
+        );
+        refuses(
+            "tile_indirection_using_forall(i, j)",
+            "j",
+            "found `j`, expected `reduction`, `chunks`, `strategy`",
+        );
+    }
+
+    #[test]
+    fn one_step_is_one() {
+        let error = "unroll(i, 2); unroll(i, 2)".parse::<Step>().unwrap_err();
+        assert_eq!(error.fault, Fault::NotOneStep(2));
+        assert_eq!("".parse::<Step>().unwrap_err().fault, Fault::NotOneStep(0));
+    }
+}

@@ -1,0 +1,54 @@
+//! The steps there are.
+
+use crate::tile_indirection::{self, TileIndirection};
+use crate::unroll::{self, Unroll};
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::Kernel;
+
+/// One request of a schedule: plain data that prints as it parses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// Tiles a loop and runs the tiles at once, each on private copies of the arrays it updates.
+    TileIndirectionUsingForall(TileIndirection),
+    /// Several iterations of a loop in one turn.
+    Unroll(Unroll),
+}
+
+impl Step {
+    /// The word a step begins with, for each kind of step.
+    pub const NAMES: [&'static str; 2] = [TileIndirection::NAME, Unroll::NAME];
+
+    /// The kernel after this step.
+    ///
+    /// `kernel` must be a verified one; then so is what comes out.
+    ///
+    /// # Errors
+    /// The reason why the step is declined.
+    pub fn apply(&self, kernel: &Kernel) -> Result<Kernel, Reason> {
+        match self {
+            Self::TileIndirectionUsingForall(request) => {
+                tile_indirection::tile_indirection_using_forall(kernel, request)
+            }
+            Self::Unroll(request) => unroll::unroll(kernel, request),
+        }
+    }
+
+    /// The loop that the step is about.
+    pub fn target(&self) -> &LoopPath {
+        match self {
+            Self::TileIndirectionUsingForall(request) => &request.target,
+            Self::Unroll(request) => &request.target,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TileIndirectionUsingForall(request) => request.fmt(f),
+            Self::Unroll(request) => request.fmt(f),
+        }
+    }
+}

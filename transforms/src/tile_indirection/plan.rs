@@ -1,0 +1,394 @@
+//! Legality of `tile_indirection_using_forall`: every refusal is born here.
+
+use super::cover::fills_array;
+use super::separate::meeting_pair;
+use super::{Reduction, TileIndirection};
+use crate::address::{self, Target, find_array};
+use crate::reason::{DependenceKind, Reason};
+use crate::tiling::{self, Part};
+use crate::tree::has_forall;
+use crate::witness::{self, Ends};
+use std::collections::BTreeSet;
+use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
+use strew_affine::{
+    AffineFor, ArrayId, Combiner, Iter, IterId, Kernel, LocalId, Node, Place, Span, Value,
+};
+
+/// What the rewriting needs and what makes it unable to fail.
+pub(super) struct Plan {
+    /// The kernel, with the chunk iterator made.
+    pub(super) kernel: Kernel,
+    pub(super) target: AffineFor,
+    pub(super) chunk: IterId,
+    pub(super) chunks: i64,
+    pub(super) part: Part,
+    pub(super) privates: Vec<Privatized>,
+    pub(super) strategy: String,
+}
+
+/// An array that becomes private.
+pub(super) struct Privatized {
+    pub(super) array: ArrayId,
+    pub(super) combiner: Combiner,
+    /// What to fill the array with before the loop, when the loop assigns all of it.
+    pub(super) fill: Option<Value>,
+}
+
+pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
+    let loop_and_around = address::find_affine_for(kernel, &request.target)?;
+    let chunks = chunk_count(request.chunks)?;
+    let body = Body::of(kernel, request, loop_and_around)?;
+    let privates = body.privatized()?;
+    body.check_kept_apart(&privates)?;
+    body.check_scalars()?;
+    let mut prepared = kernel.clone();
+    let chunk = prepared.iters.alloc(chunk_iterator(kernel, body.target));
+    let part = tiling::nth_part(body.target, &request.target, &chunk.into(), chunks)?;
+    Ok(Plan {
+        target: body.target.clone(),
+        kernel: prepared,
+        chunk,
+        chunks,
+        part,
+        privates,
+        strategy: request.strategy.clone(),
+    })
+}
+
+fn chunk_count(given: u64) -> Result<i64, Reason> {
+    let out_of_bounds = Reason::OutOfBounds {
+        what: "the number of chunks",
+        given,
+        least: 1,
+        most: TileIndirection::MOST_CHUNKS,
+    };
+    match i64::try_from(given) {
+        Ok(chunks) if (1..=TileIndirection::MOST_CHUNKS).contains(&given) => Ok(chunks),
+        _ => Err(out_of_bounds),
+    }
+}
+
+fn chunk_iterator(kernel: &Kernel, target: &AffineFor) -> Iter {
+    let Iter { name, span } = &kernel.iters[target.iter];
+    Iter {
+        name: kernel.fresh_name(&format!("{name}_c")),
+        span: *span,
+    }
+}
+
+/// The body of the loop to tile, with the accesses in it.
+struct Body<'k> {
+    kernel: &'k Kernel,
+    request: &'k TileIndirection,
+    target: &'k AffineFor,
+    around: Vec<Loop<'k>>,
+    sites: Vec<AccessSite<'k>>,
+}
+
+impl<'k> Body<'k> {
+    fn of(
+        kernel: &'k Kernel,
+        request: &'k TileIndirection,
+        Target { it: target, around }: Target<'k>,
+    ) -> Result<Self, Reason> {
+        let in_forall = around.iter().any(|it| matches!(it, Loop::Forall(_)));
+        if in_forall || has_forall(&target.body) {
+            let path = request.target.clone();
+            return Err(Reason::NestedForall { path });
+        }
+        let is_inside =
+            |site: &AccessSite<'_>| site.loops.iter().any(|it| it.iter() == target.iter);
+        let mut sites = visit::accesses(kernel);
+        sites.retain(is_inside);
+        Ok(Self {
+            kernel,
+            request,
+            target,
+            around,
+            sites,
+        })
+    }
+
+    fn sites_of(&self, array: ArrayId) -> Vec<&AccessSite<'k>> {
+        let sites = self.sites.iter();
+        sites.filter(|site| site.access.array == array).collect()
+    }
+
+    fn written(&self) -> BTreeSet<ArrayId> {
+        let writes = self
+            .sites
+            .iter()
+            .filter(|site| site.kind != AccessKind::Read);
+        writes.map(|site| site.access.array).collect()
+    }
+
+    fn name(&self, array: ArrayId) -> String {
+        self.kernel.arrays[array].name.clone()
+    }
+
+    fn privatized(&self) -> Result<Vec<Privatized>, Reason> {
+        if self.request.reductions.is_empty() {
+            return self.implied();
+        }
+        let mut privates: Vec<Privatized> = Vec::new();
+        for clause in &self.request.reductions {
+            let private = self.privatize(find_array(self.kernel, &clause.array)?, Some(clause))?;
+            if privates.iter().any(|it| it.array == private.array) {
+                let array = clause.array.clone();
+                return Err(Reason::NamedTwice { array });
+            }
+            privates.push(private);
+        }
+        Ok(privates)
+    }
+
+    /// Without clauses: what the loop reduces and what is not kept apart anyway.
+    fn implied(&self) -> Result<Vec<Privatized>, Reason> {
+        let reduced = self
+            .sites
+            .iter()
+            .filter(|site| site.kind == AccessKind::Reduce);
+        let reduced: BTreeSet<ArrayId> = reduced.map(|site| site.access.array).collect();
+        if reduced.is_empty() {
+            let path = self.request.target.clone();
+            return Err(Reason::NothingReduced { path });
+        }
+        let meets = |array: &ArrayId| self.meeting_pair(*array).is_some();
+        let needed = reduced.into_iter().filter(meets);
+        needed.map(|array| self.privatize(array, None)).collect()
+    }
+
+    fn meeting_pair(&self, array: ArrayId) -> Option<(&AccessSite<'k>, &AccessSite<'k>)> {
+        meeting_pair(&self.sites_of(array), self.target, &self.around)
+    }
+
+    fn privatize(&self, array: ArrayId, clause: Option<&Reduction>) -> Result<Privatized, Reason> {
+        let sites = self.sites_of(array);
+        if !self.written().contains(&array) {
+            return Err(Reason::NotWritten {
+                array: self.name(array),
+                path: self.request.target.clone(),
+            });
+        }
+        let private = match clause {
+            Some(clause) if fills_array(self.kernel, self.target, &sites) => {
+                self.privatize_filled(array, clause, sites[0].access.span)
+            }
+            _ => self.privatize_reduced(array, clause, &sites),
+        }?;
+        let element = self.kernel.arrays[array].element;
+        match private.combiner.identity(element) {
+            Some(_) => Ok(private),
+            None => Err(Reason::UndefinedCombiner {
+                array: self.name(array),
+                combiner: private.combiner.to_string(),
+                element,
+            }),
+        }
+    }
+
+    /// The array is assigned in every cell: the clause alone says by what the copies are merged.
+    fn privatize_filled(
+        &self,
+        array: ArrayId,
+        clause: &Reduction,
+        span: Span,
+    ) -> Result<Privatized, Reason> {
+        let name = &clause.combiner;
+        let combiner = Combiner::from_name(name).ok_or_else(|| Reason::NoSuchCombiner {
+            name: name.clone(),
+            combiners: Combiner::built_in()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        })?;
+        let element = self.kernel.arrays[array].element;
+        if element.is_float() && !witness::keeps_nan(&combiner, element) {
+            return Err(Reason::LosesNan {
+                array: self.name(array),
+                combiner: name.clone(),
+                span,
+            });
+        }
+        Ok(Privatized {
+            array,
+            fill: combiner.identity(element),
+            combiner,
+        })
+    }
+
+    /// The array is updated by reductions: all of them by one combiner, which is the clause's if there is a clause.
+    fn privatize_reduced(
+        &self,
+        array: ArrayId,
+        clause: Option<&Reduction>,
+        sites: &[&AccessSite<'k>],
+    ) -> Result<Privatized, Reason> {
+        let mut used: Vec<(&Combiner, Span)> = Vec::new();
+        for site in sites {
+            match (site.kind, site.node) {
+                (AccessKind::Reduce, Node::Reduce { combiner, span, .. }) => {
+                    if used.iter().all(|(known, _)| *known != combiner) {
+                        used.push((combiner, *span));
+                    }
+                }
+                (AccessKind::Read, _) => return Err(self.reads_partial_sum(array, site)),
+                _ => return Err(self.overwrites(array, site)),
+            }
+        }
+        match (used.as_slice(), clause) {
+            ([(first, _), (second, span), ..], _) => Err(self.mixes(array, first, second, *span)),
+            (
+                [(found, span)],
+                Some(Reduction {
+                    combiner: given, ..
+                }),
+            ) if found.name() != given => Err(Reason::WrongCombiner {
+                array: self.name(array),
+                given: given.clone(),
+                found: found.to_string(),
+                span: *span,
+            }),
+            ([(combiner, _)], _) => Ok(Privatized {
+                array,
+                combiner: (*combiner).clone(),
+                fill: None,
+            }),
+            ([], _) => Err(Reason::NotWritten {
+                array: self.name(array),
+                path: self.request.target.clone(),
+            }),
+        }
+    }
+
+    fn reads_partial_sum(&self, array: ArrayId, site: &AccessSite<'_>) -> Reason {
+        let ends = |ends: Ends<'_>| {
+            ends.source.kind != ends.sink.kind && ends.either(|end| end.kind == AccessKind::Read)
+        };
+        let witness = witness::find(self.kernel, self.target.iter, array, ends);
+        Reason::ReadsPartialSum {
+            array: self.name(array),
+            span: site.access.span,
+            witness: witness.map(Box::new),
+        }
+    }
+
+    fn overwrites(&self, array: ArrayId, site: &AccessSite<'_>) -> Reason {
+        let is_write = |ends: Ends<'_>| {
+            ends.either(|end| end.kind == AccessKind::Write)
+                && ends.both(|end| end.kind != AccessKind::Read)
+        };
+        let meets = witness::find(self.kernel, self.target.iter, array, |ends| {
+            is_write(ends) && !ends.are_same()
+        });
+        if let Some(witness) = meets {
+            return Reason::OverwritesPrivate {
+                array: self.name(array),
+                span: site.access.span,
+                witness: Some(Box::new(witness)),
+            };
+        }
+        let alone = witness::find(self.kernel, self.target.iter, array, is_write);
+        Reason::KeepsOldContents {
+            array: self.name(array),
+            span: site.access.span,
+            witness: alone.map(Box::new),
+        }
+    }
+
+    fn mixes(&self, array: ArrayId, first: &Combiner, second: &Combiner, span: Span) -> Reason {
+        let by_both = |ends: Ends<'_>| ends.source.combiner != ends.sink.combiner;
+        let witness = witness::find(self.kernel, self.target.iter, array, by_both);
+        Reason::MixesCombiners {
+            array: self.name(array),
+            combiners: [first.to_string(), second.to_string()],
+            span,
+            witness: witness.map(Box::new),
+        }
+    }
+
+    fn check_kept_apart(&self, privates: &[Privatized]) -> Result<(), Reason> {
+        let mut others = self.written();
+        others.retain(|array| privates.iter().all(|it| it.array != *array));
+        others
+            .into_iter()
+            .try_for_each(|array| match self.meeting_pair(array) {
+                Some((first, second)) => Err(self.carried(array, first, second)),
+                None => Ok(()),
+            })
+    }
+
+    fn carried(&self, array: ArrayId, first: &AccessSite<'_>, second: &AccessSite<'_>) -> Reason {
+        let carries = |ends: Ends<'_>| {
+            ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
+        };
+        let found = witness::find_ends(self.kernel, self.target.iter, array, carries);
+        let (source, sink) = found.as_ref().map_or_else(
+            || {
+                (
+                    (first.kind, first.access.span),
+                    (second.kind, second.access.span),
+                )
+            },
+            |(source, sink, _)| (*source, *sink),
+        );
+        Reason::Carried {
+            path: self.request.target.clone(),
+            array: self.name(array),
+            kind: dependence_kind(source.0, sink.0),
+            source: source.1,
+            sink: sink.1,
+            combiner: self.only_combiner(array),
+            witness: found.map(|(_, _, witness)| Box::new(witness)),
+        }
+    }
+
+    /// The combiner, when the array is touched by reductions with a single one alone.
+    fn only_combiner(&self, array: ArrayId) -> Option<String> {
+        let private = self
+            .privatize_reduced(array, None, &self.sites_of(array))
+            .ok()?;
+        Some(private.combiner.to_string())
+    }
+
+    fn check_scalars(&self) -> Result<(), Reason> {
+        let mut declared = BTreeSet::new();
+        let mut set: Vec<(LocalId, Span)> = Vec::new();
+        visit::walk(&self.target.body, &mut |node, _| match node {
+            Node::Declare { local, .. } => drop(declared.insert(*local)),
+            Node::Assign {
+                place: Place::Local(local),
+                span,
+                ..
+            }
+            | Node::Reduce {
+                place: Place::Local(local),
+                span,
+                ..
+            } => set.push((*local, *span)),
+            _ => {}
+        });
+        match set.into_iter().find(|(local, _)| !declared.contains(local)) {
+            Some((local, span)) => Err(self.carried_scalar(local, span)),
+            None => Ok(()),
+        }
+    }
+
+    fn carried_scalar(&self, local: LocalId, span: Span) -> Reason {
+        let witness = witness::find_scalar(self.kernel, self.target.iter, local);
+        Reason::CarriedScalar {
+            path: self.request.target.clone(),
+            name: self.kernel.locals[local].name.clone(),
+            span,
+            witness: witness.map(Box::new),
+        }
+    }
+}
+
+fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {
+    match (source, sink) {
+        (AccessKind::Read, _) => DependenceKind::Anti,
+        (_, AccessKind::Read) => DependenceKind::Flow,
+        _ => DependenceKind::Output,
+    }
+}

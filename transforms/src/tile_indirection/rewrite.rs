@@ -1,0 +1,93 @@
+//! The rewriting of `tile_indirection_using_forall`: it cannot fail.
+
+use super::plan::{Plan, Privatized};
+use crate::tree::{redirect_writes, replace_loop};
+use strew_affine::{
+    Access, AffineExpr, AffineFor, Array, Bound, Expr, Forall, Iter, Kernel, Node, Place, Private,
+    Subscript, Value,
+};
+
+pub(super) fn rewrite(plan: Plan) -> Kernel {
+    let Plan {
+        mut kernel,
+        target,
+        chunk,
+        chunks,
+        part,
+        privates,
+        strategy,
+    } = plan;
+    let iter = target.iter;
+    let mut replacement = Vec::new();
+    for private in &privates {
+        let fill = private
+            .fill
+            .map(|value| fill_loop(&mut kernel, private, value));
+        replacement.extend(fill);
+    }
+    let mut body = target.body;
+    let privates = privates.into_iter().map(|private| {
+        let buffer = private_buffer(&mut kernel, &private);
+        redirect_writes(&mut body, private.array, buffer);
+        Private {
+            buffer,
+            target: private.array,
+            combiner: private.combiner,
+        }
+    });
+    let privates = privates.collect();
+    let tile = AffineFor {
+        iter,
+        lower: part.lower,
+        upper: part.upper,
+        step: target.step,
+        body,
+    };
+    replacement.push(Node::Forall(Forall {
+        iter: chunk,
+        count: chunks.into(),
+        privates,
+        strategy,
+        body: vec![Node::AffineFor(tile)],
+    }));
+    replace_loop(&mut kernel.body, iter, &mut replacement);
+    kernel
+}
+
+fn private_buffer(kernel: &mut Kernel, private: &Privatized) -> strew_affine::ArrayId {
+    let shared = &kernel.arrays[private.array];
+    let buffer = Array {
+        name: kernel.fresh_name(&format!("{}_p", shared.name)),
+        ..shared.clone()
+    };
+    kernel.arrays.alloc(buffer)
+}
+
+/// `affine.for out_f in 0..extent { out[out_f] = value }`
+fn fill_loop(kernel: &mut Kernel, private: &Privatized, value: Value) -> Node {
+    let Array {
+        name,
+        extents,
+        span,
+        ..
+    } = kernel.arrays[private.array].clone();
+    let name = kernel.fresh_name(&format!("{name}_f"));
+    let iter = kernel.iters.alloc(Iter { name, span });
+    let access = Access {
+        array: private.array,
+        subscripts: vec![Subscript::Affine(iter.into())],
+        span,
+    };
+    let fill = Node::Assign {
+        place: Place::Element(access),
+        value: Expr::Constant(value),
+        span,
+    };
+    Node::AffineFor(AffineFor {
+        iter,
+        lower: AffineExpr::from(0).into(),
+        upper: Bound(extents),
+        step: 1,
+        body: vec![fill],
+    })
+}

@@ -1,0 +1,56 @@
+//! The words of a schedule script.
+
+use logos::Logos;
+use std::fmt;
+
+/// One word. What stands in no rule is reported at its position.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip(r"#[^\n]*", allow_greedy = true))]
+pub(crate) enum Token<'s> {
+    #[token("tile_indirection_using_forall")]
+    TileIndirection,
+    #[token("unroll")]
+    Unroll,
+    #[token("reduction")]
+    Reduction,
+    #[token("chunks")]
+    Chunks,
+    #[token("strategy")]
+    Strategy,
+    #[token("(")]
+    Open,
+    #[token(")")]
+    Close,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semicolon,
+    #[token("=")]
+    Equals,
+    #[token("/")]
+    Slash,
+    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    Name(&'s str),
+    #[regex("[0-9]+")]
+    Digits(&'s str),
+}
+
+impl fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TileIndirection => "tile_indirection_using_forall",
+            Self::Unroll => "unroll",
+            Self::Reduction => "reduction",
+            Self::Chunks => "chunks",
+            Self::Strategy => "strategy",
+            Self::Open => "(",
+            Self::Close => ")",
+            Self::Comma => ",",
+            Self::Semicolon => ";",
+            Self::Equals => "=",
+            Self::Slash => "/",
+            Self::Name(text) | Self::Digits(text) => text,
+        })
+    }
+}

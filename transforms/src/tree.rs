@@ -1,0 +1,59 @@
+//! The loops of a kernel, and putting something in a loop's place.
+
+use strew_affine::visit::{self, Loop};
+use strew_affine::{ArrayId, IterId, Kernel, Node, Place};
+
+/// A loop and the loops around it, outermost first.
+#[derive(Clone, Debug)]
+pub(crate) struct Nested<'k> {
+    pub(crate) it: Loop<'k>,
+    pub(crate) around: Vec<Loop<'k>>,
+}
+
+/// Every loop that binds an iterator, in the order of the text.
+pub(crate) fn loops(kernel: &Kernel) -> Vec<Nested<'_>> {
+    let mut found = Vec::new();
+    visit::walk(&kernel.body, &mut |node, around| {
+        found.extend(Loop::of(node).map(|it| Nested {
+            it,
+            around: around.to_vec(),
+        }));
+    });
+    found
+}
+
+/// Puts `replacement` where the `affine.for` over `iter` stands.
+pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: &mut Vec<Node>) {
+    let is_it = |node: &Node| matches!(node, Node::AffineFor(it) if it.iter == iter);
+    if let Some(position) = nodes.iter().position(is_it) {
+        nodes.splice(position..=position, replacement.drain(..));
+        return;
+    }
+    for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
+        replace_loop(block, iter, replacement);
+    }
+}
+
+/// Lets every statement in `nodes` that writes `from` write `to` instead.
+pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
+    for node in nodes {
+        if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node
+            && let Place::Element(access) = place
+            && access.array == from
+        {
+            access.array = to;
+        }
+        for block in node.blocks_mut() {
+            redirect_writes(block, from, to);
+        }
+    }
+}
+
+/// Whether a `scf.forall` stands in `nodes`.
+pub(crate) fn has_forall(nodes: &[Node]) -> bool {
+    let mut found = false;
+    visit::walk(nodes, &mut |node, _| {
+        found |= matches!(node, Node::Forall(_))
+    });
+    found
+}

@@ -1,0 +1,196 @@
+//! Which loads an unrolled loop does first.
+
+use crate::copy::Copying;
+use crate::in_range::is_in_range;
+use std::collections::{BTreeSet, HashSet};
+use strew_affine::visit::{self, Loop};
+use strew_affine::{
+    Access, AffineFor, Expr, Kernel, Local, LocalId, Node, Overflow, Place, Subscript, Variable,
+};
+
+/// The loads of a body that may be done before all its copies.
+pub(super) struct Hoisting<'k> {
+    loads: Vec<&'k Access>,
+}
+
+impl<'k> Hoisting<'k> {
+    /// Loads that each iteration of `target` does, that a subscript needs, that stay inside their array whatever the sizes
+    /// are, and whose array is not written in the loop: done early they give the same value and never fault.
+    pub(super) fn of(kernel: &Kernel, target: &'k AffineFor, around: &[Loop<'_>]) -> Self {
+        let written = written_in(&target.body);
+        let is_movable = |access: &Access| {
+            !written.contains(&access.array)
+                && depends_only_on(access, target, around)
+                && is_in_range(kernel, target, around, access)
+        };
+        let mut loads: Vec<&Access> = Vec::new();
+        for access in loads_for_subscripts(&target.body) {
+            if is_movable(access) && !loads.iter().any(|known| is_same(known, access)) {
+                loads.push(access);
+            }
+        }
+        Self { loads }
+    }
+
+    /// Declares the loads of one copy and lets `block`, the copy, use them.
+    pub(super) fn hoist(
+        &self,
+        kernel: &mut Kernel,
+        copying: &Copying,
+        block: &mut [Node],
+        suffix: usize,
+    ) -> Result<Vec<Node>, Overflow> {
+        let mut declared = Vec::new();
+        for load in &self.loads {
+            let access = copying.access(load)?;
+            let array = &kernel.arrays[access.array];
+            let local = Local {
+                name: kernel.fresh_name(&format!("{}_{suffix}", array.name)),
+                ty: array.element,
+                mutable: false,
+                span: access.span,
+            };
+            let local = kernel.locals.alloc(local);
+            for node in block.iter_mut() {
+                use_local(node, &access, local);
+            }
+            let value = Expr::Load(access);
+            declared.push(Node::Declare { local, value });
+        }
+        Ok(declared)
+    }
+}
+
+fn is_same(left: &Access, right: &Access) -> bool {
+    left.array == right.array && left.subscripts == right.subscripts
+}
+
+fn written_in(body: &[Node]) -> HashSet<strew_affine::ArrayId> {
+    let mut written = HashSet::new();
+    visit::walk(body, &mut |node, _| {
+        if let Some(Place::Element(access)) = node.place() {
+            written.insert(access.array);
+        }
+        if let Node::Forall(forall) = node {
+            written.extend(forall.privates.iter().map(|private| private.target));
+        }
+    });
+    written
+}
+
+/// Whether the subscripts are affine in `target` and the loops around it.
+fn depends_only_on(access: &Access, target: &AffineFor, around: &[Loop<'_>]) -> bool {
+    let mut subscripts = access.subscripts.iter();
+    subscripts.all(|subscript| match subscript {
+        Subscript::Affine(expr) => {
+            let mut known = true;
+            expr.for_each_variable(&mut |variable| {
+                known &= match variable {
+                    Variable::Param(_) => true,
+                    Variable::Iter(iter) => {
+                        iter == target.iter || around.iter().any(|it| it.iter() == iter)
+                    }
+                };
+            });
+            known
+        }
+        Subscript::Computed(_) => false,
+    })
+}
+
+/// The loads that each run of `body` does and whose values go into a subscript, directly or through declared scalars.
+fn loads_for_subscripts(body: &[Node]) -> Vec<&Access> {
+    let mut needed = BTreeSet::new();
+    let mut found = Vec::new();
+    // Backwards, so that what a scalar is needed for is known when its declaration comes.
+    for node in body.iter().rev() {
+        let mut here = Vec::new();
+        match node {
+            Node::Declare { local, value } => {
+                let is_needed = needed.contains(local);
+                search(value, is_needed, &mut here, &mut needed);
+            }
+            Node::Assign { place, value, .. } | Node::Reduce { place, value, .. } => {
+                search(value, false, &mut here, &mut needed);
+                if let Place::Element(access) = place {
+                    search_subscripts(access, &mut here, &mut needed);
+                }
+            }
+            _ => {}
+        }
+        found.push(here);
+    }
+    found.into_iter().rev().flatten().collect()
+}
+
+/// Looks through what is evaluated in any case. `in_subscript` says that the value goes into one.
+fn search<'k>(
+    expr: &'k Expr,
+    in_subscript: bool,
+    found: &mut Vec<&'k Access>,
+    needed: &mut BTreeSet<LocalId>,
+) {
+    match expr {
+        Expr::Load(access) => {
+            search_subscripts(access, found, needed);
+            if in_subscript {
+                found.push(access);
+            }
+        }
+        Expr::Local(local) if in_subscript => drop(needed.insert(*local)),
+        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, _, _) => {
+            search(first, in_subscript, found, needed);
+        }
+        _ => {
+            for operand in expr.operands() {
+                search(operand, in_subscript, found, needed);
+            }
+        }
+    }
+}
+
+fn search_subscripts<'k>(
+    access: &'k Access,
+    found: &mut Vec<&'k Access>,
+    needed: &mut BTreeSet<LocalId>,
+) {
+    for subscript in &access.subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            search(expr, true, found, needed);
+        }
+    }
+}
+
+fn use_local(node: &mut Node, load: &Access, local: LocalId) {
+    if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node
+        && let Place::Element(access) = place
+    {
+        use_local_in_subscripts(access, load, local);
+    }
+    for expr in node.expressions_mut() {
+        use_local_in(expr, load, local);
+    }
+    for inside in node.blocks_mut().into_iter().flatten() {
+        use_local(inside, load, local);
+    }
+}
+
+fn use_local_in(expr: &mut Expr, load: &Access, local: LocalId) {
+    match expr {
+        Expr::Load(access) if is_same(access, load) => *expr = Expr::Local(local),
+        Expr::Load(access) => use_local_in_subscripts(access, load, local),
+        _ => {
+            for operand in expr.operands_mut() {
+                use_local_in(operand, load, local);
+            }
+        }
+    }
+}
+
+fn use_local_in_subscripts(access: &mut Access, load: &Access, local: LocalId) {
+    for subscript in &mut access.subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            use_local_in(expr, load, local);
+        }
+    }
+}

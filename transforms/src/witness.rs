@@ -1,0 +1,311 @@
+//! Witnesses: two iterations that meet, found by running the kernel at small sizes.
+
+use crate::concrete::{self, Inputs, Touch, Watched};
+use std::collections::HashMap;
+use std::fmt;
+use strew_affine::visit::AccessKind;
+use strew_affine::{
+    ArrayId, Combiner, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable,
+};
+
+/// What every array holds before the kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Contents {
+    /// Zeros.
+    Zeros,
+    /// Each element its own position, counted row by row from 0.
+    Positions,
+}
+
+/// A concrete run that shows why a step is illegal: with these parameters and array contents the two iterations meet in the
+/// cell, and the step would exchange, part or add to what they do there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The scalar parameters that are integers, by name, in the order of a call. Floats are 1.
+    pub parameters: Vec<(String, i64)>,
+    /// What the arrays hold at first.
+    pub contents: Contents,
+    /// The iteration that comes first: the iterators of the loops around the access, outermost first.
+    pub source: Vec<(String, i64)>,
+    /// The iteration that comes second, or the same one.
+    pub sink: Vec<(String, i64)>,
+    /// The array, or the scalar, that they meet in.
+    pub array: String,
+    /// The subscripts; none for a scalar.
+    pub cell: Vec<i64>,
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            parameters,
+            source,
+            sink,
+            array,
+            cell,
+            ..
+        } = self;
+        f.write_str("for example ")?;
+        if !parameters.is_empty() {
+            write!(f, "with {} ", assignments(parameters))?;
+        }
+        match self.contents {
+            Contents::Zeros => f.write_str("and arrays of zeros ")?,
+            Contents::Positions => f.write_str("and arrays that hold 0, 1, 2, … ")?,
+        }
+        let subscripts: String = cell.iter().map(|index| format!("[{index}]")).collect();
+        if source == sink {
+            write!(
+                f,
+                "iteration ({}) reaches {array}{subscripts}",
+                assignments(source)
+            )
+        } else {
+            let (source, sink) = (assignments(source), assignments(sink));
+            write!(
+                f,
+                "iterations ({source}) and ({sink}) meet in {array}{subscripts}"
+            )
+        }
+    }
+}
+
+fn assignments(values: &[(String, i64)]) -> String {
+    let each: Vec<String> = values
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    each.join(", ")
+}
+
+/// Two accesses of one cell in one run of the loop, the source no later than the sink.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'t> {
+    pub(crate) source: &'t Touch,
+    pub(crate) sink: &'t Touch,
+    target: IterId,
+}
+
+impl Ends<'_> {
+    pub(crate) fn either(&self, holds: impl Fn(&Touch) -> bool) -> bool {
+        holds(self.source) || holds(self.sink)
+    }
+
+    pub(crate) fn both(&self, holds: impl Fn(&Touch) -> bool) -> bool {
+        holds(self.source) && holds(self.sink)
+    }
+
+    pub(crate) fn are_same(&self) -> bool {
+        std::ptr::eq(self.source, self.sink)
+    }
+
+    pub(crate) fn are_in_different_iterations(&self) -> bool {
+        value_at(self.source, self.target) != value_at(self.sink, self.target)
+    }
+}
+
+fn value_at(touch: &Touch, target: IterId) -> Option<i64> {
+    let bound = touch.iteration.iter().find(|(iter, _)| *iter == target);
+    bound.map(|(_, value)| *value)
+}
+
+/// How an end of a witness touches its cell, and where that stands in the source.
+pub(crate) type End = (AccessKind, Span);
+
+/// A witness in `array` within the loop over `target` whose ends are as `wanted`.
+pub(crate) fn find(
+    kernel: &Kernel,
+    target: IterId,
+    array: ArrayId,
+    wanted: impl Fn(Ends<'_>) -> bool,
+) -> Option<Witness> {
+    find_ends(kernel, target, array, wanted).map(|(_, _, witness)| witness)
+}
+
+/// The same, with its ends.
+pub(crate) fn find_ends(
+    kernel: &Kernel,
+    target: IterId,
+    array: ArrayId,
+    wanted: impl Fn(Ends<'_>) -> bool,
+) -> Option<(End, End, Witness)> {
+    search(kernel, target, Watched::Array(array), &wanted)
+}
+
+/// A witness that two iterations of the loop over `target` meet in `local`.
+pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Option<Witness> {
+    let wanted = |ends: Ends<'_>| {
+        ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
+    };
+    let found = search(kernel, target, Watched::Local(local), &wanted);
+    found.map(|(_, _, witness)| witness)
+}
+
+/// Whether `identity ∘ NaN` is a NaN.
+pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
+    let nan = Value::float(ty, f64::NAN);
+    let identity = combiner.identity(ty);
+    let combined = identity.and_then(|identity| concrete::combine(combiner, identity, nan));
+    combined.and_then(Value::as_float).is_some_and(f64::is_nan)
+}
+
+/// Small sizes first: the smaller the example, the easier it is to follow.
+const SIZES: [i64; 7] = [2, 3, 4, 8, 16, 1, 32];
+/// What the `k`-th parameter is larger by than the one before it.
+const GROWTHS: [i64; 2] = [0, 1];
+const FUEL: u32 = 50_000;
+/// How many touches of a cell later ones are compared with.
+const MOST_EARLIER: usize = 64;
+const MOST_ELEMENTS: i64 = 1 << 16;
+
+fn search(
+    kernel: &Kernel,
+    target: IterId,
+    watched: Watched,
+    wanted: &dyn Fn(Ends<'_>) -> bool,
+) -> Option<(End, End, Witness)> {
+    GROWTHS.into_iter().find_map(|growth| {
+        SIZES.into_iter().find_map(|size| {
+            [Contents::Zeros, Contents::Positions]
+                .into_iter()
+                .find_map(|contents| {
+                    let trial = Trial {
+                        kernel,
+                        size,
+                        growth,
+                        contents,
+                    };
+                    trial.search(target, watched, wanted)
+                })
+        })
+    })
+}
+
+/// One choice of parameters and contents.
+struct Trial<'k> {
+    kernel: &'k Kernel,
+    size: i64,
+    growth: i64,
+    contents: Contents,
+}
+
+impl Trial<'_> {
+    fn search(
+        &self,
+        target: IterId,
+        watched: Watched,
+        wanted: &dyn Fn(Ends<'_>) -> bool,
+    ) -> Option<(End, End, Witness)> {
+        let touches = concrete::touches(self.kernel, self.inputs()?, target, watched, FUEL).ok()?;
+        let mut cells: HashMap<(usize, &[i64]), Vec<&Touch>> = HashMap::new();
+        let mut apart = None;
+        let mut together = None;
+        for sink in &touches {
+            let earlier = cells.entry((sink.entry, sink.cell.as_slice())).or_default();
+            let ends = |source| Ends {
+                source,
+                sink,
+                target,
+            };
+            let all = || earlier.iter().copied().chain([sink]).map(ends);
+            let met = all().find(|ends| wanted(*ends) && ends.are_in_different_iterations());
+            apart = met.map(|ends| self.witness(ends, watched));
+            if apart.is_some() {
+                break;
+            }
+            if together.is_none() {
+                let met = all().find(|ends| wanted(*ends));
+                together = met.map(|ends| self.witness(ends, watched));
+            }
+            if earlier.len() < MOST_EARLIER {
+                earlier.push(sink);
+            }
+        }
+        apart.or(together)
+    }
+
+    fn scalars(&self) -> impl Iterator<Item = (strew_affine::ScalarId, Value)> + '_ {
+        let ids = self.kernel.params.iter().filter_map(|param| match param {
+            Parameter::Scalar(scalar) => Some(*scalar),
+            Parameter::Array(_) => None,
+        });
+        ids.zip(0..).map(|(scalar, position)| {
+            let ty = self.kernel.scalars[scalar].ty;
+            let size = self.size + self.growth * position;
+            let value = if ty.is_float() {
+                Value::float(ty, 1.0)
+            } else {
+                Value::integer(ty, i128::from(size))
+            };
+            (scalar, value)
+        })
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        let scalars: HashMap<_, _> = self.scalars().collect();
+        let value_of = |variable| match variable {
+            Variable::Param(param) => scalars
+                .get(&param)
+                .and_then(|value| i64::try_from(value.as_integer()?).ok())
+                .unwrap_or_default(),
+            Variable::Iter(_) => 0,
+        };
+        let mut arrays = HashMap::new();
+        for array in self.kernel.array_params() {
+            let extents = &self.kernel.arrays[array].extents;
+            let elements = extents.iter().try_fold(1_i64, |product, extent| {
+                let extent = extent
+                    .evaluate(&value_of)
+                    .ok()
+                    .filter(|extent| *extent >= 0)?;
+                product
+                    .checked_mul(extent)
+                    .filter(|elements| *elements <= MOST_ELEMENTS)
+            })?;
+            arrays.insert(
+                array,
+                self.filled(self.kernel.arrays[array].element, elements),
+            );
+        }
+        Some(Inputs { scalars, arrays })
+    }
+
+    fn filled(&self, ty: Type, elements: i64) -> Vec<Value> {
+        let value = |position: i64| match self.contents {
+            Contents::Zeros => Value::zero(ty),
+            Contents::Positions if ty.is_float() => Value::float(ty, position as f64),
+            Contents::Positions => Value::integer(ty, i128::from(position)),
+        };
+        (0..elements).map(value).collect()
+    }
+
+    fn witness(&self, ends: Ends<'_>, watched: Watched) -> (End, End, Witness) {
+        let iteration = |touch: &Touch| {
+            let named = touch.iteration.iter();
+            named
+                .map(|(iter, value)| (self.kernel.iters[*iter].name.clone(), *value))
+                .collect()
+        };
+        let parameters = self.scalars().filter_map(|(scalar, value)| {
+            let value = i64::try_from(value.as_integer()?).ok()?;
+            Some((self.kernel.scalars[scalar].name.clone(), value))
+        });
+        let array = match watched {
+            Watched::Array(array) => self.kernel.arrays[array].name.clone(),
+            Watched::Local(local) => self.kernel.locals[local].name.clone(),
+        };
+        let witness = Witness {
+            parameters: parameters.collect(),
+            contents: self.contents,
+            source: iteration(ends.source),
+            sink: iteration(ends.sink),
+            array,
+            cell: ends.sink.cell.clone(),
+        };
+        (
+            (ends.source.kind, ends.source.span),
+            (ends.sink.kind, ends.sink.span),
+            witness,
+        )
+    }
+}
