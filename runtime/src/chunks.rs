@@ -8,10 +8,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+/// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of the forall if that is more.
+const TRIPS_BETWEEN_LOOKS: i64 = 1 << 16;
+
 /// What the tasks of a forall share.
 ///
 /// Chunks are numbered in the order of their iterations. The failure that counts is that of the lowest number: a chunk is skipped
-/// only when one of a lower number has failed, so all chunks below the first that failed have run to their end.
+/// or left only when one of a lower number has failed, so all chunks below the first that failed have run to their end.
 pub(crate) struct Chunks<'j> {
     session: Session<'j>,
     slots: *const Slot,
@@ -19,6 +22,7 @@ pub(crate) struct Chunks<'j> {
     body: ChunkFn,
     frame: *const u64,
     may_stop: bool,
+    between_looks: i64,
     updates: AtomicU64,
     first_failed: AtomicUsize,
     failure: Mutex<Option<Failure>>,
@@ -36,6 +40,7 @@ impl<'j> Chunks<'j> {
         forall: &ForallCall,
         may_stop: bool,
     ) -> Self {
+        let trips_each = forall.trips.max(1) / forall.count.max(1);
         Self {
             session: session.nested(),
             slots: call.slots,
@@ -43,13 +48,14 @@ impl<'j> Chunks<'j> {
             body: forall.body,
             frame: forall.frame,
             may_stop,
+            between_looks: (TRIPS_BETWEEN_LOOKS / trips_each.max(1)).max(1),
             updates: AtomicU64::new(0),
             first_failed: AtomicUsize::new(usize::MAX),
             failure: Mutex::new(None),
         }
     }
 
-    /// Whether chunk `number` still has to run.
+    /// Whether chunk `number` still has to run, or to run on.
     pub(crate) fn is_wanted(&self, number: usize) -> bool {
         if number > self.first_failed.load(Ordering::Relaxed) {
             return false;
@@ -66,18 +72,20 @@ impl<'j> Chunks<'j> {
     /// # Safety
     /// `privates` are what the body asks for, and no other chunk that runs at the same time has any of them.
     pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
-        if !self.is_wanted(number) {
-            return;
-        }
         let mut call = self.session.call(self.slots, self.stop);
-        let Range { start, end } = iterations;
-        // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers.
-        let status =
-            unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), start, end) };
-        self.updates.fetch_add(call.updates, Ordering::Relaxed);
-        if let Err(failure) = self.session.outcome(status, &call) {
-            self.fail(number, failure);
+        let Range { mut start, end } = iterations;
+        while start < end && self.is_wanted(number) {
+            let next = start.saturating_add(self.between_looks).min(end);
+            // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers.
+            let status =
+                unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), start, next) };
+            if let Err(failure) = self.session.outcome(status, &call) {
+                self.fail(number, failure);
+                break;
+            }
+            start = next;
         }
+        self.updates.fetch_add(call.updates, Ordering::Relaxed);
     }
 
     fn fail(&self, number: usize, failure: Failure) {

@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
+/// So little is not worth a look at what is free, which all calls of the process share.
+const ALWAYS_ALLOWED: u64 = 1 << 20;
+
 /// The state that all parts of one call share. Generated code carries its address from [`run`] to
 /// [`run_forall`](crate::run_forall).
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +157,12 @@ impl<'r> Session<'r> {
     /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
     pub(crate) fn take(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let reserved = Reserved::new(self.shared, bytes, self.budget())?;
+        let unlimited = self.settings().memory.is_none();
+        let small = unlimited.then(|| Reserved::new(self.shared, bytes, ALWAYS_ALLOWED));
+        let reserved = match small {
+            Some(Ok(reserved)) => reserved,
+            _ => Reserved::new(self.shared, bytes, self.budget())?,
+        };
         let buffer = self.runtime().arena().take(size)?;
         Ok(Loan {
             buffer,
@@ -178,7 +186,8 @@ impl<'r> Session<'r> {
             }
             Failure::Stopped => Status::Stopped,
             other => {
-                *memory::lock(&self.shared.failure) = Some(other);
+                // Several tasks may report at once; each of them then has the first reason.
+                memory::lock(&self.shared.failure).get_or_insert(other);
                 Status::Refused
             }
         }
@@ -191,7 +200,7 @@ impl<'r> Session<'r> {
             Some(Status::Fault) => Err(Failure::Fault(call.fault)),
             Some(Status::Stopped) => Err(Failure::Stopped),
             Some(Status::Refused) => {
-                let failure = memory::lock(&self.shared.failure).take();
+                let failure = memory::lock(&self.shared.failure).clone();
                 Err(failure.unwrap_or_else(|| Failure::Panicked("no reason was kept".to_owned())))
             }
             None => Err(Failure::Panicked(format!(

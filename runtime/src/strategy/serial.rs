@@ -7,9 +7,6 @@ use std::time::Instant;
 
 pub(super) const NAME: &str = "serial";
 
-/// Between two looks at the stop token lie at least so many iterations of the tiled loop.
-const TRIPS_BETWEEN_LOOKS: u64 = 1 << 16;
-
 /// All iterations in order on the calling thread, the targets as private buffers: the bits of the serial loop.
 #[derive(Debug)]
 pub(super) struct Serial;
@@ -32,18 +29,15 @@ impl Strategy for Serial {
             job.privates.iter().map(|private| private.target).collect();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
-        let parts = parts(&job.shape);
-        for number in 0..parts {
-            // SAFETY: the caller vouches for the targets; chunks run one after the other.
-            unsafe { chunks.run(number, part(job.shape.count, parts, number), &targets) };
-        }
+        // SAFETY: the caller vouches for the targets, and this is the only chunk.
+        unsafe { chunks.run(0, part(job.shape.count, 1, 0), &targets) };
         if let Err(failure) = chunks.finish(job.call) {
             // SAFETY: the caller vouches for the targets, and no body runs any more.
             unsafe { snapshot.restore(job.session) };
             return Err(failure);
         }
         Ok(Ran {
-            chunks: parts as u64,
+            chunks: job.shape.count.min(1),
             threads: 1,
             prepare: prepared - start,
             main: prepared.elapsed(),
@@ -61,12 +55,6 @@ fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
         // A target lies in memory, so its size fits.
         bytes: usize::try_from(bytes(private)).unwrap_or(usize::MAX),
     })
-}
-
-fn parts(shape: &Shape) -> usize {
-    let most = usize::try_from(shape.trips / TRIPS_BETWEEN_LOOKS).unwrap_or(usize::MAX);
-    let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
-    most.max(1).min(count)
 }
 
 #[cfg(test)]
