@@ -78,6 +78,8 @@ pub(crate) fn lower(
         run_forall,
     };
     program.entry()?;
+    // Fill and merge functions are made on the way, so the entry came last; it is looked for in the first place.
+    program.functions.rotate_right(1);
     while let Some(outlined) = program.pending.pop_front() {
         program.outlined(&outlined)?;
     }
