@@ -40,6 +40,15 @@ pub(crate) enum Item {
     Nothing,
 }
 
+/// A function up to its body; a parameter with an error in it is `None`.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    pub(crate) returns: TypeName,
+    pub(crate) name: Name,
+    pub(crate) parameters: Option<Vec<Option<Parameter>>>,
+    pub(crate) start: usize,
+}
+
 /// The syntax tree of `source`.
 pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
     let tokens = preprocess::preprocess(source, diagnostics);
@@ -93,7 +102,7 @@ fn is_bounded(tokens: &[Spanned<'_>], diagnostics: &mut Diagnostics) -> bool {
     true
 }
 
-/// Cuts behind every `}` and `;` outside of brackets.
+/// Cuts behind every `}` and `;` outside of braces; other brackets do not count, so that one left open spoils one item only.
 struct Items<'t, 'a>(&'t [Spanned<'a>]);
 
 impl<'t, 'a> Iterator for Items<'t, 'a> {
@@ -102,10 +111,10 @@ impl<'t, 'a> Iterator for Items<'t, 'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let mut depth = 0_usize;
         let end = self.0.iter().position(|(token, _)| {
-            if token.opens() {
-                depth += 1;
-            } else if token.closes() {
-                depth = depth.saturating_sub(1);
+            match token {
+                Token::LeftBrace => depth += 1,
+                Token::RightBrace => depth = depth.saturating_sub(1),
+                _ => {}
             }
             depth == 0 && matches!(token, Token::RightBrace | Token::Semicolon)
         });
@@ -260,25 +269,14 @@ impl<'a> Session<'a> {
         TypeName { words, span }
     }
 
-    fn function(
-        &self,
-        returns: TypeName,
-        name: Name,
-        parameters: Option<Vec<Option<Parameter>>>,
-        body: Vec<Statement>,
-        start: usize,
-        end: usize,
-    ) -> Item {
+    fn function(&self, signature: Signature, body: Vec<Statement>, end: usize) -> Item {
+        let parameters = signature.parameters.unwrap_or_default();
         Item::Function(Function {
-            returns,
-            name,
-            parameters: parameters
-                .unwrap_or_default()
-                .into_iter()
-                .flatten()
-                .collect(),
+            returns: signature.returns,
+            name: signature.name,
+            parameters: parameters.into_iter().flatten().collect(),
             body,
-            span: Span::new(start, end),
+            span: Span::new(signature.start, end),
         })
     }
 

@@ -132,12 +132,11 @@ impl Resolver<'_> {
         }
         let unassigned = is_local && declarator.initial.is_none();
         self.declare(&mut declarator.name, unassigned);
-        if let Some(initial) = &mut declarator.initial {
-            if let Some(id) = declarator.name.declaration {
-                self.unassigned[id.0] = true;
-                self.expression(initial);
-                self.unassigned[id.0] = false;
-            }
+        let id = declarator.name.declaration;
+        if let (Some(initial), Some(id)) = (&mut declarator.initial, id) {
+            self.unassigned[id.0] = true;
+            self.expression(initial);
+            self.unassigned[id.0] = false;
         }
     }
 
@@ -334,6 +333,16 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` for every variable and array that is named.
+    pub(crate) fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
+        if let ExprKind::Name(name) = &self.kind {
+            visit(name);
+        }
+        for operand in self.kind.operands() {
+            operand.for_each_name(visit);
+        }
+    }
+
     /// The name that subscripts stand behind, if any do.
     pub(crate) fn base_name(&self) -> Option<&Name> {
         let mut base = self;
@@ -356,7 +365,7 @@ pub(crate) fn nearest<'n>(
     candidates
         .filter(|it| it.len() <= LONGEST)
         .map(|it| (distance(name, it), it))
-        .filter(|(edits, it)| *edits <= name.len().max(it.len()).div_ceil(3))
+        .filter(|(edits, it)| 3 * edits <= name.len().max(it.len()))
         .min()
         .map(|(_, it)| it.clone())
 }

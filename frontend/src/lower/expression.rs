@@ -3,9 +3,9 @@
 use super::interval::Interval;
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
-use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, UnaryOp};
+use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, TypeName, UnaryOp};
 use crate::problem::{Problem, Unsupported};
-use crate::types::{self, Position};
+use crate::types::{self, Named, Position};
 use strew_affine::{
     Access, ArrayId, BinaryOp, Expr as Computation, Place, Span, Subscript, Type, Value,
 };
@@ -25,28 +25,14 @@ impl Lowering<'_> {
         match &expr.kind {
             ExprKind::Constant(value) => Some(Typed::constant(*value)),
             ExprKind::Name(name) => self.name(name),
-            ExprKind::Index(..) => {
-                let (access, _) = self.access(expr)?;
-                Some(self.load(access))
-            }
+            ExprKind::Index(..) => self.element(expr),
             ExprKind::Unary(op, operand) => self.unary(*op, operand, expr.span),
-            ExprKind::Binary(op, left, right) => self.binary(*op, left, right, expr.span),
+            ExprKind::Binary(..) => self.binary(expr),
             ExprKind::Conditional(condition, then, otherwise) => {
-                let condition = self.expression(condition);
-                let (then, otherwise) = (self.expression(then), self.expression(otherwise));
-                Some(value::select(condition?, then?, otherwise?))
+                self.conditional(condition, then, otherwise)
             }
-            ExprKind::Cast(name, operand) => {
-                let operand = self.expression(operand);
-                match types::named(name, Position::Cast) {
-                    Ok(named) => match named.ty {
-                        Some(ty) => Some(operand?.convert(ty)),
-                        None => self.report(Problem::VoidValue, name.span),
-                    },
-                    Err(problem) => self.report(problem, name.span),
-                }
-            }
-            ExprKind::Call(function, arguments) => self.call(function, arguments),
+            ExprKind::Cast(name, operand) => self.cast(name, operand),
+            ExprKind::Call(function, _) => self.call(function),
             ExprKind::Assign(..) | ExprKind::Step(..) => {
                 self.unsupported(Unsupported::NestedAssignment, expr.span)
             }
@@ -81,15 +67,28 @@ impl Lowering<'_> {
         }
     }
 
-    fn load(&self, access: Access) -> Typed {
+    fn element(&mut self, expr: &Expr) -> Option<Typed> {
+        let (access, _) = self.access(expr)?;
         let ty = self.kernel.arrays[access.array].element;
-        Typed::any(Computation::Load(access), ty)
+        Some(Typed::any(Computation::Load(access), ty))
     }
 
-    fn call(&mut self, function: &Name, arguments: &[Expr]) -> Option<Typed> {
-        for argument in arguments {
-            self.expression(argument);
+    fn conditional(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Typed> {
+        let condition = self.expression(condition);
+        let (then, otherwise) = (self.expression(then), self.expression(otherwise));
+        Some(value::select(condition?, then?, otherwise?))
+    }
+
+    fn cast(&mut self, name: &TypeName, operand: &Expr) -> Option<Typed> {
+        let operand = self.expression(operand);
+        match types::named(name, Position::Cast) {
+            Ok(Named { ty: Some(ty), .. }) => Some(operand?.convert(ty)),
+            Ok(_) => self.report(Problem::VoidValue, name.span),
+            Err(problem) => self.report(problem, name.span),
         }
+    }
+
+    fn call(&mut self, function: &Name) -> Option<Typed> {
         let name = function.text.clone();
         if name == self.kernel.name {
             return self.report(Problem::Recursion { function: name }, function.span);
@@ -120,10 +119,33 @@ impl Lowering<'_> {
         })
     }
 
-    fn binary(&mut self, op: Operator, left: &Expr, right: &Expr, span: Span) -> Option<Typed> {
-        let spans = [left.span, right.span];
-        let (left, right) = (self.expression(left), self.expression(right));
-        let (left, right) = (left?, right?);
+    /// Goes down the left operands in a loop: sums of many terms lean that way, and would need much stack otherwise.
+    fn binary(&mut self, expr: &Expr) -> Option<Typed> {
+        let mut pending = Vec::new();
+        let mut leftmost = expr;
+        while let ExprKind::Binary(op, left, right) = &leftmost.kind {
+            pending.push((*op, right, [left.span, right.span], leftmost.span));
+            leftmost = left;
+        }
+        let mut value = self.expression(leftmost);
+        for (op, right, spans, span) in pending.into_iter().rev() {
+            let right = self.expression(right);
+            value = match (value, right) {
+                (Some(left), Some(right)) => self.operate(op, left, right, spans, span),
+                _ => None,
+            };
+        }
+        value
+    }
+
+    fn operate(
+        &mut self,
+        op: Operator,
+        left: Typed,
+        right: Typed,
+        spans: [Span; 2],
+        span: Span,
+    ) -> Option<Typed> {
         match op {
             Operator::Arithmetic(op) => self.arithmetic(op, left, right, spans, span),
             Operator::Compare(op) => Some(value::compare(op, left, right)),

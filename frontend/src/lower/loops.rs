@@ -167,7 +167,7 @@ impl Lowering<'_> {
             return Err(Uncounted::IteratorAssigned);
         }
         let mut changes = false;
-        for_each_name(bound, &mut |it| changes |= writes(it) != 0);
+        bound.for_each_name(&mut |it| changes |= writes(it) != 0);
         if changes {
             return Err(Uncounted::BoundChanges);
         }
@@ -183,8 +183,11 @@ impl Lowering<'_> {
     ) {
         let outside = self.binding(counted.name).clone();
         let kept = self.kept_variable(it, counted.name);
+        let mut counted = counted;
         if let Some(local) = kept {
-            body.push(self.set(local, counted.first.expr.clone(), statement.span));
+            let first = Computation::Local(local);
+            let first = std::mem::replace(&mut counted.first.expr, first);
+            body.push(self.set(local, first, statement.span));
         }
         let iter = self.kernel.iters.alloc(Iter {
             name: counted.name.text.clone(),
@@ -352,13 +355,4 @@ fn values(first: &Typed, end: &End, step: i64, types: &[Type]) -> Option<Interva
 fn is_name(expr: &Expr, name: &Name) -> bool {
     expr.as_name()
         .is_some_and(|it| it.declaration.is_some() && it.declaration == name.declaration)
-}
-
-fn for_each_name(expr: &Expr, visit: &mut impl FnMut(&Name)) {
-    if let ExprKind::Name(name) = &expr.kind {
-        visit(name);
-    }
-    for operand in expr.kind.operands() {
-        for_each_name(operand, visit);
-    }
 }

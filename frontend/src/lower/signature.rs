@@ -10,6 +10,9 @@ use strew_affine::{
     ScalarId, Type, Variable,
 };
 
+/// In bytes: what 57-bit addresses leave to a process.
+const LARGEST_ADDRESS_SPACE: i128 = 1 << 56;
+
 impl Lowering<'_> {
     /// Declares the parameters; those that the function assigns are copied to variables first.
     pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
@@ -78,13 +81,8 @@ impl Lowering<'_> {
         let name = &declarator.name;
         let mut extents = Vec::new();
         for length in &declarator.lengths {
-            let array = name.text.clone();
-            let extent = match &length.length {
-                None => Err(Problem::MissingLength { array }),
-                Some(expr) => self.extent(expr).ok_or(Problem::LengthNotAffine { array }),
-            };
-            match extent {
-                Ok(extent) => extents.push(extent),
+            match self.length(&name.text, length.length.as_ref()) {
+                Ok(extent) => extents.extend(extent),
                 Err(problem) => self.diagnostics.report(problem, length.span),
             }
         }
@@ -99,6 +97,20 @@ impl Lowering<'_> {
         });
         self.kernel.params.push(KernelParameter::Array(array));
         self.bind(name, Binding::Array { array, is_const });
+    }
+
+    /// `None` when an error about it has been reported already.
+    fn length(&self, array: &str, length: Option<&Expr>) -> Result<Option<AffineExpr>, Problem> {
+        let array = array.to_owned();
+        let length = length.ok_or(Problem::MissingLength {
+            array: array.clone(),
+        })?;
+        let mut is_resolved = true;
+        length.for_each_name(&mut |name| is_resolved &= name.declaration.is_some());
+        match self.extent(length) {
+            None if is_resolved => Err(Problem::LengthNotAffine { array }),
+            extent => Ok(extent),
+        }
     }
 
     /// A length as a mathematical integer: an array whose size wrapped around could not be handed over.
@@ -133,14 +145,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// No array has a negative length, and none has more bytes than an `i64` counts: where a length is a parameter plus a
+    /// No array has a negative length, and none has more bytes than an address space: where a length is a parameter plus a
     /// constant, that bounds the parameter. A call that says otherwise is refused before the kernel runs.
     fn learn_from_shapes(&mut self) {
         for array in self.kernel.arrays.values() {
-            let bytes = i128::from(array.element.bytes());
-            // With a second dimension of length 0 the first can be anything.
-            let bytes = if array.extents.len() == 1 { bytes } else { 1 };
-            let longest = i128::from(i64::MAX) / bytes;
+            // Where another length may be 0, an empty array says nothing about this one.
+            let is_row = array
+                .extents
+                .iter()
+                .skip(1)
+                .all(|it| it.as_constant() > Some(0));
+            let longest = if is_row {
+                LARGEST_ADDRESS_SPACE / i128::from(array.element.bytes())
+            } else {
+                i128::from(i64::MAX)
+            };
             for extent in &array.extents {
                 if let Some((param, offset)) = shifted_parameter(extent) {
                     let offset = i128::from(offset);

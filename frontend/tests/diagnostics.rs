@@ -1,0 +1,344 @@
+//! What is refused, with which code and words, and where.
+
+use strew_frontend::{Severity, compile};
+
+/// `line:column code message` for each diagnostic.
+fn report(source: &str) -> Vec<String> {
+    let (kernels, diagnostics) = compile(source);
+    let has_errors = diagnostics
+        .iter()
+        .any(|it| it.severity() == Severity::Error);
+    assert_eq!(kernels.is_empty(), has_errors, "{source}");
+    let lines = diagnostics.iter().map(|it| {
+        let before = &source[..it.span.range().start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.len() - before.rfind('\n').map_or(0, |it| it + 1) + 1;
+        format!("{line}:{column} {} {}", it.code(), it.message())
+    });
+    lines.collect()
+}
+
+fn assert_reports(cases: &[(&str, &str)]) {
+    for (source, expected) in cases {
+        assert_eq!(report(source), [*expected], "{source}");
+    }
+}
+
+/// Each case is the body of a function, which begins at column 1 of line 2.
+fn assert_in_body(cases: &[(&str, &str)]) {
+    for (body, expected) in cases {
+        let source = format!(
+            "void f(int n, double a[n], const int s[n], float g) {{\n{body}\n}}\nvoid other(void) {{}}"
+        );
+        assert_eq!(report(&source), [format!("2:{expected}")], "{body}");
+    }
+}
+
+#[test]
+fn files_without_a_kernel() {
+    let message = "1:1 E012 there is no function in this file";
+    assert_reports(&[("", message), ("// nothing\n#include <math.h>\n", message)]);
+}
+
+#[test]
+fn characters_and_numbers() {
+    assert_in_body(&[
+        ("n = 1 @ 2;", "7 E001 no C token starts with '@'"),
+        ("n = 09;", "5 E003 `09` is not a number"),
+        (
+            "n = 99999999999999999999;",
+            "5 E003 `99999999999999999999` is larger than any 64-bit integer",
+        ),
+        (
+            "n = 1; \"text\";",
+            "8 E011 string literals are not in the language",
+        ),
+    ]);
+    assert_reports(&[("/* open\n*", "1:1 E002 this comment is not closed")]);
+}
+
+#[test]
+fn directives() {
+    assert_reports(&[
+        (
+            "#ifdef A\nvoid f(void) {}",
+            "1:1 E004 `#ifdef` is not in the language yet",
+        ),
+        (
+            "#define F(x) x\nvoid f(void) {}",
+            "1:1 E004 `#define` with parameters is not in the language yet",
+        ),
+    ]);
+}
+
+#[test]
+fn syntax() {
+    assert_in_body(&[
+        ("a[0] = ;", "8 E010 expected an expression, found `;`"),
+        (
+            "if (n { a[0] = 1; }",
+            "7 E010 expected `)`, `,` or an operator, found `{`",
+        ),
+        (
+            "for (int i = 0, i < n; i++) {}",
+            "19 E010 expected `;`, `,`, `[` or `=`, found `<`",
+        ),
+        (
+            "n = 1 2;",
+            "7 E010 expected `;`, `,` or an operator, found `2`",
+        ),
+    ]);
+    assert_reports(&[
+        (
+            "void f(int n) { n = 1",
+            "1:21 E010 expected `;`, `,` or an operator, found the end of the file",
+        ),
+        (
+            "void f(int n { }",
+            "1:14 E010 expected `)`, `,` or `[`, found `{`",
+        ),
+        ("f(void) {}", "1:1 E010 expected `;` or a type, found `f`"),
+    ]);
+}
+
+#[test]
+fn several_errors_are_reported_at_once() {
+    let source = "void f(int n, double a[n]) {\n  a[0] = ;\n  a[1] = 1\n}\nvoid g(int m) {\n  k = m;\n  m = j;\n}";
+    let expected = [
+        "2:10 E010 expected an expression, found `;`",
+        "4:1 E010 expected `;`, `,` or an operator, found `}`",
+        "6:3 E030 nothing is called `k` here",
+        "7:7 E030 nothing is called `j` here",
+    ];
+    assert_eq!(report(source), expected);
+}
+
+#[test]
+fn constructs_that_are_not_in_the_language() {
+    assert_in_body(&[
+        (
+            "switch (n) { n = 1; }",
+            "1 E011 `switch` is not in the language yet",
+        ),
+        ("goto end;", "1 E011 `goto` is not in the language yet"),
+        (
+            "a[0] = sizeof(int);",
+            "8 E011 `sizeof` is not in the language yet",
+        ),
+        ("a[0].x = 1;", "5 E011 `.` is not in the language yet"),
+        (
+            "struct point p;",
+            "1 E011 `struct` is not in the language yet",
+        ),
+        (
+            "while (n) break;",
+            "11 E011 `break` is not in the language yet",
+        ),
+        (
+            "while (n) continue;",
+            "11 E011 `continue` is not in the language yet",
+        ),
+        ("return;", "1 E011 `return` is not in the language yet"),
+        (
+            "_Bool b = 1;",
+            "1 E011 the type `_Bool` is not in the language yet",
+        ),
+        (
+            "*a = 1;",
+            "1 E011 the pointer operator `*` is not in the language yet",
+        ),
+        (
+            "int *p;",
+            "5 E011 `p` is a pointer; pointers are not in the language yet",
+        ),
+        (
+            "int p[3];",
+            "5 E011 `p` is a local array; those are not in the language yet",
+        ),
+        (
+            "a[0] = (n = 1);",
+            "9 E011 an assignment inside an expression is not in the language yet",
+        ),
+        (
+            "a[0] = a[n++];",
+            "10 E011 an assignment inside an expression is not in the language yet",
+        ),
+        (
+            "a[0] = (n, 1);",
+            "9 E011 the comma operator is not in the language yet",
+        ),
+        (
+            "other();",
+            "1 E011 this calls `other`; calls between functions are not in the language yet",
+        ),
+        (
+            "a[0] = sqrt(a[0]);",
+            "8 E011 this calls `sqrt`; calls of library functions are not in the language yet",
+        ),
+        (
+            "f(n, a, s, g);",
+            "1 E032 `f` calls itself; kernels cannot be recursive",
+        ),
+    ]);
+    assert_reports(&[
+        (
+            "void f(int n, float *x) {}",
+            "1:21 E011 `x` is a pointer; pointers are not in the language yet",
+        ),
+        (
+            "static const int n = 4; void f(void) {}",
+            "1:1 E011 variables outside of functions are not in the language yet",
+        ),
+        (
+            "typedef int T; void f(void) {}",
+            "1:1 E011 `typedef` is not in the language yet",
+        ),
+        (
+            "struct p { int x; int y; }; void f(void) {}",
+            "1:1 E011 `struct` is not in the language yet",
+        ),
+    ]);
+}
+
+#[test]
+fn signatures() {
+    assert_reports(&[
+        (
+            "int f(void) {}",
+            "1:1 E020 the kernel `f` does not return `void`",
+        ),
+        (
+            "void f(long double x) {}",
+            "1:8 E021 `long double` is not a type",
+        ),
+        ("void f(void x) {}", "1:8 E022 `void` has no values"),
+        (
+            "void f(static int x) {}",
+            "1:8 E023 `static` has no meaning here",
+        ),
+        ("void f(int) {}", "1:8 E024 this parameter has no name"),
+        (
+            "void f(int a[]) {}",
+            "1:13 E025 the array `a` has no length",
+        ),
+        (
+            "void f(float n, int a[n]) {}",
+            "1:22 E026 this length of `a` is not known when the kernel is called",
+        ),
+        (
+            "void f(int n, int a[n / 2]) {}",
+            "1:20 E026 this length of `a` is not known when the kernel is called",
+        ),
+        (
+            "void f(int a[n], int n) {}",
+            "1:14 E030 nothing is called `n` here",
+        ),
+        ("void f(int n, int n) {}", "1:19 E031 `n` is declared twice"),
+        (
+            "void f(void) {} void f(void) {}",
+            "1:22 E031 `f` is declared twice",
+        ),
+    ]);
+}
+
+#[test]
+fn names_and_types() {
+    assert_in_body(&[
+        ("m = 1;", "1 E030 nothing is called `m` here"),
+        ("int k = 1; int k = 2;", "16 E031 `k` is declared twice"),
+        ("int n = 2;", "5 E031 `n` is declared twice"),
+        (
+            "{ int k = 1; } n = k;",
+            "20 E030 nothing is called `k` here",
+        ),
+        ("n = g[0];", "5 E040 `g` is not an array"),
+        (
+            "n = a;",
+            "5 E041 the array `a` stands where a number is needed",
+        ),
+        (
+            "a = 1;",
+            "1 E041 the array `a` stands where a number is needed",
+        ),
+        (
+            "n = s[0][1];",
+            "5 E042 `s` has 1 dimension, here it has 2 subscripts",
+        ),
+        ("n = s[g];", "7 E043 this subscript of `s` is a `float`"),
+        ("s[0] = 1;", "1 E044 `s` is `const`"),
+        ("const int k = 1; k = 2;", "18 E044 `k` is `const`"),
+        (
+            "n + 1 = 2;",
+            "7 E010 expected `;`, `,` or an operator, found `=`",
+        ),
+        ("(n + 1) += 2;", "2 E045 this cannot be assigned to"),
+        ("n = n % g;", "9 E046 `%` needs integers, this is a `float`"),
+        ("g <<= 1;", "1 E046 `<<` needs integers, this is a `float`"),
+        ("n = ~g;", "6 E046 `~` needs integers, this is a `float`"),
+    ]);
+}
+
+#[test]
+fn the_nearest_name_is_proposed() {
+    let (_, diagnostics) = compile("void f(int n, double weight[n]) { wieght[0] = 1; }");
+    let help: Vec<_> = diagnostics.iter().map(|it| it.help()).collect();
+    assert_eq!(help, [Some("did you mean `weight`?".to_owned())]);
+}
+
+#[test]
+fn a_duplicate_shows_what_it_repeats() {
+    let source = "void f(int n) { int k = n; int k = 2; }";
+    let (_, diagnostics) = compile(source);
+    let spans: Vec<_> = diagnostics
+        .iter()
+        .flat_map(|it| &it.labels)
+        .map(|it| it.span.range().start)
+        .collect();
+    assert_eq!(spans, [20]);
+}
+
+#[test]
+fn pragmas_need_a_loop_that_counts() {
+    let pragma = "#pragma strew tile(i = 4)\n";
+    let uncounted = [
+        ("n = 1;", "no `for` loop follows this `#pragma strew`"),
+        (
+            "for (int i = 0; i <= m; i++) ;",
+            "the loop cannot be scheduled: its iterator may wrap around before it reaches the bound",
+        ),
+        (
+            "for (int i = n; i > 0; i--) ;",
+            "the loop cannot be scheduled: its header does not count up to a bound in constant steps",
+        ),
+        (
+            "for (int i = 0; i < n; i++) i += 1;",
+            "the loop cannot be scheduled: its iterator is assigned in its body",
+        ),
+        (
+            "for (int i = 0; i < n; i++) n = 2;",
+            "the loop cannot be scheduled: its bound changes while it runs",
+        ),
+    ];
+    for (body, message) in uncounted {
+        let source = format!("void f(int n, int m) {{\n{pragma}{body} }}");
+        let found: Vec<String> = report(&source)
+            .iter()
+            .map(|it| it[10..].to_owned())
+            .collect();
+        assert_eq!(found, [message], "{body}");
+    }
+}
+
+#[test]
+fn warnings_leave_the_kernel() {
+    let (kernels, diagnostics) = compile("void f(int n, int a[n]) { int t; a[0] = t; n; }");
+    assert_eq!(kernels.len(), 1);
+    let codes: Vec<_> = diagnostics
+        .iter()
+        .map(|it| (it.code(), it.severity()))
+        .collect();
+    assert_eq!(
+        codes,
+        [("W001", Severity::Warning), ("W002", Severity::Warning)]
+    );
+}

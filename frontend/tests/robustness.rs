@@ -1,0 +1,197 @@
+//! Whatever the source text is, the answer comes soon and is an answer.
+
+use std::time::{Duration, Instant};
+use strew_frontend::{Problem, Severity, compile};
+
+fn problems(source: &str) -> Vec<Problem> {
+    let (kernels, diagnostics) = compile(source);
+    let has_errors = diagnostics
+        .iter()
+        .any(|it| it.severity() == Severity::Error);
+    assert!(!has_errors || kernels.is_empty());
+    for diagnostic in &diagnostics {
+        assert!(source.get(diagnostic.span.range()).is_some());
+        assert!(!diagnostic.message().is_empty());
+    }
+    diagnostics.into_iter().map(|it| it.problem).collect()
+}
+
+/// Generous: a debug build on a busy machine has to make it, an algorithm of quadratic time must not.
+fn soon(source: &str) -> Vec<Problem> {
+    let start = Instant::now();
+    let problems = problems(source);
+    let limit = Duration::from_secs(20);
+    assert!(start.elapsed() < limit, "{:?}", start.elapsed());
+    problems
+}
+
+fn in_function(body: &str) -> String {
+    format!("void f(int n, double a[n]) {{ {body} }}")
+}
+
+#[test]
+fn a_megabyte_of_brackets_is_one_error() {
+    for bracket in ["(", "[", "{", "-(", "if (n) {"] {
+        let source = in_function(&bracket.repeat(1_000_000));
+        let found = soon(&source);
+        assert!(
+            matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]),
+            "{bracket}: {found:?}"
+        );
+    }
+    let found = soon(&"(".repeat(1_000_000));
+    assert!(matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]));
+}
+
+#[test]
+fn endless_statements_are_one_error() {
+    let cases = [
+        format!("a[0] = {} 1;", "1 + ".repeat(100_000)),
+        format!("a[0] = {} 1;", "- ".repeat(500_000)),
+        format!("{} ;", "if (n) ".repeat(100_000)),
+        format!("{} ;", "for (;;) ".repeat(100_000)),
+        format!("a[0] = {} 1;", "n ? 1 : ".repeat(100_000)),
+        format!("a[0] = {} 1;", "(int) ".repeat(100_000)),
+        format!("a[0] = a{};", "[0]".repeat(100_000)),
+    ];
+    for case in cases {
+        let found = soon(&in_function(&case));
+        let limited = matches!(
+            found.as_slice(),
+            [Problem::StatementTooLong { .. } | Problem::NestingTooDeep { .. }]
+        );
+        // `for (;;)` has semicolons, so that its depth is seen by the parser alone.
+        assert!(limited, "{:?}: {found:?}", case.get(..30));
+    }
+}
+
+#[test]
+fn long_chains_and_deep_nests_below_the_limits_compile_on_a_small_stack() {
+    let sum = format!("a[0] = {} 1;", "n + ".repeat(190));
+    let nest = format!("{} a[0] = 1;", "if (n > a[1]) ".repeat(95));
+    let deep = format!("{} {sum} {}", "{".repeat(90), "}".repeat(90));
+    let index = format!("a[0] = {}0{};", "a[(int)".repeat(90), "]".repeat(90));
+    for body in [sum, nest, deep, index] {
+        assert_eq!(problems(&in_function(&body)), [], "{}", &body[..40]);
+    }
+}
+
+#[test]
+fn long_chains_of_operators_are_refused_by_their_depth() {
+    let found = problems(&in_function(&format!("a[0] = {} 1;", "n + ".repeat(500))));
+    assert!(
+        matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn garbage_is_answered_soon() {
+    let cases = [
+        "@".repeat(100_000),
+        "; ".repeat(200_000),
+        "} ".repeat(200_000),
+        "x ".repeat(200_000),
+        "void f(".repeat(30_000),
+        "\u{1F600}".repeat(10_000),
+        in_function(&"x = ;\n".repeat(20_000)),
+        in_function(&"x y z\n".repeat(3_000)),
+        "#define A A A\n".repeat(1000) + "A",
+        "# \n".repeat(100_000),
+        "/*".repeat(100_000),
+        "'".repeat(100_000),
+        "\0\r\u{7f}\u{feff}".repeat(1000),
+    ];
+    for case in cases {
+        assert!(!soon(&case).is_empty(), "{:?}", case.get(..8));
+    }
+}
+
+#[test]
+fn large_files_take_linear_time() {
+    let declarations: String = (0..20_000).map(|it| format!("int v{it} = n;\n")).collect();
+    assert_eq!(soon(&in_function(&declarations)), []);
+    let shadows = "{ int v = n; v++; a[v] = 0; }\n".repeat(10_000);
+    assert_eq!(soon(&in_function(&shadows)), []);
+    let functions: String = (0..5_000)
+        .map(|it| {
+            format!("void f{it}(int n, double a[n]) {{ for (int i = 0; i < n; i++) a[i] += i; }}\n")
+        })
+        .collect();
+    assert_eq!(soon(&functions), []);
+}
+
+#[test]
+fn every_prefix_of_a_kernel_is_answered() {
+    let source = "#define K 3 // c\nvoid f(int n, const float x[n][K], double o[n]) {\n#pragma strew tile(i = 2)\nL: \
+        for (int i = 0; i <= n - 1; i++) { int t = x[i][1] > 2.5e-3f ? 'a' : ~i; if (t && !n) o[t] += -x[i][2]; else o[i]--; } }";
+    assert_eq!(problems(source), []);
+    for end in 0..source.len() {
+        problems(&source[..end]);
+        problems(&source[end..]);
+    }
+}
+
+/// A few thousand random mixtures of tokens: most are nonsense, some are C.
+#[test]
+fn mixtures_of_tokens_are_answered() {
+    let words = [
+        "for",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ";",
+        ",",
+        "int",
+        "const",
+        "double",
+        "i",
+        "a",
+        "n",
+        "=",
+        "+=",
+        "++",
+        "<",
+        "+",
+        "*",
+        "0",
+        "1.5",
+        "if",
+        "else",
+        "while",
+        "do",
+        "?",
+        ":",
+        "void",
+        "f",
+        "return",
+        "struct",
+        "#pragma strew x\n",
+        "#define n a\n",
+        "'x'",
+        "\"",
+        "@",
+        "(int)",
+        "a[0] = 1;",
+        "for (i = 0; i < n; i++)",
+        "int i = 0;",
+        "unsigned",
+    ];
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..3_000 {
+        let length = random(40);
+        let text: Vec<&str> = (0..length).map(|_| words[random(words.len())]).collect();
+        let text = text.join(" ");
+        problems(&text);
+        problems(&in_function(&text));
+    }
+}
