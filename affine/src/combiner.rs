@@ -5,11 +5,13 @@ use std::sync::Arc;
 /// How updates of one element are combined.
 ///
 /// # Laws
-/// For every type with an [`identity`](Combine::identity), writing `a ∘ b` for the value of [`body`](Combine::body) with `a`
-/// held and `b` incoming:
-/// * `identity ∘ b` is `b`, and `a ∘ identity` is `a`, bit for bit (any NaN equal to any NaN);
-/// * `(a ∘ b) ∘ c` is `a ∘ (b ∘ c)`: bit for bit where [`is_exact`](Combine::is_exact), else up to rounding;
-/// * operands are never exchanged: strategies keep the order of the iterations, so commutativity is not asked for.
+/// For every type with an [`identity`](Combine::identity) `e`, writing `a ∘ b` for the value of [`body`](Combine::body) with `a`
+/// held and `b` incoming, and any NaN equal to any NaN:
+/// * `a ∘ e` is `a`, and `a ∘ (e ∘ b)` is `a ∘ b`, bit for bit. (`e ∘ b` may differ from `b` where `b` never changes anything, as a
+///   NaN does not in a maximum.)
+/// * `a ∘ (b ∘ c)` is `(a ∘ b) ∘ c` for `b` and `c` combined into `e` first: bit for bit where [`is_exact`](Combine::is_exact),
+///   else up to rounding.
+/// * Operands are never exchanged: strategies keep the order of the iterations, so commutativity is not asked for.
 pub trait Combine: fmt::Debug + Send + Sync {
     /// The name in the kernel text and in schedules.
     fn name(&self) -> &str;
@@ -268,5 +270,92 @@ impl Combine for Xor {
 
     fn is_exact(&self, _: Type) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate;
+
+    fn apply(body: &Expr, held: Value, incoming: Value) -> Value {
+        let on = |expr: &Expr| apply(expr, held, incoming);
+        match body {
+            Expr::Operand(Operand::Held) => held,
+            Expr::Operand(Operand::Incoming) => incoming,
+            Expr::Binary(op, left, right, _) => {
+                evaluate::binary(*op, on(left), on(right)).unwrap_or(held)
+            }
+            Expr::Compare(op, left, right) => {
+                Value::bool(evaluate::compare(*op, on(left), on(right)))
+            }
+            Expr::Select(condition, then, otherwise) => on(if on(condition) == Value::bool(true) {
+                then
+            } else {
+                otherwise
+            }),
+            other => unreachable!("{other:?} is in no built-in body"),
+        }
+    }
+
+    fn samples(ty: Type) -> Vec<Value> {
+        let floats = [
+            0.0,
+            -0.0,
+            1.5,
+            -2.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            1e-320,
+        ];
+        let integers = [
+            0,
+            1,
+            -1,
+            2,
+            5,
+            77,
+            i128::from(i64::MIN),
+            i128::from(i64::MAX),
+        ];
+        if ty.is_float() {
+            floats.map(|it| Value::float(ty, it)).to_vec()
+        } else {
+            integers.map(|it| Value::integer(ty, it)).to_vec()
+        }
+    }
+
+    fn same(left: Value, right: Value) -> bool {
+        let nan = |it: Value| it.as_float().is_some_and(f64::is_nan);
+        left == right || nan(left) && nan(right)
+    }
+
+    #[test]
+    fn the_laws_hold_for_every_built_in_combiner_on_every_type() {
+        for combiner in Combiner::built_in() {
+            for ty in Type::ELEMENTS {
+                let Some(e) = combiner.identity(ty) else {
+                    continue;
+                };
+                let body = combiner.body(ty);
+                let on = |held, incoming| apply(&body, held, incoming);
+                for a in samples(ty) {
+                    assert!(same(on(a, e), a), "{combiner} on {ty}: {a:?} ∘ e");
+                    for b in samples(ty) {
+                        assert!(
+                            same(on(a, on(e, b)), on(a, b)),
+                            "{combiner} {ty}: {a:?} {b:?}"
+                        );
+                        for c in samples(ty) {
+                            let grouped = on(a, on(on(e, b), c));
+                            let in_order = on(on(a, b), c);
+                            let exact = same(grouped, in_order);
+                            assert!(exact || !combiner.is_exact(ty), "{combiner} on {ty}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -141,19 +141,23 @@ fn guard(kernel: &Kernel) -> Guard {
         alone
     };
     match kernel.body.as_slice() {
-        _ if !can_fail(kernel) => Guard::Nobody,
         [Node::Forall(forall)] if writes_targets_alone(forall) => Guard::Forall,
-        _ => Guard::Caller,
+        _ if can_fail(kernel) => Guard::Caller,
+        _ => Guard::Nobody,
     }
 }
 
-/// Whether a run can end early: at a subscript that is not proved before the run, at a division, or in a `while`, which can be
-/// asked to stop.
+/// Whether a run can end early: at a subscript that is not proved before the run, at a division, in a `while`, which can be asked
+/// to stop, or in a forall with private buffers, for which there may be no memory.
 fn can_fail(kernel: &Kernel) -> bool {
     let mut fails = false;
     walk(&kernel.body, &mut |node, _| {
-        fails |=
-            matches!(node, Node::ScfWhile { .. }) || node.expressions().into_iter().any(divides);
+        let ends_early = match node {
+            Node::ScfWhile { .. } => true,
+            Node::Forall(forall) => !forall.privates.is_empty(),
+            _ => false,
+        };
+        fails |= ends_early || node.expressions().into_iter().any(divides);
     });
     fails
         || accesses(kernel).iter().any(|site| {

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Forall, Node, Private, Variable};
+use strew_affine::{AffineExpr, AffineFor, Bound, Forall, Node, Private, Variable};
 use strew_runtime::abi::{AUTO, Call, ForallCall, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -158,21 +158,32 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(table)
     }
 
-    /// How many iterations the first affine loop of the body has over all iterations of the forall: the distance from its lower
-    /// bound in the first to its upper bound in the last. The number of iterations of the forall when there is no such loop.
+    /// An estimate of the work: how many iterations the first affine loop of the body has over all iterations of the forall (the
+    /// distance from its lower bound in the first to its upper bound in the last), times those of the loops inside it whose
+    /// bounds are the same every time. The number of iterations of the forall when its body has no affine loop.
     fn trips(&mut self, forall: &Forall, count: Value) -> Value {
-        let first_loop = forall.body.iter().find_map(|node| match node {
-            Node::AffineFor(inner) => Some(inner),
-            _ => None,
-        });
-        let ends = first_loop.and_then(|inner| ends(forall, inner));
-        match ends {
-            Some((lower, upper)) => {
-                let (lower, upper) = (self.affine(&lower), self.affine(&upper));
-                self.builder.ins().isub(upper, lower)
+        let outer = first_loop(&forall.body);
+        let ends = outer.and_then(|outer| ends(forall, outer));
+        let Some((outer, (lower, upper))) = outer.zip(ends) else {
+            return count;
+        };
+        let mut trips = self.distance(&lower, &upper);
+        let mut body = &outer.body;
+        while let Some(inner) = first_loop(body) {
+            if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
+                let turns = self.distance(lower, upper);
+                let one = self.builder.ins().iconst(types::I64, 1);
+                let turns = self.builder.ins().smax(turns, one);
+                trips = self.builder.ins().imul(trips, turns);
             }
-            None => count,
+            body = &inner.body;
         }
+        trips
+    }
+
+    fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
+        let (lower, upper) = (self.affine(lower), self.affine(upper));
+        self.builder.ins().isub(upper, lower)
     }
 
     fn run(&mut self, table: Value) {
@@ -254,6 +265,23 @@ fn ends(forall: &Forall, inner: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     Some((lower, upper))
 }
 
+fn first_loop(body: &[Node]) -> Option<&AffineFor> {
+    body.iter().find_map(|node| match node {
+        Node::AffineFor(inner) => Some(inner),
+        _ => None,
+    })
+}
+
+/// The bound, when it is one expression over parameters alone.
+fn fixed(bound: &Bound) -> Option<&AffineExpr> {
+    let expr = bound.as_single()?;
+    let mut over_parameters = true;
+    expr.for_each_variable(&mut |variable| {
+        over_parameters &= matches!(variable, Variable::Param(_));
+    });
+    over_parameters.then_some(expr)
+}
+
 fn strategy_number(name: &str) -> Result<u32, CompileError> {
     if name == "auto" {
         return Ok(AUTO);
@@ -272,4 +300,4 @@ fn strategy_number(name: &str) -> Result<u32, CompileError> {
         })
 }
 
-const _: () = assert!(size_of::<Slot>() == 16 && size_of::<Call>() % 8 == 0);
+const _: () = assert!(size_of::<Slot>() == 16 && size_of::<Call>().is_multiple_of(8));
