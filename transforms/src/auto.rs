@@ -1,5 +1,6 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
+use crate::tiling::trip_count;
 use crate::{LoopPath, Reason, Schedule, Step, TileIndirection, Unroll, tree};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, Kernel, Node, Place, Subscript};
@@ -45,8 +46,8 @@ pub fn auto(kernel: &Kernel, machine: &Machine) -> (Schedule, Vec<Decision>) {
         decisions: Vec::new(),
     };
     scheduler.tile(kernel, &kernel.body);
-    for target in unrollable(&scheduler.kernel) {
-        scheduler.consider(Step::Unroll(Unroll::new(target, machine.updates_in_flight)));
+    for request in unrollable(&scheduler.kernel, machine) {
+        scheduler.consider(Step::Unroll(request));
     }
     (scheduler.schedule, scheduler.decisions)
 }
@@ -94,16 +95,29 @@ impl Scheduler {
 }
 
 /// The innermost loops of few statements that update through an indirection.
-fn unrollable(kernel: &Kernel) -> Vec<LoopPath> {
+fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<Unroll> {
     let loops = tree::loops(kernel).into_iter();
-    loops
-        .filter_map(|nested| match nested.it {
-            Loop::Affine(it) if is_short(&it.body) && updates_through_indirection(&it.body) => {
-                Some(path_to(kernel, it))
-            }
-            _ => None,
-        })
+    let short = loops.filter_map(|nested| match nested.it {
+        Loop::Affine(it) if is_short(&it.body) && updates_through_indirection(&it.body) => Some(it),
+        _ => None,
+    });
+    let factors = short.map(|it| (it, factor(it, machine)));
+    factors
+        .filter(|(_, factor)| *factor > 1)
+        .map(|(it, factor)| Unroll::new(path_to(kernel, it), factor))
         .collect()
+}
+
+/// A loop that is known to be short goes away altogether.
+fn factor(target: &AffineFor, machine: &Machine) -> u64 {
+    let trips = || {
+        let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
+        let trips = trip_count(lower, upper, target.step).ok()?.as_constant()?;
+        u64::try_from(trips)
+            .ok()
+            .filter(|trips| *trips <= MOST_UNROLLED as u64)
+    };
+    trips().unwrap_or(machine.updates_in_flight)
 }
 
 fn is_short(body: &[Node]) -> bool {
@@ -127,4 +141,75 @@ fn updates_through_indirection(body: &[Node]) -> bool {
 
 fn path_to(kernel: &Kernel, target: &AffineFor) -> LoopPath {
     LoopPath::new([kernel.iters[target.iter].name.clone()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::{assert_same_meaning, kernel};
+
+    #[track_caller]
+    fn schedules(source: &str, expected: &[&str]) -> Vec<Decision> {
+        let kernel = kernel(source);
+        let (schedule, decisions) = auto(&kernel, &Machine::default());
+        let steps: Vec<String> = schedule.steps().iter().map(ToString::to_string).collect();
+        assert_eq!(steps, expected);
+        let after = schedule
+            .apply(&kernel, &mut ())
+            .expect("steps that are accepted");
+        assert_same_meaning(&kernel, &after);
+        decisions
+    }
+
+    #[test]
+    fn an_indirect_update_is_tiled_and_unrolled() {
+        schedules(
+            "kernel @k(n: i64, m: i64, seg: i32[n], out: i64[m]) {
+               affine.for i in 0..n { out[seg[i]] reduce(add) 1 }
+             }",
+            &[
+                "tile_indirection_using_forall(i, chunks = 8, strategy = auto)",
+                "unroll(i, 4)",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_outermost_loop_that_can_be_is_tiled() {
+        let decisions = schedules(
+            "kernel @k(n: i64, m: i64, seg: i32[n], s: i64[n], out: i64[m]) {
+               affine.for t in 0..3 {
+                 s[0] = s[0] + t
+                 affine.for i in 0..n { affine.for k in 0..2 { out[seg[i]] reduce(add) s[0] } }
+               }
+             }",
+            &[
+                "tile_indirection_using_forall(i, chunks = 8, strategy = auto)",
+                "unroll(k, 2)",
+            ],
+        );
+        let refused = decisions
+            .first()
+            .and_then(|decision| decision.refused.as_ref());
+        assert_eq!(refused.map(Reason::name), Some("Carried"));
+    }
+
+    #[test]
+    fn what_cannot_run_at_once_is_unrolled_at_least() {
+        schedules(
+            "kernel @k(n: i64, m: i64, seg: i32[n], out: i64[m]) {
+               affine.for i in 0..n { out[seg[i]] reduce(add) out[0] }
+             }",
+            &["unroll(i, 4)"],
+        );
+    }
+
+    #[test]
+    fn where_nothing_pays_nothing_is_done() {
+        schedules("kernel @k(n: i64) { }", &[]);
+        schedules(
+            "kernel @k(n: i64, x: f64[n]) { affine.for i in 0..n { x[i] = 2.0 * x[i] } }",
+            &[],
+        );
+    }
 }

@@ -10,23 +10,62 @@ use strew_affine::{
 /// What becomes what in a copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copying {
-    /// An iterator becomes another one plus a constant.
-    iters: HashMap<IterId, (IterId, i64)>,
+    iters: HashMap<IterId, Iteration>,
     locals: HashMap<LocalId, LocalId>,
     arrays: HashMap<ArrayId, ArrayId>,
 }
 
+/// What an iterator becomes.
+#[derive(Clone, Copy, Debug)]
+enum Iteration {
+    /// Another iterator plus a constant.
+    Shifted(IterId, i64),
+    /// A constant.
+    Fixed(i64),
+}
+
+impl Iteration {
+    fn affine(self) -> Option<AffineExpr> {
+        match self {
+            // A variable plus a constant is a canonical expression: there is nothing to overflow.
+            Self::Shifted(base, offset) => AffineExpr::from(base).offset(offset).ok(),
+            Self::Fixed(value) => Some(value.into()),
+        }
+    }
+
+    fn expr(self) -> Expr {
+        match self {
+            Self::Shifted(base, 0) => Expr::Iter(base),
+            Self::Shifted(base, offset) => Expr::binary(
+                BinaryOp::Add,
+                Expr::Iter(base),
+                Expr::i64(offset),
+                Span::default(),
+            ),
+            Self::Fixed(value) => Expr::i64(value),
+        }
+    }
+}
+
 impl Copying {
+    /// `iter` becomes `value`.
+    pub(crate) fn fix(iter: IterId, value: i64) -> Self {
+        Self {
+            iters: HashMap::from([(iter, Iteration::Fixed(value))]),
+            ..Self::default()
+        }
+    }
+
     /// `iter` becomes `base + offset`.
     pub(crate) fn shift(iter: IterId, base: IterId, offset: i64) -> Self {
         Self {
-            iters: HashMap::from([(iter, (base, offset))]),
+            iters: HashMap::from([(iter, Iteration::Shifted(base, offset))]),
             ..Self::default()
         }
     }
 
     /// Everything that `body` declares becomes something new in `kernel`, called as before with `_suffix` behind it.
-    pub(crate) fn anew(mut self, kernel: &mut Kernel, body: &[Node], suffix: usize) -> Self {
+    pub(crate) fn anew(mut self, kernel: &mut Kernel, body: &[Node], suffix: i64) -> Self {
         visit::walk(body, &mut |node, _| match node {
             Node::AffineFor(it) => self.new_iter(kernel, it.iter, suffix),
             Node::ScfFor(it) => self.new_iter(kernel, it.iter, suffix),
@@ -42,19 +81,20 @@ impl Copying {
         self
     }
 
-    fn new_iter(&mut self, kernel: &mut Kernel, iter: IterId, suffix: usize) {
+    fn new_iter(&mut self, kernel: &mut Kernel, iter: IterId, suffix: i64) {
         let mut it = kernel.iters[iter].clone();
         it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
-        self.iters.insert(iter, (kernel.iters.alloc(it), 0));
+        let anew = Iteration::Shifted(kernel.iters.alloc(it), 0);
+        self.iters.insert(iter, anew);
     }
 
-    fn new_local(&mut self, kernel: &mut Kernel, local: LocalId, suffix: usize) {
+    fn new_local(&mut self, kernel: &mut Kernel, local: LocalId, suffix: i64) {
         let mut it = kernel.locals[local].clone();
         it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
         self.locals.insert(local, kernel.locals.alloc(it));
     }
 
-    fn new_array(&mut self, kernel: &mut Kernel, array: ArrayId, suffix: usize) {
+    fn new_array(&mut self, kernel: &mut Kernel, array: ArrayId, suffix: i64) {
         let mut it = kernel.arrays[array].clone();
         it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
         self.arrays.insert(array, kernel.arrays.alloc(it));
@@ -107,7 +147,7 @@ impl Copying {
     }
 
     fn iter(&self, iter: &mut IterId) {
-        if let Some((base, _)) = self.iters.get(iter) {
+        if let Some(Iteration::Shifted(base, _)) = self.iters.get(iter) {
             *iter = *base;
         }
     }
@@ -140,12 +180,8 @@ impl Copying {
     }
 
     fn affine(&self, expr: &mut AffineExpr) -> Result<(), Overflow> {
-        // A variable plus a constant is always a canonical expression: `offset` has nothing to overflow.
         *expr = expr.substitute(&|variable| match variable {
-            Variable::Iter(iter) => {
-                let (base, offset) = self.iters.get(&iter)?;
-                AffineExpr::from(*base).offset(*offset).ok()
-            }
+            Variable::Iter(iter) => self.iters.get(&iter)?.affine(),
             Variable::Param(_) => None,
         })?;
         Ok(())
@@ -163,8 +199,8 @@ impl Copying {
     fn expr(&self, expr: &mut Expr) -> Result<(), Overflow> {
         match expr {
             Expr::Iter(iter) => {
-                if let Some((base, offset)) = self.iters.get(iter) {
-                    *expr = shifted(*base, *offset);
+                if let Some(iteration) = self.iters.get(iter) {
+                    *expr = iteration.expr();
                 }
             }
             Expr::Local(local) => self.local(local),
@@ -175,14 +211,5 @@ impl Copying {
             }
         }
         Ok(())
-    }
-}
-
-fn shifted(base: IterId, offset: i64) -> Expr {
-    let iter = Expr::Iter(base);
-    if offset == 0 {
-        iter
-    } else {
-        Expr::binary(BinaryOp::Add, iter, Expr::i64(offset), Span::default())
     }
 }

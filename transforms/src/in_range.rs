@@ -6,53 +6,90 @@ use strew_affine::{
     Access, AffineExpr, AffineFor, Array, Factor, IterId, Kernel, Overflow, Subscript, Variable,
 };
 
-/// Whether every subscript of `access` lies in its extent at every iteration of `target`, whose surrounding loops are `around`.
-/// `false` means that nobody could tell.
-pub(crate) fn is_in_range(
-    kernel: &Kernel,
-    target: &AffineFor,
-    around: &[Loop<'_>],
-    access: &Access,
-) -> bool {
-    let Ok(Some((least, beyond))) = iterator_range(target, around) else {
-        return false;
-    };
+/// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost first. `false` means that
+/// nobody could tell.
+pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) -> bool {
+    let ranges: Vec<Range> = (0..loops.len())
+        .filter_map(|depth| Range::of(loops[depth], &loops[..depth]).unwrap_or(None))
+        .collect();
     let extents = &kernel.arrays[access.array].extents;
     let mut dimensions = access.subscripts.iter().zip(extents);
     dimensions.all(|(subscript, extent)| match subscript {
-        Subscript::Affine(expr) => {
-            let in_range = subscript_in_range(kernel, expr, extent, target.iter, &least, &beyond);
-            in_range.unwrap_or(false)
-        }
+        Subscript::Affine(expr) => stays_below(kernel, expr, extent, &ranges).unwrap_or(false),
         Subscript::Computed(_) => false,
     })
 }
 
-fn subscript_in_range(
+fn stays_below(
     kernel: &Kernel,
     subscript: &AffineExpr,
     extent: &AffineExpr,
-    iter: IterId,
-    least: &AffineExpr,
-    beyond: &AffineExpr,
+    ranges: &[Range],
 ) -> Result<bool, Overflow> {
-    let Some((coefficient, rest)) = split(subscript, iter) else {
+    let (Some(least), Some(greatest)) = (
+        extreme(subscript, ranges, End::Least)?,
+        extreme(subscript, ranges, End::Greatest)?,
+    ) else {
         return Ok(false);
     };
-    let greatest = beyond.offset(-1)?;
-    let (low, high) = if coefficient < 0 {
-        (&greatest, least)
-    } else {
-        (least, &greatest)
-    };
-    let low = low.scaled(coefficient)?.plus(&rest)?;
-    let high = high.scaled(coefficient)?.plus(&rest)?;
-    Ok(is_non_negative(kernel, &low) && is_non_negative(kernel, &extent.minus(&high)?.offset(-1)?))
+    let room = extent.minus(&greatest)?.offset(-1)?;
+    Ok(is_non_negative(kernel, &least) && is_non_negative(kernel, &room))
 }
 
-/// Bounds over parameters alone that hold for the iterator of `target` at every iteration: the first is reached from above,
-/// the second never.
-fn iterator_range(
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Least,
+    Greatest,
+}
+
+/// What bounds `expr` on one side, over parameters alone: each iterator is replaced by the end of its range that the sign of
+/// its coefficient asks for.
+fn extreme(expr: &AffineExpr, ranges: &[Range], end: End) -> Result<Option<AffineExpr>, Overflow> {
+    let mut expr = expr.clone();
+    for range in ranges {
+        let Some((coefficient, rest)) = split(&expr, range.iter) else {
+            return Ok(None);
+        };
+        let at_least = (end == End::Least) == (coefficient > 0);
+        let value = if at_least {
+            &range.least
+        } else {
+            &range.greatest
+        };
+        expr = value.scaled(coefficient)?.plus(&rest)?;
+    }
+    Ok(is_over_parameters(&expr).then_some(expr))
+}
+
+/// The least and greatest value of an iterator, over parameters alone, wherever its loop runs at all.
+struct Range {
+    iter: IterId,
+    least: AffineExpr,
+    greatest: AffineExpr,
+}
+
+impl Range {
+    fn of(it: Loop<'_>, around: &[Loop<'_>]) -> Result<Option<Self>, Overflow> {
+        let limits = match it {
+            Loop::Affine(target) => limits(target, around)?,
+            Loop::Forall(forall) => Some((0.into(), forall.count.clone())),
+            Loop::Scf(_) => None,
+        };
+        limits
+            .map(|(least, beyond)| {
+                let (iter, greatest) = (it.iter(), beyond.offset(-1)?);
+                Ok(Self {
+                    iter,
+                    least,
+                    greatest,
+                })
+            })
+            .transpose()
+    }
+}
+
+/// Bounds over parameters alone that hold for the iterator of `target` at every iteration; the second is not reached.
+fn limits(
     target: &AffineFor,
     around: &[Loop<'_>],
 ) -> Result<Option<(AffineExpr, AffineExpr)>, Overflow> {
@@ -191,4 +228,87 @@ fn is_non_negative(kernel: &Kernel, expr: &AffineExpr) -> bool {
     let mut terms = expr.terms().iter();
     expr.constant() >= 0
         && terms.all(|term| term.coefficient > 0 && term.factors.iter().all(is_extent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::kernel;
+    use strew_affine::visit;
+
+    /// Whether the first read of `x` in the loops `loops` is shown to be in range.
+    fn reads_in_range(loops: &str, subscript: &str) -> bool {
+        let braces = "}".repeat(loops.matches("for").count());
+        let kernel = kernel(&format!(
+            "kernel @k(n: i64, d: i64, m: i64, x: f64[n, d], y: f64[1]) {{
+               {loops} y[0] = x[{subscript}] {braces}
+             }}"
+        ));
+        let sites = visit::accesses(&kernel);
+        sites
+            .first()
+            .is_some_and(|site| is_in_range(&kernel, &site.loops, site.access))
+    }
+
+    const ROWS: &str = "affine.for i in 0..n {";
+    const CELLS: &str = "affine.for i in 0..n { affine.for j in 0..d {";
+
+    #[test]
+    fn what_runs_over_an_extent_is_in_range() {
+        assert!(reads_in_range(CELLS, "i, j"));
+        assert!(reads_in_range(CELLS, "n - 1 - i, d - j - 1"));
+        assert!(reads_in_range(
+            "affine.for i in 1..n { affine.for j in 0..d - 1 {",
+            "i - 1, j + 1"
+        ));
+        assert!(reads_in_range(
+            "affine.for i in 0..n step 3 { scf.forall j in 0..d {",
+            "i, j"
+        ));
+    }
+
+    #[test]
+    fn so_is_what_runs_over_the_parts_of_one() {
+        let part =
+            "scf.forall c in 0..8 { affine.for i in (c * n) floordiv 8..(c * n + n) floordiv 8 {";
+        assert!(reads_in_range(
+            &format!("{part} affine.for j in 0..d {{"),
+            "i, j"
+        ));
+        let stepped = "scf.forall c in 0..4 { affine.for i in c * (n - 1) floordiv 4..(c + 1) * (n - 1) floordiv 4 {";
+        assert!(reads_in_range(
+            &format!("{stepped} affine.for j in 0..d {{"),
+            "i + 1, j"
+        ));
+        let beyond = part.replace("0..8 {", "0..9 {");
+        assert!(!reads_in_range(
+            &format!("{beyond} affine.for j in 0..d {{"),
+            "i, j"
+        ));
+        let gaps = part.replace("+ n)", "+ 2 * n)");
+        assert!(!reads_in_range(
+            &format!("{gaps} affine.for j in 0..d {{"),
+            "i, j"
+        ));
+    }
+
+    #[test]
+    fn what_may_leave_is_not() {
+        assert!(!reads_in_range(CELLS, "i + 1, j"));
+        assert!(!reads_in_range(CELLS, "i - 1, j"));
+        assert!(!reads_in_range(CELLS, "j, i"));
+        assert!(!reads_in_range(ROWS, "i, 0"));
+        assert!(!reads_in_range(
+            "affine.for i in 0..m { affine.for j in 0..d {",
+            "i, j"
+        ));
+        assert!(!reads_in_range(
+            "affine.for i in m..n { affine.for j in 0..d {",
+            "i, j"
+        ));
+        assert!(!reads_in_range(
+            "scf.for i in 0..n { affine.for j in 0..d {",
+            "i, j"
+        ));
+    }
 }

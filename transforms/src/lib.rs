@@ -28,6 +28,8 @@ mod reason;
 mod schedule;
 mod script;
 mod step;
+#[cfg(test)]
+mod test_support;
 mod tile_indirection;
 mod tiling;
 mod token;

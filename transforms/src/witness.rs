@@ -1,7 +1,7 @@
 //! Witnesses: two iterations that meet, found by running the kernel at small sizes.
 
 use crate::concrete::{self, Inputs, Touch, Watched};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use strew_affine::visit::AccessKind;
 use strew_affine::{
@@ -141,6 +141,11 @@ pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Op
     found.map(|(_, _, witness)| witness)
 }
 
+/// A run in which the loop over `target` writes cells of `array`, but not all: the witness is the first write.
+pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) -> Option<Witness> {
+    trials(kernel).find_map(|trial| trial.uncovered(target, array))
+}
+
 /// Whether `identity ∘ NaN` is a NaN.
 pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
     let nan = Value::float(ty, f64::NAN);
@@ -164,19 +169,19 @@ fn search(
     watched: Watched,
     wanted: &dyn Fn(Ends<'_>) -> bool,
 ) -> Option<(End, End, Witness)> {
-    GROWTHS.into_iter().find_map(|growth| {
-        SIZES.into_iter().find_map(|size| {
-            [Contents::Zeros, Contents::Positions]
-                .into_iter()
-                .find_map(|contents| {
-                    let trial = Trial {
-                        kernel,
-                        size,
-                        growth,
-                        contents,
-                    };
-                    trial.search(target, watched, wanted)
-                })
+    trials(kernel).find_map(|trial| trial.search(target, watched, wanted))
+}
+
+fn trials(kernel: &Kernel) -> impl Iterator<Item = Trial<'_>> {
+    GROWTHS.into_iter().flat_map(move |growth| {
+        SIZES.into_iter().flat_map(move |size| {
+            let each = [Contents::Zeros, Contents::Positions].into_iter();
+            each.map(move |contents| Trial {
+                kernel,
+                size,
+                growth,
+                contents,
+            })
         })
     })
 }
@@ -224,6 +229,22 @@ impl Trial<'_> {
         apart.or(together)
     }
 
+    fn uncovered(&self, target: IterId, array: ArrayId) -> Option<Witness> {
+        let inputs = self.inputs()?;
+        let elements = inputs.arrays.get(&array)?.len();
+        let watched = Watched::Array(array);
+        let touches = concrete::touches(self.kernel, inputs, target, watched, FUEL).ok()?;
+        let first = touches.first()?;
+        let in_one_entry = touches.iter().filter(|touch| touch.entry == first.entry);
+        let cells: HashSet<&[i64]> = in_one_entry.map(|touch| touch.cell.as_slice()).collect();
+        let ends = Ends {
+            source: first,
+            sink: first,
+            target,
+        };
+        (cells.len() < elements).then(|| self.witness(ends, watched).2)
+    }
+
     fn scalars(&self) -> impl Iterator<Item = (strew_affine::ScalarId, Value)> + '_ {
         let ids = self.kernel.params.iter().filter_map(|param| match param {
             Parameter::Scalar(scalar) => Some(*scalar),
@@ -239,6 +260,14 @@ impl Trial<'_> {
             };
             (scalar, value)
         })
+    }
+
+    fn parameters(&self) -> Vec<(String, i64)> {
+        let integers = self.scalars().filter_map(|(scalar, value)| {
+            let value = i64::try_from(value.as_integer()?).ok()?;
+            Some((self.kernel.scalars[scalar].name.clone(), value))
+        });
+        integers.collect()
     }
 
     fn inputs(&self) -> Option<Inputs> {
@@ -286,16 +315,12 @@ impl Trial<'_> {
                 .map(|(iter, value)| (self.kernel.iters[*iter].name.clone(), *value))
                 .collect()
         };
-        let parameters = self.scalars().filter_map(|(scalar, value)| {
-            let value = i64::try_from(value.as_integer()?).ok()?;
-            Some((self.kernel.scalars[scalar].name.clone(), value))
-        });
         let array = match watched {
             Watched::Array(array) => self.kernel.arrays[array].name.clone(),
             Watched::Local(local) => self.kernel.locals[local].name.clone(),
         };
         let witness = Witness {
-            parameters: parameters.collect(),
+            parameters: self.parameters(),
             contents: self.contents,
             source: iteration(ends.source),
             sink: iteration(ends.sink),
@@ -307,5 +332,61 @@ impl Trial<'_> {
             (ends.sink.kind, ends.sink.span),
             witness,
         )
+    }
+}
+
+/// The accesses of the run that `witness` is about, within its outermost loop.
+#[cfg(test)]
+pub(crate) fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>> {
+    let trial = trials(kernel).find(|trial| {
+        trial.contents == witness.contents && trial.parameters() == witness.parameters
+    })?;
+    let array = kernel
+        .arrays
+        .iter()
+        .find(|(_, array)| array.name == witness.array);
+    let local = kernel
+        .locals
+        .iter()
+        .find(|(_, local)| local.name == witness.array);
+    let watched = array
+        .map(|(array, _)| Watched::Array(array))
+        .or(local.map(|(local, _)| Watched::Local(local)))?;
+    let (outermost, _) = witness.source.first()?;
+    let (outermost, _) = kernel
+        .iters
+        .iter()
+        .find(|(_, iter)| iter.name == *outermost)?;
+    concrete::touches(kernel, trial.inputs()?, outermost, watched, FUEL).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_products_keep_a_nan_and_extrema_do_not() {
+        for ty in [Type::F32, Type::F64] {
+            let keeps = |name| Combiner::from_name(name).map(|combiner| keeps_nan(&combiner, ty));
+            assert_eq!(keeps("add"), Some(true));
+            assert_eq!(keeps("mul"), Some(true));
+            assert_eq!(keeps("min"), Some(false));
+            assert_eq!(keeps("max"), Some(false));
+        }
+    }
+
+    #[test]
+    fn a_witness_reads_as_a_sentence() {
+        let named = |name: &str, value| vec![(name.to_owned(), value)];
+        let witness = Witness {
+            parameters: named("n", 2),
+            contents: Contents::Zeros,
+            source: named("i", 0),
+            sink: named("i", 1),
+            array: "out".to_owned(),
+            cell: vec![0, 3],
+        };
+        let text = "for example with n = 2 and arrays of zeros iterations (i = 0) and (i = 1) meet in out[0][3]";
+        assert_eq!(witness.to_string(), text);
     }
 }

@@ -148,3 +148,411 @@ pub fn tile_indirection_using_forall(
 ) -> Result<Kernel, Reason> {
     Ok(rewrite::rewrite(plan::plan(kernel, request)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+    use crate::{Contents, Reason, Step};
+
+    const TILE: &str = "tile_indirection_using_forall(i)";
+    const TILE_OUT: &str = "tile_indirection_using_forall(i, reduction(out) = add)";
+
+    const SEGMENT_SUM: &str = "
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  affine.for i in 0..n {
+    out[seg[i]] reduce(add) f64(x[i])
+  }
+}";
+
+    fn in_loop(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[m]) {{
+               affine.for i in 0..n {{ {body} }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        let after = "
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  scf.forall i_c in 0..8 private(out_p: f64[m] = identity(add)) merge(out reduce(add) out_p) strategy(auto) {
+    affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+      out_p[seg[i]] reduce(add) f64(x[i])
+    }
+  }
+}";
+        accepts(SEGMENT_SUM, TILE, after);
+        accepts(SEGMENT_SUM, TILE_OUT, after);
+    }
+
+    /// The worked example of the proposal that the step has its name from: a direct insert into a private row for each of
+    /// two chunks, the rows filled with the identity and reduced into the original, which is filled with it too.
+    #[test]
+    fn seed_worked_example() {
+        accepts(
+            "
+kernel @worked_example(x: f32[4], out: f32[4]) {
+  affine.for i in 0..4 {
+    out[i] = x[i] + x[i]
+  }
+}",
+            "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
+            "
+kernel @worked_example(x: f32[4], out: f32[4]) {
+  affine.for out_f in 0..4 {
+    out[out_f] = -0.0
+  }
+  scf.forall i_c in 0..2 private(out_p: f32[4] = identity(add)) merge(out reduce(add) out_p) strategy(auto) {
+    affine.for i in 2 * i_c..2 * i_c + 2 {
+      out_p[i] = x[i] + x[i]
+    }
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn a_backward_insert_fills_too() {
+        let before = kernel(&in_loop("y[n - 1 - i] = x[i]"));
+        for combiner in ["add", "mul"] {
+            let script = format!("tile_indirection_using_forall(i, reduction(y) = {combiner})");
+            assert_same_meaning(&before, &apply(&before, &script));
+        }
+    }
+
+    #[test]
+    fn bounds_and_steps_of_every_shape_keep_their_iterations() {
+        let bounds = [
+            "3..n",
+            "0 - 2..m - 2",
+            "n..m",
+            "0..n step 3",
+            "2..n step 5",
+            "5..2",
+            "0..0",
+            "1..8 step 3",
+            "max(1, m - 4)..n",
+            "0..min(n, m) step 2",
+            "max(0, m - 9)..min(n, m)",
+        ];
+        for bounds in bounds {
+            for chunks in [1, 2, 3, 8, 17] {
+                let before = kernel(&format!(
+                    "kernel @k(n: i64, m: i64, seg: i32[n], out: i64[m]) {{
+                       affine.for i in {bounds} {{ out[seg[i]] reduce(add) i }}
+                     }}"
+                ));
+                let script = format!("tile_indirection_using_forall(i, chunks = {chunks})");
+                assert_same_meaning(&before, &apply(&before, &script));
+            }
+        }
+    }
+
+    #[test]
+    fn every_combiner_merges_to_the_same() {
+        for (combiner, element) in [
+            ("add", "u8"),
+            ("mul", "i16"),
+            ("min", "i32"),
+            ("max", "u64"),
+            ("and", "i64"),
+            ("or", "u32"),
+            ("xor", "i8"),
+            ("min", "f32"),
+            ("max", "f64"),
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(n: i64, m: i64, seg: i32[n], x: {element}[n], out: {element}[m]) {{
+                   affine.for i in 0..n {{ out[seg[i]] reduce({combiner}) x[i] }}
+                 }}"
+            ));
+            assert_same_meaning(&before, &apply(&before, TILE));
+        }
+    }
+
+    #[test]
+    fn an_array_that_is_kept_apart_is_not_copied() {
+        let after = apply(
+            &kernel(&in_loop("out[seg[i]] reduce(add) x[i]\ny[i] = y[i] * 2.0")),
+            TILE,
+        );
+        assert!(
+            after
+                .to_string()
+                .contains("private(out_p: f64[m] = identity(add)) merge")
+        );
+        let after = apply(&kernel(&in_loop("y[i] reduce(add) x[i]")), TILE);
+        assert!(
+            after
+                .to_string()
+                .contains("scf.forall i_c in 0..8 strategy(auto)")
+        );
+    }
+
+    #[test]
+    fn several_arrays_become_private_each_by_its_combiner() {
+        let before = kernel(&in_loop(
+            "out[seg[i]] reduce(add) x[i]\ny[seg[i]] reduce(max) x[i]",
+        ));
+        let script = "tile_indirection_using_forall(i, reduction(out) = add, reduction(y) = max, chunks = 3)";
+        let after = apply(&before, script);
+        assert_eq!(
+            after,
+            apply(&before, "tile_indirection_using_forall(i, chunks = 3)")
+        );
+        assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn a_loop_inside_others_is_tiled_where_it_stands() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+               affine.for t in 0..3 {
+                 affine.for i in t..n {
+                   let k: i32 = seg[i]
+                   scf.if 1.0 < x[i] { out[k] reduce(add) x[i] } else { out[k] reduce(add) 1.0 }
+                 }
+               }
+             }",
+        );
+        assert_same_meaning(
+            &before,
+            &apply(&before, "tile_indirection_using_forall(t/i, chunks = 4)"),
+        );
+    }
+
+    #[test]
+    fn names_that_are_taken_are_avoided() {
+        let source = SEGMENT_SUM.replace("n: i64", "n: i64, i_c: i64, out_p: f32");
+        let after = apply(&kernel(&source), TILE).to_string();
+        assert!(
+            after.contains("scf.forall i_c_2") && after.contains("private(out_p_2:"),
+            "{after}"
+        );
+    }
+
+    #[test]
+    fn reading_what_becomes_private_is_illegal() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]\ny[i] = out[0]");
+        let reason = refuses(&source, TILE, Illegal, "ReadsPartialSum");
+        let witness = reason.witness().expect("a witness");
+        assert_eq!(witness.contents, Contents::Zeros);
+        assert_eq!(witness.source, [("i".to_owned(), 0)]);
+        assert_eq!(witness.sink, [("i".to_owned(), 1)]);
+        assert_eq!(
+            (witness.array.as_str(), witness.cell.as_slice()),
+            ("out", &[0][..])
+        );
+    }
+
+    #[test]
+    fn reading_in_the_same_iteration_alone_is_illegal_too() {
+        let source =
+            in_loop("out[i] reduce(add) x[i]\ny[i] = out[i]").replace("out: f64[m]", "out: f64[n]");
+        let reason = refuses(&source, TILE_OUT, Illegal, "ReadsPartialSum");
+        let witness = reason.witness().expect("a witness");
+        assert_eq!(witness.source, witness.sink);
+    }
+
+    #[test]
+    fn a_read_in_a_subscript_or_a_condition_counts() {
+        let reads = "out[seg[i]] reduce(add) x[i]\nscf.if out[0] < 1.0 { y[i] = 0.0 }";
+        refuses(&in_loop(reads), TILE, Illegal, "ReadsPartialSum");
+        let source =
+            "kernel @k(n: i64, h: i32[n]) { affine.for i in 0..n { h[h[i]] reduce(add) 1 } }";
+        refuses(source, TILE, Illegal, "ReadsPartialSum");
+    }
+
+    #[test]
+    fn assignments_that_meet_are_illegal() {
+        let reason = refuses(
+            &in_loop("out[seg[i]] = x[i]"),
+            TILE_OUT,
+            Illegal,
+            "OverwritesPrivate",
+        );
+        let witness = reason.witness().expect("a witness");
+        assert_eq!(witness.cell, [0]);
+        let mixed = "out[seg[i]] reduce(add) x[i]\nout[0] = 1.0";
+        refuses(&in_loop(mixed), TILE, Illegal, "OverwritesPrivate");
+    }
+
+    #[test]
+    fn assignments_that_leave_cells_out_are_illegal() {
+        let script = "tile_indirection_using_forall(i, reduction(y) = add)";
+        for bounds in ["1..n", "0..n - 1", "0..n step 2"] {
+            let source = in_loop("y[i] = x[i]").replace("0..n", bounds);
+            refuses(&source, script, Illegal, "KeepsOldContents");
+        }
+        refuses(
+            &in_loop("scf.if x[i] < 0.0 { y[i] = x[i] }"),
+            script,
+            Unproven,
+            "KeepsOldContents",
+        );
+    }
+
+    #[test]
+    fn an_assigned_nan_is_not_lost() {
+        let script = "tile_indirection_using_forall(i, reduction(y) = max)";
+        refuses(&in_loop("y[i] = x[i]"), script, Unproven, "LosesNan");
+    }
+
+    #[test]
+    fn iterations_that_meet_elsewhere_are_illegal() {
+        let cases = [
+            ("y[0] = x[i]", "(output dependence)"),
+            (
+                "affine.if (i < n - 1) { y[i] = y[i + 1] }",
+                "(anti dependence)",
+            ),
+            (
+                "affine.if (1 <= i) { y[i] = y[i - 1] }",
+                "(flow dependence)",
+            ),
+        ];
+        for (statement, kind) in cases {
+            let source = in_loop(&format!("out[seg[i]] reduce(add) x[i]\n{statement}"));
+            let reason = refuses(&source, TILE, Illegal, "Carried");
+            assert!(reason.to_string().contains(kind), "{reason}");
+        }
+    }
+
+    #[test]
+    fn accesses_that_stride_past_each_other_are_apart() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]\ny[2 * i] = y[2 * i + 1]");
+        let source = source.replace("y: f64[n]", "y: f64[2 * n]");
+        let before = kernel(&source);
+        assert_same_meaning(&before, &apply(&before, TILE));
+    }
+
+    #[test]
+    fn an_update_that_no_clause_names_suggests_the_clause() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]\ny[seg[i]] reduce(max) x[i]");
+        let reason = refuses(&source, TILE_OUT, Illegal, "Carried");
+        let step: Step = TILE_OUT.parse().expect("a step");
+        assert_eq!(
+            reason.try_next(&step).as_deref(),
+            Some(
+                "tile_indirection_using_forall(i, reduction(out) = add, reduction(y) = max, chunks = 8, strategy = auto)"
+            )
+        );
+    }
+
+    #[test]
+    fn two_combiners_on_one_array_are_illegal() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]\nout[seg[i]] reduce(max) x[i]");
+        refuses(&source, TILE, Illegal, "MixesCombiners");
+    }
+
+    #[test]
+    fn a_scalar_from_outside_is_illegal() {
+        let source = "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+  var s: f64 = 0.0
+  affine.for i in 0..n {
+    s reduce(add) x[i]
+    out[seg[i]] reduce(add) s
+  }
+}";
+        let reason = refuses(source, TILE, Illegal, "CarriedScalar");
+        assert_eq!(reason.witness().map(|witness| witness.cell.len()), Some(0));
+    }
+
+    #[test]
+    fn requests_that_do_not_fit_are_misaddressed() {
+        let tile = |rest: &str| format!("tile_indirection_using_forall({rest})");
+        let cases = [
+            ("j", "NoSuchLoop"),
+            ("j/i", "NoSuchLoop"),
+            ("i, chunks = 0", "BadNumber"),
+            ("i, chunks = 65537", "BadNumber"),
+            ("i, reduction(oot) = add", "NoSuchArray"),
+            ("i, reduction(x) = add", "NotWritten"),
+            ("i, reduction(out) = mul", "WrongCombiner"),
+            (
+                "i, reduction(out) = add, reduction(out) = add",
+                "NamedTwice",
+            ),
+        ];
+        for (rest, name) in cases {
+            refuses(SEGMENT_SUM, &tile(rest), Misaddressed, name);
+        }
+        refuses(
+            &in_loop("y[i] = x[i]"),
+            TILE,
+            Misaddressed,
+            "NothingReduced",
+        );
+        let unknown = "tile_indirection_using_forall(i, reduction(y) = sum)";
+        refuses(
+            &in_loop("y[i] = x[i]"),
+            unknown,
+            Misaddressed,
+            "NoSuchCombiner",
+        );
+        let undefined = "tile_indirection_using_forall(i, reduction(y) = xor)";
+        refuses(
+            &in_loop("y[i] = x[i]"),
+            undefined,
+            Misaddressed,
+            "UndefinedCombiner",
+        );
+    }
+
+    #[test]
+    fn loops_that_run_at_once_are_not_nested() {
+        refuses(
+            SEGMENT_SUM,
+            &format!("{TILE}; {TILE}"),
+            Misaddressed,
+            "NestedForall",
+        );
+        let onto = format!("{TILE}; tile_indirection_using_forall(i_c)");
+        refuses(SEGMENT_SUM, &onto, Misaddressed, "IsForall");
+        let nested = "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+  affine.for t in 0..n {
+    affine.for i in 0..n {
+      out[seg[i]] reduce(add) x[i]
+    }
+  }
+}";
+        let both = format!("{TILE}; tile_indirection_using_forall(t)");
+        refuses(nested, &both, Misaddressed, "NestedForall");
+    }
+
+    #[test]
+    fn a_loop_with_computed_bounds_is_misaddressed() {
+        let source = "
+kernel @k(n: i64, row: i64[n], out: f64[n]) {
+  scf.for i in row[0]..row[1] {
+    out[i] reduce(add) 1.0
+  }
+}";
+        refuses(source, TILE, Misaddressed, "NotAffine");
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_unproven() {
+        let source = SEGMENT_SUM.replace("0..n", "max(0, m)..n step 2");
+        refuses(&source, TILE, Unproven, "SeveralBounds");
+    }
+
+    #[test]
+    fn an_unknown_loop_lists_the_loops_and_the_nearest() {
+        let source = SEGMENT_SUM
+            .replace("for i ", "for item ")
+            .replace("[i]", "[item]");
+        let reason = refuses(&source, "unroll(itm, 2)", Misaddressed, "NoSuchLoop");
+        assert_eq!(
+            reason.to_string(),
+            "there is no loop `itm`; the loops are `item`"
+        );
+        let step: Step = "unroll(itm, 2)".parse().expect("a step");
+        assert_eq!(reason.try_next(&step).as_deref(), Some("`item`"));
+        assert!(matches!(reason, Reason::NoSuchLoop { .. }));
+    }
+}

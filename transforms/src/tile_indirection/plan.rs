@@ -56,7 +56,7 @@ pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
 }
 
 fn chunk_count(given: u64) -> Result<i64, Reason> {
-    let out_of_bounds = Reason::OutOfBounds {
+    let out_of_bounds = Reason::BadNumber {
         what: "the number of chunks",
         given,
         least: 1,
@@ -142,19 +142,20 @@ impl<'k> Body<'k> {
         Ok(privates)
     }
 
-    /// Without clauses: what the loop reduces and what is not kept apart anyway.
+    /// Without clauses: what the loop reduces and what is not kept apart anyway, in the order of the text.
     fn implied(&self) -> Result<Vec<Privatized>, Reason> {
-        let reduced = self
-            .sites
-            .iter()
-            .filter(|site| site.kind == AccessKind::Reduce);
-        let reduced: BTreeSet<ArrayId> = reduced.map(|site| site.access.array).collect();
+        let mut reduced: Vec<ArrayId> = Vec::new();
+        for site in &self.sites {
+            if site.kind == AccessKind::Reduce && !reduced.contains(&site.access.array) {
+                reduced.push(site.access.array);
+            }
+        }
         if reduced.is_empty() {
             let path = self.request.target.clone();
             return Err(Reason::NothingReduced { path });
         }
-        let meets = |array: &ArrayId| self.meeting_pair(*array).is_some();
-        let needed = reduced.into_iter().filter(meets);
+        reduced.retain(|array| self.meeting_pair(*array).is_some());
+        let needed = reduced.into_iter();
         needed.map(|array| self.privatize(array, None)).collect()
     }
 
@@ -170,21 +171,23 @@ impl<'k> Body<'k> {
                 path: self.request.target.clone(),
             });
         }
-        let private = match clause {
+        match clause {
             Some(clause) if fills_array(self.kernel, self.target, &sites) => {
-                self.privatize_filled(array, clause, sites[0].access.span)
+                self.privatize_filled(array, clause, &sites)
             }
             _ => self.privatize_reduced(array, clause, &sites),
-        }?;
-        let element = self.kernel.arrays[array].element;
-        match private.combiner.identity(element) {
-            Some(_) => Ok(private),
-            None => Err(Reason::UndefinedCombiner {
-                array: self.name(array),
-                combiner: private.combiner.to_string(),
-                element,
-            }),
         }
+    }
+
+    fn identity(&self, array: ArrayId, combiner: &Combiner) -> Result<Value, Reason> {
+        let element = self.kernel.arrays[array].element;
+        combiner
+            .identity(element)
+            .ok_or_else(|| Reason::UndefinedCombiner {
+                array: self.name(array),
+                combiner: combiner.to_string(),
+                element,
+            })
     }
 
     /// The array is assigned in every cell: the clause alone says by what the copies are merged.
@@ -192,7 +195,7 @@ impl<'k> Body<'k> {
         &self,
         array: ArrayId,
         clause: &Reduction,
-        span: Span,
+        sites: &[&AccessSite<'k>],
     ) -> Result<Privatized, Reason> {
         let name = &clause.combiner;
         let combiner = Combiner::from_name(name).ok_or_else(|| Reason::NoSuchCombiner {
@@ -202,17 +205,20 @@ impl<'k> Body<'k> {
                 .map(ToString::to_string)
                 .collect(),
         })?;
+        let identity = self.identity(array, &combiner)?;
         let element = self.kernel.arrays[array].element;
         if element.is_float() && !witness::keeps_nan(&combiner, element) {
             return Err(Reason::LosesNan {
                 array: self.name(array),
                 combiner: name.clone(),
-                span,
+                span: sites
+                    .first()
+                    .map_or_else(Span::default, |site| site.access.span),
             });
         }
         Ok(Privatized {
             array,
-            fill: combiner.identity(element),
+            fill: Some(identity),
             combiner,
         })
     }
@@ -249,11 +255,14 @@ impl<'k> Body<'k> {
                 found: found.to_string(),
                 span: *span,
             }),
-            ([(combiner, _)], _) => Ok(Privatized {
-                array,
-                combiner: (*combiner).clone(),
-                fill: None,
-            }),
+            ([(combiner, _)], _) => {
+                self.identity(array, combiner)?;
+                Ok(Privatized {
+                    array,
+                    combiner: (*combiner).clone(),
+                    fill: None,
+                })
+            }
             ([], _) => Err(Reason::NotWritten {
                 array: self.name(array),
                 path: self.request.target.clone(),
@@ -288,11 +297,11 @@ impl<'k> Body<'k> {
                 witness: Some(Box::new(witness)),
             };
         }
-        let alone = witness::find(self.kernel, self.target.iter, array, is_write);
+        let partly = witness::find_uncovered(self.kernel, self.target.iter, array);
         Reason::KeepsOldContents {
             array: self.name(array),
             span: site.access.span,
-            witness: alone.map(Box::new),
+            witness: partly.map(Box::new),
         }
     }
 

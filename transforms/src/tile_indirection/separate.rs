@@ -12,11 +12,11 @@ pub(super) fn meeting_pair<'s, 'k>(
     around: &[Loop<'_>],
 ) -> Option<(&'s AccessSite<'k>, &'s AccessSite<'k>)> {
     let outer: Vec<IterId> = around.iter().map(|it| it.iter()).collect();
-    let reads = |site: &AccessSite<'_>| site.kind == AccessKind::Read;
+    let writes = |site: &AccessSite<'_>| site.kind != AccessKind::Read;
     sites.iter().enumerate().find_map(|(position, first)| {
         let mut rest = sites[position..].iter();
         let second = rest.find(|second| {
-            !(reads(first) && reads(second))
+            (writes(first) || writes(second))
                 && !are_apart(first.access, second.access, target, &outer)
         })?;
         Some((*first, *second))

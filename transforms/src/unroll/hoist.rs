@@ -18,10 +18,11 @@ impl<'k> Hoisting<'k> {
     /// are, and whose array is not written in the loop: done early they give the same value and never fault.
     pub(super) fn of(kernel: &Kernel, target: &'k AffineFor, around: &[Loop<'_>]) -> Self {
         let written = written_in(&target.body);
+        let loops = [around, &[Loop::Affine(target)]].concat();
         let is_movable = |access: &Access| {
             !written.contains(&access.array)
-                && depends_only_on(access, target, around)
-                && is_in_range(kernel, target, around, access)
+                && depends_only_on(access, &loops)
+                && is_in_range(kernel, &loops, access)
         };
         let mut loads: Vec<&Access> = Vec::new();
         for access in loads_for_subscripts(&target.body) {
@@ -38,7 +39,7 @@ impl<'k> Hoisting<'k> {
         kernel: &mut Kernel,
         copying: &Copying,
         block: &mut [Node],
-        suffix: usize,
+        suffix: i64,
     ) -> Result<Vec<Node>, Overflow> {
         let mut declared = Vec::new();
         for load in &self.loads {
@@ -78,20 +79,16 @@ fn written_in(body: &[Node]) -> HashSet<strew_affine::ArrayId> {
     written
 }
 
-/// Whether the subscripts are affine in `target` and the loops around it.
-fn depends_only_on(access: &Access, target: &AffineFor, around: &[Loop<'_>]) -> bool {
-    let mut subscripts = access.subscripts.iter();
-    subscripts.all(|subscript| match subscript {
+/// Whether the subscripts are affine in the iterators of `loops`.
+fn depends_only_on(access: &Access, loops: &[Loop<'_>]) -> bool {
+    let is_known = |variable| match variable {
+        Variable::Param(_) => true,
+        Variable::Iter(iter) => loops.iter().any(|it| it.iter() == iter),
+    };
+    access.subscripts.iter().all(|subscript| match subscript {
         Subscript::Affine(expr) => {
             let mut known = true;
-            expr.for_each_variable(&mut |variable| {
-                known &= match variable {
-                    Variable::Param(_) => true,
-                    Variable::Iter(iter) => {
-                        iter == target.iter || around.iter().any(|it| it.iter() == iter)
-                    }
-                };
-            });
+            expr.for_each_variable(&mut |variable| known &= is_known(variable));
             known
         }
         Subscript::Computed(_) => false,

@@ -21,10 +21,12 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Node, Ove
 ///                                        →      out[seg_0] reduce(add) f64(x[i])
 ///                                               out[seg_1] reduce(add) f64(x[i + 1])
 ///                                             }
-///                                             affine.for i_r in max(0, 2 * (n floordiv 2))..n {
+///                                             affine.for i_r in max(0, (n floordiv 2) * 2)..n {
 ///                                               out[seg[i_r]] reduce(add) f64(x[i_r])
 ///                                             }
 /// ```
+///
+/// A loop that is known to run exactly once round becomes statements without a loop, and one that never gets round stays.
 ///
 /// Always legal: updates keep their order. What moves are loads that only subscripts need, and of these only loads that
 /// cannot fault and whose array the loop does not write, so the first fault in serial order stays the first.
@@ -72,8 +74,8 @@ struct Plan {
     /// The kernel, with all new names made.
     kernel: Kernel,
     target: IterId,
-    /// The loop over whole turns, then the one over what is left, if anything can be.
-    loops: Vec<AffineFor>,
+    /// What stands in the loop's place.
+    replacement: Vec<Node>,
 }
 
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
@@ -83,24 +85,24 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
         let path = request.target.clone();
         return Err(Reason::SeveralBounds { path });
     };
-    let hoisting = Hoisting::of(kernel, target, &around);
-    let mut prepared = kernel.clone();
     let copies = Copies {
         target,
+        lower,
+        upper,
         factor,
-        hoisting,
+        hoisting: Hoisting::of(kernel, target, &around),
     };
-    let turn = copies.turn(&mut prepared, lower, upper)?;
-    let left_over = copies.left_over(&mut prepared, lower, upper)?;
+    let mut prepared = kernel.clone();
+    let replacement = copies.replacement(&mut prepared)?;
     Ok(Plan {
         kernel: prepared,
         target: target.iter,
-        loops: std::iter::once(turn).chain(left_over).collect(),
+        replacement,
     })
 }
 
 fn checked_factor(request: &Unroll, target: &AffineFor) -> Result<i64, Reason> {
-    let out_of_bounds = |what, given, least, most| Reason::OutOfBounds {
+    let out_of_bounds = |what, given, least, most| Reason::BadNumber {
         what,
         given,
         least,
@@ -120,77 +122,90 @@ fn checked_factor(request: &Unroll, target: &AffineFor) -> Result<i64, Reason> {
     i64::try_from(given).map_err(|_| Reason::Overflow)
 }
 
-/// The making of the two loops.
+/// The making of what replaces the loop.
 struct Copies<'k> {
     target: &'k AffineFor,
+    lower: &'k AffineExpr,
+    upper: &'k AffineExpr,
     factor: i64,
     hoisting: Hoisting<'k>,
 }
 
 impl Copies<'_> {
+    fn replacement(&self, kernel: &mut Kernel) -> Result<Vec<Node>, Overflow> {
+        let trips = trip_count(self.lower, self.upper, self.target.step)?;
+        match (self.lower.as_constant(), trips.as_constant()) {
+            (_, Some(trips)) if trips < self.factor => {
+                Ok(vec![Node::AffineFor(self.target.clone())])
+            }
+            (Some(lower), Some(trips)) if trips == self.factor => self.one_turn(kernel, lower),
+            (_, Some(trips)) if trips % self.factor == 0 => Ok(vec![self.turns(kernel)?]),
+            _ => Ok(vec![self.turns(kernel)?, self.left_over(kernel, &trips)?]),
+        }
+    }
+
+    /// Statements without a loop: the iterator becomes a constant in each copy.
+    fn one_turn(&self, kernel: &mut Kernel, lower: i64) -> Result<Vec<Node>, Overflow> {
+        self.copies(kernel, |offset| {
+            let value = lower.checked_add(offset).ok_or(Overflow)?;
+            Ok(Copying::fix(self.target.iter, value))
+        })
+    }
+
     /// `affine.for i in lower..upper - (factor - 1) * step step factor * step`: turns that are whole.
-    fn turn(
+    fn turns(&self, kernel: &mut Kernel) -> Result<Node, Overflow> {
+        let AffineFor { iter, step, .. } = *self.target;
+        let body = self.copies(kernel, |offset| Ok(Copying::shift(iter, iter, offset)))?;
+        let last = step.checked_mul(self.factor - 1).ok_or(Overflow)?;
+        Ok(Node::AffineFor(AffineFor {
+            iter,
+            lower: self.lower.clone().into(),
+            upper: self.upper.minus(&last.into())?.into(),
+            step: step.checked_mul(self.factor).ok_or(Overflow)?,
+            body,
+        }))
+    }
+
+    /// One copy of the body for each offset of a turn: first the loads of all of them, then their statements.
+    fn copies(
         &self,
         kernel: &mut Kernel,
-        lower: &AffineExpr,
-        upper: &AffineExpr,
-    ) -> Result<AffineFor, Overflow> {
-        let AffineFor {
-            iter, step, body, ..
-        } = self.target;
+        copying_at: impl Fn(i64) -> Result<Copying, Overflow>,
+    ) -> Result<Vec<Node>, Overflow> {
+        let AffineFor { step, body, .. } = self.target;
         let mut hoisted = Vec::new();
         let mut statements = Vec::new();
         for copy in 0..self.factor {
             let offset = step.checked_mul(copy).ok_or(Overflow)?;
-            let suffix = usize::try_from(copy).unwrap_or_default();
-            let copying = Copying::shift(*iter, *iter, offset).anew(kernel, body, suffix);
+            let copying = copying_at(offset)?.anew(kernel, body, copy);
             let mut block = copying.block(body)?;
-            hoisted.extend(self.hoisting.hoist(kernel, &copying, &mut block, suffix)?);
+            hoisted.extend(self.hoisting.hoist(kernel, &copying, &mut block, copy)?);
             statements.append(&mut block);
         }
         hoisted.append(&mut statements);
-        let last = step.checked_mul(self.factor - 1).ok_or(Overflow)?;
-        Ok(AffineFor {
-            iter: *iter,
-            lower: lower.clone().into(),
-            upper: upper.minus(&last.into())?.into(),
-            step: step.checked_mul(self.factor).ok_or(Overflow)?,
-            body: hoisted,
-        })
+        Ok(hoisted)
     }
 
-    /// The iterations after the last whole turn; `None` when it is known that there are none.
-    fn left_over(
-        &self,
-        kernel: &mut Kernel,
-        lower: &AffineExpr,
-        upper: &AffineExpr,
-    ) -> Result<Option<AffineFor>, Overflow> {
+    /// The iterations after the last whole turn.
+    fn left_over(&self, kernel: &mut Kernel, trips: &AffineExpr) -> Result<Node, Overflow> {
         let AffineFor {
             iter, step, body, ..
         } = self.target;
-        let trips = trip_count(lower, upper, *step)?;
-        if trips
-            .as_constant()
-            .is_some_and(|trips| trips <= 0 || trips % self.factor == 0)
-        {
-            return Ok(None);
-        }
-        let turns = trips.floordiv(&self.factor.into())?;
         let turn = step.checked_mul(self.factor).ok_or(Overflow)?;
-        let begin = lower.plus(&turns.scaled(turn)?)?;
+        let turns = trips.floordiv(&self.factor.into())?;
+        let begin = self.lower.plus(&turns.scaled(turn)?)?;
         // A loop that is empty from the start has a negative number of turns: nothing before `lower` may run.
         let begin = match trips.as_constant() {
             Some(_) => begin.into(),
-            None => Bound(vec![lower.clone(), begin]),
+            None => Bound(vec![self.lower.clone(), begin]),
         };
         let Iter { name, span } = kernel.iters[*iter].clone();
         let name = kernel.fresh_name(&format!("{name}_r"));
         let rest = kernel.iters.alloc(Iter { name, span });
-        Ok(Some(AffineFor {
+        Ok(Node::AffineFor(AffineFor {
             iter: rest,
             lower: begin,
-            upper: upper.clone().into(),
+            upper: self.upper.clone().into(),
             step: *step,
             body: Copying::shift(*iter, rest, 0).block(body)?,
         }))
@@ -201,10 +216,189 @@ fn rewrite(
     Plan {
         mut kernel,
         target,
-        loops,
+        mut replacement,
     }: Plan,
 ) -> Kernel {
-    let mut loops = loops.into_iter().map(Node::AffineFor).collect();
-    replace_loop(&mut kernel.body, target, &mut loops);
+    replace_loop(&mut kernel.body, target, &mut replacement);
     kernel
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    const SEGMENT_SUM: &str = "
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  affine.for i in 0..n {
+    out[seg[i]] reduce(add) f64(x[i])
+  }
+}";
+
+    fn check(source: &str, script: &str) {
+        let before = kernel(source);
+        assert_same_meaning(&before, &apply(&before, script));
+    }
+
+    #[test]
+    fn scheme() {
+        accepts(
+            SEGMENT_SUM,
+            "unroll(i, 2)",
+            "
+kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
+  affine.for i in 0..n - 1 step 2 {
+    let seg_0: i32 = seg[i]
+    let seg_1: i32 = seg[i + 1]
+    out[seg_0] reduce(add) f64(x[i])
+    out[seg_1] reduce(add) f64(x[i + 1])
+  }
+  affine.for i_r in max(0, (n floordiv 2) * 2)..n {
+    out[seg[i_r]] reduce(add) f64(x[i_r])
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn every_shape_of_bounds_and_factor_keeps_the_iterations_in_order() {
+        for bounds in [
+            "0..n",
+            "2..n",
+            "0 - 3..m",
+            "n..m",
+            "0..n step 3",
+            "1..11 step 2",
+            "0..6",
+            "0..5",
+            "7..3",
+        ] {
+            for factor in [2, 3, 4, 5, 6, 64] {
+                // Not a sum: an exchange of two iterations would be seen.
+                let source = format!(
+                    "kernel @k(n: i64, m: i64, out: i64[n]) {{
+                       affine.for i in {bounds} {{
+                         affine.if (0 < n) {{ out[0] = out[0] * 3 + i }}
+                       }}
+                     }}"
+                );
+                check(&source, &format!("unroll(i, {factor})"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_loop_of_one_turn_goes_away() {
+        accepts(
+            "
+kernel @k(t: i32[5, 3], out: f64[9]) {
+  affine.for i in 0..5 {
+    affine.for k in 0..3 {
+      out[t[i, k]] reduce(add) 1.0
+    }
+  }
+}",
+            "unroll(k, 3)",
+            "
+kernel @k(t: i32[5, 3], out: f64[9]) {
+  affine.for i in 0..5 {
+    let t_0: i32 = t[i, 0]
+    let t_1: i32 = t[i, 1]
+    let t_2: i32 = t[i, 2]
+    out[t_0] reduce(add) 1.0
+    out[t_1] reduce(add) 1.0
+    out[t_2] reduce(add) 1.0
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn the_loop_over_a_chunk_loads_its_indices_first_too() {
+        let before = kernel(SEGMENT_SUM);
+        let after = apply(&before, "tile_indirection_using_forall(i); unroll(i, 4)");
+        let text = after.to_string();
+        assert!(text.contains("let seg_3: i32 = seg[i + 3]"), "{text}");
+        assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn what_the_body_declares_is_declared_anew_in_each_copy() {
+        check(
+            "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+  affine.for i in 0..n {
+    let k: i32 = seg[i]
+    var s: f64 = 0.0
+    affine.for j in 0..2 {
+      s reduce(add) x[i] * f64(j + i)
+    }
+    scf.if 0.0 < s { out[k] reduce(add) s }
+  }
+}",
+            "unroll(i, 3)",
+        );
+    }
+
+    #[track_caller]
+    fn hoists_nothing(body: &str) {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], more: i32[m], x: f64[n], out: f64[m]) {{
+               affine.for i in 0..n {{ {body} }}
+             }}"
+        );
+        let before = kernel(&source);
+        let after = apply(&before, "unroll(i, 2)");
+        assert!(!after.to_string().contains("let "), "{after}");
+        assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn loads_that_could_fault_or_change_or_not_happen_stay() {
+        hoists_nothing("out[more[i]] reduce(add) x[i]");
+        hoists_nothing("out[seg[i - 1]] reduce(add) x[i]");
+        hoists_nothing("out[seg[i]] reduce(add) x[i]\nseg[i] = 0");
+        hoists_nothing("scf.if 0.0 < x[i] { out[seg[i]] reduce(add) x[i] }");
+        hoists_nothing("out[0 < i ? seg[i] : 0] reduce(add) x[i]");
+        hoists_nothing("out[m - 1] reduce(add) x[i]");
+    }
+
+    #[test]
+    fn private_buffers_of_an_inner_forall_are_copied() {
+        let source = SEGMENT_SUM.replace("affine.for i", "affine.for t in 0..3 { affine.for i");
+        check(
+            &format!("{source} }}"),
+            "tile_indirection_using_forall(i, chunks = 2); unroll(t, 2)",
+        );
+    }
+
+    #[test]
+    fn factors_that_make_no_sense_are_misaddressed() {
+        for factor in [0, 1, 65] {
+            refuses(
+                SEGMENT_SUM,
+                &format!("unroll(i, {factor})"),
+                Misaddressed,
+                "BadNumber",
+            );
+        }
+        let grown = "unroll(i, 64); unroll(i, 64); unroll(i, 64); unroll(i, 64)";
+        refuses(SEGMENT_SUM, grown, Misaddressed, "BadNumber");
+    }
+
+    #[test]
+    fn what_is_left_over_from_unrolling_is_not_unrolled_again() {
+        refuses(
+            SEGMENT_SUM,
+            "unroll(i, 4); unroll(i_r, 2)",
+            Unproven,
+            "SeveralBounds",
+        );
+    }
+
+    #[test]
+    fn bounds_beyond_64_bits_are_unproven() {
+        let source = SEGMENT_SUM.replace("0..n", "0..n step 9000000000000000000");
+        refuses(&source, "unroll(i, 2)", Unproven, "Overflow");
+    }
 }

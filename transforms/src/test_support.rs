@@ -1,0 +1,175 @@
+//! What the tests of the steps share: kernels from text, and the question whether two kernels mean the same.
+
+use crate::witness::{self, Witness};
+use crate::{Reason, Schedule, Verdict};
+use strew_affine::interpret::{Argument, FaultKind, ForallOrder, Stop, interpret};
+use strew_affine::verify::{Verified, verify};
+use strew_affine::{AffineExpr, Kernel, Parameter, Type, Value, Variable, text};
+
+const FUEL: u64 = 1 << 20;
+
+/// The only kernel of `source`.
+#[track_caller]
+pub(crate) fn kernel(source: &str) -> Kernel {
+    match text::parse(source) {
+        Ok(kernels) => kernels.into_iter().next().expect("a kernel"),
+        Err(errors) => panic!("{errors:?}"),
+    }
+}
+
+/// `script` turns `before` into `after`, and both mean the same.
+#[track_caller]
+pub(crate) fn accepts(before: &str, script: &str, after: &str) {
+    let before = kernel(before);
+    let result = apply(&before, script);
+    assert_eq!(result.to_string().trim(), kernel(after).to_string().trim());
+    assert_same_meaning(&before, &result);
+}
+
+/// The kernel after `script`, which must be accepted.
+#[track_caller]
+pub(crate) fn apply(kernel: &Kernel, script: &str) -> Kernel {
+    let schedule: Schedule = script.parse().expect("a schedule");
+    match schedule.apply(kernel, &mut ()) {
+        Ok(after) => after,
+        Err(refused) => panic!("{refused}"),
+    }
+}
+
+/// `script` is refused for the reason called `name`; a witness is replayed.
+#[track_caller]
+pub(crate) fn refuses(source: &str, script: &str, verdict: Verdict, name: &str) -> Reason {
+    let kernel = kernel(source);
+    let schedule: Schedule = script.parse().expect("a schedule");
+    let refused = schedule.apply(&kernel, &mut ()).expect_err("a refusal");
+    assert_eq!(refused.reason.name(), name, "{}", refused.reason);
+    assert_eq!(refused.reason.verdict(), verdict, "{}", refused.reason);
+    if let Some(witness) = refused.reason.witness() {
+        replay(&refused.last_good, witness);
+    }
+    refused.reason
+}
+
+/// Both ends of the witness touch its cell, the source no later than the sink, when the kernel runs on the witness's inputs.
+#[track_caller]
+fn replay(kernel: &Kernel, witness: &Witness) {
+    let touches = witness::replayed(kernel, witness).expect("a run without a fault");
+    let position = |iteration: &[(String, i64)]| {
+        let expected: Vec<i64> = iteration.iter().map(|(_, value)| *value).collect();
+        touches.iter().position(|touch| {
+            let values: Vec<i64> = touch.iteration.iter().map(|(_, value)| *value).collect();
+            values == expected && touch.cell == witness.cell
+        })
+    };
+    let (source, sink) = (position(&witness.source), position(&witness.sink));
+    assert!(source.is_some() && source <= sink, "{witness}");
+}
+
+/// Both kernels give the same results, or stop at the same fault, on many inputs.
+#[track_caller]
+pub(crate) fn assert_same_meaning(before: &Kernel, after: &Kernel) {
+    let (before, after) = (verified(before), verified(after));
+    for seed in 0..40 {
+        let arguments = arguments(&before, seed);
+        for order in [ForallOrder::Forward, ForallOrder::Backward] {
+            let (mut expected, mut found) = (arguments.clone(), arguments.clone());
+            let expected_end = interpret(&before, &mut expected, FUEL, order).map_err(place_of);
+            let found_end = interpret(&after, &mut found, FUEL, order).map_err(place_of);
+            // Run backwards, a forall may meet another fault than the first.
+            if order == ForallOrder::Forward || expected_end.is_ok() {
+                assert_eq!(found_end, expected_end, "seed {seed}:\n{after}");
+            }
+            assert_eq!(found, expected, "seed {seed}:\n{after}");
+        }
+    }
+}
+
+#[track_caller]
+fn verified(kernel: &Kernel) -> Verified {
+    verify(kernel.clone()).expect("a verified kernel")
+}
+
+/// A stop without the names of iterators and private buffers, which are the schedule's business.
+fn place_of(stop: Stop) -> Stop {
+    match stop {
+        Stop::Fault(mut fault) => {
+            fault.iteration.clear();
+            if let FaultKind::OutOfRange { array, .. } = &mut fault.kind {
+                array.clear();
+            }
+            Stop::Fault(fault)
+        }
+        other => other,
+    }
+}
+
+/// Sizes from -2 on, indices that are out of range now and then, floats whose sums are exact.
+fn arguments(kernel: &Kernel, seed: i64) -> Vec<Argument> {
+    let mut random = Random(seed as u64);
+    let size = |position: usize| match (seed % 4, position) {
+        (0, _) | (_, 0) => seed / 3 - 2 * i64::from(seed == 0),
+        _ => seed / 4 + 3,
+    };
+    let mut sizes = std::collections::HashMap::new();
+    let mut position = 0;
+    for param in &kernel.params {
+        if let Parameter::Scalar(scalar) = param {
+            let least_extent = kernel.array_params().any(|array| {
+                kernel.arrays[array]
+                    .extents
+                    .contains(&AffineExpr::from(*scalar))
+            });
+            let size = if least_extent {
+                size(position).max(0)
+            } else {
+                size(position)
+            };
+            sizes.insert(*scalar, size);
+            position += 1;
+        }
+    }
+    let value_of = |variable| match variable {
+        Variable::Param(param) => sizes.get(&param).copied().unwrap_or_default(),
+        Variable::Iter(_) => 0,
+    };
+    let argument = |param: &Parameter| match param {
+        Parameter::Scalar(scalar) => {
+            let ty = kernel.scalars[*scalar].ty;
+            Argument::Scalar(number(ty, value_of(Variable::Param(*scalar))))
+        }
+        Parameter::Array(array) => {
+            let array = &kernel.arrays[*array];
+            let extents = array
+                .extents
+                .iter()
+                .map(|extent| extent.evaluate(&value_of).unwrap_or(0));
+            let bound = sizes.values().copied().min().unwrap_or(4).max(1);
+            let slack = i64::from(seed % 5 == 4);
+            let elements = (0..extents.product::<i64>().max(0))
+                .map(|_| number(array.element, random.below(bound + slack)));
+            Argument::Array(elements.collect())
+        }
+    };
+    kernel.params.iter().map(argument).collect()
+}
+
+fn number(ty: Type, value: i64) -> Value {
+    if ty.is_float() {
+        Value::float(ty, value as f64)
+    } else {
+        Value::integer(ty, i128::from(value))
+    }
+}
+
+/// Knuth's linear congruential generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: i64) -> i64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as i64).rem_euclid(bound.max(1))
+    }
+}
