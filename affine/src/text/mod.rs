@@ -1,9 +1,18 @@
 //! Kernel text: the one notation for kernels, in which every stage of strew can be read and every dump is valid input.
+//!
+//! [`print()`] and [`parse()`] are inverse to each other, up to the spans and the numbering of ids. `docs/kernel_text.md` holds the
+//! grammar.
 
+mod error;
 mod names;
+mod parse;
 mod print;
 mod print_affine;
 mod print_expr;
+mod resolve;
+mod token;
+mod tree;
 
-pub(crate) use names::is_identifier;
+pub use error::{ParseError, ParseErrorKind};
+pub use parse::parse;
 pub use print::print;

@@ -11,12 +11,12 @@ pub(super) struct Order {
     params: HashMap<ScalarId, usize>,
 }
 
-/// Sorts factors: iterators, parameters, then divisions by their text.
+/// Sorts factors: iterators, parameters, then divisions by the first variable in them and by their text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Iter(usize),
     Param(usize),
-    Division(String),
+    Division(Option<Box<Key>>, String),
 }
 
 /// How tightly a piece of text holds together.
@@ -47,15 +47,22 @@ impl Order {
     }
 
     fn key(&self, kernel: &Kernel, factor: &Factor) -> Key {
-        let last = usize::MAX;
         match factor {
-            Factor::Variable(Variable::Iter(iter)) => {
-                Key::Iter(self.iters.get(iter).copied().unwrap_or(last))
+            Factor::Variable(variable) => self.variable_key(*variable),
+            Factor::FloorDiv(left, _) | Factor::Mod(left, _) => {
+                let mut keys = Vec::new();
+                left.for_each_variable(&mut |variable| keys.push(self.variable_key(variable)));
+                let first = keys.into_iter().min().map(Box::new);
+                Key::Division(first, self.factor(kernel, factor).0)
             }
-            Factor::Variable(Variable::Param(param)) => {
-                Key::Param(self.params.get(param).copied().unwrap_or(last))
-            }
-            Factor::FloorDiv(..) | Factor::Mod(..) => Key::Division(self.factor(kernel, factor).0),
+        }
+    }
+
+    fn variable_key(&self, variable: Variable) -> Key {
+        let last = usize::MAX;
+        match variable {
+            Variable::Iter(iter) => Key::Iter(self.iters.get(&iter).copied().unwrap_or(last)),
+            Variable::Param(param) => Key::Param(self.params.get(&param).copied().unwrap_or(last)),
         }
     }
 

@@ -36,7 +36,7 @@ use crate::{
 use scope::Scope;
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
-pub const MAX_NESTING: usize = 200;
+pub const MAX_NESTING: usize = 100;
 
 /// A kernel that keeps all invariants.
 #[derive(Clone, Debug, PartialEq)]

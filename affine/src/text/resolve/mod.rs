@@ -1,0 +1,423 @@
+//! From trees to kernels: looks names up, types literals, tells affine from computed subscripts.
+
+mod affine;
+mod expr;
+mod scope;
+
+use super::error::{ParseError, ParseErrorKind};
+use super::tree::{
+    self, Forall, MergeClause, Name, Param, PrivateClause, Statement, StatementKind, Tree, TreeKind,
+};
+use crate::{
+    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Expr, Iter, IterId, Kernel, Local,
+    Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
+};
+use scope::{Scope, Symbol};
+
+/// Resolves every kernel, or tells all errors in all of them.
+pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<ParseError>> {
+    let mut kernels = Vec::new();
+    let mut errors = Vec::new();
+    for tree in trees {
+        let mut resolver = Resolver {
+            kernel: Kernel::new(tree.name.text, tree.name.span),
+            scope: Scope::default(),
+            errors: Vec::new(),
+        };
+        resolver.params(&tree.params);
+        resolver.kernel.body = resolver.block(&tree.body);
+        kernels.push(resolver.kernel);
+        errors.extend(resolver.errors);
+    }
+    errors.sort_by_key(|error: &ParseError| error.span);
+    if errors.is_empty() {
+        Ok(kernels)
+    } else {
+        Err(errors)
+    }
+}
+
+/// Builds one kernel. What cannot be resolved is reported and left out, and resolving goes on behind it.
+struct Resolver<'a> {
+    kernel: Kernel,
+    scope: Scope<'a>,
+    errors: Vec<ParseError>,
+}
+
+impl<'a> Resolver<'a> {
+    fn report(&mut self, span: Span, kind: ParseErrorKind) {
+        self.errors.push(ParseError { span, kind });
+    }
+
+    fn declare(&mut self, name: Name<'a>, symbol: Symbol) {
+        if let Err(first) = self.scope.declare(name, symbol) {
+            let kind = ParseErrorKind::Duplicate {
+                name: name.text.to_owned(),
+                first,
+            };
+            self.report(name.span, kind);
+        }
+    }
+
+    fn lookup(&mut self, name: &str, span: Span) -> Option<Symbol> {
+        match self.scope.lookup(name) {
+            Ok(symbol) => Some(symbol),
+            Err(kind) => {
+                self.report(span, kind);
+                None
+            }
+        }
+    }
+
+    fn wrong_kind<T>(&mut self, name: &str, span: Span, expected: &'static str) -> Option<T> {
+        let name = name.to_owned();
+        self.report(span, ParseErrorKind::WrongKind { name, expected });
+        None
+    }
+
+    /// Extents may name scalars that come later, so those are declared first.
+    fn params(&mut self, params: &[Param<'a>]) {
+        let scalars: Vec<_> = params.iter().map(|it| self.scalar_param(it)).collect();
+        for (param, scalar) in params.iter().zip(scalars) {
+            let parameter = match scalar {
+                Some(scalar) => scalar,
+                None => Parameter::Array(self.array(param)),
+            };
+            self.kernel.params.push(parameter);
+        }
+    }
+
+    fn scalar_param(&mut self, param: &Param<'a>) -> Option<Parameter> {
+        if param.extents.is_some() {
+            return None;
+        }
+        let id = self.kernel.scalars.alloc(Scalar {
+            name: param.name.text.to_owned(),
+            ty: param.ty,
+            span: param.name.span,
+        });
+        self.declare(param.name, Symbol::Scalar(id));
+        Some(Parameter::Scalar(id))
+    }
+
+    fn array(&mut self, param: &Param<'a>) -> ArrayId {
+        let extents = param.extents.as_deref().unwrap_or_default();
+        if extents.is_empty() {
+            let kind = ParseErrorKind::NoExtents(param.name.text.to_owned());
+            self.report(param.name.span, kind);
+        }
+        let extents = extents.iter().map(|it| self.extent(it)).collect();
+        let id = self.kernel.arrays.alloc(Array {
+            name: param.name.text.to_owned(),
+            element: param.ty,
+            extents,
+            span: param.name.span,
+        });
+        self.declare(param.name, Symbol::Array(id));
+        id
+    }
+
+    fn extent(&mut self, tree: &Tree<'a>) -> AffineExpr {
+        let extent = self.affine(tree);
+        let mut over_parameters = true;
+        extent.for_each_variable(&mut |variable| {
+            over_parameters &= matches!(variable, crate::Variable::Param(_));
+        });
+        if !over_parameters {
+            self.report(tree.span, ParseErrorKind::NotAffine);
+        }
+        extent
+    }
+
+    fn block(&mut self, statements: &[Statement<'a>]) -> Vec<Node> {
+        let outer = self.scope.enter();
+        let nodes = statements
+            .iter()
+            .filter_map(|it| self.statement(it))
+            .collect();
+        self.scope.leave(outer);
+        nodes
+    }
+
+    fn statement(&mut self, statement: &Statement<'a>) -> Option<Node> {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::AffineFor(affine) => Some(self.affine_for(affine, span)),
+            StatementKind::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => Some(self.affine_if(conditions, then, otherwise)),
+            StatementKind::Forall(forall) => Some(self.forall(forall, span)),
+            StatementKind::ScfFor(scf) => self.scf_for(scf, span),
+            StatementKind::ScfWhile { condition, body } => self.scf_while(condition, body),
+            StatementKind::ScfIf {
+                condition,
+                then,
+                otherwise,
+            } => self.scf_if(condition, then, otherwise),
+            StatementKind::Declare {
+                mutable,
+                name,
+                ty,
+                value,
+            } => self.declaration(*mutable, *name, *ty, value),
+            StatementKind::Assign { place, value } => self.assignment(place, value, span),
+            StatementKind::Reduce {
+                place,
+                combiner,
+                value,
+            } => self.reduction(place, *combiner, value, span),
+            StatementKind::Error => None,
+        }
+    }
+
+    fn affine_for(&mut self, affine: &tree::AffineFor<'a>, span: Span) -> Node {
+        let (lower, upper) = (self.bound(&affine.lower), self.bound(&affine.upper));
+        let step = self.step(affine.step);
+        let (iter, body) = self.loop_body(affine.iter, span, &affine.body);
+        Node::AffineFor(AffineFor {
+            iter,
+            lower,
+            upper,
+            step,
+            body,
+        })
+    }
+
+    fn affine_if(
+        &mut self,
+        conditions: &[Tree<'a>],
+        then: &[Statement<'a>],
+        otherwise: &[Statement<'a>],
+    ) -> Node {
+        let conditions: Vec<_> = conditions.iter().map(|it| self.condition(it)).collect();
+        Node::AffineIf {
+            conditions: conditions.into_iter().flatten().collect(),
+            then: self.block(then),
+            otherwise: self.block(otherwise),
+        }
+    }
+
+    fn scf_for(&mut self, scf: &tree::ScfFor<'a>, span: Span) -> Option<Node> {
+        let lower = self.typed(&scf.lower, Type::I64);
+        let upper = self.typed(&scf.upper, Type::I64);
+        let step = self.step(scf.step);
+        let (iter, body) = self.loop_body(scf.iter, span, &scf.body);
+        Some(Node::ScfFor(ScfFor {
+            iter,
+            lower: lower?,
+            upper: upper?,
+            step,
+            body,
+        }))
+    }
+
+    fn scf_while(&mut self, condition: &Tree<'a>, body: &[Statement<'a>]) -> Option<Node> {
+        let condition = self.typed(condition, Type::Bool);
+        let body = self.block(body);
+        condition.map(|condition| Node::ScfWhile { condition, body })
+    }
+
+    fn scf_if(
+        &mut self,
+        condition: &Tree<'a>,
+        then: &[Statement<'a>],
+        otherwise: &[Statement<'a>],
+    ) -> Option<Node> {
+        let condition = self.typed(condition, Type::Bool);
+        let (then, otherwise) = (self.block(then), self.block(otherwise));
+        condition.map(|condition| Node::ScfIf {
+            condition,
+            then,
+            otherwise,
+        })
+    }
+
+    fn assignment(&mut self, place: &Tree<'a>, value: &Tree<'a>, span: Span) -> Option<Node> {
+        let place = self.place(place);
+        let (place, value) = self.value_for(place, value)?;
+        Some(Node::Assign { place, value, span })
+    }
+
+    fn reduction(
+        &mut self,
+        place: &Tree<'a>,
+        combiner: Name<'a>,
+        value: &Tree<'a>,
+        span: Span,
+    ) -> Option<Node> {
+        let place = self.place(place);
+        let combiner = self.combiner(combiner, place.as_ref().map(|it| it.1));
+        let (place, value) = self.value_for(place, value)?;
+        Some(Node::Reduce {
+            place,
+            combiner: combiner?,
+            value,
+            span,
+        })
+    }
+
+    fn bound(&mut self, alternatives: &[Tree<'a>]) -> Bound {
+        Bound(alternatives.iter().map(|it| self.affine(it)).collect())
+    }
+
+    fn step(&mut self, step: Option<Name<'a>>) -> i64 {
+        let Some(step) = step else { return 1 };
+        step.text.parse().unwrap_or_else(|_| {
+            let kind = ParseErrorKind::LiteralOutOfRange {
+                literal: step.text.to_owned(),
+                ty: Type::I64,
+            };
+            self.report(step.span, kind);
+            1
+        })
+    }
+
+    fn loop_body(
+        &mut self,
+        iter: Name<'a>,
+        span: Span,
+        body: &[Statement<'a>],
+    ) -> (IterId, Vec<Node>) {
+        let outer = self.scope.enter();
+        let id = self.kernel.iters.alloc(Iter {
+            name: iter.text.to_owned(),
+            span,
+        });
+        self.declare(iter, Symbol::Iter(id));
+        let body = self.block(body);
+        self.scope.leave(outer);
+        (id, body)
+    }
+
+    fn forall(&mut self, forall: &Forall<'a>, span: Span) -> Node {
+        if !matches!(&forall.lower.kind, TreeKind::Literal(it) if it.digits == "0") {
+            self.report(forall.lower.span, ParseErrorKind::ForallFromZero);
+        }
+        let count = self.affine(&forall.count);
+        let outer = self.scope.enter();
+        let clauses = &forall.privates;
+        let privates: Vec<_> = clauses.iter().map(|it| self.private(it, forall)).collect();
+        for merge in &forall.merges {
+            self.merged_buffer(merge, forall);
+        }
+        let (iter, body) = self.loop_body(forall.iter, span, &forall.body);
+        self.scope.leave(outer);
+        Node::Forall(crate::Forall {
+            iter,
+            count,
+            privates: privates.into_iter().flatten().collect(),
+            strategy: forall.strategy.map_or("auto", |it| it.text).to_owned(),
+            body,
+        })
+    }
+
+    fn private(&mut self, clause: &PrivateClause<'a>, forall: &Forall<'a>) -> Option<Private> {
+        let name = clause.buffer.name;
+        let combiner = self.combiner(clause.combiner, Some(clause.buffer.ty));
+        let mut merges = forall
+            .merges
+            .iter()
+            .filter(|it| it.buffer.text == name.text);
+        let target = match (merges.next(), merges.next()) {
+            (Some(merge), None) if merge.combiner.text == clause.combiner.text => {
+                let target = self.lookup(merge.target.text, merge.target.span);
+                target.and_then(|symbol| self.array_symbol(symbol, merge.target))
+            }
+            _ => {
+                self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+                None
+            }
+        };
+        let buffer = self.array(&clause.buffer);
+        Some(Private {
+            buffer,
+            target: target?,
+            combiner: combiner?,
+        })
+    }
+
+    fn merged_buffer(&mut self, merge: &MergeClause<'a>, forall: &Forall<'a>) {
+        let name = merge.buffer;
+        if !forall
+            .privates
+            .iter()
+            .any(|it| it.buffer.name.text == name.text)
+        {
+            self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+        }
+    }
+
+    fn array_symbol(&mut self, symbol: Symbol, name: Name<'a>) -> Option<ArrayId> {
+        match symbol {
+            Symbol::Array(array) => Some(array),
+            _ => self.wrong_kind(name.text, name.span, "an array"),
+        }
+    }
+
+    /// The combiner, if it exists and is defined on `ty`.
+    fn combiner(&mut self, name: Name<'a>, ty: Option<Type>) -> Option<Combiner> {
+        let Some(combiner) = Combiner::from_name(name.text) else {
+            let kind = ParseErrorKind::UnknownCombiner(name.text.to_owned());
+            self.report(name.span, kind);
+            return None;
+        };
+        if let Some(ty) = ty
+            && combiner.identity(ty).is_none()
+        {
+            let operation = name.text.to_owned();
+            self.report(name.span, ParseErrorKind::NotDefinedOn { operation, ty });
+            return None;
+        }
+        Some(combiner)
+    }
+
+    /// Declares the name even when the value is wrong: one error is enough.
+    fn declaration(
+        &mut self,
+        mutable: bool,
+        name: Name<'a>,
+        ty: Type,
+        value: &Tree<'a>,
+    ) -> Option<Node> {
+        let value = self.typed(value, ty);
+        let local = self.kernel.locals.alloc(Local {
+            name: name.text.to_owned(),
+            ty,
+            mutable,
+            span: name.span,
+        });
+        self.declare(name, Symbol::Local(local));
+        value.map(|value| Node::Declare { local, value })
+    }
+
+    fn value_for(
+        &mut self,
+        place: Option<(Place, Type)>,
+        value: &Tree<'a>,
+    ) -> Option<(Place, Expr)> {
+        match place {
+            Some((place, ty)) => self.typed(value, ty).map(|value| (place, value)),
+            None => {
+                self.expr(value, None);
+                None
+            }
+        }
+    }
+
+    fn place(&mut self, tree: &Tree<'a>) -> Option<(Place, Type)> {
+        match &tree.kind {
+            TreeKind::Index(name, subscripts) => {
+                let access = self.access(*name, subscripts, tree.span)?;
+                let ty = self.kernel.arrays[access.array].element;
+                Some((Place::Element(access), ty))
+            }
+            TreeKind::Name(name) => match self.lookup(name, tree.span)? {
+                Symbol::Local(local) => Some((Place::Local(local), self.kernel.locals[local].ty)),
+                _ => self.wrong_kind(name, tree.span, "a `var`"),
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+use crate::text::error::ParseErrorKind;
+use crate::text::tree::Name;
+use crate::{ArrayId, IterId, LocalId, ScalarId, Span};
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Symbol {
+    Scalar(ScalarId),
+    Array(ArrayId),
+    Iter(IterId),
+    Local(LocalId),
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    symbol: Symbol,
+    span: Span,
+    is_visible: bool,
+}
+
+/// The names of a kernel. No name is given twice, so one table is enough for all blocks.
+#[derive(Default)]
+pub(super) struct Scope<'a> {
+    entries: HashMap<&'a str, Entry>,
+    visible: Vec<&'a str>,
+}
+
+/// A name with more edits for its letters than this is another name and not worth suggesting.
+const LETTERS_PER_EDIT: usize = 3;
+
+impl<'a> Scope<'a> {
+    /// Makes the name visible until the block is left.
+    ///
+    /// # Errors
+    /// Where the name was given before.
+    pub(super) fn declare(&mut self, name: Name<'a>, symbol: Symbol) -> Result<(), Span> {
+        if let Some(first) = self.entries.get(name.text) {
+            return Err(first.span);
+        }
+        let entry = Entry {
+            symbol,
+            span: name.span,
+            is_visible: true,
+        };
+        self.entries.insert(name.text, entry);
+        self.visible.push(name.text);
+        Ok(())
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Result<Symbol, ParseErrorKind> {
+        match self.entries.get(name) {
+            Some(entry) if entry.is_visible => Ok(entry.symbol),
+            Some(_) => Err(ParseErrorKind::NotVisible(name.to_owned())),
+            None => Err(ParseErrorKind::UnknownName {
+                name: name.to_owned(),
+                nearest: self.nearest(name),
+            }),
+        }
+    }
+
+    fn nearest(&self, name: &str) -> Option<String> {
+        let edits = |known: &str| strsim::damerau_levenshtein(name, known);
+        let nearest = self.visible.iter().min_by_key(|it| edits(it))?;
+        let bearable = 1.max(name.len() / LETTERS_PER_EDIT);
+        let is_alike = edits(nearest) <= bearable && edits(nearest) < name.len();
+        is_alike.then(|| (*nearest).to_owned())
+    }
+
+    /// Begins a block; what it gives back ends it.
+    pub(super) fn enter(&self) -> usize {
+        self.visible.len()
+    }
+
+    pub(super) fn leave(&mut self, outer: usize) {
+        for name in self.visible.split_off(outer) {
+            if let Some(entry) = self.entries.get_mut(name) {
+                entry.is_visible = false;
+            }
+        }
+    }
+}

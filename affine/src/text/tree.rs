@@ -1,0 +1,208 @@
+//! What the grammar builds: names not yet looked up, literals without a type.
+
+use crate::{BinaryOp, CompareOp, Span, Type, UnaryOp};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'a> {
+    pub(super) text: &'a str,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) struct Kernel<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) params: Vec<Param<'a>>,
+    pub(super) body: Vec<Statement<'a>>,
+}
+
+/// `name: type` or `name: type[extents]`.
+#[derive(Debug)]
+pub(super) struct Param<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) ty: Type,
+    pub(super) extents: Option<Vec<Tree<'a>>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Statement<'a> {
+    /// Of a loop or condition: up to its opening brace.
+    pub(super) span: Span,
+    pub(super) kind: StatementKind<'a>,
+}
+
+pub(super) type Block<'a> = Vec<Statement<'a>>;
+
+#[derive(Debug)]
+pub(super) enum StatementKind<'a> {
+    AffineFor(AffineFor<'a>),
+    AffineIf {
+        conditions: Vec<Tree<'a>>,
+        then: Block<'a>,
+        otherwise: Block<'a>,
+    },
+    Forall(Forall<'a>),
+    ScfFor(ScfFor<'a>),
+    ScfWhile {
+        condition: Tree<'a>,
+        body: Block<'a>,
+    },
+    ScfIf {
+        condition: Tree<'a>,
+        then: Block<'a>,
+        otherwise: Block<'a>,
+    },
+    Declare {
+        mutable: bool,
+        name: Name<'a>,
+        ty: Type,
+        value: Tree<'a>,
+    },
+    Assign {
+        place: Tree<'a>,
+        value: Tree<'a>,
+    },
+    Reduce {
+        place: Tree<'a>,
+        combiner: Name<'a>,
+        value: Tree<'a>,
+    },
+    /// Reported already.
+    Error,
+}
+
+#[derive(Debug)]
+pub(super) struct AffineFor<'a> {
+    pub(super) iter: Name<'a>,
+    pub(super) lower: Vec<Tree<'a>>,
+    pub(super) upper: Vec<Tree<'a>>,
+    pub(super) step: Option<Name<'a>>,
+    pub(super) body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct ScfFor<'a> {
+    pub(super) iter: Name<'a>,
+    pub(super) lower: Tree<'a>,
+    pub(super) upper: Tree<'a>,
+    pub(super) step: Option<Name<'a>>,
+    pub(super) body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct Forall<'a> {
+    pub(super) iter: Name<'a>,
+    pub(super) lower: Tree<'a>,
+    pub(super) count: Tree<'a>,
+    pub(super) privates: Vec<PrivateClause<'a>>,
+    pub(super) merges: Vec<MergeClause<'a>>,
+    pub(super) strategy: Option<Name<'a>>,
+    pub(super) body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct PrivateClause<'a> {
+    pub(super) buffer: Param<'a>,
+    pub(super) combiner: Name<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct MergeClause<'a> {
+    pub(super) target: Name<'a>,
+    pub(super) combiner: Name<'a>,
+    pub(super) buffer: Name<'a>,
+}
+
+/// An expression.
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    pub(super) span: Span,
+    pub(super) kind: TreeKind<'a>,
+    /// The number of levels, this one included.
+    pub(super) depth: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum TreeKind<'a> {
+    Literal(Literal<'a>),
+    Bool(bool),
+    Name(&'a str),
+    Index(Name<'a>, Vec<Tree<'a>>),
+    Unary(UnaryOp, Box<Tree<'a>>),
+    Infix(Infix, Box<Tree<'a>>, Box<Tree<'a>>),
+    Select(Box<Tree<'a>>, Box<Tree<'a>>, Box<Tree<'a>>),
+    Cast(Type, Box<Tree<'a>>),
+    /// Parentheses: `-(5)` negates a constant, `-5` is one.
+    Group(Box<Tree<'a>>),
+    /// Reported already.
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Literal<'a> {
+    pub(super) kind: LiteralKind,
+    pub(super) digits: &'a str,
+    pub(super) is_negative: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LiteralKind {
+    Integer,
+    /// Also `inf` and `nan`.
+    Float,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Infix {
+    Binary(BinaryOp),
+    Compare(CompareOp),
+    And,
+    Or,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+}
+
+impl<'a> TreeKind<'a> {
+    fn depth(&self) -> usize {
+        let deepest = |trees: &[&Tree<'_>]| trees.iter().map(|it| it.depth).max().unwrap_or(0);
+        1 + match self {
+            Self::Literal(_) | Self::Bool(_) | Self::Name(_) | Self::Error => 0,
+            Self::Index(_, subscripts) => deepest(&subscripts.iter().collect::<Vec<_>>()),
+            Self::Unary(_, operand) | Self::Cast(_, operand) | Self::Group(operand) => {
+                operand.depth
+            }
+            Self::Infix(_, left, right) => deepest(&[left, right]),
+            Self::Select(condition, then, otherwise) => deepest(&[condition, then, otherwise]),
+        }
+    }
+
+    pub(super) fn at(self, start: usize, end: usize) -> Tree<'a> {
+        Tree {
+            span: Span::new(start, end),
+            depth: self.depth(),
+            kind: self,
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// The expression without parentheses around it.
+    pub(super) fn ungrouped(&self) -> &Self {
+        let mut tree = self;
+        while let TreeKind::Group(inner) = &tree.kind {
+            tree = inner;
+        }
+        tree
+    }
+
+    /// `-operand`; the minus before a literal belongs to it.
+    pub(super) fn negated(operand: Self) -> TreeKind<'a> {
+        match operand.kind {
+            TreeKind::Literal(literal) if !literal.is_negative => TreeKind::Literal(Literal {
+                is_negative: true,
+                ..literal
+            }),
+            _ => TreeKind::Unary(UnaryOp::Neg, Box::new(operand)),
+        }
+    }
+}
