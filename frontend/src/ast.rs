@@ -1,6 +1,6 @@
 //! The syntax tree: C as it was written, with spans and without types.
 //!
-//! [`crate::resolve`] fills in which declaration a name means and numbers the loops; nothing else changes the tree after the
+//! Name resolution fills in which declaration a name means and numbers the loops; nothing else changes the tree after the
 //! parser made it.
 
 use crate::token::TypeWord;

@@ -25,7 +25,7 @@ lalrpop_util::lalrpop_mod!(
     grammar
 );
 
-/// How many brackets may be open, and how many expressions or statements may contain each other.
+/// How many brackets may be open, and how many expressions may contain each other.
 const DEPTH_LIMIT: usize = 200;
 /// How many statements may contain each other.
 const STATEMENT_DEPTH_LIMIT: usize = 100;
@@ -140,8 +140,7 @@ fn parse_item<'a>(
     let mut errors: Vec<_> = session.recovered.take();
     let item = result.map_err(|error| errors.push(error)).ok();
     report_errors(source, errors, end, diagnostics);
-    if let Some(span) = session.too_deep.get() {
-        let limit = DEPTH_LIMIT;
+    if let Some((limit, span)) = session.too_deep.get() {
         diagnostics.report(Problem::NestingTooDeep { limit }, span);
     }
     item
@@ -208,7 +207,8 @@ impl Token<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Session<'a> {
     recovered: RefCell<Vec<Error<'a>>>,
-    too_deep: Cell<Option<Span>>,
+    /// The limit, and where it was passed first.
+    too_deep: Cell<Option<(usize, Span)>>,
 }
 
 impl<'a> Session<'a> {
@@ -216,9 +216,9 @@ impl<'a> Session<'a> {
         self.recovered.borrow_mut().push(error.error);
     }
 
-    /// Where something nests too deeply; the first place is reported.
-    fn refuse_depth(&self, span: Span) {
-        self.too_deep.set(self.too_deep.get().or(Some(span)));
+    fn refuse_depth(&self, limit: usize, span: Span) {
+        let first = self.too_deep.get();
+        self.too_deep.set(first.or(Some((limit, span))));
     }
 
     fn expression(&self, kind: ExprKind, start: usize, end: usize) -> Expr {
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
         if depth <= DEPTH_LIMIT {
             return Expr { kind, span, depth };
         }
-        self.refuse_depth(span);
+        self.refuse_depth(DEPTH_LIMIT, span);
         Expr {
             kind: ExprKind::Invalid,
             span,
@@ -351,7 +351,7 @@ impl<'a> Session<'a> {
             span,
         };
         if statement.depth > STATEMENT_DEPTH_LIMIT {
-            self.refuse_depth(span);
+            self.refuse_depth(STATEMENT_DEPTH_LIMIT, span);
             statement.kind = StatementKind::Invalid;
             statement.depth = 1;
         }
