@@ -39,20 +39,21 @@ pub(crate) struct Inputs {
 /// The run came to no end that counts: a fault, an overflow, or too long.
 pub(crate) struct Stopped;
 
-/// The accesses to `watched` inside the loop over `target`, in the order of the run.
+/// The accesses to `watched` inside the loop over `target`, in the order of the run. What the run costs is taken from `fuel`.
 pub(crate) fn touches(
     kernel: &Kernel,
     inputs: Inputs,
     target: IterId,
     watched: Watched,
-    fuel: u32,
+    fuel: &mut u32,
 ) -> Result<Vec<Touch>, Stopped> {
     let mut run = Run {
         watch: Some((target, watched)),
-        ..Run::new(kernel, inputs, fuel)
+        ..Run::new(kernel, inputs, *fuel)
     };
-    run.block(&kernel.body)?;
-    Ok(run.touches)
+    let end = run.block(&kernel.body);
+    *fuel = run.fuel;
+    end.map(|()| run.touches)
 }
 
 /// The value of `held ∘ incoming`.

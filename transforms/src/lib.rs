@@ -22,6 +22,8 @@ mod affine_parts;
 mod auto;
 mod concrete;
 mod copy;
+#[cfg(test)]
+mod differential;
 mod in_range;
 mod observe;
 mod reason;

@@ -543,3 +543,48 @@ fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::test_support::refuses;
+
+    const SOURCE: &str = "kernel @k(n: i64, seg: i32[n], x: f64[n], out: f64[n]) {
+  affine.for i in 0..n {
+    out[seg[i]] reduce(add) x[i]
+    x[i] = out[i]
+  }
+}";
+
+    #[test]
+    fn a_reason_says_what_where_and_for_example() {
+        let tile = "tile_indirection_using_forall(i)";
+        let reason = refuses(SOURCE, tile, Illegal, "ReadsPartialSum");
+        assert_eq!(
+            reason.to_string(),
+            "`out` is read in the loop; with private copies the read would see what one chunk has gathered so far; \
+             for example with n = 2 and arrays of zeros iterations (i = 0) and (i = 1) meet in out[0]"
+        );
+        let labels = reason.labels();
+        let places: Vec<_> = labels
+            .iter()
+            .map(|label| &SOURCE[label.span.range()])
+            .collect();
+        assert_eq!(places, ["out[i]"]);
+    }
+
+    #[test]
+    fn what_could_be_asked_for_instead_is_suggested() {
+        let suggestion = |script: &str, name| {
+            let reason = refuses(SOURCE, script, Misaddressed, name);
+            reason.try_next(&script.parse().expect("a step"))
+        };
+        assert_eq!(
+            suggestion("unroll(i, 99)", "BadNumber").as_deref(),
+            Some("64")
+        );
+        assert_eq!(suggestion("unroll(total, 2)", "NoSuchLoop"), None);
+        let clause = "tile_indirection_using_forall(i, reduction(sgg) = add)";
+        assert_eq!(suggestion(clause, "NoSuchArray").as_deref(), Some("`seg`"));
+    }
+}

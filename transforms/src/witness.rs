@@ -143,7 +143,8 @@ pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Op
 
 /// A run in which the loop over `target` writes cells of `array`, but not all: the witness is the first write.
 pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) -> Option<Witness> {
-    trials(kernel).find_map(|trial| trial.uncovered(target, array))
+    let mut fuel = FUEL;
+    trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut fuel))
 }
 
 /// Whether `identity ∘ NaN` is a NaN.
@@ -158,7 +159,8 @@ pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
 const SIZES: [i64; 7] = [2, 3, 4, 8, 16, 1, 32];
 /// What the `k`-th parameter is larger by than the one before it.
 const GROWTHS: [i64; 2] = [0, 1];
-const FUEL: u32 = 50_000;
+/// How many nodes and expressions all trials together may run: a refusal comes within milliseconds.
+const FUEL: u32 = 100_000;
 /// How many touches of a cell later ones are compared with.
 const MOST_EARLIER: usize = 64;
 const MOST_ELEMENTS: i64 = 1 << 16;
@@ -169,7 +171,8 @@ fn search(
     watched: Watched,
     wanted: &dyn Fn(Ends<'_>) -> bool,
 ) -> Option<(End, End, Witness)> {
-    trials(kernel).find_map(|trial| trial.search(target, watched, wanted))
+    let mut fuel = FUEL;
+    trials(kernel).find_map(|trial| trial.search(target, watched, wanted, &mut fuel))
 }
 
 fn trials(kernel: &Kernel) -> impl Iterator<Item = Trial<'_>> {
@@ -200,8 +203,9 @@ impl Trial<'_> {
         target: IterId,
         watched: Watched,
         wanted: &dyn Fn(Ends<'_>) -> bool,
+        fuel: &mut u32,
     ) -> Option<(End, End, Witness)> {
-        let touches = concrete::touches(self.kernel, self.inputs()?, target, watched, FUEL).ok()?;
+        let touches = concrete::touches(self.kernel, self.inputs()?, target, watched, fuel).ok()?;
         let mut cells: HashMap<(usize, &[i64]), Vec<&Touch>> = HashMap::new();
         let mut apart = None;
         let mut together = None;
@@ -229,11 +233,11 @@ impl Trial<'_> {
         apart.or(together)
     }
 
-    fn uncovered(&self, target: IterId, array: ArrayId) -> Option<Witness> {
+    fn uncovered(&self, target: IterId, array: ArrayId, fuel: &mut u32) -> Option<Witness> {
         let inputs = self.inputs()?;
         let elements = inputs.arrays.get(&array)?.len();
         let watched = Watched::Array(array);
-        let touches = concrete::touches(self.kernel, inputs, target, watched, FUEL).ok()?;
+        let touches = concrete::touches(self.kernel, inputs, target, watched, fuel).ok()?;
         let first = touches.first()?;
         let in_one_entry = touches.iter().filter(|touch| touch.entry == first.entry);
         let cells: HashSet<&[i64]> = in_one_entry.map(|touch| touch.cell.as_slice()).collect();
@@ -357,7 +361,14 @@ pub(crate) fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>>
         .iters
         .iter()
         .find(|(_, iter)| iter.name == *outermost)?;
-    concrete::touches(kernel, trial.inputs()?, outermost, watched, FUEL).ok()
+    concrete::touches(
+        kernel,
+        trial.inputs()?,
+        outermost,
+        watched,
+        &mut FUEL.clone(),
+    )
+    .ok()
 }
 
 #[cfg(test)]

@@ -1,0 +1,106 @@
+//! Random kernels under random schedules: what is accepted means the same, and every witness can be replayed.
+
+use crate::test_support::{assert_same_meaning, kernel, replay};
+use crate::{Schedule, Verdict};
+use proptest::prelude::*;
+
+const STATEMENTS: [&str; 18] = [
+    "out[seg[i]] reduce(add) x[i]",
+    "out[seg[i]] reduce(max) x[i]",
+    "out[i32(seg[seg[i]])] reduce(add) 1.0",
+    "out[i] reduce(add) x[i]",
+    "out[i] = x[i]",
+    "out[n - 1 - i] = x[i]",
+    "out[2 * i] = 1.0",
+    "y[i] = y[i] + x[i]",
+    "y[i] = out[seg[i]]",
+    "y[j] reduce(add) x[i]",
+    "count[seg[i] + 1] reduce(add) 1",
+    "count[i] = count[i] * 2 + i",
+    "let k: i32 = seg[i] y[k] reduce(add) x[j]",
+    "var s: f64 = x[i] s reduce(add) x[j] out[j] reduce(add) s",
+    "scf.if 2.0 < x[i] { out[seg[i]] reduce(add) 1.0 } else { y[seg[i]] reduce(min) x[i] }",
+    "affine.if (i + j < n) { out[i + j] reduce(add) x[i + j] }",
+    "total reduce(add) x[i]",
+    "seg[i] = seg[i]",
+];
+
+const BOUNDS: [&str; 9] = [
+    "0..n",
+    "1..n",
+    "0..n - 1",
+    "0..n step 2",
+    "0..3",
+    "2..7 step 3",
+    "max(0, n - 4)..n",
+    "0..min(n, m)",
+    "n..m",
+];
+
+const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
+
+const STEPS: [&str; 9] = [
+    "tile_indirection_using_forall(i)",
+    "tile_indirection_using_forall(i, chunks = 3)",
+    "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
+    "tile_indirection_using_forall(i, reduction(out) = add, reduction(y) = add)",
+    "tile_indirection_using_forall(j, chunks = 2)",
+    "unroll(i, 2)",
+    "unroll(i, 3)",
+    "unroll(j, 2)",
+    "unroll(j, 4)",
+];
+
+/// Two loops, statements in both; a local that is declared twice gets another name the second time.
+fn source() -> impl Strategy<Value = String> {
+    let some = || prop::collection::vec(prop::sample::select(&STATEMENTS), 0..3);
+    let bounds = (prop::sample::select(&BOUNDS), prop::sample::select(&INNER));
+    (bounds, some(), some()).prop_map(|((outer, inner), before, inside)| {
+        let join = |statements: &[&str], copy: usize| -> String {
+            let renamed = statements.iter().enumerate().map(|(number, statement)| {
+                let (local, scalar) = (format!("k{copy}{number}"), format!("s{copy}{number}"));
+                let statement = statement.replace("let k:", &format!("let {local}:"));
+                let statement = statement.replace("y[k]", &format!("y[{local}]"));
+                let statement = statement.replace("var s:", &format!("var {scalar}:"));
+                let statement = statement.replace(" s reduce", &format!(" {scalar} reduce"));
+                let statement = statement.replace("(add) s", &format!("(add) {scalar}"));
+                if copy == 0 { statement.replace('j', "i") } else { statement }
+            });
+            renamed.collect::<Vec<_>>().join("\n")
+        };
+        format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n]) {{
+               var total: f64 = 0.0
+               affine.for i in {outer} {{
+                 {}
+                 affine.for j in {inner} {{ {} }}
+               }}
+               out[0] = total
+             }}",
+            join(&before, 0),
+            join(&inside, 1),
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+    #[test]
+    fn accepted_means_the_same(source in source(), steps in prop::collection::vec(prop::sample::select(&STEPS), 1..4)) {
+        let mut current = kernel(&source);
+        for step in steps {
+            let schedule: Schedule = step.parse().expect("a step");
+            match schedule.apply(&current, &mut ()) {
+                Ok(after) => {
+                    assert_same_meaning(&current, &after);
+                    current = after;
+                }
+                Err(refused) => {
+                    let is_illegal = refused.reason.verdict() == Verdict::Illegal;
+                    prop_assert_eq!(is_illegal, refused.reason.witness().is_some());
+                    refused.reason.witness().into_iter().for_each(|witness| replay(&current, witness));
+                }
+            }
+        }
+    }
+}
