@@ -16,3 +16,8 @@ mod tree;
 pub use error::{ParseError, ParseErrorKind};
 pub use parse::parse;
 pub use print::print;
+
+/// The affine expression `expr` as it stands in the text of `kernel`.
+pub fn affine(kernel: &crate::Kernel, expr: &crate::AffineExpr) -> String {
+    print_affine::Order::of(kernel).expr(kernel, expr)
+}

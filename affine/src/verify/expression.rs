@@ -171,7 +171,7 @@ impl<'k> Verifier<'k> {
                     self.here = *span;
                 }
                 let ty = self.operands(left, right)?;
-                self.binary(*op, ty);
+                self.binary(*op, ty, within);
                 Some(ty)
             }
             Expr::Compare(_, left, right) => {
@@ -229,7 +229,11 @@ impl<'k> Verifier<'k> {
         self.defined(symbol, is_defined, ty);
     }
 
-    fn binary(&mut self, op: BinaryOp, ty: Type) {
+    fn binary(&mut self, op: BinaryOp, ty: Type, within: Within) {
+        let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && ty.is_integer();
+        if divides && matches!(within, Within::Combiner(_)) {
+            self.report(ViolationKind::DivisionInCombiner);
+        }
         let is_defined = ty.is_integer() || (ty.is_float() && !op.is_integer_only());
         self.defined(op.symbol(), is_defined, ty);
     }

@@ -12,8 +12,8 @@
 //! * There are as many subscripts as dimensions, at least one; a computed subscript is an integer.
 //! * The variables of affine expressions are integer parameters and iterators in scope; extents and the divisors of affine
 //!   divisions are over parameters alone.
-//! * A combiner is defined on the type it is used at, its body has that type and is made of operands and constants; its operands
-//!   occur nowhere else.
+//! * A combiner is defined on the type it is used at, its body has that type and is made of operands and constants and divides
+//!   no integers; its operands occur nowhere else.
 //! * Parameters and arrays are not `bool`.
 //!
 //! *Loops and writes*

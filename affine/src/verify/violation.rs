@@ -90,6 +90,8 @@ pub enum ViolationKind {
     NotPrivate(String),
     /// A combiner's operand outside of a combiner, or anything but operands and constants inside.
     MisplacedOperand,
+    /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
+    DivisionInCombiner,
     /// More than [`MAX_NESTING`](crate::verify::MAX_NESTING) levels.
     TooDeep,
 }
@@ -171,6 +173,7 @@ impl fmt::Display for ViolationKind {
             Self::MisplacedOperand => f.write_str(
                 "a combiner's body is made of its operands and constants, and its operands stand nowhere else",
             ),
+            Self::DivisionInCombiner => f.write_str("a combiner does not divide integers"),
             Self::TooDeep => write!(
                 f,
                 "this is nested more than {} levels deep",

@@ -1,0 +1,110 @@
+use super::{Fault, FaultKind, Machine, Stop};
+use crate::evaluate::{self, DivisionByZero};
+use crate::{Access, Expr, IterId, Operand, Span, Subscript, Value};
+
+impl<'k> Machine<'k> {
+    pub(super) fn holds(&mut self, condition: &'k Expr) -> Result<bool, Stop> {
+        Ok(self.expr(condition)?.bits() != 0)
+    }
+
+    pub(super) fn expr(&mut self, expr: &'k Expr) -> Result<Value, Stop> {
+        match expr {
+            Expr::Constant(value) => Ok(*value),
+            Expr::Iter(iter) => Ok(Value::i64(self.iters.get(*iter).copied().unwrap_or(0))),
+            Expr::Param(param) => Ok(known(self.scalars.get(*param))),
+            Expr::Local(local) => Ok(known(self.locals.get(*local))),
+            // Only combiners' bodies have operands, and those go through `combine`.
+            Expr::Operand(_) => Ok(known(None)),
+            Expr::Load(access) => {
+                let position = self.position(access)?;
+                Ok(known(self.memory.cells(access.array).get(position)))
+            }
+            Expr::Unary(op, operand) => Ok(evaluate::unary(*op, self.expr(operand)?)),
+            Expr::Binary(op, left, right, span) => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                let by_zero = |DivisionByZero| self.fault(FaultKind::DivisionByZero, *span);
+                evaluate::binary(*op, left, right).map_err(by_zero)
+            }
+            Expr::Compare(op, left, right) => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                Ok(Value::bool(evaluate::compare(*op, left, right)))
+            }
+            Expr::And(left, right) => Ok(Value::bool(self.holds(left)? && self.holds(right)?)),
+            Expr::Or(left, right) => Ok(Value::bool(self.holds(left)? || self.holds(right)?)),
+            Expr::Select(condition, then, otherwise) => {
+                let holds = self.holds(condition)?;
+                self.expr(if holds { then } else { otherwise })
+            }
+            Expr::Cast(ty, operand) => Ok(evaluate::convert(*ty, self.expr(operand)?)),
+        }
+    }
+
+    /// Where an access lands in its array's cells: all subscripts are evaluated, then each is checked, outermost first.
+    pub(super) fn position(&mut self, access: &'k Access) -> Result<usize, Stop> {
+        let mut indices = Vec::with_capacity(access.subscripts.len());
+        for subscript in &access.subscripts {
+            indices.push(self.subscript(subscript)?);
+        }
+        let mut position = 0_i128;
+        for (index, extent) in indices.into_iter().zip(self.memory.extents(access.array)) {
+            if !(0..i128::from(*extent)).contains(&index) {
+                let kind = FaultKind::OutOfRange {
+                    array: self.kernel.arrays[access.array].name.clone(),
+                    index,
+                    extent: *extent,
+                };
+                return Err(self.fault(kind, access.span));
+            }
+            // Below the number of elements, which fits.
+            position = position * i128::from(*extent) + index;
+        }
+        usize::try_from(position).map_err(|_| Stop::Overflow)
+    }
+
+    fn subscript(&mut self, subscript: &'k Subscript) -> Result<i128, Stop> {
+        match subscript {
+            Subscript::Affine(expr) => Ok(i128::from(self.affine(expr)?)),
+            Subscript::Computed(expr) => Ok(self.expr(expr)?.as_integer().unwrap_or(-1)),
+        }
+    }
+
+    fn fault(&self, kind: FaultKind, span: Span) -> Stop {
+        let named = |iter: &IterId| {
+            let value = self.iters.get(*iter).copied().unwrap_or(0);
+            (self.kernel.iters[*iter].name.clone(), value)
+        };
+        Stop::Fault(Fault {
+            kind,
+            span,
+            iteration: self.running.iter().map(named).collect(),
+        })
+    }
+}
+
+/// A verified kernel names nothing that has no value.
+fn known(value: Option<&Value>) -> Value {
+    value.copied().unwrap_or(Value::i64(0))
+}
+
+/// The value of a combiner's body. Verified bodies are made of operands and constants and divide no integers, so nothing in
+/// them can fail.
+pub(super) fn combine(body: &Expr, held: Value, incoming: Value) -> Value {
+    let on = |expr: &Expr| combine(expr, held, incoming);
+    let holds = |expr: &Expr| on(expr).bits() != 0;
+    match body {
+        Expr::Operand(Operand::Held) => held,
+        Expr::Operand(Operand::Incoming) => incoming,
+        Expr::Constant(value) => *value,
+        Expr::Unary(op, operand) => evaluate::unary(*op, on(operand)),
+        Expr::Binary(op, left, right, _) => {
+            evaluate::binary(*op, on(left), on(right)).unwrap_or(held)
+        }
+        Expr::Compare(op, left, right) => Value::bool(evaluate::compare(*op, on(left), on(right))),
+        Expr::And(left, right) => Value::bool(holds(left) && holds(right)),
+        Expr::Or(left, right) => Value::bool(holds(left) || holds(right)),
+        Expr::Select(condition, then, _) if holds(condition) => on(then),
+        Expr::Select(_, _, otherwise) => on(otherwise),
+        Expr::Cast(ty, operand) => evaluate::convert(*ty, on(operand)),
+        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => held,
+    }
+}

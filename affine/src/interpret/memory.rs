@@ -1,0 +1,139 @@
+use super::{Argument, BadArguments, ForallOrder, Machine, Stop};
+use crate::{Array, ArrayId, Kernel, Overflow, Parameter, ScalarId, Type, Value};
+use la_arena::ArenaMap;
+
+/// The arrays of a run: copies, so that a stop leaves the arguments as they were.
+#[derive(Default)]
+pub(super) struct Memory {
+    arrays: ArenaMap<ArrayId, Storage>,
+}
+
+struct Storage {
+    extents: Vec<i64>,
+    cells: Vec<Value>,
+}
+
+impl Memory {
+    pub(super) fn insert(&mut self, array: ArrayId, extents: Vec<i64>, cells: Vec<Value>) {
+        self.arrays.insert(array, Storage { extents, cells });
+    }
+
+    pub(super) fn take(&mut self, array: ArrayId) -> Vec<Value> {
+        self.arrays
+            .remove(array)
+            .map(|it| it.cells)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn cells(&self, array: ArrayId) -> &[Value] {
+        self.arrays.get(array).map_or(&[], |it| &it.cells)
+    }
+
+    pub(super) fn cells_mut(&mut self, array: ArrayId) -> &mut [Value] {
+        self.arrays
+            .get_mut(array)
+            .map_or(&mut [], |it| &mut it.cells)
+    }
+
+    pub(super) fn cell_mut(&mut self, array: ArrayId, position: usize) -> Option<&mut Value> {
+        self.cells_mut(array).get_mut(position)
+    }
+
+    pub(super) fn extents(&self, array: ArrayId) -> &[i64] {
+        self.arrays.get(array).map_or(&[], |it| &it.extents)
+    }
+}
+
+impl<'k> Machine<'k> {
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        arguments: &[Argument],
+        fuel: u64,
+        order: ForallOrder,
+    ) -> Result<Self, Stop> {
+        if kernel.params.len() != arguments.len() {
+            return Err(Stop::Arguments(BadArguments::Count {
+                expected: kernel.params.len(),
+                found: arguments.len(),
+            }));
+        }
+        let mut machine = Self {
+            kernel,
+            scalars: ArenaMap::default(),
+            memory: Memory::default(),
+            iters: ArenaMap::default(),
+            locals: ArenaMap::default(),
+            running: Vec::new(),
+            fuel,
+            order,
+        };
+        // Extents are over scalars that may come later.
+        for (param, argument) in kernel.params.iter().zip(arguments) {
+            if let Parameter::Scalar(scalar) = *param {
+                machine.bind_scalar(scalar, argument)?;
+            }
+        }
+        for (param, argument) in kernel.params.iter().zip(arguments) {
+            if let Parameter::Array(array) = *param {
+                machine.bind_array(array, argument)?;
+            }
+        }
+        Ok(machine)
+    }
+
+    fn bind_scalar(&mut self, scalar: ScalarId, argument: &Argument) -> Result<(), Stop> {
+        let declared = &self.kernel.scalars[scalar];
+        match argument {
+            Argument::Scalar(value) if value.ty() == declared.ty => {
+                self.scalars.insert(scalar, *value);
+                Ok(())
+            }
+            _ => Err(wrong_type(&declared.name, declared.ty)),
+        }
+    }
+
+    fn bind_array(&mut self, array: ArrayId, argument: &Argument) -> Result<(), Stop> {
+        let declared = &self.kernel.arrays[array];
+        let Argument::Array(cells) = argument else {
+            return Err(wrong_type(&declared.name, declared.element));
+        };
+        if cells.iter().any(|cell| cell.ty() != declared.element) {
+            return Err(wrong_type(&declared.name, declared.element));
+        }
+        let (extents, expected) = self.shape(declared)?;
+        if i64::try_from(cells.len()) != Ok(expected) {
+            return Err(Stop::Arguments(BadArguments::Length {
+                array: declared.name.clone(),
+                expected,
+                found: cells.len(),
+            }));
+        }
+        self.memory.insert(array, extents, cells.clone());
+        Ok(())
+    }
+
+    /// The extents of an array and the number of its elements.
+    pub(super) fn shape(&self, array: &Array) -> Result<(Vec<i64>, i64), Stop> {
+        let mut extents = Vec::with_capacity(array.extents.len());
+        let mut elements = 1_i64;
+        for extent in &array.extents {
+            let extent = self.affine(extent)?;
+            if extent < 0 {
+                return Err(Stop::Arguments(BadArguments::Extent {
+                    array: array.name.clone(),
+                    extent,
+                }));
+            }
+            elements = elements.checked_mul(extent).ok_or(Overflow)?;
+            extents.push(extent);
+        }
+        Ok((extents, elements))
+    }
+}
+
+fn wrong_type(parameter: &str, expected: Type) -> Stop {
+    Stop::Arguments(BadArguments::Type {
+        parameter: parameter.to_owned(),
+        expected,
+    })
+}
