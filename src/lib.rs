@@ -1,8 +1,65 @@
-//! Compiles C loops that scatter: see README.md.
+//! strew compiles loops that *scatter*: a plain C loop nest such as a histogram or a segment sum comes in, strew proves what may run
+//! in parallel, makes machine code for it in about a millisecond, and runs it on all cores with the same bits at any number of
+//! threads. An index out of range is an error with a source position, and every output is then as it was.
+//!
+//! ```
+//! const SOURCE: &str = "
+//! void segment_sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double out[m]) {
+//!   for (int64_t i = 0; i < n; i++)
+//!     out[seg[i]] += x[i];
+//! }";
+//!
+//! let program = strew::Compiler::new().compile("segment_sum.c", SOURCE)?;
+//! let kernel = program.kernel("segment_sum")?;
+//! let (seg, x) = ([0, 2, 0], [1.0_f32, 2.0, 4.0]);
+//!
+//! // With types that are checked once …
+//! let sum = kernel.typed::<(i64, i32, &[i32], &[f32], &mut [f64])>()?;
+//! let mut out = [0.0; 3];
+//! sum.call((3, 3, &seg, &x, &mut out))?;
+//! assert_eq!(out, [5.0, 0.0, 2.0]);
+//!
+//! // … or by name, sizes left to be found.
+//! kernel.bind().array("seg", &seg).array("x", &x).array_mut("out", &mut out).run()?;
+//! assert_eq!(out, [10.0, 0.0, 4.0]);
+//! # Ok::<(), strew::Error>(())
+//! ```
+//!
+//! The stages between source and machine code are types of their own, for whoever wants to look: [`Source`] → [`Parsed`] →
+//! [`Scheduled`] → [`Compiled`]. [`ir`] is what kernels are made of.
 #![forbid(unsafe_code)]
 
+mod argument;
+mod bind;
+mod compiler;
+mod convert;
 mod diagnostic;
+mod error;
+mod program;
+mod report;
+mod settings;
+mod sizes;
 mod source;
+mod stages;
+mod typed;
 
+pub use argument::{ArgumentError, Origin};
+pub use bind::Bind;
+pub use compiler::Compiler;
+pub use convert::{parse_schedule, syntax_tree};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity, Style};
+pub use error::{ArgumentErrors, Error, Fault, KernelError, Refusal};
+pub use program::{Kernel, Program};
+pub use report::Report;
+pub use sizes::Sizes;
 pub use source::{Language, Position, Source};
+pub use stages::{Compiled, Parsed, ParsedKernel, Plan, Scheduled};
+pub use typed::{ArgumentType, Signature, Typed};
+
+pub use strew_affine as ir;
+pub use strew_affine::{Span, Type, Value};
+pub use strew_jit::{ArgumentKind, CompileError, Element, FaultKind};
+pub use strew_runtime::{
+    Choice as Strategy, Failure, Mode, Record, StopToken, TooManyThreads, Why,
+};
+pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

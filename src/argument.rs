@@ -1,0 +1,337 @@
+use std::fmt;
+use strew_affine::{Kernel, Parameter, Type};
+use strew_jit::ArgumentKind;
+
+/// The name of `parameter`.
+pub(crate) fn name_of(kernel: &Kernel, parameter: Parameter) -> &str {
+    match parameter {
+        Parameter::Scalar(scalar) => &kernel.scalars[scalar].name,
+        Parameter::Array(array) => &kernel.arrays[array].name,
+    }
+}
+
+/// Where the value of a size comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The caller gave it.
+    Given,
+    /// It follows from the shape of this array.
+    Array(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given => f.write_str("as given"),
+            Self::Array(name) => write!(f, "by `{name}`"),
+        }
+    }
+}
+
+/// What is wrong with the arguments of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgumentError {
+    /// The number of arguments is not that of the parameters.
+    Count {
+        /// What the kernel takes, by name.
+        expected: Vec<(String, ArgumentKind)>,
+        /// How many the call gives.
+        found: usize,
+    },
+    /// A parameter without an argument.
+    Missing {
+        /// Its name.
+        parameter: String,
+        /// What it takes.
+        expected: ArgumentKind,
+    },
+    /// An argument for something that is not a parameter.
+    Unknown {
+        /// The name given.
+        name: String,
+        /// What the kernel takes, by name.
+        parameters: Vec<(String, ArgumentKind)>,
+    },
+    /// Two arguments for one parameter.
+    Repeated {
+        /// Its name.
+        parameter: String,
+    },
+    /// An argument of another type.
+    Type {
+        /// The parameter's name.
+        parameter: String,
+        /// What it takes.
+        expected: ArgumentKind,
+        /// What the call gives.
+        found: ArgumentKind,
+    },
+    /// Two arguments disagree about a size.
+    Contradiction {
+        /// The size's name.
+        size: String,
+        /// One value and where it comes from.
+        first: (i128, Origin),
+        /// The other.
+        second: (i128, Origin),
+    },
+    /// An array whose shape is not that of its parameter.
+    Shape {
+        /// The parameter's name.
+        parameter: String,
+        /// Its extents as they are written.
+        extents: String,
+        /// Their values, where the sizes are known.
+        expected: Vec<i128>,
+        /// What the array has: its dimensions, or a single number of elements.
+        found: Vec<u64>,
+    },
+    /// An array whose number of elements is not that of the dimensions given with it.
+    Length {
+        /// The parameter's name.
+        parameter: String,
+        /// The dimensions given.
+        dimensions: Vec<u64>,
+        /// The number of elements there are.
+        found: u64,
+    },
+    /// Sizes that strew cannot calculate with.
+    Size {
+        /// The array or loop whose size it is.
+        what: String,
+    },
+    /// An array with another number of dimensions.
+    Rank {
+        /// The parameter's name.
+        parameter: String,
+        /// Its extents as they are written.
+        extents: String,
+        /// The dimensions of the array.
+        found: Vec<u64>,
+    },
+    /// An array whose length no whole size explains.
+    NoWholeSize {
+        /// The parameter's name.
+        parameter: String,
+        /// Its extents as they are written.
+        extents: String,
+        /// What the array has.
+        found: Vec<u64>,
+        /// The size asked for.
+        size: String,
+    },
+    /// A size that does not fit its parameter's type.
+    TooLarge {
+        /// The size's name.
+        size: String,
+        /// Its value.
+        value: i128,
+        /// Its type.
+        ty: Type,
+    },
+    /// An extent below zero, or one too large for any array.
+    Extent {
+        /// The array.
+        parameter: String,
+        /// Its extents as they are written.
+        extents: String,
+        /// Their values; `None` where one leaves 64 bits.
+        values: Option<Vec<i128>>,
+    },
+}
+
+/// What an argument is in Rust's words.
+fn in_rust(kind: ArgumentKind) -> String {
+    match kind {
+        ArgumentKind::Scalar(ty) => ty.to_string(),
+        ArgumentKind::Read(ty) => format!("&[{ty}]"),
+        ArgumentKind::Write(ty) => format!("&mut [{ty}]"),
+    }
+}
+
+fn listed(parameters: &[(String, ArgumentKind)]) -> String {
+    if parameters.is_empty() {
+        return "nothing".to_owned();
+    }
+    let shown: Vec<_> = parameters
+        .iter()
+        .map(|(name, kind)| format!("{name}: {}", in_rust(*kind)))
+        .collect();
+    shown.join(", ")
+}
+
+fn dimensions<T: fmt::Display>(dimensions: &[T]) -> String {
+    match dimensions {
+        [length] => format!("{length} elements"),
+        _ => {
+            let shown: Vec<_> = dimensions.iter().map(T::to_string).collect();
+            format!("shape [{}]", shown.join(", "))
+        }
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count { expected, found } => write!(
+                f,
+                "the kernel takes {} arguments ({}), the call gives {found}",
+                expected.len(),
+                listed(expected)
+            ),
+            Self::Missing {
+                parameter,
+                expected,
+            } => match expected {
+                ArgumentKind::Scalar(ty) => write!(
+                    f,
+                    "no value for `{parameter}` ({ty}): it is not given, and no array's shape tells it"
+                ),
+                _ => write!(f, "no array for `{parameter}` ({})", in_rust(*expected)),
+            },
+            Self::Unknown { name, parameters } => write!(
+                f,
+                "the kernel has no parameter `{name}`; it takes {}",
+                listed(parameters)
+            ),
+            Self::Repeated { parameter } => write!(f, "`{parameter}` is given twice"),
+            Self::Type {
+                parameter,
+                expected,
+                found,
+            } => type_mismatch(f, parameter, *expected, *found),
+            Self::Contradiction {
+                size,
+                first,
+                second,
+            } => write!(
+                f,
+                "`{size}` is {} {}, {} {}",
+                first.0, first.1, second.0, second.1
+            ),
+            Self::Shape {
+                parameter,
+                extents,
+                expected,
+                found,
+            } => write!(
+                f,
+                "`{parameter}` has {}, expected {} for {parameter}{extents}",
+                dimensions(found),
+                dimensions(expected)
+            ),
+            Self::Length {
+                parameter,
+                dimensions: given,
+                found,
+            } => write!(
+                f,
+                "`{parameter}` has {found} elements, which the {} given for it does not hold",
+                dimensions(given)
+            ),
+            Self::Size { what } => write!(
+                f,
+                "a size is below zero or beyond what can be calculated with: {what}"
+            ),
+            Self::Rank {
+                parameter,
+                extents,
+                found,
+            } => write!(
+                f,
+                "`{parameter}` has {}, which is not the rank of {parameter}{extents}; shapes are never changed",
+                dimensions(found)
+            ),
+            Self::NoWholeSize {
+                parameter,
+                extents,
+                found,
+                size,
+            } => write!(
+                f,
+                "`{parameter}` has {}, and no whole number for `{size}` gives that for {parameter}{extents}",
+                dimensions(found)
+            ),
+            Self::TooLarge { size, value, ty } => {
+                write!(f, "`{size}` would be {value}, which does not fit {ty}")
+            }
+            Self::Extent {
+                parameter,
+                extents,
+                values: Some(values),
+            } => write!(
+                f,
+                "{parameter}{extents} would have {}: an extent cannot be negative",
+                dimensions(values)
+            ),
+            Self::Extent {
+                parameter,
+                extents,
+                values: None,
+            } => write!(
+                f,
+                "{parameter}{extents} would have more elements than 64 bits can count"
+            ),
+        }
+    }
+}
+
+fn type_mismatch(
+    f: &mut fmt::Formatter<'_>,
+    parameter: &str,
+    expected: ArgumentKind,
+    found: ArgumentKind,
+) -> fmt::Result {
+    let (wanted, given) = (in_rust(expected), in_rust(found));
+    write!(f, "`{parameter}` takes {wanted}, the call gives {given}")?;
+    match (expected, found) {
+        (ArgumentKind::Read(a), ArgumentKind::Write(b)) if a == b => write!(
+            f,
+            ": the kernel does not write `{parameter}`, so hand it a shared slice"
+        ),
+        (ArgumentKind::Write(a), ArgumentKind::Read(b)) if a == b => write!(
+            f,
+            ": the kernel writes `{parameter}`, so it needs the slice to itself"
+        ),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_mismatch_tells_what_to_hand_over() {
+        let error = |expected, found| {
+            let parameter = "out".to_owned();
+            ArgumentError::Type {
+                parameter,
+                expected,
+                found,
+            }
+            .to_string()
+        };
+        assert_eq!(
+            error(
+                ArgumentKind::Write(Type::F64),
+                ArgumentKind::Read(Type::F64)
+            ),
+            "`out` takes &mut [f64], the call gives &[f64]: the kernel writes `out`, so it needs the slice to itself"
+        );
+        assert_eq!(
+            error(
+                ArgumentKind::Read(Type::F64),
+                ArgumentKind::Write(Type::F64)
+            ),
+            "`out` takes &[f64], the call gives &mut [f64]: the kernel does not write `out`, so hand it a shared slice"
+        );
+        assert_eq!(
+            error(
+                ArgumentKind::Write(Type::F64),
+                ArgumentKind::Write(Type::F32)
+            ),
+            "`out` takes &mut [f64], the call gives &mut [f32]"
+        );
+    }
+}

@@ -1,0 +1,258 @@
+use crate::argument::{ArgumentError, name_of};
+use crate::program::Kernel;
+use crate::settings::settings_methods;
+use crate::sizes::{Shape, Sizes, infer};
+use crate::{Error, Report};
+use std::collections::BTreeMap;
+use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
+use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
+use strew_runtime::Record;
+
+/// A call whose arguments are given by name. Sizes that are left out follow from the arrays.
+///
+/// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
+#[derive(Debug)]
+pub struct Bind<'a> {
+    kernel: Kernel,
+    given: Vec<(String, Given<'a>)>,
+    shapes: Vec<(String, Vec<u64>)>,
+}
+
+#[derive(Debug)]
+struct Given<'a> {
+    argument: Argument<'a>,
+    kind: ArgumentKind,
+    /// Of an array; 0 for a scalar.
+    elements: u64,
+}
+
+impl<'a> Bind<'a> {
+    pub(crate) fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            given: Vec::new(),
+            shapes: Vec::new(),
+        }
+    }
+
+    /// Gives the scalar parameter `name` its value, which must have the parameter's type.
+    pub fn scalar<T: Element>(self, name: &str, value: T) -> Self {
+        self.value(name, value.to_value())
+    }
+
+    /// Gives the scalar parameter `name` a value whose type is known at run time only.
+    pub fn value(self, name: &str, value: Value) -> Self {
+        let kind = ArgumentKind::Scalar(value.ty());
+        self.give(name, Argument::Scalar(value), kind, 0)
+    }
+
+    /// Gives an array that the kernel does not write, row by row.
+    pub fn array<T: Element>(self, name: &str, elements: &'a [T]) -> Self {
+        let argument = Argument::Read(ArrayRef::new(elements));
+        self.give(name, argument, ArgumentKind::Read(T::TYPE), elements.len())
+    }
+
+    /// Gives an array that the kernel writes, row by row.
+    pub fn array_mut<T: Element>(self, name: &str, elements: &'a mut [T]) -> Self {
+        let length = elements.len();
+        let argument = Argument::Write(ArrayMut::new(elements));
+        self.give(name, argument, ArgumentKind::Write(T::TYPE), length)
+    }
+
+    /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone does not tell the sizes.
+    pub fn shape(mut self, name: &str, dimensions: &[u64]) -> Self {
+        self.shapes.push((name.to_owned(), dimensions.to_vec()));
+        self
+    }
+
+    fn give(
+        mut self,
+        name: &str,
+        argument: Argument<'a>,
+        kind: ArgumentKind,
+        elements: usize,
+    ) -> Self {
+        let elements = elements as u64;
+        let given = Given {
+            argument,
+            kind,
+            elements,
+        };
+        self.given.push((name.to_owned(), given));
+        self
+    }
+
+    /// The sizes that follow from what was given so far; arrays may still be missing.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters or each other, and sizes that nothing tells.
+    pub fn sizes(&self) -> Result<Sizes, Error> {
+        self.check_names()
+            .and_then(|()| self.infer())
+            .map_err(|errors| self.kernel.argument_error(errors))
+    }
+
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
+    /// are then as they were before.
+    pub fn run(self) -> Result<(), Error> {
+        self.execute().map(drop)
+    }
+
+    /// Runs the kernel and tells how.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_with_report(self) -> Result<Report, Error> {
+        let kernel = self.kernel.clone();
+        Ok(kernel.report(self.execute()?))
+    }
+
+    fn execute(self) -> Result<Record, Error> {
+        let kernel = self.kernel.clone();
+        let checked = self.check_names().and_then(|()| self.check_presence());
+        let sizes = checked.and_then(|()| self.infer());
+        let sizes = sizes.map_err(|errors| kernel.argument_error(errors))?;
+        kernel.run(&mut self.into_arguments(&sizes))
+    }
+
+    fn parameters(&self) -> Vec<(String, ArgumentKind)> {
+        self.kernel.parameters()
+    }
+
+    /// Every name given is that of a parameter, is given once, and has its kind.
+    fn check_names(&self) -> Result<(), Vec<ArgumentError>> {
+        let parameters = self.parameters();
+        let kinds: BTreeMap<_, _> = parameters
+            .iter()
+            .map(|(name, kind)| (name, *kind))
+            .collect();
+        let mut errors = Vec::new();
+        for (position, (name, given)) in self.given.iter().enumerate() {
+            let earlier = self.given.iter().take(position);
+            if earlier.into_iter().any(|(it, _)| it == name) {
+                errors.push(ArgumentError::Repeated {
+                    parameter: name.clone(),
+                });
+            }
+            match kinds.get(name) {
+                None => errors.push(self.unknown(name)),
+                Some(expected) if *expected != given.kind => errors.push(ArgumentError::Type {
+                    parameter: name.clone(),
+                    expected: *expected,
+                    found: given.kind,
+                }),
+                Some(_) => {}
+            }
+        }
+        let strangers = self.shapes.iter().filter(|(name, _)| {
+            !matches!(
+                kinds.get(name),
+                Some(ArgumentKind::Read(_) | ArgumentKind::Write(_))
+            )
+        });
+        errors.extend(strangers.map(|(name, _)| self.unknown(name)));
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn unknown(&self, name: &str) -> ArgumentError {
+        ArgumentError::Unknown {
+            name: name.to_owned(),
+            parameters: self.parameters(),
+        }
+    }
+
+    /// Every array is there; scalars may follow from the arrays.
+    fn check_presence(&self) -> Result<(), Vec<ArgumentError>> {
+        let parameters = self.parameters().into_iter();
+        let missing = parameters.filter(|(name, kind)| {
+            !matches!(kind, ArgumentKind::Scalar(_)) && self.given.iter().all(|(it, _)| it != name)
+        });
+        let errors: Vec<_> = missing
+            .map(|(parameter, expected)| ArgumentError::Missing {
+                parameter,
+                expected,
+            })
+            .collect();
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn infer(&self) -> Result<Sizes, Vec<ArgumentError>> {
+        let mut scalars: Vec<(ScalarId, Value)> = Vec::new();
+        let mut shapes: Vec<(ArrayId, Shape)> = Vec::new();
+        let kernel = self.kernel.ir();
+        for parameter in &kernel.params {
+            let name = name_of(kernel, *parameter);
+            let given = self.given.iter().find(|(it, _)| it == name);
+            match (*parameter, given.map(|(_, given)| given)) {
+                (
+                    Parameter::Scalar(scalar),
+                    Some(Given {
+                        argument: Argument::Scalar(value),
+                        ..
+                    }),
+                ) => {
+                    scalars.push((scalar, *value));
+                }
+                (Parameter::Array(array), given) => {
+                    let length = given.map(|given| given.elements);
+                    shapes.extend(self.shape_of(name, length)?.map(|shape| (array, shape)));
+                }
+                (Parameter::Scalar(_), _) => {}
+            }
+        }
+        infer(kernel, &scalars, &shapes)
+    }
+
+    /// The shape of the array `name`, from its dimensions if they were given, else from its length.
+    fn shape_of(
+        &self,
+        name: &str,
+        length: Option<u64>,
+    ) -> Result<Option<Shape>, Vec<ArgumentError>> {
+        let Some((_, dimensions)) = self.shapes.iter().find(|(it, _)| it == name) else {
+            return Ok(length.map(Shape::Elements));
+        };
+        let count = dimensions
+            .iter()
+            .try_fold(1_u64, |all, it| all.checked_mul(*it));
+        if length.is_some() && count != length {
+            return Err(vec![ArgumentError::Length {
+                parameter: name.to_owned(),
+                dimensions: dimensions.clone(),
+                found: length.unwrap_or_default(),
+            }]);
+        }
+        Ok(Some(Shape::Dimensions(dimensions.clone())))
+    }
+
+    /// The arguments in the order of the parameters, inferred sizes among them.
+    fn into_arguments(mut self, sizes: &Sizes) -> Vec<Argument<'a>> {
+        let names: Vec<_> = self
+            .parameters()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        let argument = |name: String| {
+            let position = self.given.iter().position(|(it, _)| *it == name);
+            match position {
+                Some(position) => self.given.swap_remove(position).1.argument,
+                // Every scalar that was not given was inferred, or there would be no sizes.
+                None => Argument::Scalar(sizes.scalar(&name).unwrap_or(Value::zero(Type::I64))),
+            }
+        };
+        names.into_iter().map(argument).collect()
+    }
+
+    settings_methods!(kernel.settings);
+}

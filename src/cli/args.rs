@@ -1,0 +1,207 @@
+//! The command line as data: flags and help, no behaviour.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Compiles and runs C loops that scatter: proved, parallel, deterministic.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compile a kernel and run it on arrays
+    Run(Run),
+    /// Report errors and warnings, and do nothing else
+    Check(Check),
+    /// Apply schedule steps and print the kernel text
+    Opt(Opt),
+    /// Print a stage of the compilation
+    Emit(Emit),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) kernel: KernelChoice,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleChoice,
+    /// Give a scalar parameter its value
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) scalars: Vec<Assignment>,
+    /// Fill an array from a .npy file or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1)
+    #[arg(long = "in", value_name = "NAME=SOURCE")]
+    pub(crate) inputs: Vec<Assignment>,
+    /// Write an array to a .npy file after the run; without --in it starts as zeros
+    #[arg(long = "out", value_name = "NAME=PATH")]
+    pub(crate) outputs: Vec<Assignment>,
+    /// Give the dimensions of an array that no file and no size tells
+    #[arg(long = "shape", value_name = "NAME=D,D")]
+    pub(crate) shapes: Vec<Assignment>,
+    /// Use this many threads; as many as there are cores when left out
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Run this often, each time from the same contents
+    #[arg(long, value_name = "R", default_value = "1")]
+    pub(crate) repeat: std::num::NonZeroU32,
+    /// Let conflicting updates meet by this strategy instead of the one found best
+    #[arg(long, value_name = "S")]
+    pub(crate) strategy: Option<String>,
+    /// How float results may depend on the order of combination
+    #[arg(long, value_name = "MODE", default_value = "stable")]
+    pub(crate) mode: ModeName,
+    /// Take at most this much memory for private buffers, as 512M or 2G; a quarter of what is free when left out
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<ByteCount>,
+    /// Report to standard output as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// A .c or .nest file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Report to standard output as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Opt {
+    #[command(flatten)]
+    pub(crate) kernel: KernelChoice,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleChoice,
+    /// Print the kernel after every step
+    #[arg(long)]
+    pub(crate) print_ir_after_all: bool,
+    /// Report a refusal to standard output as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Emit {
+    #[command(flatten)]
+    pub(crate) kernel: KernelChoice,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleChoice,
+    /// What to print
+    #[arg(long, value_name = "STAGE")]
+    pub(crate) stage: Stage,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KernelChoice {
+    /// A .c or .nest file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The kernel, when the file holds several
+    #[arg(long = "kernel", value_name = "K")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScheduleChoice {
+    /// Take the schedule from this file
+    #[arg(long = "schedule", value_name = "PATH", conflicts_with = "steps")]
+    pub(crate) path: Option<PathBuf>,
+    /// Add a step to the schedule, as "unroll(i, 4)"
+    #[arg(long = "step", value_name = "STEP")]
+    pub(crate) steps: Vec<String>,
+}
+
+/// `NAME=TEXT`.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl std::str::FromStr for Assignment {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((name, rest)) if !name.is_empty() && !rest.is_empty() => Ok(Self {
+                name: name.trim().to_owned(),
+                text: rest.to_owned(),
+            }),
+            _ => Err("expected NAME=VALUE"),
+        }
+    }
+}
+
+/// A number of bytes, written as `4096`, `64K`, `512M` or `2G`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByteCount(pub(crate) u64);
+
+impl std::str::FromStr for ByteCount {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected a number of bytes, as 4096, 64K, 512M or 2G";
+        let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
+        let unit = match text.get(digits.len()..) {
+            Some("") => 1,
+            Some("K" | "k" | "KiB") => 1 << 10,
+            Some("M" | "MiB") => 1 << 20,
+            Some("G" | "GiB") => 1 << 30,
+            _ => return Err(expected),
+        };
+        let count: u64 = digits.parse().map_err(|_| expected)?;
+        count.checked_mul(unit).map(Self).ok_or(expected)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// Any order: the results of float sums may differ from run to run
+    Fast,
+    /// One order, whatever the number of threads
+    Stable,
+    /// The order of the serial loop
+    Exact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// The syntax tree of the C source
+    Ast,
+    /// The kernel text as it comes from the source
+    Nest,
+    /// The kernel text after the schedule
+    Scheduled,
+    /// What the code generator is given
+    Clif,
+    /// The machine code, disassembled
+    Asm,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn byte_counts_have_binary_units() {
+        assert_eq!("512M".parse(), Ok(ByteCount(512 << 20)));
+        assert_eq!("4096".parse(), Ok(ByteCount(4096)));
+        for bad in ["", "M", "12Q", "-1", "99999999999G", "1.5G"] {
+            assert!(bad.parse::<ByteCount>().is_err(), "{bad}");
+        }
+    }
+}

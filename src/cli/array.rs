@@ -1,0 +1,105 @@
+//! Arrays whose element type is known at run time only.
+
+use strew::{Element, Type};
+
+/// The elements of an array, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Evaluates an expression with a name bound to the vector inside, whatever its element type.
+macro_rules! with_values {
+    ($values:expr, $name:ident => $body:expr) => {
+        match $values {
+            $crate::cli::array::Values::I8($name) => $body,
+            $crate::cli::array::Values::I16($name) => $body,
+            $crate::cli::array::Values::I32($name) => $body,
+            $crate::cli::array::Values::I64($name) => $body,
+            $crate::cli::array::Values::U8($name) => $body,
+            $crate::cli::array::Values::U16($name) => $body,
+            $crate::cli::array::Values::U32($name) => $body,
+            $crate::cli::array::Values::U64($name) => $body,
+            $crate::cli::array::Values::F32($name) => $body,
+            $crate::cli::array::Values::F64($name) => $body,
+        }
+    };
+}
+pub(crate) use with_values;
+
+/// An array with its dimensions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Array {
+    /// Outermost first.
+    pub(crate) shape: Vec<u64>,
+    pub(crate) values: Values,
+}
+
+/// There is no memory for an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfMemory {
+    /// How many elements it was to have.
+    pub(crate) elements: u64,
+}
+
+impl Values {
+    /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as `as` does.
+    pub(crate) fn generate(
+        ty: Type,
+        length: u64,
+        mut make: impl FnMut(u64) -> Number,
+    ) -> Result<Self, OutOfMemory> {
+        macro_rules! build {
+            ($variant:ident, $element:ty) => {{
+                let mut values: Vec<$element> = Vec::new();
+                let elements =
+                    usize::try_from(length).map_err(|_| OutOfMemory { elements: length })?;
+                values
+                    .try_reserve_exact(elements)
+                    .map_err(|_| OutOfMemory { elements: length })?;
+                values.extend((0..length).map(|index| match make(index) {
+                    Number::Integer(value) => value as $element,
+                    Number::Float(value) => value as $element,
+                }));
+                Self::$variant(values)
+            }};
+        }
+        Ok(match ty {
+            // There are no arrays of `bool`; one byte each is what they would be.
+            Type::Bool | Type::U8 => build!(U8, u8),
+            Type::I8 => build!(I8, i8),
+            Type::I16 => build!(I16, i16),
+            Type::I32 => build!(I32, i32),
+            Type::I64 => build!(I64, i64),
+            Type::U16 => build!(U16, u16),
+            Type::U32 => build!(U32, u32),
+            Type::U64 => build!(U64, u64),
+            Type::F32 => build!(F32, f32),
+            Type::F64 => build!(F64, f64),
+        })
+    }
+
+    /// The type of the elements.
+    pub(crate) fn ty(&self) -> Type {
+        fn element<T: Element>(_: &[T]) -> Type {
+            T::TYPE
+        }
+        with_values!(self, values => element(values))
+    }
+}
+
+/// A number on its way into an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Integer(i128),
+    Float(f64),
+}

@@ -1,0 +1,55 @@
+//! `strew emit`: one stage of the compilation as text.
+
+use crate::cli::args::{Emit, Stage};
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::load;
+use strew::{Error, Language, Source};
+
+pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
+    let text = match flags.stage {
+        Stage::Ast => syntax_tree(&load::source(&flags.kernel.file)?)?,
+        stage => kernel_stage(flags, stage, console)?,
+    };
+    match &flags.output {
+        None => console.data(&text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| Failure::file(path, format!("cannot be written: {error}"))),
+    }
+}
+
+fn syntax_tree(source: &Source) -> Result<String, Failure> {
+    if source.language() == Language::KernelText {
+        let name = source.name();
+        return Err(Failure::usage(format!(
+            "{name} is kernel text, which has no C syntax tree; try --stage nest"
+        )));
+    }
+    Ok(strew::syntax_tree(source)?)
+}
+
+fn kernel_stage(flags: &Emit, stage: Stage, console: &mut Console) -> Result<String, Failure> {
+    let parsed = load::parsed(&flags.kernel.file, console)?;
+    if stage == Stage::Nest && flags.kernel.name.is_none() {
+        let texts: Vec<_> = parsed
+            .kernels()
+            .iter()
+            .map(|it| it.kernel().to_string())
+            .collect();
+        return Ok(texts.join("\n"));
+    }
+    let kernel = load::kernel(&parsed, &flags.kernel)?;
+    if stage == Stage::Nest {
+        return Ok(kernel.kernel().to_string());
+    }
+    let scheduled = kernel.schedule(&load::plan(&flags.schedule)?, &mut ())?;
+    if stage == Stage::Scheduled {
+        return Ok(scheduled.kernel().to_string());
+    }
+    let compiled = scheduled.compile()?;
+    let text = match stage {
+        Stage::Asm => compiled.code().assembly(),
+        _ => compiled.code().clif(),
+    };
+    text.map_err(|error| Error::Compile(error).into())
+}

@@ -1,0 +1,102 @@
+//! Why a command did not do what it was asked, and with which status the process ends.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use strew::{ArgumentError, ArgumentKind, Error, Failure as CallFailure, Style};
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command cannot be understood, or a file that it names cannot be used.
+    Usage(String),
+    /// What was asked for was declined, in words.
+    Refused(String),
+    /// Diagnostics that have been shown already.
+    Diagnosed,
+    /// An error of the library.
+    Library(Error),
+    /// Whoever read standard output has seen enough.
+    ClosedPipe,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// A file that cannot be used, and why.
+    pub(crate) fn file(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self::Usage(format!("{}: {why}", path.display()))
+    }
+
+    /// The exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect.
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Diagnosed | Self::Refused(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Library(error) => status(error),
+        }
+    }
+
+    /// What to say; nothing when it was said or nobody listens.
+    pub(crate) fn render(&self, style: Style) -> Option<String> {
+        match self {
+            Self::ClosedPipe | Self::Diagnosed => None,
+            Self::Usage(message) | Self::Refused(message) => Some(format!("error: {message}")),
+            Self::Library(error) => Some(library(error, style)),
+        }
+    }
+}
+
+fn status(error: &Error) -> u8 {
+    match error {
+        Error::Source(_) | Error::Refused(_) => 1,
+        Error::Kernel(_) | Error::Arguments(_) | Error::Threads(_) => 2,
+        Error::Fault(_) | Error::Failure(CallFailure::Stopped) => 3,
+        Error::Failure(CallFailure::Panicked(_)) | Error::Defect(_) => crate::cli::SOFTWARE,
+        Error::Failure(_) | Error::Compile(_) => 1,
+        _ => 1,
+    }
+}
+
+fn library(error: &Error, style: Style) -> String {
+    let text = error.render(style);
+    match error {
+        // These begin with their severity.
+        Error::Source(_) | Error::Refused(_) | Error::Fault(_) => text,
+        Error::Arguments(errors) => {
+            let mut text = format!("error: {text}");
+            for error in &errors.list {
+                // Writing to a `String` does not fail.
+                let _ = hint(error).map(|hint| write!(text, "\n  help: {hint}"));
+            }
+            text
+        }
+        _ => format!("error: {text}"),
+    }
+}
+
+/// Which flag gives what is missing.
+fn hint(error: &ArgumentError) -> Option<String> {
+    let ArgumentError::Missing {
+        parameter,
+        expected,
+    } = error
+    else {
+        return None;
+    };
+    Some(match expected {
+        ArgumentKind::Scalar(_) => format!("give it with --set {parameter}=VALUE"),
+        ArgumentKind::Read(_) => format!("give it with --in {parameter}=FILE.npy"),
+        ArgumentKind::Write(_) => {
+            format!("give it with --in {parameter}=FILE.npy or --shape {parameter}=D,D")
+        }
+    })
+}

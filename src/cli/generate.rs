@@ -1,0 +1,251 @@
+//! Arrays made on the spot: `zeros`, `fill(2)`, `iota`, `uniform(0, m, seed=1)` and the like. Bounds may name scalar parameters.
+
+use crate::cli::array::{Number, Values};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::out_of_memory;
+use strew::{Sizes, Type};
+
+/// A generator with its arguments, numbers or names of scalar parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Generator {
+    kind: Kind,
+    arguments: Vec<String>,
+    seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Zeros,
+    Fill,
+    Iota,
+    Uniform,
+    Sorted,
+    Constant,
+    Two,
+}
+
+impl Kind {
+    const ALL: [(&'static str, Self, usize); 7] = [
+        ("zeros", Self::Zeros, 0),
+        ("fill", Self::Fill, 1),
+        ("iota", Self::Iota, 0),
+        ("uniform", Self::Uniform, 2),
+        ("sorted", Self::Sorted, 1),
+        ("constant", Self::Constant, 1),
+        ("two", Self::Two, 2),
+    ];
+}
+
+impl Generator {
+    /// The generator that `text` names; `None` when it names none, so that it is a file.
+    pub(crate) fn parse(text: &str) -> Option<Result<Self, String>> {
+        let (name, arguments) = match text.split_once('(') {
+            None => (text, ""),
+            Some((name, rest)) => (name, rest.strip_suffix(')')?),
+        };
+        let found = Kind::ALL.iter().find(|(it, ..)| *it == name.trim());
+        let (name, kind, arity) = *found?;
+        Some(Self::with_arguments(name, kind, arity, arguments))
+    }
+
+    fn with_arguments(name: &str, kind: Kind, arity: usize, text: &str) -> Result<Self, String> {
+        let mut seed = 1;
+        let mut arguments = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            match part.split_once('=') {
+                Some((key, value)) if key.trim() == "seed" => {
+                    let parsed = value.trim().parse();
+                    seed = parsed
+                        .map_err(|_| format!("`{value}` is not a seed, expected a whole number"))?;
+                }
+                Some((key, _)) => return Err(format!("{name} takes no `{}`", key.trim())),
+                None => arguments.push(part.to_owned()),
+            }
+        }
+        if arguments.len() != arity {
+            let found = arguments.len();
+            return Err(format!("{name} takes {arity} arguments, found {found}"));
+        }
+        Ok(Self {
+            kind,
+            arguments,
+            seed,
+        })
+    }
+
+    /// `length` elements of type `ty` for the array `name`.
+    pub(crate) fn values(
+        &self,
+        name: &str,
+        ty: Type,
+        length: u64,
+        sizes: &Sizes,
+    ) -> Result<Values, Failure> {
+        let wrong = |why: String| Failure::usage(format!("--in {name}: {why}"));
+        let numbers: Result<Vec<_>, _> =
+            self.arguments.iter().map(|it| resolve(it, sizes)).collect();
+        let numbers = numbers.map_err(wrong)?;
+        let draw = self.draw(ty, length, &numbers).map_err(wrong)?;
+        Values::generate(ty, length, draw).map_err(|it| out_of_memory(name, it.elements))
+    }
+
+    fn draw(
+        &self,
+        ty: Type,
+        length: u64,
+        numbers: &[Number],
+    ) -> Result<Box<dyn FnMut(u64) -> Number>, String> {
+        let mut random = Random(self.seed);
+        Ok(match (self.kind, numbers) {
+            (Kind::Fill | Kind::Constant, [value]) => {
+                let value = fitting(*value, ty)?;
+                Box::new(move |_| value)
+            }
+            (Kind::Iota, _) => Box::new(|index| Number::Integer(i128::from(index))),
+            (Kind::Uniform, [low, high]) if ty.is_float() => {
+                let (low, high) = (float(*low), float(*high));
+                Box::new(move |_| Number::Float(low + (high - low) * random.unit()))
+            }
+            (Kind::Uniform, [low, high]) => {
+                let (low, high) = range(*low, *high, ty)?;
+                Box::new(move |_| Number::Integer(low + random.below(high - low)))
+            }
+            (Kind::Sorted, [most]) => {
+                let (_, most) = range(Number::Integer(0), *most, ty)?;
+                let length = i128::from(length.max(1));
+                Box::new(move |index| Number::Integer(i128::from(index) * most / length))
+            }
+            (Kind::Two, [first, second]) => {
+                let values = [fitting(*first, ty)?, fitting(*second, ty)?];
+                Box::new(move |_| values[usize::from(random.below(2) == 1)])
+            }
+            _ => Box::new(|_| Number::Integer(0)),
+        })
+    }
+}
+
+/// A number, or the value of the scalar parameter that `text` names.
+fn resolve(text: &str, sizes: &Sizes) -> Result<Number, String> {
+    if let Some(value) = sizes.scalar(text) {
+        let integer = value.as_integer().map(Number::Integer);
+        return Ok(integer.unwrap_or(Number::Float(value.as_float().unwrap_or_default())));
+    }
+    let integer = text.parse().map(Number::Integer).ok();
+    let number = integer.or_else(|| text.parse().map(Number::Float).ok());
+    number.ok_or_else(|| format!("`{text}` is neither a number nor a scalar parameter"))
+}
+
+fn float(number: Number) -> f64 {
+    match number {
+        Number::Integer(value) => value as f64,
+        Number::Float(value) => value,
+    }
+}
+
+/// `number`, if an element of type `ty` can hold it.
+fn fitting(number: Number, ty: Type) -> Result<Number, String> {
+    match (number, ty.integer_range()) {
+        (Number::Integer(value), Some((low, high))) if value < low || value > high => {
+            Err(format!("{value} does not fit {ty}"))
+        }
+        (Number::Float(value), Some(_)) => {
+            Err(format!("{value} is not a whole number, expected {ty}"))
+        }
+        _ => Ok(number),
+    }
+}
+
+/// `low..high` as integers of type `ty`, not empty.
+fn range(low: Number, high: Number, ty: Type) -> Result<(i128, i128), String> {
+    match (low, high) {
+        (Number::Integer(low), Number::Integer(high)) if low < high => {
+            // Floats hold every integer that matters here closely enough.
+            if !ty.is_float() {
+                fitting(Number::Integer(low), ty)?;
+                fitting(Number::Integer(high - 1), ty)?;
+            }
+            Ok((low, high))
+        }
+        (Number::Integer(low), Number::Integer(high)) => Err(format!("{low}..{high} is empty")),
+        _ => Err(format!("expected whole numbers for an array of {ty}")),
+    }
+}
+
+/// SplitMix64: small, good enough for keys, the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// In `0..bound`, for a positive bound of at most 2⁶⁴.
+    fn below(&mut self, bound: i128) -> i128 {
+        (i128::from(self.next()) * bound) >> 64
+    }
+
+    /// In `0..1`.
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str, ty: Type, length: u64) -> Result<Values, String> {
+        let generator = Generator::parse(text).ok_or("no generator")??;
+        let sizes = Sizes::default();
+        let made = generator.values("x", ty, length, &sizes);
+        made.map_err(|failure| failure.render(strew::Style::Plain).unwrap_or_default())
+    }
+
+    #[test]
+    fn plain_generators_do_what_they_say() {
+        assert_eq!(made("zeros", Type::U8, 2), Ok(Values::U8(vec![0, 0])));
+        assert_eq!(
+            made("fill(2.5)", Type::F64, 2),
+            Ok(Values::F64(vec![2.5, 2.5]))
+        );
+        assert_eq!(made("iota", Type::I16, 3), Ok(Values::I16(vec![0, 1, 2])));
+        assert_eq!(
+            made("sorted(2)", Type::I32, 4),
+            Ok(Values::I32(vec![0, 0, 1, 1]))
+        );
+        assert_eq!(made("iota", Type::I32, 0), Ok(Values::I32(vec![])));
+    }
+
+    #[test]
+    fn uniform_keys_stay_in_their_range_and_follow_the_seed() {
+        let Ok(Values::I32(keys)) = made("uniform(-2, 3, seed=7)", Type::I32, 1000) else {
+            panic!("keys");
+        };
+        assert!(keys.iter().all(|key| (-2..3).contains(key)));
+        assert!((-2..3).all(|key| keys.contains(&key)));
+        assert_eq!(
+            made("uniform(-2, 3, seed=7)", Type::I32, 1000),
+            Ok(Values::I32(keys))
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (text, ty) in [
+            ("fill(300)", Type::U8),
+            ("fill(0.5)", Type::I32),
+            ("uniform(3, 3)", Type::I32),
+            ("uniform(0, 300)", Type::I8),
+            ("uniform(0)", Type::I32),
+            ("uniform(0, q)", Type::I32),
+            ("fill(1, speed=2)", Type::I32),
+        ] {
+            assert!(made(text, ty, 3).is_err(), "{text}");
+        }
+        assert_eq!(Generator::parse("zeros.npy"), None);
+    }
+}

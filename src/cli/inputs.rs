@@ -1,0 +1,255 @@
+//! What `--set`, `--in` and `--shape` give a kernel.
+
+use crate::cli::args::{Assignment, Run};
+use crate::cli::array::{Array, Number, Values};
+use crate::cli::failure::Failure;
+use crate::cli::generate::Generator;
+use crate::cli::npy;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use strew::ir::{Kernel, Parameter};
+use strew::{Sizes, Type, Value};
+
+/// Where the elements of an array come from.
+#[derive(Debug)]
+pub(crate) enum Input {
+    File { path: PathBuf, array: Array },
+    Generator(Generator),
+}
+
+/// The arguments as far as the flags tell them.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    pub(crate) scalars: BTreeMap<String, Value>,
+    pub(crate) arrays: BTreeMap<String, Input>,
+    pub(crate) shapes: BTreeMap<String, Vec<u64>>,
+}
+
+impl Inputs {
+    /// Reads the files and numbers that `flags` name for `kernel`.
+    pub(crate) fn read(kernel: &Kernel, flags: &Run) -> Result<Self, Failure> {
+        let mut inputs = Self::default();
+        for it in &flags.scalars {
+            let value = scalar(kernel, it)?;
+            once("--set", it, inputs.scalars.insert(it.name.clone(), value))?;
+        }
+        for it in &flags.inputs {
+            let input = input(kernel, it)?;
+            once("--in", it, inputs.arrays.insert(it.name.clone(), input))?;
+        }
+        for it in &flags.shapes {
+            array_type(kernel, &it.name)?;
+            let shape = dimensions(it)?;
+            once("--shape", it, inputs.shapes.insert(it.name.clone(), shape))?;
+        }
+        inputs.check_shapes()?;
+        Ok(inputs)
+    }
+
+    fn check_shapes(&self) -> Result<(), Failure> {
+        for (name, shape) in &self.shapes {
+            if let Some(Input::File { path, array }) = self.arrays.get(name)
+                && array.shape != *shape
+            {
+                let found = &array.shape;
+                let why = format!("the array has shape {found:?}, --shape {name} says {shape:?}");
+                return Err(Failure::file(path, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The dimensions of every array that the flags tell.
+    pub(crate) fn dimensions(&self) -> BTreeMap<&str, &[u64]> {
+        let given = self
+            .shapes
+            .iter()
+            .map(|(name, shape)| (name.as_str(), shape.as_slice()));
+        let read = self.arrays.iter().filter_map(|(name, input)| match input {
+            Input::File { array, .. } => Some((name.as_str(), array.shape.as_slice())),
+            Input::Generator(_) => None,
+        });
+        given.chain(read).collect()
+    }
+
+    /// The files that are read, with the arrays they are for.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.arrays.iter().filter_map(|(name, input)| match input {
+            Input::File { path, .. } => Some((name.as_str(), path.as_path())),
+            Input::Generator(_) => None,
+        })
+    }
+
+    /// The array parameter `name` of `kernel`, now that all sizes are known. `None` when nothing was given for it.
+    pub(crate) fn take(
+        &mut self,
+        name: &str,
+        ty: Type,
+        sizes: &Sizes,
+    ) -> Result<Option<Array>, Failure> {
+        let shape = sizes.extents(name).unwrap_or_default().to_vec();
+        Ok(match self.arrays.remove(name) {
+            None => None,
+            Some(Input::File { array, .. }) => Some(array),
+            Some(Input::Generator(generator)) => {
+                let values = generator.values(name, ty, shape.iter().product(), sizes)?;
+                Some(Array { shape, values })
+            }
+        })
+    }
+}
+
+/// An array of zeros.
+pub(crate) fn zeros(name: &str, ty: Type, shape: &[u64]) -> Result<Array, Failure> {
+    let values = Values::generate(ty, shape.iter().product(), |_| Number::Integer(0));
+    let values = values.map_err(|it| out_of_memory(name, it.elements))?;
+    Ok(Array {
+        shape: shape.to_vec(),
+        values,
+    })
+}
+
+pub(crate) fn out_of_memory(name: &str, elements: u64) -> Failure {
+    Failure::Refused(format!(
+        "there is no memory for the {elements} elements of `{name}`"
+    ))
+}
+
+fn once<T>(flag: &str, it: &Assignment, earlier: Option<T>) -> Result<(), Failure> {
+    match earlier {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!("{flag} {} is given twice", it.name))),
+    }
+}
+
+/// What `name` is, when `kernel` has it; otherwise an error that lists what it has.
+fn parameter(kernel: &Kernel, name: &str) -> Result<Parameter, Failure> {
+    let name_of = |it: &Parameter| match *it {
+        Parameter::Scalar(scalar) => kernel.scalars[scalar].name.as_str(),
+        Parameter::Array(array) => kernel.arrays[array].name.as_str(),
+    };
+    let found = kernel.params.iter().find(|it| name_of(it) == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<_> = kernel.params.iter().map(name_of).collect();
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        Failure::usage(format!(
+            "kernel `{}` has no parameter `{name}`; its parameters: {names}",
+            kernel.name
+        ))
+    })
+}
+
+/// The element type of the array parameter `name`.
+pub(crate) fn array_type(kernel: &Kernel, name: &str) -> Result<Type, Failure> {
+    match parameter(kernel, name)? {
+        Parameter::Array(array) => Ok(kernel.arrays[array].element),
+        Parameter::Scalar(scalar) => Err(Failure::usage(format!(
+            "`{name}` is a scalar ({}), expected an array; give it with --set {name}=VALUE",
+            kernel.scalars[scalar].ty
+        ))),
+    }
+}
+
+fn scalar(kernel: &Kernel, it: &Assignment) -> Result<Value, Failure> {
+    let ty = match parameter(kernel, &it.name)? {
+        Parameter::Scalar(scalar) => kernel.scalars[scalar].ty,
+        Parameter::Array(_) => {
+            let name = &it.name;
+            let message = format!(
+                "`{name}` is an array, expected a scalar; give it with --in {name}=FILE.npy"
+            );
+            return Err(Failure::usage(message));
+        }
+    };
+    number(&it.text, ty).map_err(|why| Failure::usage(format!("--set {}: {why}", it.name)))
+}
+
+/// `text` as a value of type `ty`, exactly or not at all.
+fn number(text: &str, ty: Type) -> Result<Value, String> {
+    let text = text.trim();
+    match ty.integer_range() {
+        None => {
+            let parsed = match ty {
+                Type::F32 => text.parse().map(Value::f32).ok(),
+                _ => text.parse().map(Value::f64).ok(),
+            };
+            parsed.ok_or_else(|| format!("`{text}` is not a number, expected {ty}"))
+        }
+        Some((low, high)) => {
+            let value = integer(text)
+                .ok_or_else(|| format!("`{text}` is not a whole number, expected {ty}"))?;
+            if (low..=high).contains(&value) {
+                Ok(Value::integer(ty, value))
+            } else {
+                Err(format!(
+                    "{value} is out of range for {ty}, which holds {low} to {high}"
+                ))
+            }
+        }
+    }
+}
+
+fn integer(text: &str) -> Option<i128> {
+    match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn dimensions(it: &Assignment) -> Result<Vec<u64>, Failure> {
+    let parsed: Result<Vec<u64>, _> = it.text.split(',').map(|part| part.trim().parse()).collect();
+    parsed.map_err(|_| {
+        let Assignment { name, text } = it;
+        Failure::usage(format!(
+            "--shape {name}: `{text}` is not a list of dimensions, expected as 10,3"
+        ))
+    })
+}
+
+fn input(kernel: &Kernel, it: &Assignment) -> Result<Input, Failure> {
+    let ty = array_type(kernel, &it.name)?;
+    if let Some(generator) = Generator::parse(&it.text) {
+        let generator =
+            generator.map_err(|why| Failure::usage(format!("--in {}: {why}", it.name)))?;
+        return Ok(Input::Generator(generator));
+    }
+    let path = PathBuf::from(&it.text);
+    let bytes = std::fs::read(&path).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read {} for `{}`: {error}",
+            it.text, it.name
+        ))
+    })?;
+    let array = npy::decode(&bytes, ty)
+        .map_err(|error| Failure::file(&path, format!("cannot be `{}`: {error}", it.name)))?;
+    Ok(Input::File { path, array })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_taken_exactly_or_not_at_all() {
+        assert_eq!(number("104", Type::I32), Ok(Value::integer(Type::I32, 104)));
+        assert_eq!(number("0x10", Type::U8), Ok(Value::integer(Type::U8, 16)));
+        assert_eq!(number("0.5", Type::F64), Ok(Value::f64(0.5)));
+        for (text, ty) in [
+            ("300", Type::U8),
+            ("-1", Type::U64),
+            ("1.5", Type::I32),
+            ("", Type::F32),
+            ("x", Type::F64),
+        ] {
+            assert!(number(text, ty).is_err(), "{text} as {ty}");
+        }
+        assert_eq!(
+            number("300", Type::I8).expect_err("too large"),
+            "300 is out of range for i8, which holds -128 to 127"
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Reading what the flags name: sources and schedules.
+
+use crate::cli::args::{KernelChoice, ScheduleChoice};
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use std::io::Read;
+use std::path::Path;
+use strew::{Parsed, ParsedKernel, Plan, Schedule, Source};
+
+/// Nobody writes a kernel this long; whatever it is, it was named by mistake.
+const LARGEST_SOURCE: u64 = 64 << 20;
+
+/// The text of `path`, or of standard input for `-`.
+pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
+    let (name, bytes) = if path == Path::new("-") {
+        ("<stdin>".to_owned(), read(std::io::stdin().lock()))
+    } else {
+        let opened = std::fs::File::open(path);
+        (path.display().to_string(), opened.and_then(read))
+    };
+    let bytes = bytes.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    if bytes.len() as u64 > LARGEST_SOURCE {
+        return Err(Failure::usage(format!(
+            "{name} is larger than 64 MiB, is it a kernel?"
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let position = error.utf8_error().valid_up_to();
+        Failure::usage(format!("{name} is not text: byte {position} is not UTF-8"))
+    })?;
+    Ok(Source::new(name_of_stdin(&name, &text), text))
+}
+
+/// Standard input has no ending to tell the language; kernel text begins with the word `kernel`, which starts no C file.
+fn name_of_stdin(name: &str, text: &str) -> String {
+    let is_kernel_text = || {
+        let mut lines = text.lines().map(str::trim_start);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
+        first.is_some_and(|line| line.starts_with("kernel @"))
+    };
+    if name == "<stdin>" && is_kernel_text() {
+        "<stdin>.nest".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn read(from: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST_SOURCE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The kernels of `path`, its warnings shown.
+pub(crate) fn parsed(path: &Path, console: &mut Console) -> Result<Parsed, Failure> {
+    let parsed = source(path)?.parse()?;
+    warn(&parsed, console);
+    Ok(parsed)
+}
+
+/// Shows the warnings about a source.
+pub(crate) fn warn(parsed: &Parsed, console: &mut Console) {
+    let warnings = parsed.warnings();
+    if !warnings.list().is_empty() {
+        let text = warnings.render(console.style());
+        console.talk(&text);
+    }
+}
+
+/// The kernel that `choice` means.
+pub(crate) fn kernel<'p>(
+    parsed: &'p Parsed,
+    choice: &KernelChoice,
+) -> Result<&'p ParsedKernel, Failure> {
+    Ok(parsed.kernel(choice.name.as_deref())?)
+}
+
+/// The schedule that the flags give, if they give one.
+pub(crate) fn schedule(choice: &ScheduleChoice) -> Result<Option<Schedule>, Failure> {
+    if let Some(path) = &choice.path {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        return script(&path.display().to_string(), &text).map(Some);
+    }
+    if choice.steps.is_empty() {
+        return Ok(None);
+    }
+    let mut schedule = Schedule::new();
+    for step in &choice.steps {
+        schedule.extend(script("--step", step)?.steps().iter().cloned());
+    }
+    Ok(Some(schedule))
+}
+
+fn script(name: &str, text: &str) -> Result<Schedule, Failure> {
+    strew::parse_schedule(name, text).map_err(Failure::Library)
+}
+
+/// What a run does: the schedule of the flags, else that of the source.
+pub(crate) fn plan(choice: &ScheduleChoice) -> Result<Plan, Failure> {
+    Ok(schedule(choice)?.map_or(Plan::Source, Plan::Explicit))
+}

@@ -1,0 +1,56 @@
+//! One file for each command, and what they share. The only part of strew that prints.
+
+mod args;
+mod array;
+mod check;
+mod console;
+mod emit;
+mod failure;
+mod generate;
+mod inputs;
+mod load;
+mod npy;
+mod opt;
+mod outputs;
+mod report;
+mod run;
+mod summary;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use console::Console;
+use failure::Failure;
+use std::process::ExitCode;
+
+/// The exit status of a defect, from BSD's `sysexits.h`.
+const SOFTWARE: u8 = 70;
+
+/// Runs the command that the process was started with.
+pub(crate) fn main() -> ExitCode {
+    // Clap ends the process itself for `--help` and for flags that it does not know, with statuses 0 and 2.
+    let arguments = Arguments::parse();
+    let mut console = Console::new();
+    // Nothing that a panic may leave half done is used afterwards.
+    let run = std::panic::AssertUnwindSafe(|| command(&arguments.command, &mut Console::new()));
+    let outcome = std::panic::catch_unwind(run);
+    match outcome {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            console.complain(&failure);
+            ExitCode::from(failure.status())
+        }
+        Err(_) => {
+            console.talk("this is a defect of strew; please report it together with the kernel");
+            ExitCode::from(SOFTWARE)
+        }
+    }
+}
+
+fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
+    match command {
+        Command::Run(flags) => run::run(flags, console),
+        Command::Check(flags) => check::check(flags, console),
+        Command::Opt(flags) => opt::opt(flags, console),
+        Command::Emit(flags) => emit::emit(flags, console),
+    }
+}

@@ -1,0 +1,167 @@
+//! Where results go. Every file is written beside its final place and moved there when the run is done, so that a run that
+//! fails leaves nothing half written and nothing overwritten.
+
+use crate::cli::args::Run;
+use crate::cli::array::Array;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{Inputs, array_type};
+use crate::cli::npy;
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use strew::ArgumentKind;
+use tempfile::NamedTempFile;
+
+/// The output files, all of them opened.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs(BTreeMap<String, Output>);
+
+#[derive(Debug)]
+struct Output {
+    /// As the flags say it.
+    path: PathBuf,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    /// Is moved to this place.
+    Replace(NamedTempFile, PathBuf),
+    /// A device or a pipe, written to directly.
+    Direct(std::fs::File),
+}
+
+impl Outputs {
+    /// Opens the files that `flags` name, before anything runs.
+    pub(crate) fn open(
+        kernel: &strew::Kernel,
+        flags: &Run,
+        inputs: &Inputs,
+    ) -> Result<Self, Failure> {
+        let mut outputs = Self::default();
+        let mut places: BTreeMap<PathBuf, String> = BTreeMap::new();
+        for it in &flags.outputs {
+            check_written(kernel, &it.name)?;
+            let path = PathBuf::from(&it.text);
+            let place = place(&path).map_err(|error| unwritable(&path, error))?;
+            if let Some(other) = places.insert(place.clone(), it.name.clone()) {
+                let name = &it.name;
+                let why = format!("is the file of both --out {other} and --out {name}");
+                return Err(Failure::file(&path, why));
+            }
+            check_inputs(&it.name, &path, &place, inputs)?;
+            let sink = sink(place).map_err(|error| unwritable(&path, error))?;
+            if outputs
+                .0
+                .insert(it.name.clone(), Output { path, sink })
+                .is_some()
+            {
+                return Err(Failure::usage(format!("--out {} is given twice", it.name)));
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The path of the file for the array `name`, as the flags say it.
+    pub(crate) fn path(&self, name: &str) -> Option<&Path> {
+        self.0.get(name).map(|it| it.path.as_path())
+    }
+
+    /// Writes all files, and only when all are written moves them to their places.
+    pub(crate) fn write(mut self, arrays: &BTreeMap<String, Array>) -> Result<(), Failure> {
+        for (name, output) in &mut self.0 {
+            let Some(array) = arrays.get(name) else {
+                continue;
+            };
+            let written = match &mut output.sink {
+                Sink::Replace(file, _) => write_array(array, file.as_file_mut()),
+                Sink::Direct(file) => write_array(array, file),
+            };
+            written.map_err(|error| unwritable(&output.path, error))?;
+        }
+        for (_, output) in self.0 {
+            if let Sink::Replace(file, place) = output.sink {
+                file.persist(place)
+                    .map_err(|error| unwritable(&output.path, error.error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_array(array: &Array, file: &mut std::fs::File) -> std::io::Result<()> {
+    let mut sink = BufWriter::new(file);
+    npy::encode(array, &mut sink)?;
+    sink.flush()
+}
+
+fn unwritable(path: &Path, error: std::io::Error) -> Failure {
+    Failure::file(path, format!("cannot be written: {error}"))
+}
+
+fn check_written(kernel: &strew::Kernel, name: &str) -> Result<(), Failure> {
+    let ir = kernel.compiled().parsed().kernel();
+    array_type(ir, name)?;
+    let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
+    match kinds.get(name) {
+        Some(ArgumentKind::Write(_)) => Ok(()),
+        _ => Err(Failure::usage(format!(
+            "--out {name}: the kernel does not write `{name}`"
+        ))),
+    }
+}
+
+/// An array may be read from and written to one file, but not from that of another.
+fn check_inputs(name: &str, path: &Path, target: &Path, inputs: &Inputs) -> Result<(), Failure> {
+    for (input, file) in inputs.files() {
+        if input != name && place(file).is_ok_and(|it| it == target) {
+            let why = format!("would be overwritten by --out {name}, but --in {input} reads it");
+            return Err(Failure::file(path, why));
+        }
+    }
+    Ok(())
+}
+
+/// The file that `path` means, behind all links, whether it is there yet or not.
+fn place(path: &Path) -> std::io::Result<PathBuf> {
+    if let Ok(place) = path.canonicalize() {
+        return Ok(place);
+    }
+    let name = path
+        .file_name()
+        .ok_or(std::io::ErrorKind::InvalidFilename)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    Ok(folder.canonicalize()?.join(name))
+}
+
+fn sink(place: PathBuf) -> std::io::Result<Sink> {
+    match std::fs::metadata(&place) {
+        Ok(found) if found.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => {
+            let file = std::fs::OpenOptions::new().write(true).open(place)?;
+            Ok(Sink::Direct(file))
+        }
+        Ok(found) if found.permissions().readonly() => {
+            Err(std::io::ErrorKind::PermissionDenied.into())
+        }
+        _ => {
+            let folder = place.parent().unwrap_or(Path::new("/"));
+            Ok(Sink::Replace(temporary(folder)?, place))
+        }
+    }
+}
+
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".strew-").suffix(".npy.tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What a file made in the ordinary way gets; the user's mask is applied to it.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

@@ -1,0 +1,222 @@
+//! What `--json` prints. The keys are stable; more may be added.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use strew::{Diagnostics, Fault, FaultKind, Mode, Refused, Report, Witness};
+
+/// One run.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunReport {
+    pub(crate) kernel: String,
+    pub(crate) mode: &'static str,
+    pub(crate) threads: Option<usize>,
+    pub(crate) schedule: Vec<String>,
+    pub(crate) strategy: Option<&'static str>,
+    pub(crate) why: Option<String>,
+    pub(crate) predicted_ns: BTreeMap<&'static str, f64>,
+    pub(crate) seconds: Option<Seconds>,
+    pub(crate) repeats: Vec<f64>,
+    pub(crate) updates: Option<u64>,
+    pub(crate) private_bytes: Option<u64>,
+    pub(crate) returned: Option<f64>,
+    pub(crate) outputs: Vec<OutputReport>,
+    pub(crate) fault: Option<FaultReport>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Seconds {
+    compile: f64,
+    prepare: f64,
+    main: f64,
+    merge: f64,
+    total: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OutputReport {
+    pub(crate) name: String,
+    pub(crate) shape: Vec<u64>,
+    #[serde(rename = "type")]
+    pub(crate) ty: &'static str,
+    pub(crate) path: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FaultReport {
+    kind: &'static str,
+    line: usize,
+    column: usize,
+    array: Option<String>,
+    index: Option<i128>,
+    extent: Option<i64>,
+    iteration: Vec<i64>,
+}
+
+impl RunReport {
+    /// What is known of `kernel` without any call of it having ended.
+    pub(crate) fn new(kernel: &strew::Kernel, mode: Mode) -> Self {
+        let steps = kernel.compiled().steps().steps();
+        Self {
+            kernel: kernel.name().to_owned(),
+            mode: mode_name(mode),
+            threads: None,
+            schedule: steps.iter().map(ToString::to_string).collect(),
+            strategy: None,
+            why: None,
+            predicted_ns: BTreeMap::new(),
+            seconds: None,
+            repeats: Vec::new(),
+            updates: None,
+            private_bytes: None,
+            returned: None,
+            outputs: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Adds what a call said of itself; `compile` is the time from source text to callable code.
+    pub(crate) fn add(&mut self, report: &Report, compile: Duration) {
+        let record = &report.record;
+        self.threads = Some(record.threads);
+        self.strategy = Some(record.strategy);
+        self.why = Some(record.why.to_string());
+        self.updates = Some(record.updates);
+        self.private_bytes = Some(record.private_bytes);
+        self.repeats.push(record.total.as_secs_f64());
+        // The first call warms caches and buffers, the last is like those that follow it.
+        self.seconds = Some(Seconds {
+            compile: compile.as_secs_f64(),
+            prepare: record.prepare.as_secs_f64(),
+            main: record.main.as_secs_f64(),
+            merge: record.merge.as_secs_f64(),
+            total: record.total.as_secs_f64(),
+        });
+    }
+}
+
+impl From<&Fault> for FaultReport {
+    fn from(fault: &Fault) -> Self {
+        let position = fault.position();
+        let (kind, array, index, extent) = match fault.kind() {
+            FaultKind::OutOfRange {
+                array,
+                index,
+                extent,
+            } => (
+                "out_of_range",
+                Some(array.clone()),
+                Some(*index),
+                Some(*extent),
+            ),
+            FaultKind::DivisionByZero => ("division_by_zero", None, None, None),
+        };
+        Self {
+            kind,
+            line: position.line,
+            column: position.column,
+            array,
+            index,
+            extent,
+            iteration: fault.iteration().iter().map(|(_, value)| *value).collect(),
+        }
+    }
+}
+
+/// The name of `mode` on the command line.
+pub(crate) fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Fast => "fast",
+        Mode::Stable => "stable",
+        Mode::Exact => "exact",
+    }
+}
+
+#[derive(Serialize)]
+struct DiagnosticReport<'a> {
+    severity: String,
+    code: &'a str,
+    message: &'a str,
+    file: &'a str,
+    line: Option<usize>,
+    column: Option<usize>,
+    end_line: Option<usize>,
+    end_column: Option<usize>,
+    help: Option<&'a str>,
+}
+
+/// The diagnostics as JSON.
+pub(crate) fn diagnostics(diagnostics: &Diagnostics) -> String {
+    let source = diagnostics.source();
+    let rows = diagnostics.list().iter().map(|it| {
+        let start = it.span.map(|span| source.start(span));
+        let end = it.span.map(|span| source.end(span));
+        DiagnosticReport {
+            severity: it.severity.to_string(),
+            code: &it.code,
+            message: &it.message,
+            file: source.name(),
+            line: start.map(|it| it.line),
+            column: start.map(|it| it.column),
+            end_line: end.map(|it| it.line),
+            end_column: end.map(|it| it.column),
+            help: it.help.as_deref(),
+        }
+    });
+    json(&rows.collect::<Vec<_>>())
+}
+
+#[derive(Serialize)]
+struct RefusalReport<'a> {
+    step: String,
+    verdict: String,
+    reason: &'a str,
+    message: String,
+    witness: Option<WitnessReport<'a>>,
+    #[serde(rename = "try")]
+    try_next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct WitnessReport<'a> {
+    parameters: BTreeMap<&'a str, i64>,
+    source: Vec<i64>,
+    sink: Vec<i64>,
+    array: &'a str,
+    cell: &'a [i64],
+}
+
+/// A step that was declined, as JSON.
+pub(crate) fn refusal(refused: &Refused) -> String {
+    let Refused { step, reason, .. } = refused;
+    json(&RefusalReport {
+        step: step.to_string(),
+        verdict: reason.verdict().to_string(),
+        reason: reason.name(),
+        message: reason.to_string(),
+        witness: reason.witness().map(witness),
+        try_next: reason.try_next(step),
+    })
+}
+
+fn witness(witness: &Witness) -> WitnessReport<'_> {
+    let values = |iteration: &[(String, i64)]| iteration.iter().map(|(_, value)| *value).collect();
+    WitnessReport {
+        parameters: witness
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect(),
+        source: values(&witness.source),
+        sink: values(&witness.sink),
+        array: &witness.array,
+        cell: &witness.cell,
+    }
+}
+
+/// `value` as JSON in one line.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    // Maps with text keys, numbers, lists: none of them can fail, and an empty object says that one did.
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned());
+    text + "\n"
+}

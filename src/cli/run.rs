@@ -1,0 +1,228 @@
+//! `strew run`: compile, read, run, write, and say on standard error what ran.
+
+use crate::cli::args::{ModeName, Run};
+use crate::cli::array::{Array, with_values};
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{Inputs, zeros};
+use crate::cli::load;
+use crate::cli::outputs::Outputs;
+use crate::cli::report::{FaultReport, OutputReport, RunReport, json, mode_name};
+use crate::cli::summary::summary;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use strew::{ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy};
+
+/// The arrays of a call by the names of their parameters.
+type Arrays = BTreeMap<String, Array>;
+
+pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
+    let (kernel, compile) = compile(flags, console)?;
+    let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
+    let outputs = Outputs::open(&kernel, flags, &inputs)?;
+    let sizes = sized(&kernel, &inputs).sizes()?;
+    let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
+    let mut report = RunReport::new(&kernel, mode(flags));
+    match calls(&kernel, flags, &sizes, &mut arrays) {
+        Ok(calls) => {
+            calls.iter().for_each(|it| report.add(it, compile));
+            finish(flags, &kernel, report, &arrays, outputs, console)?;
+            calls
+                .last()
+                .into_iter()
+                .for_each(|it| talk(it, compile, console));
+            Ok(())
+        }
+        Err(error) => {
+            if let (true, Error::Fault(fault)) = (flags.json, &error) {
+                report.fault = Some(FaultReport::from(fault));
+                console.data(&json(&report))?;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+/// The kernel, ready to be called, and the time from source text to callable code.
+fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Failure> {
+    let plan = load::plan(&flags.schedule)?;
+    let source = load::source(&flags.kernel.file)?;
+    let started = Instant::now();
+    let parsed = source.parse()?;
+    let compiled = load::kernel(&parsed, &flags.kernel)?
+        .schedule(&plan, &mut ())?
+        .compile()?;
+    let took = started.elapsed();
+    load::warn(&parsed, console);
+    Ok((configured(Kernel::from(compiled), flags)?, took))
+}
+
+fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
+    let stop = StopToken::new();
+    let on_interrupt = stop.clone();
+    // Without a handler the first Ctrl-C ends the process at once, which loses nothing but the message.
+    let _ = ctrlc::set_handler(move || on_interrupt.stop());
+    let mut kernel = kernel
+        .mode(mode(flags))
+        .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get))
+        .cancel(stop);
+    if let Some(name) = &flags.strategy {
+        let strategy: Strategy = name
+            .parse()
+            .map_err(|error| Failure::usage(format!("--strategy: {error}")))?;
+        kernel = kernel.strategy(strategy);
+    }
+    Ok(match flags.memory {
+        Some(bytes) => kernel.memory(bytes.0),
+        None => kernel,
+    })
+}
+
+fn mode(flags: &Run) -> Mode {
+    match flags.mode {
+        ModeName::Fast => Mode::Fast,
+        ModeName::Stable => Mode::Stable,
+        ModeName::Exact => Mode::Exact,
+    }
+}
+
+/// A call with the sizes that the flags tell, and no arrays.
+fn sized<'a>(kernel: &Kernel, inputs: &Inputs) -> Bind<'a> {
+    let scalars = inputs.scalars.iter();
+    let call = scalars.fold(kernel.bind(), |call, (name, value)| {
+        call.value(name, *value)
+    });
+    let shapes = inputs.dimensions().into_iter();
+    shapes.fold(call, |call, (name, shape)| call.shape(name, shape))
+}
+
+/// All arrays: those that were given, and zeros for those that the kernel writes.
+fn arrays(kernel: &Kernel, inputs: &mut Inputs, sizes: &Sizes) -> Result<Arrays, Failure> {
+    let mut arrays = Arrays::new();
+    for (name, kind) in kernel.parameters() {
+        let (ArgumentKind::Read(ty) | ArgumentKind::Write(ty)) = kind else {
+            continue;
+        };
+        let array = match (inputs.take(&name, ty, sizes)?, kind) {
+            (Some(array), _) => array,
+            (None, ArgumentKind::Write(_)) => {
+                zeros(&name, ty, sizes.extents(&name).unwrap_or_default())?
+            }
+            // The call says that it is missing, with all else that is.
+            (None, _) => continue,
+        };
+        arrays.insert(name, array);
+    }
+    Ok(arrays)
+}
+
+/// Runs the kernel as often as asked, each time from the same contents.
+fn calls(
+    kernel: &Kernel,
+    flags: &Run,
+    sizes: &Sizes,
+    arrays: &mut Arrays,
+) -> Result<Vec<Report>, Error> {
+    let repeats = flags.repeat.get();
+    let written: Vec<_> = written(kernel).collect();
+    let originals: Arrays = if repeats > 1 {
+        let originals = arrays.iter().filter(|(name, _)| written.contains(name));
+        originals
+            .map(|(name, array)| (name.clone(), array.clone()))
+            .collect()
+    } else {
+        Arrays::new()
+    };
+    let mut reports = Vec::new();
+    for turn in 0..repeats {
+        if turn > 0 {
+            arrays.extend(
+                originals
+                    .iter()
+                    .map(|(name, array)| (name.clone(), array.clone())),
+            );
+        }
+        reports.push(call(kernel, sizes, arrays)?);
+    }
+    Ok(reports)
+}
+
+fn written(kernel: &Kernel) -> impl Iterator<Item = String> {
+    let parameters = kernel.parameters().into_iter();
+    parameters.filter_map(|(name, kind)| matches!(kind, ArgumentKind::Write(_)).then_some(name))
+}
+
+fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Result<Report, Error> {
+    let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
+    let mut call = kernel.bind();
+    for name in kinds.keys() {
+        if let Some(value) = sizes.scalar(name) {
+            call = call.value(name, value);
+        }
+    }
+    for (name, array) in arrays {
+        call = match kinds.get(name) {
+            Some(ArgumentKind::Write(_)) => {
+                with_values!(&mut array.values, values => call.array_mut(name, values))
+            }
+            _ => with_values!(&array.values, values => call.array(name, values)),
+        };
+    }
+    call.run_with_report()
+}
+
+/// Writes the results: to the files that were asked for, as JSON, or in short.
+fn finish(
+    flags: &Run,
+    kernel: &Kernel,
+    mut report: RunReport,
+    arrays: &Arrays,
+    outputs: Outputs,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let mut summaries = String::new();
+    for name in written(kernel) {
+        let Some(array) = arrays.get(&name) else {
+            continue;
+        };
+        let path = outputs.path(&name).map(|it| it.display().to_string());
+        if path.is_none() {
+            summaries += &summary(&name, array);
+        }
+        report.outputs.push(OutputReport {
+            shape: array.shape.clone(),
+            ty: array.values.ty().name(),
+            path,
+            name,
+        });
+    }
+    outputs.write(arrays)?;
+    console.data(&if flags.json { json(&report) } else { summaries })
+}
+
+/// Says what ran.
+fn talk(report: &Report, compile: Duration, console: &mut Console) {
+    let record = &report.record;
+    let seconds = record.total.as_secs_f64().max(1e-9);
+    let rate = record.updates as f64 / seconds / 1e6;
+    let schedule = if report.schedule.is_empty() {
+        "none".to_owned()
+    } else {
+        report.schedule.join("\n          ")
+    };
+    let threads = match record.threads {
+        1 => "1 thread".to_owned(),
+        count => format!("{count} threads"),
+    };
+    console.talk(&format!(
+        "kernel    {}\nschedule  {schedule}\nstrategy  {}: {}\nmode      {}, {threads}\n\
+         compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s",
+        report.kernel,
+        record.strategy,
+        record.why,
+        mode_name(report.mode),
+        compile.as_secs_f64() * 1e3,
+        record.total.as_secs_f64() * 1e3,
+        record.updates,
+    ));
+}

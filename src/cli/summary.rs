@@ -1,0 +1,73 @@
+//! A written array in one line, for results that no file asks for.
+
+use crate::cli::array::{Array, with_values};
+use std::fmt::Write as _;
+
+/// How many elements are shown.
+const SHOWN: usize = 6;
+
+/// Name, type, shape, least, greatest and mean element, and the first few.
+pub(crate) fn summary(name: &str, array: &Array) -> String {
+    let shape: Vec<_> = array.shape.iter().map(u64::to_string).collect();
+    let mut text = format!("{name}: {}[{}]", array.values.ty(), shape.join(", "));
+    // Writing to a `String` does not fail.
+    with_values!(&array.values, values => {
+        if let Some((least, greatest)) = extremes(values) {
+            let sum: f64 = values.iter().map(|it| *it as f64).sum();
+            let mean = sum / values.len() as f64;
+            let _ = write!(text, "  min {least}  max {greatest}  mean {mean:.6}");
+        }
+        let first: Vec<_> = values.iter().take(SHOWN).map(ToString::to_string).collect();
+        let rest = if values.len() > SHOWN { ", …" } else { "" };
+        let _ = write!(text, "  [{}{rest}]", first.join(", "));
+    });
+    text.push('\n');
+    text
+}
+
+/// The least and the greatest; a NaN is neither.
+fn extremes<T: Copy + PartialOrd>(values: &[T]) -> Option<(T, T)> {
+    let mut comparable = values
+        .iter()
+        .copied()
+        .filter(|it| it.partial_cmp(it).is_some());
+    let first = comparable.next()?;
+    Some(comparable.fold((first, first), |(least, greatest), it| {
+        let least = if it < least { it } else { least };
+        let greatest = if it > greatest { it } else { greatest };
+        (least, greatest)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::array::Values;
+
+    #[test]
+    fn a_summary_fits_one_line() {
+        let array = Array {
+            shape: vec![2, 4],
+            values: Values::I32(vec![3, 1, 4, 1, 5, 9, 2, -6]),
+        };
+        assert_eq!(
+            summary("out", &array),
+            "out: i32[2, 4]  min -6  max 9  mean 2.375000  [3, 1, 4, 1, 5, 9, …]\n"
+        );
+    }
+
+    #[test]
+    fn empty_arrays_and_nan_have_no_extremes() {
+        let shape = vec![0];
+        let array = Array {
+            shape,
+            values: Values::F32(vec![]),
+        };
+        assert_eq!(summary("x", &array), "x: f32[0]  []\n");
+        let array = Array {
+            shape: vec![1],
+            values: Values::F64(vec![f64::NAN]),
+        };
+        assert_eq!(summary("x", &array), "x: f64[1]  [NaN]\n");
+    }
+}

@@ -1,0 +1,98 @@
+//! What the parsers say, in the form of this crate's diagnostics.
+
+use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
+use std::sync::Arc;
+use strew_affine::{Kernel, Span, text};
+use strew_transforms::{Schedule, ScriptError};
+
+type Outcome = (Vec<(Kernel, Schedule)>, Vec<Diagnostic>);
+
+/// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
+pub(crate) fn from_c(source: &str) -> Outcome {
+    let (lowered, diagnostics) = strew_frontend::compile(source);
+    let mut diagnostics: Vec<_> = diagnostics.into_iter().map(from_frontend).collect();
+    let kernels = lowered.into_iter().map(|lowered| {
+        let mut schedule = Schedule::new();
+        for pragma in &lowered.pragmas {
+            match pragma.text.parse::<Schedule>() {
+                Ok(steps) => schedule.extend(steps.steps().iter().cloned()),
+                Err(error) => diagnostics.push(from_script(&error, pragma.span.range().start)),
+            }
+        }
+        (lowered.kernel, schedule)
+    });
+    let kernels = kernels.collect();
+    (kernels, diagnostics)
+}
+
+fn from_frontend(diagnostic: strew_frontend::Diagnostic) -> Diagnostic {
+    let mut converted = Diagnostic::error(diagnostic.message(), diagnostic.span);
+    converted.severity = match diagnostic.severity() {
+        strew_frontend::Severity::Error => Severity::Error,
+        strew_frontend::Severity::Warning => Severity::Warning,
+    };
+    diagnostic.code().clone_into(&mut converted.code);
+    converted.help = diagnostic.help();
+    let related = diagnostic.labels.into_iter();
+    converted.related = related.map(|label| (label.span, label.message)).collect();
+    converted
+}
+
+/// An error in a schedule whose first byte is at `start` of the source.
+fn from_script(error: &ScriptError, start: usize) -> Diagnostic {
+    let span = error.span.range();
+    let span = Span::new(start + span.start, start + span.end);
+    let mut diagnostic = Diagnostic::error(error.to_string(), span);
+    // Behind all codes of the front end.
+    "E900".clone_into(&mut diagnostic.code);
+    diagnostic
+}
+
+/// The schedule that the script `text` of the file `name` says.
+///
+/// # Errors
+/// The first mistake in it, as a diagnostic with its line.
+pub fn parse_schedule(name: &str, text: &str) -> Result<Schedule, Error> {
+    text.parse().map_err(|error| {
+        let source = Arc::new(Source::new(name, text));
+        let list = vec![from_script(&error, 0)];
+        Error::Source(Diagnostics::new(source, list))
+    })
+}
+
+/// The kernels of a kernel text, and what is wrong with it.
+pub(crate) fn from_kernel_text(source: &str) -> Outcome {
+    match text::parse(source) {
+        Ok(kernels) => {
+            let plain = kernels.into_iter().map(|kernel| (kernel, Schedule::new()));
+            (plain.collect(), Vec::new())
+        }
+        Err(errors) => {
+            let list = errors
+                .iter()
+                .map(|it| Diagnostic::error(it.to_string(), it.span));
+            (Vec::new(), list.collect())
+        }
+    }
+}
+
+/// The syntax tree of a C source, as text.
+///
+/// # Errors
+/// The syntax errors in it.
+pub fn syntax_tree(source: &Source) -> Result<String, Error> {
+    let (tree, diagnostics) = strew_frontend::parse(source.text());
+    let list = diagnostics.into_iter().map(from_frontend).collect();
+    let diagnostics = Diagnostics::new(Arc::new(source.clone()), list);
+    if diagnostics.has_errors() {
+        Err(Error::Source(diagnostics))
+    } else {
+        Ok(tree.to_string())
+    }
+}
+
+/// All of `items` in one line.
+pub(crate) fn joined<T: ToString>(items: &[T]) -> String {
+    let shown: Vec<_> = items.iter().map(T::to_string).collect();
+    shown.join("; ")
+}

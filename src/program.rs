@@ -1,0 +1,253 @@
+use crate::argument::{ArgumentError, name_of};
+use crate::bind::Bind;
+use crate::error::{ArgumentErrors, Error, Fault};
+use crate::settings::{Settings, settings_methods};
+use crate::sizes::written_extents;
+use crate::stages::{Compiled, Parsed, Plan};
+use crate::typed::{Signature, Typed};
+use crate::{Diagnostics, Report};
+use std::sync::{Arc, OnceLock};
+use strew_jit::{Argument, ArgumentKind, CallError};
+use strew_runtime::{Record, Runtime};
+use strew_transforms::Schedule;
+
+/// The kernels of one source. Machine code is made when a kernel is first asked for.
+#[derive(Debug)]
+pub struct Program {
+    parsed: Parsed,
+    plan: Plan,
+    settings: Settings,
+    /// One for each kernel of `parsed`.
+    compiled: Vec<OnceLock<Arc<Compiled>>>,
+}
+
+impl Program {
+    pub(crate) fn new(parsed: Parsed, plan: Plan, settings: Settings) -> Self {
+        let compiled = parsed.kernels().iter().map(|_| OnceLock::new()).collect();
+        Self {
+            parsed,
+            plan,
+            settings,
+            compiled,
+        }
+    }
+
+    /// The names of the kernels in the order of the source.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        let kernels = self.parsed.kernels().iter();
+        kernels.map(|it| it.kernel().name.as_str())
+    }
+
+    /// The kernel `name`, ready to be called.
+    ///
+    /// # Errors
+    /// No such kernel (the error lists those there are), a step of its schedule that is declined, no code for this processor.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let parsed = self.parsed.kernel(Some(name))?;
+        let position = self.kernel_names().position(|it| it == name);
+        let cell = position.and_then(|position| self.compiled.get(position));
+        let compile = || Ok(Arc::new(parsed.schedule(&self.plan, &mut ())?.compile()?));
+        let compiled = match cell {
+            Some(cell) => match cell.get() {
+                Some(compiled) => compiled.clone(),
+                // Two threads may both compile; the first to end is kept.
+                None => {
+                    let made = compile()?;
+                    cell.get_or_init(|| made).clone()
+                }
+            },
+            None => compile()?,
+        };
+        Ok(Kernel::new(compiled, self.settings.clone()))
+    }
+
+    /// The warnings about the source.
+    pub fn warnings(&self) -> &Diagnostics {
+        self.parsed.warnings()
+    }
+
+    /// The kernels before their schedules.
+    pub fn parsed(&self) -> &Parsed {
+        &self.parsed
+    }
+}
+
+/// A kernel that can be called. Cheap to clone, can be shared between threads, keeps its machine code alive.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    compiled: Arc<Compiled>,
+    pub(crate) settings: Settings,
+}
+
+impl From<Compiled> for Kernel {
+    fn from(compiled: Compiled) -> Self {
+        Self::new(Arc::new(compiled), Settings::default())
+    }
+}
+
+impl Kernel {
+    pub(crate) fn new(compiled: Arc<Compiled>, settings: Settings) -> Self {
+        Self { compiled, settings }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.ir().name
+    }
+
+    /// What it takes: the names of its parameters, and what an argument must be, in order.
+    pub fn parameters(&self) -> Vec<(String, ArgumentKind)> {
+        let names = self
+            .ir()
+            .params
+            .iter()
+            .map(|it| name_of(self.ir(), *it).to_owned());
+        names
+            .zip(self.compiled.code().argument_kinds().iter().copied())
+            .collect()
+    }
+
+    /// Its machine code and how it came about.
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    /// The same kernel with another schedule; an empty one is the loop as it was written.
+    ///
+    /// # Errors
+    /// A step that is declined.
+    pub fn with_schedule(&self, schedule: Schedule) -> Result<Self, Error> {
+        let plan = Plan::Explicit(schedule);
+        let compiled = self.compiled.parsed().schedule(&plan, &mut ())?.compile()?;
+        Ok(Self::new(Arc::new(compiled), self.settings.clone()))
+    }
+
+    settings_methods!(settings);
+
+    /// A handle that takes its arguments as a tuple of type `S`; the types are checked here, once.
+    ///
+    /// # Errors
+    /// Another number of parameters, another type, `&[T]` for an array that is written or `&mut [T]` for one that is not.
+    pub fn typed<S: Signature>(&self) -> Result<Typed<S>, Error> {
+        Typed::new(self.clone())
+    }
+
+    /// A call whose arguments are given by name.
+    pub fn bind<'a>(&self) -> Bind<'a> {
+        Bind::new(self.clone())
+    }
+
+    /// The kernel in its last form before machine code.
+    pub(crate) fn ir(&self) -> &strew_affine::Kernel {
+        self.compiled.kernel()
+    }
+
+    pub(crate) fn argument_error(&self, list: Vec<ArgumentError>) -> Error {
+        let kernel = self.name().to_owned();
+        Error::Arguments(ArgumentErrors { kernel, list })
+    }
+
+    /// Calls the machine code with the arguments of all parameters in order.
+    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Record, Error> {
+        let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
+        let outcome = self
+            .compiled
+            .code()
+            .call(&runtime, &self.settings.runtime, arguments);
+        outcome.map_err(|error| match error {
+            CallError::Fault(fault) => Error::Fault(self.as_written(fault, &runtime, arguments)),
+            other => self.call_error(other),
+        })
+    }
+
+    /// The fault in terms of the source. A schedule splits and copies loops, so that its faults speak of chunks and private
+    /// buffers; the kernel as it was written stops at the same place and tells the iteration that its writer knows. The outputs
+    /// are as they were, so it meets what the scheduled kernel met.
+    fn as_written(
+        &self,
+        fault: strew_jit::Fault,
+        runtime: &Runtime,
+        arguments: &mut [Argument<'_>],
+    ) -> Fault {
+        let mut again = || {
+            let plan = Plan::Explicit(Schedule::new());
+            let written = self
+                .compiled
+                .parsed()
+                .schedule(&plan, &mut ())
+                .ok()?
+                .compile()
+                .ok()?;
+            match written
+                .code()
+                .call(runtime, &self.settings.runtime, arguments)
+            {
+                Err(CallError::Fault(fault)) => Some(fault),
+                _ => None,
+            }
+        };
+        let told = if self.compiled.steps().is_empty() {
+            None
+        } else {
+            again()
+        };
+        Fault::new(told.unwrap_or(fault), self.compiled.source().clone())
+    }
+
+    fn call_error(&self, error: CallError) -> Error {
+        let argument = |error| self.argument_error(vec![error]);
+        match error {
+            CallError::Count { found, .. } => argument(ArgumentError::Count {
+                expected: self.parameters(),
+                found,
+            }),
+            CallError::Mismatch {
+                parameter,
+                expected,
+                found,
+            } => argument(ArgumentError::Type {
+                parameter,
+                expected,
+                found,
+            }),
+            CallError::Length {
+                array,
+                extents,
+                found,
+            } => argument(ArgumentError::Shape {
+                extents: self.written_extents(&array),
+                parameter: array,
+                expected: extents.into_iter().map(i128::from).collect(),
+                found: vec![found as u64],
+            }),
+            CallError::Size { what } => argument(ArgumentError::Size { what }),
+            CallError::Fault(fault) => {
+                Error::Fault(Fault::new(fault, self.compiled.source().clone()))
+            }
+            CallError::Failure(failure) => Error::Failure(failure),
+            CallError::Compile(error) => Error::Compile(error),
+        }
+    }
+
+    fn written_extents(&self, array: &str) -> String {
+        let mut arrays = self.ir().array_params();
+        let found = arrays.find(|it| self.ir().arrays[*it].name == array);
+        found.map_or_else(String::new, |found| written_extents(self.ir(), found))
+    }
+
+    pub(crate) fn report(&self, record: Record) -> Report {
+        Report {
+            kernel: self.name().to_owned(),
+            mode: self.settings.runtime.mode,
+            schedule: self
+                .compiled
+                .steps()
+                .steps()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            compile: self.compiled.took(),
+            record,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use strew_runtime::{Runtime, Settings as RuntimeSettings, TooManyThreads};
+
+/// Where a call runs and how.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) runtime: RuntimeSettings,
+    pub(crate) workers: Workers,
+}
+
+/// Whose threads a call uses.
+#[derive(Clone, Debug)]
+pub(crate) enum Workers {
+    /// This many; as many as there are cores when `None`.
+    Threads(Option<NonZeroUsize>),
+    /// Those of a pool that the caller keeps.
+    Pool(Runtime),
+}
+
+impl Default for Workers {
+    fn default() -> Self {
+        Self::Threads(None)
+    }
+}
+
+impl Workers {
+    /// A caller's count, 0 meaning all cores.
+    pub(crate) fn threads(count: usize) -> Self {
+        Self::Threads(NonZeroUsize::new(count))
+    }
+
+    /// The threads to run on, started when they are first used and kept for all calls of the process.
+    pub(crate) fn runtime(&self) -> Result<Runtime, TooManyThreads> {
+        match self {
+            Self::Threads(count) => Runtime::shared(*count),
+            Self::Pool(runtime) => Ok(runtime.clone()),
+        }
+    }
+
+    /// The threads of `pool`.
+    pub(crate) fn pool(pool: Arc<rayon::ThreadPool>) -> Self {
+        Self::Pool(Runtime::with_pool(pool))
+    }
+}
+
+/// The methods that set how calls run: the same on the compiler, on a kernel and on a single call.
+macro_rules! settings_methods {
+    ($($field:ident).+) => {
+        /// How float results may depend on the order of combination; [`Mode::Stable`](crate::Mode::Stable) unless set.
+        pub fn mode(mut self, mode: $crate::Mode) -> Self {
+            self.$($field).+.runtime.mode = mode;
+            self
+        }
+
+        /// How conflicting updates meet; found at run time unless set.
+        pub fn strategy(mut self, strategy: $crate::Strategy) -> Self {
+            self.$($field).+.runtime.strategy = strategy;
+            self
+        }
+
+        /// At most this many bytes for private buffers and copies; a quarter of what is free unless set.
+        pub fn memory(mut self, bytes: u64) -> Self {
+            self.$($field).+.runtime.memory = Some(bytes);
+            self
+        }
+
+        /// The number of threads; as many as there are cores unless set, or when 0.
+        pub fn threads(mut self, count: usize) -> Self {
+            self.$($field).+.workers = $crate::settings::Workers::threads(count);
+            self
+        }
+
+        /// Runs on the threads of `pool`.
+        pub fn pool(mut self, pool: std::sync::Arc<rayon::ThreadPool>) -> Self {
+            self.$($field).+.workers = $crate::settings::Workers::pool(pool);
+            self
+        }
+
+        /// Ends early when `token` is set from another thread.
+        pub fn cancel(mut self, token: $crate::StopToken) -> Self {
+            self.$($field).+.runtime.stop = token;
+            self
+        }
+    };
+}
+pub(crate) use settings_methods;

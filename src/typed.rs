@@ -1,0 +1,199 @@
+use crate::argument::ArgumentError;
+use crate::program::Kernel;
+use crate::{Error, Report};
+use std::fmt;
+use std::marker::PhantomData;
+use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
+
+/// A Rust type that stands for one parameter of a kernel in [`Kernel::typed`].
+///
+/// Implemented for `&[T]` (arrays that the kernel does not write), `&mut [T]` (arrays that it writes) and `T` (scalars), with
+/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand for a kernel's parameter",
+    note = "use `&[T]`, `&mut [T]` or a scalar `T`, with `T` one of i8 … i64, u8 … u64, f32, f64"
+)]
+pub trait ArgumentType: sealed::Sealed {
+    /// What a call hands over, with a lifetime of its own for each call.
+    type Argument<'a>;
+
+    /// The parameter that it fits.
+    const TYPE: ArgumentKind;
+
+    /// The argument in the form that generated code takes.
+    #[doc(hidden)]
+    fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a>;
+}
+
+impl<T: Element> ArgumentType for &[T] {
+    type Argument<'a> = &'a [T];
+    const TYPE: ArgumentKind = ArgumentKind::Read(T::TYPE);
+
+    fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
+        Argument::Read(ArrayRef::new(argument))
+    }
+}
+
+impl<T: Element> ArgumentType for &mut [T] {
+    type Argument<'a> = &'a mut [T];
+    const TYPE: ArgumentKind = ArgumentKind::Write(T::TYPE);
+
+    fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
+        Argument::Write(ArrayMut::new(argument))
+    }
+}
+
+macro_rules! scalars {
+    ($($scalar:ty)*) => {$(
+        impl sealed::Sealed for $scalar {}
+
+        impl ArgumentType for $scalar {
+            type Argument<'a> = Self;
+            const TYPE: ArgumentKind = ArgumentKind::Scalar(<Self as Element>::TYPE);
+
+            fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
+                Argument::Scalar(argument.to_value())
+            }
+        }
+    )*};
+}
+
+scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+/// A tuple of [`ArgumentType`]s, up to twelve: a kernel's signature in Rust.
+pub trait Signature: sealed::Sealed {
+    /// The tuple that a call takes.
+    type Arguments<'a>;
+
+    /// The parameters that the tuple fits, in order.
+    fn types() -> Vec<ArgumentKind>;
+
+    /// Hands the arguments to `call` in the form that generated code takes.
+    #[doc(hidden)]
+    fn with_arguments<R>(
+        arguments: Self::Arguments<'_>,
+        call: impl FnOnce(&mut [Argument<'_>]) -> R,
+    ) -> R;
+}
+
+macro_rules! signature {
+    ($($name:ident $value:ident)*) => {
+        impl<$($name: ArgumentType),*> sealed::Sealed for ($($name,)*) {}
+
+        impl<$($name: ArgumentType),*> Signature for ($($name,)*) {
+            type Arguments<'a> = ($($name::Argument<'a>,)*);
+
+            fn types() -> Vec<ArgumentKind> {
+                vec![$($name::TYPE),*]
+            }
+
+            fn with_arguments<R>(
+                ($($value,)*): Self::Arguments<'_>,
+                call: impl FnOnce(&mut [Argument<'_>]) -> R,
+            ) -> R {
+                call(&mut [$($name::into_argument($value)),*])
+            }
+        }
+    };
+}
+
+signature!();
+signature!(A a);
+signature!(A a B b);
+signature!(A a B b C c);
+signature!(A a B b C c D d);
+signature!(A a B b C c D d E e);
+signature!(A a B b C c D d E e F f);
+signature!(A a B b C c D d E e F f G g);
+signature!(A a B b C c D d E e F f G g H h);
+signature!(A a B b C c D d E e F f G g H h I i);
+signature!(A a B b C c D d E e F f G g H h I i J j);
+signature!(A a B b C c D d E e F f G g H h I i J j K k);
+signature!(A a B b C c D d E e F f G g H h I i J j K k L l);
+
+mod sealed {
+    /// Keeps the set of types that can cross into generated code closed.
+    pub trait Sealed {}
+
+    impl<T: strew_jit::Element> Sealed for &[T] {}
+    impl<T: strew_jit::Element> Sealed for &mut [T] {}
+}
+
+/// A kernel whose parameters were checked against the Rust types `S`.
+///
+/// Cheap to clone, can be called from many threads at once, and keeps the machine code alive.
+pub struct Typed<S> {
+    kernel: Kernel,
+    signature: PhantomData<fn(S)>,
+}
+
+impl<S> Clone for Typed<S> {
+    fn clone(&self) -> Self {
+        Self {
+            kernel: self.kernel.clone(),
+            signature: PhantomData,
+        }
+    }
+}
+
+impl<S> fmt::Debug for Typed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Typed").field(&self.kernel).finish()
+    }
+}
+
+impl<S: Signature> Typed<S> {
+    /// `kernel` with the signature `S`, if that is what it takes.
+    pub(crate) fn new(kernel: Kernel) -> Result<Self, Error> {
+        let errors = mismatches(&kernel.parameters(), &S::types());
+        if errors.is_empty() {
+            Ok(Self {
+                kernel,
+                signature: PhantomData,
+            })
+        } else {
+            Err(kernel.argument_error(errors))
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// Arrays whose lengths are not those of their parameters, a fault while running, a call that was stopped or refused.
+    /// All arrays are then as they were before.
+    pub fn call(&self, arguments: S::Arguments<'_>) -> Result<(), Error> {
+        S::with_arguments(arguments, |arguments| self.kernel.run(arguments)).map(drop)
+    }
+
+    /// Runs the kernel and tells how.
+    ///
+    /// # Errors
+    /// As for [`call`](Self::call).
+    pub fn call_with_report(&self, arguments: S::Arguments<'_>) -> Result<Report, Error> {
+        let record = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(self.kernel.report(record))
+    }
+}
+
+fn mismatches(expected: &[(String, ArgumentKind)], found: &[ArgumentKind]) -> Vec<ArgumentError> {
+    if expected.len() != found.len() {
+        return vec![ArgumentError::Count {
+            expected: expected.to_vec(),
+            found: found.len(),
+        }];
+    }
+    let pairs = expected.iter().zip(found);
+    pairs
+        .filter(|((_, expected), found)| expected != *found)
+        .map(|((parameter, expected), found)| ArgumentError::Type {
+            parameter: parameter.clone(),
+            expected: *expected,
+            found: *found,
+        })
+        .collect()
+}

@@ -1,0 +1,422 @@
+//! The host API: what works, what is refused and how it is worded.
+
+use std::sync::Arc;
+use std::time::Duration;
+use strew::{Compiler, Error, Failure, Kernel, Mode, Schedule, StopToken};
+
+const SEGMENT_SUM: &str = "\
+void segment_sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double out[m]) {
+  for (int64_t i = 0; i < n; i++)
+    out[seg[i]] += x[i];
+}
+";
+
+fn kernel(source: &str, name: &str) -> Kernel {
+    let program = Compiler::new()
+        .compile("test.c", source)
+        .expect("a program");
+    program.kernel(name).expect("a kernel")
+}
+
+fn segment_sum() -> Kernel {
+    kernel(SEGMENT_SUM, "segment_sum")
+}
+
+#[track_caller]
+fn message<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    outcome.expect_err("something is wrong").to_string()
+}
+
+#[test]
+fn typed_handles_are_checked_once_and_can_be_kept() {
+    struct Host {
+        sum: strew::Typed<(i64, i32, &'static [i32], &'static [f32], &'static mut [f64])>,
+    }
+    let host = Host {
+        sum: segment_sum().typed().expect("the signature fits"),
+    };
+    let mut out = vec![0.0; 2];
+    for _ in 0..2 {
+        host.sum
+            .call((3, 2, &[0, 1, 1], &[1.0, 2.0, 4.0], &mut out))
+            .expect("a call");
+    }
+    assert_eq!(out, [2.0, 12.0]);
+}
+
+#[test]
+fn handles_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync + Clone>(_: &T) {}
+    let kernel = segment_sum();
+    let sum = kernel
+        .typed::<(i64, i32, &[i32], &[f32], &mut [f64])>()
+        .expect("the signature fits");
+    is_shared(&kernel);
+    is_shared(&sum);
+    drop(kernel);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let sum = sum.clone();
+            scope.spawn(move || {
+                for size in 1..40 {
+                    let keys: Vec<i32> = (0..size).map(|i| i % 3).collect();
+                    let x = vec![1.0; keys.len()];
+                    let mut out = [0.0; 3];
+                    sum.call((i64::from(size), 3, &keys, &x, &mut out))
+                        .expect("a call");
+                    assert_eq!(out.iter().sum::<f64>(), f64::from(size));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_signature_that_does_not_fit_is_refused_by_name() {
+    let kernel = segment_sum();
+    assert_eq!(
+        message(kernel.typed::<(i64, i32, &[i32], &[f64], &mut [f64])>()),
+        "kernel `segment_sum`: `x` takes &[f32], the call gives &[f64]"
+    );
+    assert_eq!(
+        message(kernel.typed::<(i32, i32, &[i32], &[f32], &[f64])>()),
+        "kernel `segment_sum`: `n` takes i64, the call gives i32; \
+         `out` takes &mut [f64], the call gives &[f64]: the kernel writes `out`, so it needs the slice to itself"
+    );
+    assert_eq!(
+        message(kernel.typed::<(i64, i32, &mut [i32], &[f32], &mut [f64])>()),
+        "kernel `segment_sum`: `seg` takes &[i32], the call gives &mut [i32]: \
+         the kernel does not write `seg`, so hand it a shared slice"
+    );
+    assert_eq!(
+        message(kernel.typed::<(i64,)>()),
+        "kernel `segment_sum`: the kernel takes 5 arguments \
+         (n: i64, m: i32, seg: &[i32], x: &[f32], out: &mut [f64]), the call gives 1"
+    );
+}
+
+#[test]
+fn lengths_are_checked_at_every_call() {
+    let sum = segment_sum();
+    let sum = sum
+        .typed::<(i64, i32, &[i32], &[f32], &mut [f64])>()
+        .expect("the signature fits");
+    let mut out = [0.0; 2];
+    assert_eq!(
+        message(sum.call((3, 2, &[0, 1], &[1.0, 2.0, 4.0], &mut out))),
+        "kernel `segment_sum`: `seg` has 2 elements, expected 3 elements for seg[n]"
+    );
+    let text = message(sum.call((-1, 2, &[], &[], &mut out)));
+    assert!(text.contains("seg"), "{text}");
+    assert_eq!(out, [0.0, 0.0]);
+}
+
+#[test]
+fn names_are_bound_and_sizes_found() {
+    let kernel = segment_sum();
+    let (seg, x) = ([1, 1, 0], [1.0_f32, 2.0, 3.0]);
+    let mut out = [0.0; 2];
+    kernel
+        .bind()
+        .array("seg", &seg)
+        .array("x", &x)
+        .array_mut("out", &mut out)
+        .run()
+        .expect("a call");
+    assert_eq!(out, [3.0, 3.0]);
+    let report = kernel
+        .bind()
+        .scalar("n", 3_i64)
+        .scalar("m", 2_i32)
+        .array("seg", &seg)
+        .array("x", &x)
+        .array_mut("out", &mut out)
+        .mode(Mode::Exact)
+        .run_with_report()
+        .expect("a call");
+    assert_eq!(
+        (report.kernel.as_str(), report.mode),
+        ("segment_sum", Mode::Exact)
+    );
+    assert_eq!(report.record.updates, 3);
+    assert!(report.record.total > Duration::ZERO);
+}
+
+#[test]
+fn all_wrong_names_are_told_at_once() {
+    let kernel = segment_sum();
+    let mut out = [0.0; 2];
+    let outcome = kernel
+        .bind()
+        .scalar("m", 2_i64)
+        .array("seg", &[0_i32])
+        .array("seg", &[0_i32])
+        .array("y", &[0.0_f32])
+        .array("out", &out)
+        .run();
+    let text = message(outcome);
+    for part in [
+        "`m` takes i32, the call gives i64",
+        "`seg` is given twice",
+        "no parameter `y`",
+        "`out` takes &mut [f64], the call gives &[f64]",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let text = message(kernel.bind().array_mut("out", &mut out).run());
+    assert!(
+        text.contains("no array for `seg` (&[i32]); no array for `x` (&[f32])"),
+        "{text}"
+    );
+    let outcome = kernel
+        .bind()
+        .array("seg", &[0_i32; 10])
+        .array("x", &[0.0_f32; 12])
+        .array_mut("out", &mut out);
+    assert!(message(outcome.run()).contains("`n` is 10 by `seg`, 12 by `x`"));
+}
+
+#[test]
+fn shapes_help_where_lengths_do_not_tell() {
+    let source = "void fill(int32_t rows, int32_t columns, float x[rows][columns]) {
+        for (int32_t i = 0; i < rows; i++)
+          for (int32_t j = 0; j < columns; j++)
+            x[i][j] = 10 * i + j;
+    }";
+    let kernel = kernel(source, "fill");
+    let mut x = [0.0_f32; 6];
+    let text = message(kernel.bind().array_mut("x", &mut x).run());
+    assert!(text.contains("no value for `rows`"), "{text}");
+    kernel
+        .bind()
+        .array_mut("x", &mut x)
+        .shape("x", &[3, 2])
+        .run()
+        .expect("a call");
+    assert_eq!(x, [0.0, 1.0, 10.0, 11.0, 20.0, 21.0]);
+    let text = message(
+        kernel
+            .bind()
+            .array_mut("x", &mut x)
+            .shape("x", &[4, 2])
+            .run(),
+    );
+    assert!(text.contains("`x` has 6 elements"), "{text}");
+}
+
+#[test]
+fn unknown_kernels_list_those_there_are() {
+    let two = format!("{SEGMENT_SUM}void other(void) {{}}");
+    let program = Compiler::new().compile("two.c", two).expect("a program");
+    assert_eq!(
+        message(program.kernel("sum")),
+        "no kernel `sum` in two.c: there are segment_sum, other"
+    );
+    assert_eq!(
+        program.kernel_names().collect::<Vec<_>>(),
+        ["segment_sum", "other"]
+    );
+}
+
+#[test]
+fn a_kernel_without_parameters_is_called_with_nothing() {
+    let none = kernel("void none(void) {}", "none");
+    none.typed::<()>()
+        .expect("it fits")
+        .call(())
+        .expect("a call");
+    none.bind().run().expect("a call");
+}
+
+#[test]
+fn twelve_parameters_fit_a_tuple() {
+    let source = "void many(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int out[1]) {
+        out[0] = a + b + c + d + e + f + g + h + i + j + k;
+    }";
+    type Many<'a> = (
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        &'a mut [i32],
+    );
+    let many = kernel(source, "many");
+    let many = many.typed::<Many<'_>>().expect("it fits");
+    let mut out = [0];
+    many.call((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, &mut out))
+        .expect("a call");
+    assert_eq!(out, [66]);
+}
+
+#[test]
+fn errors_of_a_source_show_its_lines() {
+    let text = message(Compiler::new().compile("broken.c", "void f(int n) {\n  n = ;\n}\n"));
+    assert!(text.contains("broken.c:2:7"), "{text}");
+    assert!(text.contains("2 |   n = ;"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colour: {text:?}");
+}
+
+#[test]
+fn faults_speak_of_the_source_whatever_the_schedule() {
+    let keys: Vec<i32> = (0..1003)
+        .map(|i| if i == 702 { -7 } else { i % 5 })
+        .collect();
+    let x = vec![1.0_f32; keys.len()];
+    let scheduled = segment_sum();
+    let written = scheduled.with_schedule(Schedule::new()).expect("no steps");
+    for (kernel, threads) in [(&scheduled, 1), (&scheduled, 4), (&written, 1)] {
+        let mut out = vec![0.5; 5];
+        let outcome = kernel
+            .clone()
+            .threads(threads)
+            .bind()
+            .array("seg", &keys)
+            .array("x", &x)
+            .array_mut("out", &mut out)
+            .run();
+        let Err(Error::Fault(fault)) = outcome else {
+            panic!("expected a fault, found {outcome:?}");
+        };
+        assert_eq!(fault.iteration(), [("i".to_owned(), 702)]);
+        assert_eq!(fault.position().to_string(), "3:5");
+        assert!(
+            fault
+                .to_string()
+                .contains("index -7 is out of range for `out`, whose extent there is 5")
+        );
+        assert_eq!(out, [0.5; 5]);
+    }
+}
+
+#[test]
+fn a_kernel_that_loops_for_ever_can_be_stopped() {
+    let source = "void spin(int32_t out[1]) { for (int32_t i = 0; i < 2; i = i) out[0] += 1; }";
+    let stop = StopToken::new();
+    let spin = kernel(source, "spin").cancel(stop.clone());
+    let mut out = [5];
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            stop.stop();
+        });
+        spin.bind().array_mut("out", &mut out).run()
+    });
+    assert!(
+        matches!(outcome, Err(Error::Failure(Failure::Stopped))),
+        "{outcome:?}"
+    );
+    assert_eq!(out, [5]);
+}
+
+#[test]
+fn memory_has_a_budget() {
+    let kernel = segment_sum()
+        .memory(0)
+        .strategy("dense".parse().expect("a strategy"));
+    let mut out = [0.0; 4];
+    let outcome = kernel
+        .bind()
+        .array("seg", &[0_i32; 9])
+        .array("x", &[1.0_f32; 9])
+        .array_mut("out", &mut out)
+        .run();
+    assert!(
+        matches!(outcome, Err(Error::Failure(Failure::OverBudget { .. }))),
+        "{outcome:?}"
+    );
+    assert_eq!(out, [0.0; 4]);
+}
+
+#[test]
+fn calls_run_on_a_pool_of_the_caller() {
+    let pool = Arc::new(
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .expect("a pool"),
+    );
+    let kernel = segment_sum().pool(pool.clone());
+    let keys = vec![1_i32; 200_000];
+    let x = vec![1.0_f32; keys.len()];
+    let call = || {
+        let mut out = [0.0; 2];
+        let bound = kernel
+            .bind()
+            .array("seg", &keys)
+            .array("x", &x)
+            .array_mut("out", &mut out);
+        let report = bound.run_with_report().expect("a call");
+        (out, report.record.threads)
+    };
+    assert_eq!(call(), ([0.0, 200_000.0], 3));
+    // From inside of the pool, too.
+    assert_eq!(pool.install(call).0, [0.0, 200_000.0]);
+}
+
+#[test]
+fn float_sums_have_the_same_bits_at_any_number_of_threads() {
+    let keys: Vec<i32> = (0..300_000_u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 20) as i32 % 500)
+        .collect();
+    let x: Vec<f32> = (0..300_000_u32).map(|i| (i as f32).sin()).collect();
+    let sum = |threads, mode| {
+        let mut out = vec![0.0; 500];
+        let kernel = segment_sum().threads(threads).mode(mode);
+        kernel
+            .bind()
+            .array("seg", &keys)
+            .array("x", &x)
+            .array_mut("out", &mut out)
+            .run()
+            .expect("a call");
+        out
+    };
+    let mut serial = vec![0.0; 500];
+    for (key, x) in keys.iter().zip(&x) {
+        serial[*key as usize] += f64::from(*x);
+    }
+    let first = sum(1, Mode::Stable);
+    for threads in [2, 4, 8] {
+        assert_eq!(sum(threads, Mode::Stable), first, "{threads} threads");
+        assert_eq!(sum(threads, Mode::Exact), serial, "{threads} threads");
+    }
+    for (stable, serial) in first.iter().zip(&serial) {
+        assert!((stable - serial).abs() < 1e-9, "{stable}, {serial}");
+    }
+}
+
+#[test]
+fn pragmas_of_the_source_are_its_schedule() {
+    let source = "void histogram(int64_t n, int32_t m, const int32_t key[n], int32_t h[m]) {
+#pragma strew tile_indirection_using_forall(i, reduction(h) = add, chunks = 3)
+  for (int64_t i = 0; i < n; i++)
+    h[key[i]]++;
+}";
+    let histogram = kernel(source, "histogram");
+    assert_eq!(histogram.compiled().steps().steps().len(), 1);
+    assert!(
+        histogram
+            .compiled()
+            .kernel()
+            .to_string()
+            .contains("scf.forall i_c in 0..3")
+    );
+    let wrong = source.replace("(i,", "(j,");
+    let program = Compiler::new()
+        .compile("wrong.c", wrong)
+        .expect("a program");
+    let text = message(program.kernel("histogram"));
+    assert!(
+        text.contains("misaddressed") && text.contains("`i`"),
+        "{text}"
+    );
+    let text = message(Compiler::new().compile("wrong.c", source.replace("tile_", "title_")));
+    assert!(text.contains("wrong.c:2:"), "{text}");
+}
