@@ -12,6 +12,7 @@
 mod access;
 mod affine_expr;
 pub mod bounds;
+pub mod classify;
 mod combiner;
 pub mod evaluate;
 mod expr;
