@@ -228,3 +228,208 @@ impl<'k> Machine<'k> {
         self.update(place, |held| expression::combine(&body, held, incoming))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::verify;
+    use crate::{Type, text};
+
+    const FUEL: u64 = 100_000;
+
+    fn kernel(source: &str) -> Verified {
+        let kernels = text::parse(source).expect("a kernel");
+        verify(kernels.into_iter().next().expect("one kernel")).expect("a verified kernel")
+    }
+
+    fn integers(ty: Type, values: &[i64]) -> Argument {
+        let cells = values.iter().map(|it| Value::integer(ty, (*it).into()));
+        Argument::Array(cells.collect())
+    }
+
+    fn doubles(values: &[f64]) -> Argument {
+        Argument::Array(values.iter().map(|it| Value::f64(*it)).collect())
+    }
+
+    fn n(value: i64) -> Argument {
+        Argument::Scalar(Value::i64(value))
+    }
+
+    /// Runs forward and backward, which must agree, and gives the arguments back.
+    #[track_caller]
+    fn run(source: &str, arguments: &[Argument]) -> Result<Vec<Argument>, Stop> {
+        let kernel = kernel(source);
+        let once = |order| {
+            let mut arguments = arguments.to_vec();
+            let result = interpret(&kernel, &mut arguments, FUEL, order);
+            (result, arguments)
+        };
+        let forward = once(ForallOrder::Forward);
+        assert_eq!(forward, once(ForallOrder::Backward));
+        if forward.0.is_err() {
+            assert_eq!(forward.1, arguments, "a stop changes nothing");
+        }
+        forward.0.map(|()| forward.1)
+    }
+
+    const SEGMENT_SUM: &str = "kernel @segment_sum(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+        scf.forall i_c in 0..3 private(out_p: f64[m] = identity(add)) merge(out reduce(add) out_p) strategy(auto) {
+          affine.for i in (i_c * n) floordiv 3..(i_c * n + n) floordiv 3 {
+            out_p[seg[i]] reduce(add) x[i]
+          } } }";
+
+    #[test]
+    fn a_chunked_sum_is_the_sum() {
+        let x = [0.5, 1.5, -2.0, 4.0, 8.0, 16.0, 32.0];
+        let seg = [0, 1, 0, 2, 2, 1, 0];
+        let mut expected = [100.0, 200.0, 300.0];
+        for (segment, value) in seg.iter().zip(x) {
+            expected[*segment as usize] += value;
+        }
+        let arguments = [
+            n(7),
+            n(3),
+            integers(Type::I32, &seg),
+            doubles(&x),
+            doubles(&[100.0, 200.0, 300.0]),
+        ];
+        let result = run(SEGMENT_SUM, &arguments);
+        assert_eq!(result.map(|it| it[4].clone()), Ok(doubles(&expected)));
+    }
+
+    #[test]
+    fn the_first_fault_in_serial_order_is_told() {
+        let arguments = [
+            n(4),
+            n(2),
+            integers(Type::I32, &[0, 1, -7, 9]),
+            doubles(&[1.0; 4]),
+            doubles(&[0.0; 2]),
+        ];
+        let Err(Stop::Fault(fault)) = run(SEGMENT_SUM, &arguments) else {
+            panic!("an index is out of range");
+        };
+        assert_eq!(
+            fault.to_string(),
+            "index -7 is out of range of `out_p`, whose extent there is 2"
+        );
+        assert_eq!(&SEGMENT_SUM[fault.span.range()], "out_p[seg[i]]");
+        let iteration = [("i_c".to_owned(), 2), ("i".to_owned(), 2)];
+        assert_eq!(fault.iteration, iteration);
+    }
+
+    #[test]
+    fn a_sparse_product_with_computed_bounds() {
+        let source = "kernel @spmv(n: i64, nnz: i64, row: i64[n + 1], col: u8[nnz], a: f64[nnz], x: f64[n], y: f64[n]) {
+            affine.for v in 0..n {
+              var s: f64 = 0.0
+              scf.for k in row[v]..row[v + 1] { s reduce(add) a[k] * x[col[k]] }
+              y[v] = s
+            } }";
+        let arguments = [
+            n(3),
+            n(4),
+            integers(Type::I64, &[0, 2, 2, 4]),
+            integers(Type::U8, &[0, 2, 1, 2]),
+            doubles(&[1.0, 2.0, 3.0, 4.0]),
+            doubles(&[10.0, 100.0, 1000.0]),
+            doubles(&[7.0; 3]),
+        ];
+        let result = run(source, &arguments).map(|it| it[6].clone());
+        assert_eq!(result, Ok(doubles(&[2010.0, 0.0, 4300.0])));
+    }
+
+    #[test]
+    fn conditions_steps_and_alternatives_of_bounds() {
+        let source = "kernel @k(n: i64, h: i64[n]) {
+            affine.for i in max(1, n - 8)..min(n, 9) step 3 {
+              affine.if (i < 5, 3 <= i) { h[i] = i * 10 } else { h[i] = -1 }
+            }
+            var left: i64 = 3
+            scf.while left > 0 { h[0] = h[0] + left left = left - 1 }
+        }";
+        let result = run(source, &[n(10), integers(Type::I64, &[0; 10])]);
+        let expected = integers(Type::I64, &[6, 0, -1, 0, 0, -1, 0, 0, -1, 0]);
+        assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+
+    #[test]
+    fn only_what_is_needed_is_evaluated() {
+        let source = "kernel @k(n: i64, h: i64[n]) {
+            affine.for i in 0..n { h[i] = i == 0 || 6 / i > 2 && h[i - 1] >= 0 ? 1 : h[i % n] }
+        }";
+        let result = run(source, &[n(4), integers(Type::I64, &[5; 4])]);
+        let expected = integers(Type::I64, &[1, 1, 1, 5]);
+        assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+
+    #[test]
+    fn stops_that_are_no_index() {
+        let divide = "kernel @k(n: i64, h: i64[n]) { h[0] = 7 h[n - 1] = 1 / (n - n) }";
+        let Err(Stop::Fault(fault)) = run(divide, &[n(1), integers(Type::I64, &[3])]) else {
+            panic!("a division by zero");
+        };
+        assert_eq!(fault.kind, FaultKind::DivisionByZero);
+        assert_eq!(&divide[fault.span.range()], "1 / (n - n)");
+        let forever = "kernel @k() { scf.while true { } }";
+        assert_eq!(run(forever, &[]), Err(Stop::OutOfFuel));
+        let empty_turns = "kernel @k(n: i64) { affine.for i in 0..n { } }";
+        assert_eq!(run(empty_turns, &[n(i64::MAX)]), Err(Stop::OutOfFuel));
+        let iterations = "kernel @k(n: i64) { scf.forall i in 0..n { } }";
+        assert_eq!(run(iterations, &[n(i64::MAX)]), Err(Stop::OutOfFuel));
+        let overflow = "kernel @k(n: i64) { affine.for i in n * 2..n * 3 { } }";
+        assert_eq!(run(overflow, &[n(i64::MAX)]), Err(Stop::Overflow));
+        let divisor = "kernel @k(n: i64) { affine.for i in 0..8 floordiv n { } }";
+        assert_eq!(run(divisor, &[n(0)]), Err(Stop::Overflow));
+        let large = "kernel @k(n: u64) { affine.for i in n..n + 1 { } }";
+        let most = Argument::Scalar(Value::integer(Type::U64, -1));
+        assert_eq!(run(large, &[most]), Err(Stop::Overflow));
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_are_told() {
+        let source = "kernel @k(n: i64, h: i64[n, 2]) { }";
+        let bad = |arguments: &[Argument]| run(source, arguments).map_err(|it| it.to_string());
+        let wrong = |message: &str| Err(message.to_owned());
+        let cells = |count| integers(Type::I64, &vec![0; count]);
+        assert!(bad(&[n(3), cells(6)]).is_ok());
+        assert_eq!(
+            bad(&[n(3)]),
+            wrong("the kernel takes 2 arguments, there are 1")
+        );
+        assert_eq!(
+            bad(&[n(3), n(3)]),
+            wrong("the argument for `h` is not of type i64")
+        );
+        assert_eq!(
+            bad(&[doubles(&[]), cells(0)]),
+            wrong("the argument for `n` is not of type i64")
+        );
+        assert_eq!(
+            bad(&[n(3), doubles(&[0.0; 6])]),
+            wrong("the argument for `h` is not of type i64")
+        );
+        assert_eq!(
+            bad(&[n(3), cells(5)]),
+            wrong("array `h` has 6 elements, the argument 5")
+        );
+        assert_eq!(
+            bad(&[n(-3), cells(6)]),
+            wrong("array `h` would have an extent of -3")
+        );
+    }
+
+    #[test]
+    fn the_deepest_kernels_run() {
+        let depth = crate::verify::MAX_NESTING - 1;
+        let open = "scf.if n == n { ".repeat(depth);
+        let value = format!("{}n", "n + ".repeat(depth));
+        let source = format!(
+            "kernel @k(n: i64, h: i64[n]) {{ {open} h[0] = {value} {} }}",
+            "}".repeat(depth)
+        );
+        let result = run(&source, &[n(1), integers(Type::I64, &[0])]);
+        let expected = integers(Type::I64, &[depth as i64 + 1]);
+        assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+}

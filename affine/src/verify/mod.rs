@@ -350,3 +350,235 @@ impl<'k> Verifier<'k> {
         self.combiner_body(&combiner.body(ty), ty);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{at, chunked_segment_sum, for_loop, iter, scalar, segment_sum};
+    use crate::{AffineExpr, Combine, CompareOp, Operand, Subscript, Value, text};
+
+    fn read(body: &str) -> Kernel {
+        let head = "kernel @k(n: i64, m: i32, w: f64, x: f64[n], y: f64[n], seg: i32[n])";
+        let kernels = text::parse(&format!("{head} {{ {body} }}")).expect("a kernel");
+        kernels.into_iter().next().expect("one kernel")
+    }
+
+    #[track_caller]
+    fn refused(kernel: Kernel) -> Vec<String> {
+        let violations = verify(kernel).expect_err("an invariant is broken");
+        violations.iter().map(ToString::to_string).collect()
+    }
+
+    /// Breaks the kernel of `body` and tells the first violation.
+    #[track_caller]
+    fn broken(body: &str, change: impl FnOnce(&mut Kernel)) -> String {
+        let mut kernel = read(body);
+        change(&mut kernel);
+        refused(kernel).swap_remove(0)
+    }
+
+    #[test]
+    fn the_kernels_of_the_design_are_verified() {
+        for kernel in [segment_sum(), chunked_segment_sum()] {
+            assert!(verify(kernel).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_the_text_can_say_but_must_not() {
+        let cases = [
+            (
+                "let a: i64 = 1 a = 2",
+                "`a` is a `let` and is not set again",
+            ),
+            (
+                "affine.for i in 0..n step 0 { }",
+                "the step 0 is not positive",
+            ),
+            (
+                "affine.for i in max()..n { }",
+                "the loop `i` has an empty bound",
+            ),
+            (
+                "var s: f64 = 0.0 scf.forall c in 0..2 { s = 1.0 }",
+                "`s` is declared outside of the forall that sets it: its iterations would race",
+            ),
+            (
+                "scf.forall c in 0..2 private(p: f64[n] = identity(add)) merge(x reduce(add) p) { p[c] = x[c] }",
+                "`x` is touched inside the forall that merges into it",
+            ),
+            (
+                "scf.forall c in 0..2 private(p: f64[n] = identity(add), q: f64[n] = identity(add)) merge(x reduce(add) p, x reduce(add) q) { }",
+                "`x` is touched inside the forall that merges into it",
+            ),
+            (
+                "scf.forall c in 0..2 private(p: f64[n + 1] = identity(add)) merge(x reduce(add) p) { }",
+                "the private buffer `p` has not the type and extents of its target `x`",
+            ),
+        ];
+        for (body, message) in cases {
+            assert_eq!(broken(body, |_| ()), message);
+        }
+    }
+
+    #[test]
+    fn ids_names_and_scopes() {
+        let update = "x[0] = 1.0";
+        let foreign = broken(update, |kernel| {
+            let mut other = read("affine.for i in 0..n { }");
+            kernel.body.append(&mut other.body);
+        });
+        assert_eq!(foreign, "the iterator is not one of this kernel");
+        let renamed = broken("affine.for i in 0..n { }", |kernel| {
+            kernel
+                .iters
+                .values_mut()
+                .for_each(|it| it.name = "x".to_owned());
+        });
+        assert_eq!(renamed, "the name `x` is given twice");
+        let unwritable = broken(update, |kernel| kernel.name = "a`b".to_owned());
+        assert_eq!(
+            unwritable,
+            "the name \"a`b\" is empty or holds a backquote or control character"
+        );
+        let twice = broken("affine.for i in 0..n { }", |kernel| {
+            let again = kernel.body.clone();
+            kernel.body.extend(again);
+        });
+        assert_eq!(twice, "`i` is declared twice");
+        let outside = broken(update, |kernel| {
+            let i = iter(kernel, "i");
+            let x = kernel.array_params().next().expect("an array");
+            kernel.body = vec![Node::Assign {
+                place: Place::Element(at(x, vec![Subscript::Affine(i.into())])),
+                value: Expr::Constant(Value::f64(0.0)),
+                span: Span::default(),
+            }];
+        });
+        assert_eq!(outside, "the iterator `i` is not visible here");
+    }
+
+    #[test]
+    fn types_of_values_and_parameters() {
+        let set_value = |value: Expr| {
+            broken("x[0] = 1.0", |kernel| {
+                kernel.body.iter_mut().for_each(|node| {
+                    for expr in node.expressions_mut() {
+                        *expr = value.clone();
+                    }
+                });
+            })
+        };
+        let (one, half) = (Expr::i64(1), Expr::Constant(Value::f64(0.5)));
+        assert_eq!(
+            set_value(one.clone()),
+            "this has type i64, but f64 is needed"
+        );
+        let sum = Expr::binary(
+            crate::BinaryOp::Add,
+            one.clone(),
+            half.clone(),
+            Span::default(),
+        );
+        assert_eq!(
+            set_value(sum),
+            "the operands have different types, i64 and f64"
+        );
+        let bits = Expr::binary(
+            crate::BinaryOp::BitAnd,
+            half.clone(),
+            half.clone(),
+            Span::default(),
+        );
+        assert_eq!(set_value(bits), "`&` is not defined on f64");
+        let chosen = Expr::select(one, half.clone(), half);
+        assert_eq!(set_value(chosen), "this has type i64, but bool is needed");
+        assert_eq!(
+            set_value(Expr::Operand(Operand::Held)),
+            "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
+        );
+        let in_memory = broken("", |kernel| {
+            scalar(kernel, "flag", Type::Bool);
+        });
+        assert_eq!(
+            in_memory,
+            "`flag` has type bool, which only locals can have"
+        );
+        let affine = broken("", |kernel| {
+            let w = scalar(kernel, "v", Type::F64);
+            let i = iter(kernel, "i");
+            kernel.body = vec![for_loop(i, 0.into(), AffineExpr::from(w), vec![])];
+        });
+        assert_eq!(affine, "this has type f64, but an integer is needed");
+    }
+
+    #[derive(Debug)]
+    struct Odd(Expr);
+
+    impl Combine for Odd {
+        fn name(&self) -> &str {
+            "odd"
+        }
+
+        fn identity(&self, ty: Type) -> Option<Value> {
+            ty.is_float().then(|| Value::float(ty, 0.0))
+        }
+
+        fn body(&self, _: Type) -> Expr {
+            self.0.clone()
+        }
+
+        fn is_exact(&self, _: Type) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_combiner_has_a_body_of_its_type_over_its_operands() {
+        let with_body = |body: Expr| {
+            broken("x[0] reduce(add) 1.0", |kernel| {
+                if let Some(Node::Reduce { combiner, .. }) = kernel.body.first_mut() {
+                    *combiner = Combiner::new(Odd(body));
+                }
+            })
+        };
+        let held = || Expr::Operand(Operand::Held);
+        let compared = Expr::compare(CompareOp::Lt, held(), held());
+        assert_eq!(with_body(compared), "this has type bool, but f64 is needed");
+        let load = read("let a: f64 = x[0]").body;
+        let value = load
+            .first()
+            .and_then(|it| it.expressions().first().copied().cloned());
+        assert!(with_body(value.expect("a load")).starts_with("a combiner's body"));
+    }
+
+    #[test]
+    fn nothing_is_nested_deeper_than_what_walks_it_can_bear() {
+        let mut kernel = read("");
+        let nested = (0..=MAX_NESTING).fold(Vec::new(), |body, _| {
+            vec![Node::ScfWhile {
+                condition: Expr::Constant(Value::bool(false)),
+                body,
+            }]
+        });
+        kernel.body = nested;
+        assert_eq!(
+            refused(kernel),
+            ["this is nested more than 100 levels deep"]
+        );
+        let sum =
+            (0..=MAX_NESTING).fold(Expr::i64(1), |sum, _| Expr::unary(crate::UnaryOp::Neg, sum));
+        let found = broken("let a: i64 = 1", |kernel| {
+            for expr in kernel.body.iter_mut().flat_map(Node::expressions_mut) {
+                *expr = sum.clone();
+            }
+        });
+        assert_eq!(found, "this is nested more than 100 levels deep");
+    }
+
+    #[test]
+    fn all_violations_are_told() {
+        let kernel = read("let a: i64 = 1 a = 2 affine.for i in 0..n step 0 { a = 3 }");
+        assert_eq!(refused(kernel).len(), 3);
+    }
+}
