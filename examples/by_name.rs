@@ -1,4 +1,5 @@
 //! Arguments by name, sizes found from the arrays, and a report of what ran.
+#![allow(clippy::print_stdout)]
 
 use strew::Compiler;
 

@@ -1,4 +1,5 @@
 //! A schedule built by hand, the kernel text after each of its steps, and a step that is declined.
+#![allow(clippy::print_stdout)]
 
 use strew::{Compiler, Error, Event, Plan, Schedule, parse_schedule};
 

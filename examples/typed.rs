@@ -1,4 +1,5 @@
 //! A kernel with Rust types that are checked once, called many times.
+#![allow(clippy::print_stdout)]
 
 use strew::Compiler;
 

@@ -20,7 +20,7 @@ pub enum Error {
     /// The arguments of a call do not fit the kernel.
     Arguments(ArgumentErrors),
     /// The kernel stopped at a fault; all arrays are as they were before the call.
-    Fault(Fault),
+    Fault(Box<Fault>),
     /// The call was stopped, was refused for its memory, or ran into a defect; all arrays are as they were before it.
     Failure(Failure),
     /// More threads were asked for than there can be.

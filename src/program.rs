@@ -155,7 +155,9 @@ impl Kernel {
             .code()
             .call(&runtime, &self.settings.runtime, arguments);
         outcome.map_err(|error| match error {
-            CallError::Fault(fault) => Error::Fault(self.as_written(fault, &runtime, arguments)),
+            CallError::Fault(fault) => {
+                Error::Fault(Box::new(self.as_written(fault, &runtime, arguments)))
+            }
             other => self.call_error(other),
         })
     }
@@ -222,7 +224,7 @@ impl Kernel {
             }),
             CallError::Size { what } => argument(ArgumentError::Size { what }),
             CallError::Fault(fault) => {
-                Error::Fault(Fault::new(fault, self.compiled.source().clone()))
+                Error::Fault(Box::new(Fault::new(fault, self.compiled.source().clone())))
             }
             CallError::Failure(failure) => Error::Failure(failure),
             CallError::Compile(error) => Error::Compile(error),

@@ -212,7 +212,7 @@ impl Inference<'_> {
                 },
                 Parameter::Array(array) => match self.check(array) {
                     Ok(extents) => sizes.extents.push((self.array_name(array), extents)),
-                    Err(error) => errors.extend(error),
+                    Err(error) => errors.extend(error.map(|it| *it)),
                 },
             }
         }
@@ -231,26 +231,29 @@ impl Inference<'_> {
     }
 
     /// The extents of `array`. An error without words means that a size is missing, which is said elsewhere.
-    fn check(&self, array: ArrayId) -> Result<Vec<u64>, Option<ArgumentError>> {
+    fn check(&self, array: ArrayId) -> Result<Vec<u64>, Option<Box<ArgumentError>>> {
+        let boxed = || Box::new(self.extent_error(array));
         let mut values = Vec::new();
         for extent in &self.kernel.arrays[array].extents {
-            let reduced = self.reduce(extent).map_err(|_| self.extent_error(array))?;
+            let reduced = self.reduce(extent).map_err(|_| boxed())?;
             values.push(i128::from(reduced.as_constant().ok_or(None)?));
         }
         let shape = self.shapes.iter().find(|(it, _)| *it == array);
         if let Some((_, shape)) = shape {
-            self.compare(array, shape, &values)?;
+            self.compare(array, shape, &values).map_err(Box::new)?;
         }
         let extents: Result<Vec<u64>, _> = values.iter().map(|it| u64::try_from(*it)).collect();
-        let extents = extents.map_err(|_| ArgumentError::Extent {
-            parameter: self.array_name(array),
-            extents: written_extents(self.kernel, array),
-            values: Some(values),
+        let extents = extents.map_err(|_| {
+            Box::new(ArgumentError::Extent {
+                parameter: self.array_name(array),
+                extents: written_extents(self.kernel, array),
+                values: Some(values),
+            })
         })?;
         let count = extents
             .iter()
             .try_fold(1_u64, |all, it| all.checked_mul(*it));
-        count.ok_or_else(|| self.extent_error(array))?;
+        count.ok_or_else(boxed)?;
         Ok(extents)
     }
 

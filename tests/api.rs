@@ -29,8 +29,9 @@ fn message<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
 
 #[test]
 fn typed_handles_are_checked_once_and_can_be_kept() {
+    type Signature = (i64, i32, &'static [i32], &'static [f32], &'static mut [f64]);
     struct Host {
-        sum: strew::Typed<(i64, i32, &'static [i32], &'static [f32], &'static mut [f64])>,
+        sum: strew::Typed<Signature>,
     }
     let host = Host {
         sum: segment_sum().typed().expect("the signature fits"),

@@ -35,7 +35,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
         }
         Err(error) => {
             if let (true, Error::Fault(fault)) = (flags.json, &error) {
-                report.fault = Some(FaultReport::from(fault));
+                report.fault = Some(FaultReport::from(&**fault));
                 console.data(&json(&report))?;
             }
             Err(error.into())

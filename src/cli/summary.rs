@@ -2,6 +2,7 @@
 
 use crate::cli::array::{Array, with_values};
 use std::fmt::Write as _;
+use strew::{Element as _, Value};
 
 /// How many elements are shown.
 const SHOWN: usize = 6;
@@ -13,7 +14,7 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
     // Writing to a `String` does not fail.
     with_values!(&array.values, values => {
         if let Some((least, greatest)) = extremes(values) {
-            let sum: f64 = values.iter().map(|it| *it as f64).sum();
+            let sum: f64 = values.iter().map(|it| as_float(it.to_value())).sum();
             let mean = sum / values.len() as f64;
             let _ = write!(text, "  min {least}  max {greatest}  mean {mean:.6}");
         }
@@ -23,6 +24,11 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
     });
     text.push('\n');
     text
+}
+
+fn as_float(value: Value) -> f64 {
+    let integer = value.as_integer().map(|it| it as f64);
+    integer.or(value.as_float()).unwrap_or_default()
 }
 
 /// The least and the greatest; a NaN is neither.
