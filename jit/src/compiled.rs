@@ -173,23 +173,19 @@ impl Code {
     fn define(lowered: Lowered) -> Result<Self, CompileError> {
         let Lowered {
             mut module,
+            entry,
             functions,
             sites,
         } = lowered;
         let mut context = module.make_context();
-        let mut entry = None;
         for (id, function) in functions {
-            entry.get_or_insert(id);
             context.func = function;
             module.define_function(id, &mut context)?;
             module.clear_context(&mut context);
         }
         module.finalize_definitions()?;
-        let Some(entry) = entry else {
-            return Err(CompileError::Internal("no entry function".to_owned()));
-        };
         let address = module.get_finalized_function(entry);
-        // SAFETY: the first function is the entry, whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
+        // SAFETY: `entry` is the function whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
         // status out, the C calling convention.
         let entry = unsafe { std::mem::transmute::<*const u8, EntryFn>(address) };
         Ok(Self {

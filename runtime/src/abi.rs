@@ -135,6 +135,9 @@ pub struct ForallCall {
     /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the runtime keeps what it needs
     /// to put the targets back.
     pub guarded: u32,
+    /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
+    /// them; 0 when consecutive iterations may share theirs, or work on the targets themselves.
+    pub separate: u32,
 }
 
 /// The strategy number that leaves the choice to the runtime.

@@ -39,6 +39,8 @@ pub enum Why {
     Asked,
     /// The iterations write to different places, or read only.
     NoPrivates,
+    /// The iterations do more with private buffers than combine values into them.
+    Separate,
     /// There is one iteration at most.
     OneIteration,
     /// There is one thread, and parts would change nothing but the time.
@@ -85,6 +87,7 @@ impl fmt::Display for Why {
             Self::NoForall => f.write_str("there is no parallel loop"),
             Self::Asked => f.write_str("asked for by name"),
             Self::NoPrivates => f.write_str("no two iterations write to one place"),
+            Self::Separate => f.write_str("every part needs private copies of its own"),
             Self::OneIteration => f.write_str("the loop has one part only"),
             Self::OneThread => f.write_str("there is one thread"),
             Self::Nested => f.write_str("the loop around it keeps the threads busy"),

@@ -501,6 +501,7 @@ mod tests {
             trips: 0,
             strategy,
             guarded: 1,
+            separate: 0,
         }
     }
 

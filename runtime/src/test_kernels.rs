@@ -118,6 +118,7 @@ impl Scatter {
             trips: self.keys.len() as i64,
             strategy: self.strategy,
             guarded: self.guarded,
+            separate: 0,
         };
         let foralls = vec![forall; self.repeat];
         // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and

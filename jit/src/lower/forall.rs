@@ -10,8 +10,10 @@ use crate::facts::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
-use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Bound, Forall, Node, Private, Variable};
+use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
+use strew_affine::{
+    Access, AffineExpr, AffineFor, ArrayId, Bound, Forall, Node, Place, Private, Variable,
+};
 use strew_runtime::abi::{AUTO, Call, ForallCall, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -155,6 +157,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_constant(table, offset_of!(ForallCall, strategy), strategy);
         let guarded = u32::from(self.program.facts.is_guarded());
         self.store_constant(table, offset_of!(ForallCall, guarded), guarded);
+        let separate = u32::from(is_separate(forall));
+        self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
     }
 
@@ -263,6 +267,41 @@ fn ends(forall: &Forall, inner: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     let lower = at(inner.lower.0.first()?, &0.into())?;
     let upper = at(inner.upper.0.first()?, &last)?;
     Some((lower, upper))
+}
+
+/// Whether the body does more with its private buffers than combine values into them with their own combiners. Only if not can
+/// several iterations share a buffer: then combining into it is the same, up to grouping, as merging buffers of their own.
+fn is_separate(forall: &Forall) -> bool {
+    let combiner_of = |array: ArrayId| {
+        let private = forall.privates.iter().find(|it| it.buffer == array);
+        private.map(|private| &private.combiner)
+    };
+    let mut separate = false;
+    walk(&forall.body, &mut |node, _| {
+        let mut read = |access: &Access| separate |= combiner_of(access.array).is_some();
+        for expr in node.expressions() {
+            for_each_load(expr, &mut read);
+        }
+        if let Some(Place::Element(access)) = node.place() {
+            for_each_load_in_subscripts(access, &mut read);
+        }
+        separate |= match node {
+            Node::Assign {
+                place: Place::Element(access),
+                ..
+            } => combiner_of(access.array).is_some(),
+            Node::Reduce {
+                place: Place::Element(access),
+                combiner,
+                ..
+            } => combiner_of(access.array).is_some_and(|own| own != combiner),
+            Node::Forall(inner) => inner.privates.iter().any(|private| {
+                combiner_of(private.target).is_some_and(|own| *own != private.combiner)
+            }),
+            _ => false,
+        };
+    });
+    separate
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {

@@ -39,7 +39,7 @@ pub(crate) const RUN_FORALL: &str = "strew_run_forall";
 /// What lowering makes.
 pub(crate) struct Lowered {
     pub(crate) module: JITModule,
-    /// The entry function first.
+    pub(crate) entry: FuncId,
     pub(crate) functions: Vec<(FuncId, ir::Function)>,
     pub(crate) sites: Vec<Site>,
 }
@@ -77,14 +77,13 @@ pub(crate) fn lower(
         helpers: Vec::new(),
         run_forall,
     };
-    program.entry()?;
-    // Fill and merge functions are made on the way, so the entry came last; it is looked for in the first place.
-    program.functions.rotate_right(1);
+    let entry = program.entry()?;
     while let Some(outlined) = program.pending.pop_front() {
         program.outlined(&outlined)?;
     }
     Ok(Lowered {
         module: program.module,
+        entry,
         functions: program.functions,
         sites: program.sites,
     })
@@ -99,7 +98,7 @@ fn signature(module: &JITModule, pointers: usize) -> Signature {
 }
 
 impl<'k> Program<'k> {
-    fn entry(&mut self) -> Result<(), CompileError> {
+    fn entry(&mut self) -> Result<FuncId, CompileError> {
         let kernel = self.kernel;
         let signature = signature(&self.module, 1);
         let id = self
@@ -110,7 +109,8 @@ impl<'k> Program<'k> {
             function.nodes(&kernel.body)?;
             function.finish();
             Ok(())
-        })
+        })?;
+        Ok(id)
     }
 
     fn outlined(&mut self, outlined: &Outlined<'k>) -> Result<(), CompileError> {

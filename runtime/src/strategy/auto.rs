@@ -96,6 +96,7 @@ mod tests {
             elements: 256,
             bytes: 2048,
             has_privates: true,
+            is_separate: false,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -76,7 +76,9 @@ impl Strategy for Dense {
 
 /// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes alone.
 pub(super) fn groups(shape: &Shape) -> usize {
-    let groups = if shape.is_free() {
+    let groups = if shape.is_separate {
+        shape.count
+    } else if shape.is_free() {
         free_groups(shape)
     } else {
         fixed_groups(shape)
@@ -242,6 +244,7 @@ mod tests {
                 elements,
                 bytes: elements * 8,
                 has_privates: true,
+                is_separate: false,
                 is_exact: false,
                 mode: Mode::Stable,
                 threads,
@@ -270,6 +273,7 @@ mod tests {
                 elements,
                 bytes: elements * 4,
                 has_privates: true,
+                is_separate: false,
                 is_exact: true,
                 mode: Mode::Stable,
                 threads,

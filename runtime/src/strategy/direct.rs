@@ -133,6 +133,7 @@ mod tests {
             trips: 0,
             strategy: AUTO,
             guarded: 1,
+            separate: 0,
         };
         let protect = [Region {
             address: out.as_mut_ptr().cast(),

@@ -18,8 +18,8 @@ use std::time::Duration;
 ///
 /// # Laws
 /// For every forall that it does not [refuse](Self::refusal):
-/// * every iteration runs exactly once, with private buffers that hold the identity, or the targets themselves, or what iterations
-///   just before it in the same part have left;
+/// * every iteration runs exactly once, with private buffers that hold the identity, or, unless [`Shape::is_separate`], the targets
+///   themselves, or what iterations just before it in the same part have left;
 /// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are never
 ///   exchanged;
 /// * unless [`Shape::is_free`], the grouping is a function of the sizes in the [`Shape`] alone, never of the number of threads,
@@ -60,6 +60,8 @@ pub struct Shape {
     pub bytes: u64,
     /// Whether there are private buffers at all.
     pub has_privates: bool,
+    /// Whether every iteration needs private buffers of its own.
+    pub is_separate: bool,
     /// Whether regrouping changes no bit of any of them.
     pub is_exact: bool,
     /// Which results are good enough.
@@ -81,6 +83,7 @@ impl Shape {
             elements: sum(|private| private.elements),
             bytes: sum(bytes),
             has_privates: !privates.is_empty(),
+            is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: privates.iter().all(|private| private.exact == 1),
             mode: session.settings().mode,
             threads: session.runtime().threads(),
@@ -177,6 +180,10 @@ fn decide(session: &Session<'_>, forall: &ForallCall, shape: &Shape) -> Result<D
         Choice::Auto => named(forall.strategy)?,
     };
     let decision = match named {
+        _ if shape.is_separate => Decision {
+            strategy: &dense::Dense,
+            why: Why::Separate,
+        },
         Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => Decision {
             strategy,
             why: Why::Asked,
