@@ -6,8 +6,11 @@
 //! Substituting a bound that holds at every iteration is sound whatever the nest; it is exact where each iterator met on the way
 //! has one bound and no step.
 
+mod linear;
+
 use crate::visit::Loop;
 use crate::{AffineExpr, Bound, Factor, IterId, Overflow, ScalarId, Variable};
+use linear::{Linear, Side, add, multiply};
 
 /// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest, when the parameters have the
 /// values that `value_of` gives.
@@ -34,30 +37,6 @@ pub fn numeric_range(
 /// person writes needs some dozens.
 const BUDGET: u32 = 10_000;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Least,
-    Greatest,
-}
-
-impl Side {
-    fn flipped_if(self, negative: bool) -> Self {
-        match (self, negative) {
-            (side, false) => side,
-            (Self::Least, true) => Self::Greatest,
-            (Self::Greatest, true) => Self::Least,
-        }
-    }
-
-    /// The tighter of two bounds on this side.
-    fn tighter(self, left: i128, right: i128) -> i128 {
-        match self {
-            Self::Least => left.max(right),
-            Self::Greatest => left.min(right),
-        }
-    }
-}
-
 /// What stands for `a floordiv d` where a linear expression is wanted. Neither is always the tighter one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Division {
@@ -65,74 +44,6 @@ enum Division {
     Range,
     /// `(a - d + 1) / d` from below, `a / d` from above: keeps what it shares with the rest, as in `i - 32 * (i floordiv 32)`.
     Relaxed,
-}
-
-/// `(sum of coefficient * iterator + constant) / denominator`, iterators by the depth of their loops.
-#[derive(Clone, Debug)]
-struct Linear {
-    coefficients: Vec<i128>,
-    constant: i128,
-    denominator: i128,
-}
-
-impl Linear {
-    fn constant(constant: i128, depth: usize) -> Self {
-        Self {
-            coefficients: vec![0; depth],
-            constant,
-            denominator: 1,
-        }
-    }
-
-    /// `self + factor * other`.
-    fn plus_scaled(&self, other: &Self, factor: i128) -> Result<Self, Overflow> {
-        let divisor = greatest_common_divisor(self.denominator, other.denominator);
-        let left = other.denominator / divisor;
-        let right = multiply(self.denominator / divisor, factor)?;
-        let combine = |a: i128, b: i128| add(multiply(a, left)?, multiply(b, right)?);
-        let zero = 0;
-        let coefficients = (0..self.coefficients.len()).map(|depth| {
-            let theirs = other.coefficients.get(depth).unwrap_or(&zero);
-            combine(self.coefficients[depth], *theirs)
-        });
-        Ok(Self {
-            coefficients: coefficients.collect::<Result<_, _>>()?,
-            constant: combine(self.constant, other.constant)?,
-            denominator: multiply(self.denominator, left)?,
-        })
-    }
-
-    fn over(mut self, divisor: i128) -> Result<Self, Overflow> {
-        self.denominator = multiply(self.denominator, divisor)?;
-        Ok(self)
-    }
-
-    /// The integers that bound a value of at least, or at most, the constant part.
-    fn rounded(&self, side: Side) -> Result<i128, Overflow> {
-        match side {
-            Side::Greatest => Ok(self.constant.div_euclid(self.denominator)),
-            Side::Least => {
-                let negated = self.constant.checked_neg().ok_or(Overflow)?;
-                Ok(-negated.div_euclid(self.denominator))
-            }
-        }
-    }
-}
-
-fn add(left: i128, right: i128) -> Result<i128, Overflow> {
-    left.checked_add(right).ok_or(Overflow)
-}
-
-fn multiply(left: i128, right: i128) -> Result<i128, Overflow> {
-    left.checked_mul(right).ok_or(Overflow)
-}
-
-fn greatest_common_divisor(left: i128, right: i128) -> i128 {
-    if right == 0 {
-        left
-    } else {
-        greatest_common_divisor(right, left % right)
-    }
 }
 
 struct Search<'a> {
