@@ -1,0 +1,139 @@
+//! Arguments of a kernel whose types are known at run time only.
+
+use std::collections::BTreeMap;
+use strew::ir::{Kernel, Parameter, Type, Value};
+use strew::{Element, Sizes};
+
+/// What every engine is given: all scalars and arrays by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Data {
+    pub(crate) scalars: BTreeMap<String, Value>,
+    pub(crate) arrays: BTreeMap<String, Vec<Value>>,
+}
+
+/// How a run ended: the arrays, or a fault in words.
+pub(crate) type Outcome = Result<BTreeMap<String, Vec<Value>>, String>;
+
+/// A vector of the Rust type behind a `Type`.
+#[derive(Debug)]
+pub(crate) enum Elements {
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Evaluates an expression with a name bound to the vector inside.
+macro_rules! with_elements {
+    ($elements:expr, $name:ident => $body:expr) => {
+        match $elements {
+            $crate::data::Elements::I8($name) => $body,
+            $crate::data::Elements::I16($name) => $body,
+            $crate::data::Elements::I32($name) => $body,
+            $crate::data::Elements::I64($name) => $body,
+            $crate::data::Elements::U8($name) => $body,
+            $crate::data::Elements::U16($name) => $body,
+            $crate::data::Elements::U32($name) => $body,
+            $crate::data::Elements::U64($name) => $body,
+            $crate::data::Elements::F32($name) => $body,
+            $crate::data::Elements::F64($name) => $body,
+        }
+    };
+}
+pub(crate) use with_elements;
+
+impl Elements {
+    pub(crate) fn of(ty: Type, values: &[Value]) -> Self {
+        let bits = values.iter().map(|it| it.bits());
+        match ty {
+            Type::Bool | Type::U8 => Self::U8(bits.map(|it| it as u8).collect()),
+            Type::I8 => Self::I8(bits.map(|it| it as i8).collect()),
+            Type::I16 => Self::I16(bits.map(|it| it as i16).collect()),
+            Type::I32 => Self::I32(bits.map(|it| it as i32).collect()),
+            Type::I64 => Self::I64(bits.map(|it| it as i64).collect()),
+            Type::U16 => Self::U16(bits.map(|it| it as u16).collect()),
+            Type::U32 => Self::U32(bits.map(|it| it as u32).collect()),
+            Type::U64 => Self::U64(bits.collect()),
+            Type::F32 => Self::F32(bits.map(|it| f32::from_bits(it as u32)).collect()),
+            Type::F64 => Self::F64(bits.map(f64::from_bits).collect()),
+        }
+    }
+
+    pub(crate) fn values(&self) -> Vec<Value> {
+        with_elements!(self, elements => elements.iter().map(|it| it.to_value()).collect())
+    }
+}
+
+/// The scalar and the array parameters of `kernel` with their types, in order.
+pub(crate) fn parameters(kernel: &Kernel) -> Vec<(String, Type, bool)> {
+    let parameter = |it: &Parameter| match *it {
+        Parameter::Scalar(scalar) => {
+            let scalar = &kernel.scalars[scalar];
+            (scalar.name.clone(), scalar.ty, false)
+        }
+        Parameter::Array(array) => {
+            let array = &kernel.arrays[array];
+            (array.name.clone(), array.element, true)
+        }
+    };
+    kernel.params.iter().map(parameter).collect()
+}
+
+/// The extents that `scalars` give the arrays of `kernel`.
+pub(crate) fn sizes(kernel: &strew::Kernel, scalars: &BTreeMap<String, Value>) -> Sizes {
+    let call = scalars.iter().fold(kernel.bind(), |call, (name, value)| {
+        call.value(name, *value)
+    });
+    call.sizes().expect("all sizes are given")
+}
+
+/// Equal bits, any NaN equal to any NaN.
+pub(crate) fn is_same(left: Value, right: Value) -> bool {
+    let is_nan = |it: Value| it.as_float().is_some_and(f64::is_nan);
+    left == right || left.ty() == right.ty() && is_nan(left) && is_nan(right)
+}
+
+/// Equal up to the rounding of a few thousand additions.
+pub(crate) fn is_close(left: Value, right: Value) -> bool {
+    match (left.as_float(), right.as_float()) {
+        (Some(a), Some(b)) => {
+            let tolerance = if left.ty() == Type::F32 { 1e-3 } else { 1e-9 };
+            is_same(left, right) || (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+        }
+        _ => left == right,
+    }
+}
+
+/// A value as the golden files write it.
+pub(crate) fn shown(value: Value) -> String {
+    match (value.as_integer(), value.ty()) {
+        (Some(integer), _) => integer.to_string(),
+        (None, Type::F32) => f32::from_bits(value.bits() as u32).to_string(),
+        (None, _) => f64::from_bits(value.bits()).to_string(),
+    }
+}
+
+/// The value of type `ty` that `text` writes.
+pub(crate) fn parsed(text: &str, ty: Type) -> Value {
+    let float = || {
+        text.parse::<f64>()
+            .unwrap_or_else(|_| panic!("`{text}` is not a number"))
+    };
+    match ty {
+        Type::F32 => Value::f32(
+            text.parse()
+                .unwrap_or_else(|_| panic!("`{text}` is not a number")),
+        ),
+        Type::F64 => Value::f64(float()),
+        _ => match text.parse::<i128>() {
+            Ok(integer) => Value::integer(ty, integer),
+            Err(_) => panic!("`{text}` is not a whole number"),
+        },
+    }
+}

@@ -1,0 +1,200 @@
+//! The engines, and the check that they agree.
+
+use crate::data::{Data, Elements, Outcome, is_close, is_same, parameters, with_elements};
+use std::collections::BTreeMap;
+use strew::ir::interpret::{self, Argument, ForallOrder, Stop};
+use strew::ir::verify::verify;
+use strew::ir::{Kernel, Value};
+use strew::{ArgumentKind, Error, FaultKind, Mode, ParsedKernel, Plan, Schedule};
+
+const FUEL: u64 = 100_000_000;
+
+/// The threads that parallel code is run with.
+const THREADS: [usize; 4] = [1, 2, 4, 8];
+
+/// What the interpreter makes of `kernel`.
+pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> Outcome {
+    let verified = verify(kernel.clone()).expect("a verified kernel");
+    let mut arguments: Vec<Argument> = parameters(kernel)
+        .iter()
+        .map(|(name, _, is_array)| match is_array {
+            true => Argument::Array(data.arrays[name].clone()),
+            false => Argument::Scalar(data.scalars[name]),
+        })
+        .collect();
+    let outcome = interpret::interpret(&verified, &mut arguments, FUEL, order);
+    let arrays = parameters(kernel).into_iter().zip(arguments);
+    let arrays: BTreeMap<_, _> = arrays
+        .filter_map(|((name, ..), argument)| match argument {
+            Argument::Array(cells) => Some((name, cells)),
+            Argument::Scalar(_) => None,
+        })
+        .collect();
+    match outcome {
+        Ok(()) => Ok(arrays),
+        Err(Stop::Fault(fault)) => {
+            assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
+            let kind = match fault.kind {
+                interpret::FaultKind::OutOfRange {
+                    array,
+                    index,
+                    extent,
+                } => {
+                    format!("out_of_range {array} index {index} extent {extent}")
+                }
+                interpret::FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+            };
+            Err(format!("{kind} {:?}", fault.iteration))
+        }
+        Err(other) => panic!("the interpreter stopped: {other}"),
+    }
+}
+
+/// What the machine code of `kernel` makes of it.
+pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
+    let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
+    let mut arrays: BTreeMap<_, _> = data
+        .arrays
+        .iter()
+        .map(|(name, values)| {
+            (
+                name.clone(),
+                Elements::of(kinds[name].element_type(), values),
+            )
+        })
+        .collect();
+    let mut call = kernel.bind();
+    for (name, value) in &data.scalars {
+        call = call.value(name, *value);
+    }
+    for (name, elements) in &mut arrays {
+        call = match kinds[name] {
+            ArgumentKind::Write(_) => with_elements!(elements, it => call.array_mut(name, it)),
+            _ => with_elements!(elements, it => call.array(name, it)),
+        };
+    }
+    let outcome = call.run();
+    let arrays: BTreeMap<_, _> = arrays
+        .into_iter()
+        .map(|(name, elements)| (name, elements.values()))
+        .collect();
+    match outcome {
+        Ok(()) => Ok(arrays),
+        Err(Error::Fault(fault)) => {
+            assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
+            let kind = match fault.kind() {
+                FaultKind::OutOfRange {
+                    array,
+                    index,
+                    extent,
+                } => {
+                    format!("out_of_range {array} index {index} extent {extent}")
+                }
+                FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+            };
+            Err(format!("{kind} {:?}", fault.iteration()))
+        }
+        Err(other) => panic!("the call failed: {other}"),
+    }
+}
+
+trait ElementType {
+    fn element_type(&self) -> strew::Type;
+}
+
+impl ElementType for ArgumentKind {
+    fn element_type(&self) -> strew::Type {
+        match *self {
+            Self::Scalar(ty) | Self::Read(ty) | Self::Write(ty) => ty,
+        }
+    }
+}
+
+/// The outcome of `kernel`, on which all engines agree: bit for bit wherever the order of combination is the same, up to
+/// rounding where it is not.
+#[track_caller]
+pub(crate) fn everywhere(parsed: &ParsedKernel, data: &Data) -> Outcome {
+    let reference = interpreted(parsed.kernel(), data, ForallOrder::Forward);
+    let with_plan = |plan: &Plan| {
+        let scheduled = parsed.schedule(plan, &mut ()).expect("a schedule");
+        strew::Kernel::from(scheduled.compile().expect("machine code"))
+    };
+    let serial = with_plan(&Plan::Explicit(Schedule::new()));
+    agree(
+        "serial machine code",
+        &compiled(&serial, data),
+        &reference,
+        is_same,
+    );
+
+    let scheduled = with_plan(&Plan::Source);
+    let exact = compiled(&scheduled.clone().mode(Mode::Exact), data);
+    agree("exact mode", &exact, &reference, is_same);
+    for strategy in ["auto", "serial", "dense"] {
+        let kernel = scheduled
+            .clone()
+            .strategy(strategy.parse().expect("a strategy"));
+        let first = compiled(&kernel.clone().threads(1), data);
+        agree(strategy, &first, &reference, is_close);
+        for threads in THREADS {
+            let kernel = kernel.clone().threads(threads);
+            agree(
+                &format!("{strategy}, {threads} threads"),
+                &compiled(&kernel, data),
+                &first,
+                is_same,
+            );
+        }
+        let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
+        agree("fast mode", &fast, &reference, is_close);
+    }
+    scheduled_meaning(&with_plan(&Plan::Source), data, &reference);
+    reference
+}
+
+/// The interpreter on the scheduled kernel, its parallel iterations in either order.
+#[track_caller]
+fn scheduled_meaning(kernel: &strew::Kernel, data: &Data, reference: &Outcome) {
+    let kernel = kernel.compiled().kernel();
+    let forward = interpreted(kernel, data, ForallOrder::Forward);
+    agree(
+        "backward",
+        &interpreted(kernel, data, ForallOrder::Backward),
+        &forward,
+        is_same,
+    );
+    if reference.is_ok() {
+        agree(
+            "the scheduled kernel interpreted",
+            &forward,
+            reference,
+            is_close,
+        );
+    } else {
+        assert!(forward.is_err(), "the scheduled kernel has a fault too");
+    }
+}
+
+#[track_caller]
+pub(crate) fn agree(
+    what: &str,
+    found: &Outcome,
+    expected: &Outcome,
+    is_equal: impl Fn(Value, Value) -> bool,
+) {
+    match (found, expected) {
+        (Ok(found), Ok(expected)) => {
+            assert!(found.keys().eq(expected.keys()));
+            for ((name, found), expected) in found.iter().zip(expected.values()) {
+                assert_eq!(found.len(), expected.len(), "{what}: {name}");
+                for (position, (found, expected)) in found.iter().zip(expected).enumerate() {
+                    assert!(
+                        is_equal(*found, *expected),
+                        "{what}: {name}[{position}] is {found:?}, expected {expected:?}"
+                    );
+                }
+            }
+        }
+        (found, expected) => assert_eq!(found.as_ref().err(), expected.as_ref().err(), "{what}"),
+    }
+}

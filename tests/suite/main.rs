@@ -1,0 +1,9 @@
+//! One set of kernels and arguments, run by everything that can run them: the interpreter, serial machine code, parallel machine
+//! code at several numbers of threads, and `cc`.
+
+mod c;
+mod combiners;
+mod data;
+mod engines;
+mod golden;
+mod random;
