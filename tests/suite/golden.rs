@@ -141,6 +141,7 @@ impl Case {
         }
     }
 
+    #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
     fn run(&self) -> String {
         let kernel = self.kernel();
         let data = self.data(&kernel);
