@@ -472,6 +472,21 @@ mod tests {
     }
 
     #[test]
+    fn nested_divisions_cost_their_length_alone() {
+        for (open, close) in [
+            ("(", " + n) floordiv 2"),
+            ("-(", " - n) ceildiv 3"),
+            ("(", " - m) mod m"),
+        ] {
+            let levels = 80;
+            let bound = format!("{}n{}", open.repeat(levels), close.repeat(levels));
+            let text = format!("kernel @k(n: i64, m: i64) {{ affine.for i in 0..{bound} {{ }} }}");
+            let printed = kernel(&text).to_string();
+            assert_eq!(kernel(&printed).to_string(), printed);
+        }
+    }
+
+    #[test]
     fn what_is_nested_as_deep_as_is_allowed_is_read() {
         let brackets = format!("{}n{}", "(".repeat(290), ")".repeat(290));
         let sum = "n + ".repeat(290);

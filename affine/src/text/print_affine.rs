@@ -12,11 +12,17 @@ pub(super) struct Order {
 }
 
 /// Sorts factors: iterators, parameters, then divisions by the first variable in them and by their text.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
+    Variable(Rank),
+    Division(Option<Rank>, String),
+}
+
+/// Sorts variables.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
     Iter(usize),
     Param(usize),
-    Division(Option<Box<Key>>, String),
 }
 
 /// How tightly a piece of text holds together.
@@ -28,6 +34,9 @@ enum Level {
     Product,
     Atom,
 }
+
+/// Whether a term is subtracted, its text without the sign, and the level of that.
+type Piece = (bool, String, Level);
 
 impl Order {
     pub(super) fn of(kernel: &Kernel) -> Self {
@@ -46,24 +55,21 @@ impl Order {
         Self { iters, params }
     }
 
-    fn key(&self, kernel: &Kernel, factor: &Factor) -> Key {
-        match factor {
-            Factor::Variable(variable) => self.variable_key(*variable),
-            Factor::FloorDiv(left, _) | Factor::Mod(left, _) => {
-                let mut keys = Vec::new();
-                left.for_each_variable(&mut |variable| keys.push(self.variable_key(variable)));
-                let first = keys.into_iter().min().map(Box::new);
-                Key::Division(first, self.factor(kernel, factor).0)
-            }
+    fn rank(&self, variable: Variable) -> Rank {
+        let last = usize::MAX;
+        match variable {
+            Variable::Iter(iter) => Rank::Iter(self.iters.get(&iter).copied().unwrap_or(last)),
+            Variable::Param(param) => Rank::Param(self.params.get(&param).copied().unwrap_or(last)),
         }
     }
 
-    fn variable_key(&self, variable: Variable) -> Key {
-        let last = usize::MAX;
-        match variable {
-            Variable::Iter(iter) => Key::Iter(self.iters.get(&iter).copied().unwrap_or(last)),
-            Variable::Param(param) => Key::Param(self.params.get(&param).copied().unwrap_or(last)),
-        }
+    fn first_rank(&self, expr: &AffineExpr) -> Option<Rank> {
+        let mut first = None;
+        expr.for_each_variable(&mut |variable| {
+            let rank = self.rank(variable);
+            first = Some(first.map_or(rank, |first: Rank| first.min(rank)));
+        });
+        first
     }
 
     /// The text of `expr`.
@@ -71,17 +77,10 @@ impl Order {
         self.sum(kernel, expr).0
     }
 
+    /// Prints every part once: what is nested would else cost a power of its depth.
     fn sum(&self, kernel: &Kernel, expr: &AffineExpr) -> (String, Level) {
-        let mut terms: Vec<_> = expr
-            .terms()
-            .iter()
-            .map(|term| {
-                let mut factors: Vec<_> = term.factors.iter().collect();
-                factors.sort_by_cached_key(|factor| self.key(kernel, factor));
-                let keys: Vec<_> = factors.iter().map(|it| self.key(kernel, it)).collect();
-                (keys, self.product(kernel, term, &factors))
-            })
-            .collect();
+        let terms = expr.terms().iter();
+        let mut terms: Vec<_> = terms.map(|it| self.product(kernel, it)).collect();
         terms.sort_by(|left, right| left.0.cmp(&right.0));
         let mut pieces: Vec<_> = terms.into_iter().map(|(_, piece)| piece).collect();
         if expr.constant() != 0 || pieces.is_empty() {
@@ -90,59 +89,76 @@ impl Order {
         join(&pieces)
     }
 
-    /// Whether the product is subtracted, its text without the sign, and the level of that.
-    fn product(&self, kernel: &Kernel, term: &Term, factors: &[&Factor]) -> (bool, String, Level) {
-        if let [Factor::FloorDiv(left, right)] = factors
-            && let Some(rounded_up) = self.ceildiv(kernel, term.coefficient, left, right)
-        {
-            return rounded_up;
-        }
+    fn product(&self, kernel: &Kernel, term: &Term) -> (Vec<Key>, Piece) {
+        let (coefficient, rounds_up) = match (term.factors.as_slice(), term.coefficient) {
+            // `c * (-a floordiv b)` with a negative `c` reads better as `-c * (a ceildiv b)`.
+            ([Factor::FloorDiv(left, _)], i64::MIN..0) if self.starts_negative(left) => {
+                (term.coefficient.wrapping_neg(), true)
+            }
+            (_, coefficient) => (coefficient, false),
+        };
+        let factors = term.factors.iter();
+        let mut factors: Vec<_> = factors
+            .map(|it| self.factor(kernel, it, rounds_up))
+            .collect();
+        factors.sort_by(|left, right| left.0.cmp(&right.0));
+        let (keys, mut texts): (Vec<_>, Vec<_>) = factors.into_iter().unzip();
         // The magnitude of the least `i64` cannot be written without its sign.
-        let negative = term.coefficient < 0 && term.coefficient != i64::MIN;
-        let scale = match term.coefficient {
+        let is_negative = coefficient < 0 && coefficient != i64::MIN;
+        let scale = match coefficient {
             1 | -1 => None,
             i64::MIN => Some(i64::MIN.to_string()),
             other => Some(other.unsigned_abs().to_string()),
         };
-        let mut texts: Vec<_> = factors.iter().map(|it| self.factor(kernel, it)).collect();
         texts.extend(scale.map(|text| (text, Level::Atom)));
         let (text, level) = multiply(texts);
-        (negative, text, level)
+        (keys, (is_negative, text, level))
     }
 
-    /// `c * (-a floordiv b)` with a negative `c` and an `a` that starts with a minus reads better as `-c * (a ceildiv b)`.
-    fn ceildiv(
-        &self,
-        kernel: &Kernel,
-        coefficient: i64,
-        left: &AffineExpr,
-        right: &AffineExpr,
-    ) -> Option<(bool, String, Level)> {
-        let scale = coefficient.checked_neg().filter(|scale| *scale > 0)?;
-        let numerator = left.scaled(-1).ok()?;
-        if !self.expr(kernel, left).starts_with('-') {
-            return None;
-        }
-        let division = self.division(kernel, "ceildiv", &numerator, right);
-        let mut texts = vec![division];
-        if scale != 1 {
-            texts.push((scale.to_string(), Level::Atom));
-        }
-        let (text, level) = multiply(texts);
-        Some((false, text, level))
+    /// Whether the terms with the first of the variables are mostly subtracted, and all can be negated.
+    fn starts_negative(&self, expr: &AffineExpr) -> bool {
+        let rank_of = |term: &Term| {
+            let mut first = None;
+            for factor in &term.factors {
+                let rank = match factor {
+                    Factor::Variable(variable) => Some(self.rank(*variable)),
+                    Factor::FloorDiv(left, _) | Factor::Mod(left, _) => self.first_rank(left),
+                };
+                first = [first, rank].into_iter().flatten().min();
+            }
+            first
+        };
+        let first = expr.terms().iter().filter_map(&rank_of).min();
+        let leading = expr.terms().iter().filter(|term| rank_of(term) == first);
+        let sign: i64 = leading.map(|term| term.coefficient.signum()).sum();
+        let least = expr.terms().iter().any(|it| it.coefficient == i64::MIN);
+        sign < 0 && !least && expr.constant() != i64::MIN
     }
 
-    fn factor(&self, kernel: &Kernel, factor: &Factor) -> (String, Level) {
-        match factor {
-            Factor::Variable(Variable::Iter(iter)) => {
-                (written(&kernel.iters[*iter].name), Level::Atom)
+    fn factor(&self, kernel: &Kernel, factor: &Factor, rounds_up: bool) -> (Key, (String, Level)) {
+        let (word, left, right) = match factor {
+            Factor::Variable(variable) => {
+                let name = match variable {
+                    Variable::Iter(iter) => &kernel.iters[*iter].name,
+                    Variable::Param(param) => &kernel.scalars[*param].name,
+                };
+                let key = Key::Variable(self.rank(*variable));
+                return (key, (written(name), Level::Atom));
             }
-            Factor::Variable(Variable::Param(param)) => {
-                (written(&kernel.scalars[*param].name), Level::Atom)
-            }
-            Factor::FloorDiv(left, right) => self.division(kernel, "floordiv", left, right),
-            Factor::Mod(left, right) => self.division(kernel, "mod", left, right),
-        }
+            Factor::FloorDiv(left, right) => ("floordiv", left, right),
+            Factor::Mod(left, right) => ("mod", left, right),
+        };
+        let negated = if rounds_up {
+            left.scaled(-1).ok()
+        } else {
+            None
+        };
+        let printed = match &negated {
+            Some(negated) => self.division(kernel, "ceildiv", negated, right),
+            None => self.division(kernel, word, left, right),
+        };
+        let key = Key::Division(self.first_rank(left), printed.0.clone());
+        (key, printed)
     }
 
     fn division(
@@ -165,7 +181,7 @@ impl Order {
     }
 }
 
-fn constant(value: i64) -> (bool, String, Level) {
+fn constant(value: i64) -> Piece {
     let negative = value < 0 && value != i64::MIN;
     let text = if negative {
         value.unsigned_abs().to_string()
@@ -192,7 +208,7 @@ fn multiply(texts: Vec<(String, Level)>) -> (String, Level) {
     (wrapped.join(" * "), Level::Product)
 }
 
-fn join(pieces: &[(bool, String, Level)]) -> (String, Level) {
+fn join(pieces: &[Piece]) -> (String, Level) {
     let mut sum = String::new();
     for (index, (negative, text, level)) in pieces.iter().enumerate() {
         match (index, negative) {
@@ -232,6 +248,11 @@ mod tests {
             (i.times(&n)?.floordiv(&eight)?, "(i * n) floordiv 8"),
             (n.ceildiv(&eight)?, "n ceildiv 8"),
             (n.floordiv(&eight)?.scaled(-1)?, "-(n floordiv 8)"),
+            (n.minus(&i)?.ceildiv(&eight)?, "-((i - n) floordiv 8)"),
+            (
+                i.minus(&n)?.ceildiv(&eight)?.scaled(2)?,
+                "((i - n) ceildiv 8) * 2",
+            ),
             (
                 i.times(&n)?.floordiv(&eight)?.scaled(-1)?,
                 "-((i * n) floordiv 8)",

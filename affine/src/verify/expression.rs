@@ -19,6 +19,19 @@ fn entry<T>(arena: &Arena<T>, id: Idx<T>) -> Option<&T> {
     arena.values().nth(position)
 }
 
+/// How deep the text of an affine expression is nested: every operator and every division is a level of its own.
+fn levels(expr: &AffineExpr) -> usize {
+    let factors = expr.terms().iter().flat_map(|term| &term.factors);
+    let deepest = factors.map(|factor| match factor {
+        Factor::Variable(_) => 0,
+        Factor::FloorDiv(left, right) | Factor::Mod(left, right) => {
+            2 + levels(left).max(levels(right))
+        }
+    });
+    let longest = expr.terms().iter().map(|it| it.factors.len()).max();
+    expr.terms().len() + longest.unwrap_or(0) + deepest.max().unwrap_or(0)
+}
+
 impl<'k> Verifier<'k> {
     pub(super) fn known_scalar(&mut self, id: ScalarId) -> Option<&'k Scalar> {
         let found = entry(&self.kernel.scalars, id);
@@ -82,6 +95,9 @@ impl<'k> Verifier<'k> {
     }
 
     pub(super) fn affine(&mut self, expr: &AffineExpr) {
+        if levels(expr) > 2 * MAX_NESTING {
+            return self.report(ViolationKind::TooDeep);
+        }
         expr.for_each_variable(&mut |variable| self.variable(variable));
         self.divisors(expr);
     }

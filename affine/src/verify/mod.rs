@@ -21,7 +21,7 @@
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
 //! * A forall merges into each target once; the buffer has the target's element type and extents; the body does not touch the
 //!   target.
-//! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression.
+//! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
 mod expression;
 mod scope;
@@ -574,6 +574,12 @@ mod tests {
             }
         });
         assert_eq!(found, "this is nested more than 100 levels deep");
+        let halves = "(".repeat(75) + "n" + &" floordiv 2 + n)".repeat(75);
+        let text = format!("affine.for i in 0..{halves} {{ }}");
+        assert_eq!(
+            broken(&text, |_| ()),
+            "this is nested more than 100 levels deep"
+        );
     }
 
     #[test]
