@@ -478,7 +478,7 @@ mod tests {
             ("-(", " - n) ceildiv 3"),
             ("(", " - m) mod m"),
         ] {
-            let levels = 80;
+            let levels = 70;
             let bound = format!("{}n{}", open.repeat(levels), close.repeat(levels));
             let text = format!("kernel @k(n: i64, m: i64) {{ affine.for i in 0..{bound} {{ }} }}");
             let printed = kernel(&text).to_string();
