@@ -293,6 +293,15 @@ fn subscripts_are_affine_only_where_no_wrap_is_possible() {
             &["x[k[k[0]]] = z[m, k[1] + 1]"],
         ),
         ("\n#define AT (1 + 2)\n x[AT * 2] = AT;", &["x[6] = 3.0"]),
+        (
+            // A count from 32 on is taken modulo the width: it divides by something else than the power of two.
+            "for (int i = 0; i < n; i++) x[i >> 31] = k[i >> 33];",
+            &[
+                "affine.for i in 0..n {",
+                "x[i floordiv 2147483648] = f32(k[i32(i) >> 33])",
+                "}",
+            ],
+        ),
     ]);
 }
 
@@ -362,6 +371,17 @@ fn conversions_are_those_of_c() {
         ),
         ("c[0] = ~c[1] << k[0];", &["c[0] = i8(~i32(c[1]) << k[0])"]),
         ("k[0] = k[1] >> q[0];", &["k[0] = k[1] >> i32(q[0])"]),
+        (
+            // Only a conversion that kept the value of the iterator is undone by the next.
+            "for (int64_t i = 0; i < l; i++) { q[i] = (int8_t)i + 1L; q[i] = (int64_t)(unsigned)i; q[i] = (int64_t)(int)i; }",
+            &[
+                "affine.for i in 0..l {",
+                "q[i] = i64(i8(i)) + 1",
+                "q[i] = i64(u32(i))",
+                "q[i] = i64(i32(i))",
+                "}",
+            ],
+        ),
         (
             "k[0] = k[1] && !x[0] || k[2] > 1;",
             &["k[0] = i32(bool(k[1]) && !bool(x[0]) || k[2] > 1)"],

@@ -102,9 +102,14 @@ impl Typed {
             return self.convert(Type::I32).convert(to);
         }
         let keeps = self.known.range.is_some_and(|range| range.fits(to));
+        let affine = self.known.affine.as_ref();
+        let iterator = affine.and_then(AffineExpr::as_variable);
         let expr = match self.expr {
-            // The iterator is an `i64` itself: what narrowed it can go when it is widened again.
-            Expr::Cast(_, inner) if keeps && to == Type::I64 && matches!(*inner, Expr::Iter(_)) => {
+            // The iterator is an `i64` itself: a conversion that kept its value can go when it is widened again.
+            Expr::Cast(_, inner)
+                if to == Type::I64
+                    && matches!(*inner, Expr::Iter(iter) if iterator == Some(Variable::Iter(iter))) =>
+            {
                 *inner
             }
             other => Expr::Cast(to, Box::new(other)),
@@ -221,6 +226,8 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
     let (x, y) = (left.range(), right.range());
     let affine = left.known.affine.as_ref().zip(right.known.affine.as_ref());
     let constant = right.as_constant();
+    // A greater count would be taken modulo the width.
+    let count = || constant.filter(|it| (0..i128::from(left.ty.bits().min(62))).contains(it));
     match op {
         BinaryOp::Add => Exact::new(x.plus(y), affine.map(|(l, r)| l.plus(r))),
         BinaryOp::Sub => Exact::new(x.minus(y), affine.map(|(l, r)| l.minus(r))),
@@ -234,7 +241,7 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
         BinaryOp::Rem => remainder(left, constant.filter(|it| *it > 0)?),
         BinaryOp::BitAnd => masked(left, constant.filter(|it| *it >= 0)?),
         BinaryOp::Shl => {
-            let factor = 1_i128 << constant.filter(|it| (0..62).contains(it))?;
+            let factor = 1_i128 << count()?;
             let affine = left.known.affine.as_ref();
             Exact::new(
                 x.times(Interval::point(factor)),
@@ -242,7 +249,7 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
             )
         }
         BinaryOp::Shr => {
-            let divisor = 1_i128 << constant.filter(|it| (0..62).contains(it))?;
+            let divisor = 1_i128 << count()?;
             let affine = left.known.affine.as_ref();
             let affine = affine.map(|it| it.floordiv(&(divisor as i64).into()));
             Exact::new(x.monotone(|value| value.div_euclid(divisor)), affine)
