@@ -3,14 +3,15 @@
 use crate::CompileError;
 use crate::argument::Argument;
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{Checks, has_known_domain};
+use crate::facts::{self, Checks, for_each_affine, has_known_domain};
 use crate::site::{Site, SiteKind};
 use std::fmt;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
-use strew_affine::visit::{Loop, accesses, walk, written_arrays};
+use strew_affine::visit::{AccessSite, Loop, accesses, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Kernel, Overflow, Parameter, ScalarId, Span, Subscript, Type, Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Span, Subscript, Type,
+    Variable,
 };
 use strew_runtime::abi::{FaultRecord, Slot};
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
@@ -43,7 +44,8 @@ pub enum CallError {
         /// The number of elements there were.
         found: usize,
     },
-    /// A size that strew cannot calculate with: an extent below zero, or bounds and subscripts beyond 64 bits.
+    /// A size that strew cannot calculate with: an extent below zero, a bound or subscript that left 64 bits, a divisor in one of
+    /// them that is not positive.
     Size {
         /// The array or loop whose size it is.
         what: String,
@@ -189,11 +191,9 @@ impl ArgumentFacts {
             }
             Parameter::Array(array) => ArgumentKind::Read(kernel.arrays[array].element),
         };
-        let integer =
-            |(scalar, it): (ScalarId, &strew_affine::Scalar)| it.ty.is_integer().then_some(scalar);
         Self {
             kinds: kernel.params.iter().map(kind).collect(),
-            sizes: kernel.scalars.iter().filter_map(integer).collect(),
+            sizes: facts::sizes(kernel).into_iter().collect(),
             last: Mutex::new(None),
         }
     }
@@ -214,14 +214,14 @@ impl Compiled {
         let checks = self.0.check_sizes(arguments)?;
         let code = self.0.code(checks).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(slot).collect();
-        let protect = self.0.protected(arguments);
+        let protect = self.0.protected(arguments, checks);
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
         // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
         let outcome =
             unsafe { strew_runtime::run(runtime, settings, code.entry, &slots, &protect) };
         outcome.map_err(|failure| match failure {
-            Failure::Fault(record) => CallError::Fault(self.0.fault(&code.sites, &record)),
+            Failure::Fault(record) => self.0.stopped_at(&code.sites, &record),
             other => CallError::Failure(other),
         })
     }
@@ -300,12 +300,12 @@ impl Inner {
         {
             return Ok(*checks);
         }
-        let checks = checks_for(&self.kernel, &value_of)?;
+        let checks = checks_for(&self.kernel, &value_of);
         *last = Some((values, checks));
         Ok(checks)
     }
 
-    /// The integer arguments; those that no affine expression can speak of, above the largest `i64`, are refused.
+    /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
     fn size_values(&self, arguments: &[Argument<'_>]) -> Result<Vec<i64>, CallError> {
         let argument_of = |scalar: ScalarId| {
             let param = Parameter::Scalar(scalar);
@@ -315,10 +315,10 @@ impl Inner {
         let sizes = self.arguments.sizes.iter();
         let values = sizes.map(|scalar| match argument_of(*scalar) {
             Some(Argument::Scalar(value)) => {
-                let integer = value
-                    .as_integer()
-                    .and_then(|value| i64::try_from(value).ok());
-                Ok(integer.unwrap_or(i64::MAX))
+                let integer = value.as_integer().map(i64::try_from);
+                integer.and_then(Result::ok).ok_or_else(|| CallError::Size {
+                    what: format!("parameter `{}`", self.kernel.scalars[*scalar].name),
+                })
             }
             _ => Ok(0),
         });
@@ -352,8 +352,8 @@ impl Inner {
         }
     }
 
-    fn protected(&self, arguments: &[Argument<'_>]) -> Vec<Region> {
-        let copied = self.facts.copied_before_run(&self.kernel);
+    fn protected(&self, arguments: &[Argument<'_>], checks: Checks) -> Vec<Region> {
+        let copied = self.facts.copied_before_run(&self.kernel, checks);
         let region = |array: ArrayId| {
             let param = Parameter::Array(array);
             let position = self.kernel.params.iter().position(|it| *it == param)?;
@@ -366,9 +366,19 @@ impl Inner {
         copied.into_iter().filter_map(region).collect()
     }
 
-    fn fault(&self, sites: &[Site], record: &FaultRecord) -> Fault {
+    fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
         let site = sites.get(record.site as usize);
         let kind = match site.map(|site| site.kind) {
+            Some(SiteKind::Overflow { array }) => {
+                return CallError::Size {
+                    what: match array {
+                        Some(array) => {
+                            format!("a subscript of `{}`", self.kernel.arrays[array].name)
+                        }
+                        None => "a loop bound or a condition".to_owned(),
+                    },
+                };
+            }
             Some(SiteKind::OutOfRange { array, index }) => FaultKind::OutOfRange {
                 array: self.kernel.arrays[array].name.clone(),
                 index: match index {
@@ -383,12 +393,12 @@ impl Inner {
         let named = |(iter, value): (&strew_affine::IterId, &i64)| {
             (self.kernel.iters[*iter].name.clone(), *value)
         };
-        Fault {
+        CallError::Fault(Fault {
             kernel: self.kernel.name.clone(),
             kind,
             span: site.map_or(self.kernel.span, |site| site.span),
             iteration: iters.iter().zip(&record.iteration).map(named).collect(),
-        }
+        })
     }
 }
 
@@ -417,75 +427,56 @@ fn extents(
     kernel.arrays[array].extents.iter().map(at).collect()
 }
 
-/// Which code is safe: the one without checks of affine subscripts when all of them are in range with these sizes.
-fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Result<Checks, CallError> {
-    check_loops(kernel, value_of)?;
+/// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in
+/// range with these sizes.
+fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Checks {
     let mut proved = true;
-    for site in accesses(kernel) {
+    for_each_affine(kernel, &mut |expr, loops| {
+        proved = proved && is_exact(expr, loops, value_of);
+    });
+    let are_within = |site: &AccessSite<'_>| {
         let extents = extents(kernel, site.access.array, value_of).unwrap_or_default();
-        for (subscript, extent) in site.access.subscripts.iter().zip(extents) {
-            if let Subscript::Affine(expr) = subscript
-                && has_known_domain(expr, &site.loops)
-            {
-                proved &= is_within(expr, &site.loops, extent, value_of)?;
+        let mut pairs = site.access.subscripts.iter().zip(extents);
+        pairs.all(|(subscript, extent)| match subscript {
+            Subscript::Affine(expr) if has_known_domain(expr, &site.loops) => {
+                let range = range(expr, &site.loops, value_of);
+                range.is_some_and(|(least, greatest)| least >= 0 && greatest < i128::from(extent))
             }
-        }
-    }
-    Ok(if proved {
+            _ => true,
+        })
+    };
+    if proved && accesses(kernel).iter().all(are_within) {
         Checks::Computed
     } else {
         Checks::All
-    })
+    }
 }
 
-fn is_within(
-    expr: &AffineExpr,
-    loops: &[Loop<'_>],
-    extent: i64,
-    value_of: &impl Fn(ScalarId) -> i64,
-) -> Result<bool, CallError> {
-    let range = range(expr, loops, value_of, "a subscript")?;
-    Ok(range.is_some_and(|(least, greatest)| least >= 0 && greatest < i128::from(extent)))
-}
-
-/// Bounds, conditions and counts must stay far inside 64 bits, so that plain instructions compute them.
-fn check_loops(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Result<(), CallError> {
-    let mut outcome = Ok(());
-    walk(&kernel.body, &mut |node, loops| {
-        let mut check = |expr: &AffineExpr| {
-            if outcome.is_ok() {
-                outcome = range(expr, loops, value_of, "a loop bound or a condition").map(drop);
-            }
-        };
-        match node {
-            strew_affine::Node::AffineFor(affine) => {
-                affine.lower.0.iter().chain(&affine.upper.0).for_each(check);
-            }
-            strew_affine::Node::AffineIf { conditions, .. } => conditions.iter().for_each(|it| {
-                check(&it.left);
-                check(&it.right);
-            }),
-            strew_affine::Node::Forall(forall) => check(&forall.count),
-            _ => {}
-        }
+/// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
+/// a numerator in it leaves 64 bits. Only those need to be exact: sums and products that wrap on the way come out right.
+fn is_exact(expr: &AffineExpr, loops: &[Loop<'_>], value_of: &impl Fn(ScalarId) -> i64) -> bool {
+    let factors = expr.terms().iter().flat_map(|term| &term.factors);
+    let mut divisions = factors.filter_map(|factor| match factor {
+        Factor::Variable(_) => None,
+        Factor::FloorDiv(left, right) | Factor::Mod(left, right) => Some((left, right)),
     });
-    outcome
+    let is_divisor = |expr: &AffineExpr| {
+        // The divisors of a verified kernel speak of parameters alone.
+        is_exact(expr, &[], value_of)
+            && range(expr, &[], value_of).is_some_and(|(least, _)| least > 0)
+    };
+    divisions.all(|(left, right)| is_exact(left, loops, value_of) && is_divisor(right))
+        && (!has_known_domain(expr, loops) || range(expr, loops, value_of).is_some())
 }
 
-/// The range of `expr`, an error when it leaves the part of 64 bits in which sums of a few such values cannot overflow.
+/// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
 fn range(
     expr: &AffineExpr,
     loops: &[Loop<'_>],
     value_of: &impl Fn(ScalarId) -> i64,
-    what: &str,
-) -> Result<Option<(i128, i128)>, CallError> {
+) -> Option<(i128, i128)> {
     const LIMIT: i128 = 1 << 62;
-    let too_large = CallError::Size {
-        what: what.to_owned(),
-    };
-    match numeric_range(expr, loops, &|scalar| value_of(scalar)) {
-        Ok(Some((least, greatest))) if least < -LIMIT || greatest > LIMIT => Err(too_large),
-        Ok(range) => Ok(range),
-        Err(Overflow) => Err(too_large),
-    }
+    let range = numeric_range(expr, loops, &|scalar| value_of(scalar));
+    let (least, greatest) = range.ok().flatten()?;
+    (least >= -LIMIT && greatest <= LIMIT).then_some((least, greatest))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, accesses, walk, written_arrays};
 use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
-    Subscript, Variable,
+    ScalarId, Subscript, Variable,
 };
 
 /// Which range checks generated code makes.
@@ -17,6 +17,13 @@ pub(crate) enum Checks {
 }
 
 impl Checks {
+    /// Whether plain instructions give the value of `expr`: it was proved before the call that nothing in it leaves 64 bits, or
+    /// there is nothing to compute.
+    pub(crate) fn is_exact(self, expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
+        let is_given = expr.as_constant().is_some() || expr.as_variable().is_some();
+        is_given || self == Self::Computed && has_known_domain(expr, loops)
+    }
+
     /// Whether `subscript` was proved to be in range before the call.
     pub(crate) fn is_proved(self, subscript: &Subscript, loops: &[Loop<'_>]) -> bool {
         match subscript {
@@ -55,6 +62,50 @@ fn is_known_iter(iter: IterId, loops: &[Loop<'_>]) -> bool {
     }
 }
 
+/// Calls `visit` for every affine expression of `kernel` but the extents of its arrays, with the loops around it.
+pub(crate) fn for_each_affine<'k>(
+    kernel: &'k Kernel,
+    visit: &mut impl FnMut(&'k AffineExpr, &[Loop<'k>]),
+) {
+    walk(&kernel.body, &mut |node, loops| match node {
+        Node::AffineFor(affine) => {
+            let bounds = affine.lower.0.iter().chain(&affine.upper.0);
+            bounds.for_each(|bound| visit(bound, loops));
+        }
+        Node::AffineIf { conditions, .. } => {
+            for condition in conditions {
+                visit(&condition.left, loops);
+                visit(&condition.right, loops);
+            }
+        }
+        Node::Forall(forall) => visit(&forall.count, loops),
+        _ => {}
+    });
+    for site in accesses(kernel) {
+        for subscript in &site.access.subscripts {
+            if let Subscript::Affine(expr) = subscript {
+                visit(expr, &site.loops);
+            }
+        }
+    }
+}
+
+/// The integer parameters that the affine expressions of `kernel` speak of.
+pub(crate) fn sizes(kernel: &Kernel) -> BTreeSet<ScalarId> {
+    let mut sizes = BTreeSet::new();
+    let mut add = |expr: &AffineExpr| {
+        expr.for_each_variable(&mut |variable| {
+            if let Variable::Param(param) = variable {
+                sizes.insert(param);
+            }
+        });
+    };
+    let extents = kernel.arrays.values().flat_map(|array| &array.extents);
+    extents.for_each(&mut add);
+    for_each_affine(kernel, &mut |expr, _| add(expr));
+    sizes
+}
+
 /// Facts about one kernel.
 #[derive(Debug)]
 pub(crate) struct Facts {
@@ -67,7 +118,7 @@ pub(crate) struct Facts {
 /// Who puts the outputs back after a fault.
 #[derive(Debug, PartialEq, Eq)]
 enum Guard {
-    /// Nothing can fail.
+    /// Nothing can fail, unless there are checks of what was not proved before the call: then whoever starts the kernel.
     Nobody,
     /// Whoever starts the kernel, for all written arrays.
     Caller,
@@ -81,6 +132,10 @@ impl Facts {
         walk(&kernel.body, &mut |node, _| {
             if let Some(Place::Element(access)) = node.place() {
                 written.insert(access.array);
+            }
+            // Private buffers can be targets too, of foralls inside.
+            if let Node::Forall(forall) = node {
+                written.extend(forall.privates.iter().map(|private| private.target));
             }
         });
         let mut affine_updates_count = true;
@@ -111,11 +166,12 @@ impl Facts {
     }
 
     /// The array parameters to copy before a run, so that they can be put back after a fault.
-    pub(crate) fn copied_before_run(&self, kernel: &Kernel) -> Vec<ArrayId> {
-        if self.guard == Guard::Caller {
-            written_arrays(kernel).into_iter().collect()
-        } else {
-            Vec::new()
+    pub(crate) fn copied_before_run(&self, kernel: &Kernel, checks: Checks) -> Vec<ArrayId> {
+        match (&self.guard, checks) {
+            (Guard::Caller, _) | (Guard::Nobody, Checks::All) => {
+                written_arrays(kernel).into_iter().collect()
+            }
+            (Guard::Forall, _) | (Guard::Nobody, Checks::Computed) => Vec::new(),
         }
     }
 }
@@ -147,8 +203,9 @@ fn guard(kernel: &Kernel) -> Guard {
     }
 }
 
-/// Whether a run can end early: at a subscript that is not proved before the run, at a division, in a `while`, which can be asked
-/// to stop, or in a forall with private buffers, for which there may be no memory.
+/// Whether a run can end early although all is proved that can be: at a computed subscript, at an affine expression over computed
+/// bounds, at a division, in a `while`, which can be asked to stop, or in a forall with private buffers, for which there may be
+/// no memory.
 fn can_fail(kernel: &Kernel) -> bool {
     let mut fails = false;
     walk(&kernel.body, &mut |node, _| {
@@ -158,6 +215,9 @@ fn can_fail(kernel: &Kernel) -> bool {
             _ => false,
         };
         fails |= ends_early || node.expressions().into_iter().any(divides);
+    });
+    for_each_affine(kernel, &mut |expr, loops| {
+        fails |= !Checks::Computed.is_exact(expr, loops);
     });
     fails
         || accesses(kernel).iter().any(|site| {

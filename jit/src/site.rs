@@ -19,6 +19,11 @@ pub(crate) enum SiteKind {
         index: Type,
     },
     DivisionByZero,
+    /// An affine expression left 64 bits, or a divisor in it was not positive; it is a subscript of `array`, or a bound or a
+    /// condition when there is none.
+    Overflow {
+        array: Option<ArrayId>,
+    },
 }
 
 impl Site {
@@ -29,6 +34,16 @@ impl Site {
                 index,
             },
             span: access.span,
+            iters: iters.to_vec(),
+        }
+    }
+
+    pub(crate) fn overflow(access: Option<&Access>, iters: &[IterId]) -> Self {
+        Self {
+            kind: SiteKind::Overflow {
+                array: access.map(|access| access.array),
+            },
+            span: access.map_or_else(Span::default, |access| access.span),
             iters: iters.to_vec(),
         }
     }

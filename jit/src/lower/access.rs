@@ -72,7 +72,8 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// Evaluates all subscripts, checks those that are not proved, and gives the element's address.
     pub(super) fn element(&mut self, access: &Access) -> Element {
-        let indices: Vec<_> = access.subscripts.iter().map(|it| self.index(it)).collect();
+        let subscripts = access.subscripts.iter();
+        let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
         let Some(array) = self.arrays.get(access.array).cloned() else {
             // A verified kernel uses a private buffer only inside its forall.
             let address = self.builder.ins().iconst(types::I64, 0);
@@ -143,7 +144,7 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    fn index(&mut self, subscript: &Subscript) -> Index {
+    fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {
         let proved = self.is_proved_subscript(subscript);
         match subscript {
             Subscript::Affine(expr) if proved => Index {
@@ -153,7 +154,7 @@ impl FunctionLowering<'_, '_, '_> {
                 proved,
             },
             Subscript::Affine(expr) => Index {
-                value: self.affine(expr),
+                value: self.affine(expr, Some(access)),
                 constant: 0,
                 ty: Type::I64,
                 proved,

@@ -1,16 +1,27 @@
 //! Affine expressions, bounds and conditions, as `i64`.
 //!
-//! Before a call its sizes are checked: no value of an affine expression leaves 64 bits and no divisor is below one, so plain
-//! wrapping instructions give the mathematical value.
+//! Before a call its sizes are looked at: where it is proved that neither the value nor a numerator leaves 64 bits and that no
+//! divisor is below one, plain wrapping instructions give the mathematical value. Elsewhere every step is checked.
 
 use super::convert::extend;
 use super::function::FunctionLowering;
+use crate::facts::Checks;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use strew_affine::{AffineExpr, Bound, Condition, Factor, Relation, Term, Variable};
+use strew_affine::{Access, AffineExpr, Bound, Condition, Factor, Relation, Term, Variable};
 
 impl FunctionLowering<'_, '_, '_> {
-    pub(super) fn affine(&mut self, expr: &AffineExpr) -> Value {
+    /// The value of `expr`, a subscript of `access` or, without one, a bound or a condition.
+    pub(super) fn affine(&mut self, expr: &AffineExpr, access: Option<&Access>) -> Value {
+        if self.program.checks.is_exact(expr, &self.loops) {
+            self.exact_affine(expr)
+        } else {
+            self.checked_affine(expr, access)
+        }
+    }
+
+    /// The value modulo 2^64, if nothing in it has to be checked or it does not have to be right.
+    pub(super) fn exact_affine(&mut self, expr: &AffineExpr) -> Value {
         let sum = self.affine_terms(expr);
         match expr.constant() {
             0 => sum,
@@ -64,12 +75,14 @@ impl FunctionLowering<'_, '_, '_> {
     fn factor(&mut self, factor: &Factor) -> Value {
         match factor {
             Factor::Variable(variable) => self.variable(*variable),
-            Factor::FloorDiv(numerator, denominator) => self.floordiv(numerator, denominator).0,
-            Factor::Mod(numerator, denominator) => self.floordiv(numerator, denominator).1,
+            Factor::FloorDiv(numerator, denominator) => {
+                self.exact_division(numerator, denominator).0
+            }
+            Factor::Mod(numerator, denominator) => self.exact_division(numerator, denominator).1,
         }
     }
 
-    fn variable(&mut self, variable: Variable) -> Value {
+    pub(super) fn variable(&mut self, variable: Variable) -> Value {
         match variable {
             Variable::Iter(iter) => self.iter(iter),
             Variable::Param(param) => {
@@ -80,12 +93,26 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Quotient and remainder of the division that rounds towards minus infinity.
-    fn floordiv(&mut self, numerator: &AffineExpr, denominator: &AffineExpr) -> (Value, Value) {
-        let left = self.affine(numerator);
-        if let Some(divisor) = denominator.as_constant()
-            && divisor & (divisor - 1) == 0
-        {
+    fn exact_division(
+        &mut self,
+        numerator: &AffineExpr,
+        denominator: &AffineExpr,
+    ) -> (Value, Value) {
+        let left = self.exact_affine(numerator);
+        if let Some(divisor) = denominator.as_constant() {
+            return self.floordiv_by_constant(left, divisor);
+        }
+        let mut right = self.exact_affine(denominator);
+        if self.program.checks == Checks::All {
+            // The divisor was not proved to be positive, and must not trap even where the quotient is a mere estimate.
+            let one = self.builder.ins().iconst(types::I64, 1);
+            right = self.builder.ins().smax(right, one);
+        }
+        self.floordiv(left, right)
+    }
+
+    pub(super) fn floordiv_by_constant(&mut self, left: Value, divisor: i64) -> (Value, Value) {
+        if divisor & (divisor - 1) == 0 {
             let quotient = self
                 .builder
                 .ins()
@@ -93,7 +120,12 @@ impl FunctionLowering<'_, '_, '_> {
             let remainder = self.builder.ins().band_imm_s(left, divisor - 1);
             return (quotient, remainder);
         }
-        let right = self.affine(denominator);
+        let right = self.builder.ins().iconst(types::I64, divisor);
+        self.floordiv(left, right)
+    }
+
+    /// Quotient and remainder of the division that rounds towards minus infinity, by a positive divisor.
+    pub(super) fn floordiv(&mut self, left: Value, right: Value) -> (Value, Value) {
         let ins = &mut self.builder;
         let truncated = ins.ins().sdiv(left, right);
         let product = ins.ins().imul(truncated, right);
@@ -122,7 +154,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     fn bound(&mut self, bound: &Bound, pick: fn(&mut Self, Value, Value) -> Value) -> Value {
-        let values: Vec<_> = bound.0.iter().map(|expr| self.affine(expr)).collect();
+        let values: Vec<_> = bound.0.iter().map(|it| self.affine(it, None)).collect();
         let picked = values
             .into_iter()
             .reduce(|left, right| pick(self, left, right));
@@ -147,8 +179,8 @@ impl FunctionLowering<'_, '_, '_> {
             Relation::Less => IntCC::SignedLessThan,
             Relation::Equal => IntCC::Equal,
         };
-        let left = self.affine(&condition.left);
-        let right = self.affine(&condition.right);
+        let left = self.affine(&condition.left, None);
+        let right = self.affine(&condition.right, None);
         self.builder.ins().icmp(code, left, right)
     }
 }

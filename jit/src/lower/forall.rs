@@ -51,7 +51,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// The free names of the body but the parameters, which it reads again from the arguments.
+    /// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
+    /// are among them: a fault tells their values.
     fn captured(&self, forall: &Forall) -> FreeNames {
         let kernel = self.program.kernel;
         let mut free = FreeNames::of(&forall.body, forall.iter);
@@ -61,6 +62,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for private in &forall.privates {
             free.arrays.remove(&private.buffer);
         }
+        free.iters.extend(self.enclosing_iters());
         free
     }
 
@@ -142,7 +144,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<Value, CompileError> {
         let strategy = strategy_number(&forall.strategy)?;
         let table = self.stack(size_of::<ForallCall>());
-        let count = self.affine(&forall.count);
+        let count = self.affine(&forall.count, None);
         let trips = self.trips(forall, count);
         let private_count = self
             .builder
@@ -186,7 +188,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
-        let (lower, upper) = (self.affine(lower), self.affine(upper));
+        let (lower, upper) = (self.exact_affine(lower), self.exact_affine(upper));
         self.builder.ins().isub(upper, lower)
     }
 

@@ -13,8 +13,8 @@ use la_arena::ArenaMap;
 use std::mem::offset_of;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    ArrayId, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Parameter, Place, ScalarId, Type,
-    UnaryOp,
+    ArrayId, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Operand, Parameter, Place, ScalarId,
+    Type, UnaryOp,
 };
 use strew_runtime::abi::{Call, Slot, Status};
 
@@ -130,7 +130,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let extents = declared
             .extents
             .iter()
-            .map(|extent| self.affine(extent))
+            .map(|extent| self.exact_affine(extent))
             .collect();
         self.arrays.insert(
             array,
@@ -332,16 +332,22 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     /// The incoming value and the combiner's body; adding a negated float is subtracting it, which saves the sign flip.
     fn incoming(&mut self, combiner: &Combiner, ty: Type, value: &'k Expr) -> (Value, Expr) {
         let body = combiner.body(ty);
-        match (body, value) {
-            (
-                Expr::Binary(BinaryOp::Add, held, other, span),
-                Expr::Unary(UnaryOp::Neg, negated),
-            ) => (
-                self.expr(negated),
-                Expr::Binary(BinaryOp::Sub, held, other, span),
-            ),
-            (body, value) => (self.expr(value), body),
+        let (Expr::Binary(BinaryOp::Add, held, other, span), Expr::Unary(UnaryOp::Neg, negated)) =
+            (&body, value)
+        else {
+            return (self.expr(value), body);
+        };
+        let operands = (&**held, &**other);
+        if operands
+            != (
+                &Expr::Operand(Operand::Held),
+                &Expr::Operand(Operand::Incoming),
+            )
+        {
+            return (self.expr(value), body);
         }
+        let difference = Expr::Binary(BinaryOp::Sub, held.clone(), other.clone(), *span);
+        (self.expr(negated), difference)
     }
 
     fn set_local(&mut self, local: LocalId, value: Value) {

@@ -6,6 +6,7 @@
 
 mod access;
 mod affine;
+mod checked;
 mod combine;
 mod convert;
 mod expr;

@@ -1,0 +1,213 @@
+//! Runs a kernel in the interpreter and as machine code, on arguments of any type.
+
+use std::num::NonZeroUsize;
+use strew_affine::interpret::{self, ForallOrder, interpret};
+use strew_affine::verify::{Verified, verify};
+use strew_affine::{Type, Value, text};
+use strew_jit::{
+    Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, Options, Target,
+    compile,
+};
+use strew_runtime::{Runtime, Settings};
+
+pub(crate) const FUEL: u64 = 1_000_000;
+
+/// What stands for a fault where something affine left 64 bits.
+pub(crate) const BEYOND: &str = "beyond 64 bits";
+
+/// What stands for a fault where the interpreter gave up.
+pub(crate) const ENDLESS: &str = "endless";
+
+/// The cells of an array as a slice of the right type, which is what compiled code takes.
+#[derive(Clone, Debug)]
+pub(crate) enum Cells {
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Runs `$body` with `$cells` bound to the vector inside.
+macro_rules! on_cells {
+    ($value:expr, $cells:ident => $body:expr) => {
+        match $value {
+            Cells::I8($cells) => $body,
+            Cells::I16($cells) => $body,
+            Cells::I32($cells) => $body,
+            Cells::I64($cells) => $body,
+            Cells::U8($cells) => $body,
+            Cells::U16($cells) => $body,
+            Cells::U32($cells) => $body,
+            Cells::U64($cells) => $body,
+            Cells::F32($cells) => $body,
+            Cells::F64($cells) => $body,
+        }
+    };
+}
+
+impl Cells {
+    pub(crate) fn of(ty: Type, values: &[Value]) -> Self {
+        let bits = values.iter().map(|it| it.bits());
+        match ty {
+            Type::I8 => Self::I8(bits.map(|it| it as i8).collect()),
+            Type::I16 => Self::I16(bits.map(|it| it as i16).collect()),
+            Type::I32 => Self::I32(bits.map(|it| it as i32).collect()),
+            Type::I64 => Self::I64(bits.map(|it| it as i64).collect()),
+            Type::U8 => Self::U8(bits.map(|it| it as u8).collect()),
+            Type::U16 => Self::U16(bits.map(|it| it as u16).collect()),
+            Type::U32 => Self::U32(bits.map(|it| it as u32).collect()),
+            Type::F32 => Self::F32(bits.map(|it| f32::from_bits(it as u32)).collect()),
+            Type::F64 => Self::F64(bits.map(f64::from_bits).collect()),
+            Type::U64 | Type::Bool => Self::U64(bits.collect()),
+        }
+    }
+
+    fn values(&self) -> Vec<Value> {
+        on_cells!(self, cells => cells.iter().map(|it| it.to_value()).collect())
+    }
+
+    pub(crate) fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
+        match kind {
+            ArgumentKind::Write(_) => {
+                on_cells!(self, cells => Argument::Write(ArrayMut::new(cells)))
+            }
+            _ => on_cells!(self, cells => Argument::Read(ArrayRef::new(cells))),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    Scalar(Value),
+    Array(Cells),
+}
+
+impl Given {
+    pub(crate) fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
+        match self {
+            Self::Scalar(value) => Argument::Scalar(*value),
+            Self::Array(cells) => cells.argument(kind),
+        }
+    }
+}
+
+pub(crate) fn scalar<T: Element>(value: T) -> Given {
+    Given::Scalar(value.to_value())
+}
+
+pub(crate) fn array<T: Element>(values: &[T]) -> Given {
+    let values: Vec<_> = values.iter().map(|it| it.to_value()).collect();
+    Given::Array(Cells::of(T::TYPE, &values))
+}
+
+pub(crate) fn kernel(source: &str) -> Verified {
+    let mut kernels = text::parse(source).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
+    verify(kernels.remove(0)).unwrap_or_else(|violations| panic!("{source}\n{violations:?}"))
+}
+
+/// All arrays after the call, or the fault in words and the iterators at it.
+pub(crate) type Outcome = Result<Vec<Vec<Value>>, (String, Vec<(String, i64)>)>;
+
+pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder) -> Outcome {
+    let argument = |it: &Given| match it {
+        Given::Scalar(value) => interpret::Argument::Scalar(*value),
+        Given::Array(cells) => interpret::Argument::Array(cells.values()),
+    };
+    let mut arguments: Vec<_> = given.iter().map(argument).collect();
+    let outcome = interpret(kernel, &mut arguments, FUEL, order);
+    let arrays = arguments.into_iter().filter_map(|it| match it {
+        interpret::Argument::Array(cells) => Some(cells),
+        interpret::Argument::Scalar(_) => None,
+    });
+    match outcome {
+        Ok(()) => Ok(arrays.collect()),
+        Err(interpret::Stop::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
+        Err(interpret::Stop::Overflow) => Err((BEYOND.to_owned(), vec![])),
+        Err(interpret::Stop::OutOfFuel) => Err((ENDLESS.to_owned(), vec![])),
+        Err(other) => panic!("the interpreter stopped: {other}"),
+    }
+}
+
+pub(crate) fn executed(
+    code: &Compiled,
+    given: &[Given],
+    threads: usize,
+    settings: &Settings,
+) -> Outcome {
+    let before = given;
+    let mut given = given.to_vec();
+    let kinds = code.argument_kinds().to_vec();
+    let pairs = given.iter_mut().zip(kinds);
+    let mut arguments: Vec<_> = pairs.map(|(given, kind)| given.argument(kind)).collect();
+    let threads = NonZeroUsize::new(threads);
+    let runtime = Runtime::new(threads).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = code.call(&runtime, settings, &mut arguments);
+    drop(arguments);
+    if outcome.is_err() {
+        let untouched = format!("{given:?}") == format!("{before:?}");
+        assert!(
+            untouched,
+            "arrays changed though the call failed: {outcome:?}"
+        );
+    }
+    match outcome {
+        Ok(_) => Ok(given
+            .iter()
+            .filter_map(|it| match it {
+                Given::Array(cells) => Some(cells.values()),
+                Given::Scalar(_) => None,
+            })
+            .collect()),
+        Err(CallError::Fault(fault)) => {
+            let words = fault.to_string();
+            let words = words.split(", in kernel").next().unwrap_or_default();
+            Err((words.to_owned(), fault.iteration))
+        }
+        Err(CallError::Size { .. }) => Err((BEYOND.to_owned(), vec![])),
+        Err(other) => panic!("the call failed: {other}"),
+    }
+}
+
+pub(crate) fn same(left: &Outcome, right: &Outcome) -> bool {
+    let equal = |(left, right): (&Value, &Value)| {
+        let nan = |it: &Value| it.as_float().is_some_and(f64::is_nan);
+        left == right || nan(left) && nan(right)
+    };
+    match (left, right) {
+        (Ok(left), Ok(right)) => left.iter().flatten().zip(right.iter().flatten()).all(equal),
+        (Err(left), Err(right)) => left == right,
+        _ => false,
+    }
+}
+
+/// Interpreter and compiled code do the same; the outcome, for tests that know it.
+#[track_caller]
+pub(crate) fn check(source: &str, given: &[Given]) -> Outcome {
+    let kernel = kernel(source);
+    let expected = interpreted(&kernel, given, ForallOrder::Forward);
+    let backward = interpreted(&kernel, given, ForallOrder::Backward);
+    if expected.is_ok() {
+        assert!(
+            same(&expected, &backward),
+            "{source}\nbackward: {backward:?}"
+        );
+    }
+    for target in [Target::Native, Target::Baseline] {
+        let code = compile(&kernel, &Options { target });
+        let code = code.unwrap_or_else(|error| panic!("{source}\n{error}"));
+        for threads in [1, 2, 4] {
+            let found = executed(&code, given, threads, &Settings::default());
+            assert!(
+                same(&expected, &found),
+                "{source}\n{target:?}, {threads} threads\nexpected {expected:?}\nfound {found:?}"
+            );
+        }
+    }
+    expected
+}

@@ -1,0 +1,230 @@
+//! Sizes at which an unchecked step would leave an array, trap, or compute something else than the interpreter.
+
+use crate::common::{BEYOND, array, check, executed, interpreted, kernel, same, scalar};
+use strew_affine::interpret::ForallOrder;
+use strew_jit::{CallError, Options, compile};
+use strew_runtime::{Runtime, Settings};
+
+#[track_caller]
+fn check_beyond(source: &str, given: &[crate::common::Given]) {
+    assert_eq!(check(source, given), Err((BEYOND.to_owned(), vec![])));
+}
+
+#[test]
+fn a_numerator_beyond_64_bits_does_not_become_a_subscript() {
+    let source = "kernel @k(n: i64, a: i32[n]) {
+      affine.for i in 1073741824..1073741825 {
+        a[(i * 1099511627776) floordiv 1099511627776 - 1073741824] = 7
+      }
+    }";
+    check_beyond(source, &[scalar(1_i64), array(&[0_i32])]);
+}
+
+#[test]
+fn an_unsigned_size_beyond_i64_is_refused() {
+    let source = "kernel @k(n: u64, a: i32[4]) { a[n floordiv 2305843009213693952] = 7 }";
+    check_beyond(source, &[scalar(1_u64 << 63), array(&[0_i32; 4])]);
+    let extent =
+        "kernel @k(n: u64, at: i64, a: i32[n floordiv 2305843009213693952]) { a[i64(at)] = 7 }";
+    let code = compile(&kernel(extent), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+    let given = [scalar(1_u64 << 63), scalar(9_i64), array(&[0_i32; 3])];
+    let found = executed(&code, &given, 1, &Settings::default());
+    assert_eq!(found, Err((BEYOND.to_owned(), vec![])));
+}
+
+#[test]
+fn an_unsigned_number_that_is_no_size_may_be_any() {
+    let source = "kernel @k(n: i64, seed: u64, a: u64[n]) {
+      affine.for i in 0..n { a[i] = seed ^ u64(i) }
+    }";
+    let given = [scalar(3_i64), scalar(u64::MAX), array(&[0_u64; 3])];
+    assert!(check(source, &given).is_ok());
+}
+
+#[test]
+fn a_divisor_below_one_is_no_trap() {
+    for divisor in [0_i64, -1] {
+        for body in [
+            "scf.for k in i64(0)..n { a[k floordiv d] = 1 }",
+            "scf.for k in i64(0)..n { affine.for i in 0..k mod d { a[i] = 1 } }",
+            "affine.for i in 0..n { a[i mod d] = 1 }",
+            "scf.forall c in 0..n private(p: i32[n] = identity(add)) merge(a reduce(add) p) {
+               affine.for i in c floordiv d..n { p[i] reduce(add) 1 } }",
+        ] {
+            let source = format!("kernel @k(n: i64, d: i64, a: i32[n]) {{ {body} }}");
+            check_beyond(
+                &source,
+                &[scalar(3_i64), scalar(divisor), array(&[0_i32; 3])],
+            );
+            let nothing = [scalar(0_i64), scalar(divisor), array::<i32>(&[])];
+            assert!(check(&source, &nothing).is_ok(), "{source}");
+        }
+    }
+}
+
+#[test]
+fn computed_iterators_do_not_wrap_in_affine_expressions() {
+    let far = 1_i64 << 32;
+    for body in [
+        "scf.for k in far..far + 1 { a[k * 4294967296] = 7 }",
+        "scf.for k in far..far + 1 { a[k * far] = 7 }",
+        "scf.for k in far..far + 1 { affine.for i in k * far..k * far + 1 { a[i] = 7 } }",
+        "scf.for k in far..far + 1 { affine.if (k * far <= 0) { a[0] = 7 } }",
+    ] {
+        let source = format!("kernel @k(far: i64, a: i32[2]) {{ {body} }}");
+        check_beyond(&source, &[scalar(far), array(&[1_i32, 2])]);
+    }
+    let last = "kernel @k(most: i64, a: i32[2]) { scf.for k in most - 1..most { a[k + 2] = 7 } }";
+    check_beyond(last, &[scalar(i64::MAX), array(&[1_i32, 2])]);
+}
+
+#[test]
+fn bounds_beyond_64_bits_matter_only_where_they_are_reached() {
+    let source = "kernel @k(n: i64, m: i64, a: i32[m]) {
+      affine.for i in 0..m { affine.for j in n * 4..n * 5 { a[i] = 1 } }
+    }";
+    let nothing = [scalar(i64::MAX), scalar(0_i64), array::<i32>(&[])];
+    assert!(check(source, &nothing).is_ok());
+    check_beyond(
+        source,
+        &[scalar(i64::MAX), scalar(2_i64), array(&[0_i32; 2])],
+    );
+}
+
+#[test]
+fn what_was_written_before_an_affine_fault_is_put_back() {
+    // `check` holds the arrays against what they were.
+    let source = "kernel @k(n: i64, a: i32[n]) { affine.for i in 0..n { a[i + 2] = 7 } }";
+    assert!(check(source, &[scalar(5_i64), array(&[1_i32; 5])]).is_err());
+}
+
+#[test]
+fn a_fault_in_a_chunk_tells_all_loops_around() {
+    let source = "kernel @k(n: i64, key: i32[n], out: i32[n]) {
+      affine.for r in 2..n {
+        scf.forall c in 0..n private(p: i32[n] = identity(add)) merge(out reduce(add) p) {
+          p[key[c]] reduce(add) 1
+        }
+      }
+    }";
+    let given = [scalar(4_i64), array(&[0_i32, 1, 9, 2]), array(&[0_i32; 4])];
+    let iteration = vec![("r".to_owned(), 2), ("c".to_owned(), 2)];
+    let outcome = check(source, &given);
+    assert_eq!(outcome.map_err(|it| it.1), Err(iteration));
+}
+
+#[test]
+fn a_private_buffer_changes_when_a_forall_merges_into_it() {
+    let source = "kernel @k(n: i64, seen: i32[n], out: i32[n]) {
+      scf.forall c in 0..2 private(p: i32[n] = identity(add), s: i32[n] = identity(add))
+          merge(out reduce(add) p, seen reduce(add) s) {
+        let before: i32 = p[0]
+        scf.forall d in 0..3 private(q: i32[n] = identity(add)) merge(p reduce(add) q) {
+          q[0] reduce(add) 5
+        }
+        s[0] reduce(add) p[0] * 10 + before
+      }
+    }";
+    let given = [scalar(1_i64), array(&[0_i32]), array(&[0_i32])];
+    assert!(check(source, &given).is_ok());
+}
+
+#[test]
+fn many_arrays_and_many_captured_values() {
+    let count = 300;
+    let join = |each: &dyn Fn(usize) -> String, by: &str| {
+        let all: Vec<_> = (0..count).map(each).collect();
+        all.join(by)
+    };
+    let source = format!(
+        "kernel @k(n: i64, {}, out: i64[n]) {{ {} scf.forall c in 0..n private(p: i64[n] = identity(add)) merge(out reduce(add) p) {{ p[c] = {} }} }}",
+        join(&|it| format!("a{it}: i64[n]"), ", "),
+        join(&|it| format!("let v{it}: i64 = a{it}[0] * {it} + n"), " "),
+        (0..count / 4)
+            .map(|it| format!("(v{} + a{}[c])", it * 4, it * 3))
+            .collect::<Vec<_>>()
+            .join(" ^ "),
+    );
+    let mut given = vec![scalar(2_i64)];
+    given.extend((0..count as i64).map(|it| array(&[it, it * 3])));
+    given.push(array(&[1_i64, 2]));
+    assert!(check(&source, &given).is_ok());
+}
+
+/// Frames larger than a page.
+#[test]
+fn thousands_of_captured_values() {
+    let count = 1500;
+    let declare: String = (0..count)
+        .map(|it| format!("var v{it}: i64 = n * {it} "))
+        .collect();
+    let use_all: String = (0..count)
+        .map(|it| format!("p[c] reduce(add) v{it} "))
+        .collect();
+    let source = format!(
+        "kernel @k(n: i64, out: i64[n]) {{ {declare} scf.forall c in 0..n private(p: i64[n] = identity(add)) merge(out reduce(add) p) {{ {use_all} }} }}"
+    );
+    let kernel = kernel(&source);
+    let code = compile(&kernel, &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+    let given = [scalar(2_i64), array(&[1_i64, 2])];
+    let expected = interpreted(&kernel, &given, ForallOrder::Forward);
+    let found = executed(&code, &given, 2, &Settings::default());
+    assert!(same(&expected, &found), "{found:?}");
+}
+
+/// As many mappings after thousands of kernels as after some.
+#[cfg(target_os = "linux")]
+#[test]
+fn code_is_freed_with_its_last_handle() {
+    let executable = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        maps.lines().filter(|line| line.contains("r-xp")).count()
+    };
+    let kernel = kernel("kernel @k(n: i64, a: i32[n]) { affine.for i in 0..n { a[i + 0] = 1 } }");
+    let round = |times: usize| {
+        for _ in 0..times {
+            let code = compile(&kernel, &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+            let clone = code.clone();
+            drop(code);
+            let found = executed(
+                &clone,
+                &[scalar(1_i64), array(&[0_i32])],
+                1,
+                &Settings::default(),
+            );
+            assert!(found.is_ok());
+        }
+    };
+    round(20);
+    let before = executable();
+    round(1000);
+    // Other tests compile at the same time.
+    assert!(executable() < before + 500, "{before} {}", executable());
+}
+
+#[test]
+fn a_while_loop_in_a_chunk_can_be_stopped() {
+    let source = "kernel @k(n: i64, out: i32[n]) {
+      scf.forall c in 0..4 private(p: i32[n] = identity(add)) merge(out reduce(add) p) strategy(dense) {
+        scf.while true { p[0] reduce(add) 1 }
+      }
+    }";
+    let code = compile(&kernel(source), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+    let settings = Settings::default();
+    let token = settings.stop.clone();
+    let runtime = Runtime::new(std::num::NonZeroUsize::new(2)).unwrap_or_else(|it| panic!("{it}"));
+    let mut out = [3_i32];
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        token.stop();
+    });
+    let mut arguments = [
+        strew_jit::Argument::Scalar(strew_affine::Value::i64(1)),
+        strew_jit::Argument::Write(strew_jit::ArrayMut::new(&mut out)),
+    ];
+    let outcome = code.call(&runtime, &settings, &mut arguments);
+    let stopped = CallError::Failure(strew_runtime::Failure::Stopped);
+    assert_eq!(outcome.err(), Some(stopped));
+    assert_eq!(out, [3]);
+    assert!(stopper.join().is_ok());
+}
