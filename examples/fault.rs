@@ -26,7 +26,7 @@ fn main() -> Result<(), Error> {
         panic!("expected a fault, found {outcome:?}");
     };
     println!("{fault}");
-    assert_eq!(fault.position().line, 4);
+    assert_eq!(fault.position().line, 5);
     assert_eq!(fault.iteration(), [("i".to_owned(), 2)]);
     assert!(matches!(
         fault.kind(),

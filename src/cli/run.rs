@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy};
 
+/// The status of a process that Ctrl-C ended, as shells count it.
+const INTERRUPTED: i32 = 130;
+
 /// The arrays of a call by the names of their parameters.
 type Arrays = BTreeMap<String, Array>;
 
@@ -60,8 +63,14 @@ fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Fai
 fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
     let stop = StopToken::new();
     let on_interrupt = stop.clone();
-    // Without a handler the first Ctrl-C ends the process at once, which loses nothing but the message.
-    let _ = ctrlc::set_handler(move || on_interrupt.stop());
+    // The first Ctrl-C ends the call, so that nothing is left behind; a second one means now.
+    // Where no handler can be set, the first one ends the process.
+    let _ = ctrlc::set_handler(move || {
+        if on_interrupt.is_stopped() {
+            std::process::exit(INTERRUPTED);
+        }
+        on_interrupt.stop();
+    });
     let mut kernel = kernel
         .mode(mode(flags))
         .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get))
