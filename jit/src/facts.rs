@@ -36,30 +36,33 @@ impl Checks {
 /// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it, and in the bounds of those, is
 /// that of an affine loop or a forall.
 pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
-    let mut known = true;
-    expr.for_each_variable(&mut |variable| {
-        if let Variable::Iter(iter) = variable {
-            known &= is_known_iter(iter, loops);
+    // Outermost first, each loop once: to follow the bounds from the inside would take each of them again and again.
+    let mut known = BTreeSet::new();
+    for around in loops {
+        let is_known = match around {
+            Loop::Affine(affine) => {
+                let mut bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                bounds.all(|bound| is_over(bound, &known))
+            }
+            Loop::Forall(forall) => is_over(&forall.count, &known),
+            Loop::Scf(_) => false,
+        };
+        if is_known {
+            known.insert(around.iter());
         }
-    });
-    known
+    }
+    is_over(expr, &known)
 }
 
-fn is_known_iter(iter: IterId, loops: &[Loop<'_>]) -> bool {
-    let Some(depth) = loops.iter().position(|around| around.iter() == iter) else {
-        return false;
-    };
-    let outside = &loops[..depth];
-    match loops[depth] {
-        Loop::Affine(affine) => affine
-            .lower
-            .0
-            .iter()
-            .chain(&affine.upper.0)
-            .all(|bound| has_known_domain(bound, outside)),
-        Loop::Forall(forall) => has_known_domain(&forall.count, outside),
-        Loop::Scf(_) => false,
-    }
+/// Whether all iterators in `expr` are among `iters`.
+fn is_over(expr: &AffineExpr, iters: &BTreeSet<IterId>) -> bool {
+    let mut over = true;
+    expr.for_each_variable(&mut |variable| {
+        if let Variable::Iter(iter) = variable {
+            over &= iters.contains(&iter);
+        }
+    });
+    over
 }
 
 /// Calls `visit` for every affine expression of `kernel` but the extents of its arrays, with the loops around it.
@@ -204,13 +207,14 @@ fn guard(kernel: &Kernel) -> Guard {
 }
 
 /// Whether a run can end early although all is proved that can be: at a computed subscript, at an affine expression over computed
-/// bounds, at a division, in a `while`, which can be asked to stop, or in a forall with private buffers, for which there may be
+/// bounds, at a division, in a loop over computed bounds or a `while`, which
+/// can be asked to stop, or in a forall with private buffers, for which there may be
 /// no memory.
 fn can_fail(kernel: &Kernel) -> bool {
     let mut fails = false;
     walk(&kernel.body, &mut |node, _| {
         let ends_early = match node {
-            Node::ScfWhile { .. } => true,
+            Node::ScfWhile { .. } | Node::ScfFor(_) => true,
             Node::Forall(forall) => !forall.privates.is_empty(),
             _ => false,
         };

@@ -1,6 +1,6 @@
 //! Combiners: one update, and the fill and merge functions of private buffers.
 
-use super::convert::clif_type;
+use super::convert::{clif_type, convert};
 use super::operation::{self, vector_of};
 use super::{Program, signature};
 use crate::CompileError;
@@ -31,16 +31,33 @@ pub(super) fn apply(
         Expr::Operand(Operand::Held) => held,
         Expr::Operand(Operand::Incoming) => incoming,
         Expr::Unary(op, operand) => {
+            let of = type_of(operand, ty);
             let operand = on(builder, operand);
-            operation::unary(builder, *op, operand, ty)
+            operation::unary(builder, *op, operand, of)
         }
         Expr::Binary(op, left, right, _) => {
+            let of = type_of(left, ty);
             let (left, right) = (on(builder, left), on(builder, right));
-            operation::binary(builder, *op, left, right, ty)
+            operation::binary(builder, *op, left, right, of)
         }
         Expr::Compare(op, left, right) => {
+            let of = type_of(left, ty);
             let (left, right) = (on(builder, left), on(builder, right));
-            operation::compare(builder, *op, left, right, ty)
+            operation::compare(builder, *op, left, right, of)
+        }
+        // Nothing in a combiner can fault, so both sides may be computed.
+        Expr::And(left, right) => {
+            let (left, right) = (on(builder, left), on(builder, right));
+            builder.ins().band(left, right)
+        }
+        Expr::Or(left, right) => {
+            let (left, right) = (on(builder, left), on(builder, right));
+            builder.ins().bor(left, right)
+        }
+        Expr::Cast(to, operand) => {
+            let from = type_of(operand, ty);
+            let operand = on(builder, operand);
+            convert(builder, operand, from, *to)
         }
         Expr::Select(condition, then, otherwise) => {
             let condition = on(builder, condition);
@@ -52,8 +69,20 @@ pub(super) fn apply(
             let value = operation::constant(builder, *value);
             operation::splat(builder, lanes, value)
         }
-        // The laws of `Combine::body` allow nothing else.
-        _ => incoming,
+        // A verified combiner is made of operands and constants.
+        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => held,
+    }
+}
+
+/// The type of a part of a combiner's body whose operands are of type `ty`.
+fn type_of(part: &Expr, ty: Type) -> Type {
+    match part {
+        Expr::Constant(value) => value.ty(),
+        Expr::Cast(to, _) => *to,
+        Expr::Compare(..) | Expr::And(..) | Expr::Or(..) => Type::Bool,
+        Expr::Unary(_, operand) | Expr::Binary(_, operand, ..) => type_of(operand, ty),
+        Expr::Select(_, then, _) => type_of(then, ty),
+        Expr::Operand(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => ty,
     }
 }
 
@@ -128,7 +157,7 @@ impl Program<'_> {
     }
 
     fn fill(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let name = format!("fill.{combiner}.{ty}");
+        let name = format!("fill {combiner} {ty}");
         let identity = combiner.identity(ty).unwrap_or(Constant::zero(ty));
         self.helper(name, 2, |builder, params| {
             let [buffer, elements] = *params else { return };
@@ -150,7 +179,7 @@ impl Program<'_> {
     }
 
     fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let name = format!("merge.{combiner}.{ty}");
+        let name = format!("merge {combiner} {ty}");
         let body = combiner.body(ty);
         self.helper(name, 3, |builder, params| {
             let [held, incoming, elements] = *params else {

@@ -30,10 +30,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
         let captured = self.captured(forall);
         let signature = signature(&self.program.module, 5);
-        let name = format!(
-            "{}.{}",
-            self.program.kernel.name, self.program.kernel.iters[forall.iter].name
-        );
+        let name = format!("forall {}", self.program.kernel.iters[forall.iter].name);
         let id = self
             .program
             .module

@@ -9,6 +9,9 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Expr, IterId, Node, ScfFor};
 
+/// A loop over computed bounds looks at the stop token after so many turns.
+const TURNS_BETWEEN_LOOKS: i64 = 1 << 20;
+
 /// What every counted loop has.
 pub(super) struct Counted<'k> {
     pub(super) iter: IterId,
@@ -45,25 +48,71 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn counted(&mut self, counted: Counted<'k>) -> Result<(), CompileError> {
-        let Counted {
-            lower, upper, step, ..
-        } = counted;
+        let (lower, upper) = (counted.lower, counted.upper);
         let preheader = self.builder.create_block();
-        let turn = self.builder.create_block();
         let done = self.builder.create_block();
         let some = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
         self.builder.ins().brif(some, preheader, &[], done, &[]);
         self.builder.switch_to_block(preheader);
-        let turns = self.turns(lower, upper, step);
+        let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
-        self.builder.ins().jump(turn, &[BlockArg::Value(lower)]);
+        match (
+            counted.around,
+            counted.step.checked_mul(TURNS_BETWEEN_LOOKS),
+        ) {
+            (Loop::Scf(_), Some(strip)) => self.strips(&counted, strip)?,
+            _ => self.some_turns(&counted, lower, upper)?,
+        }
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips: bounds
+    /// that come from data can be anything.
+    fn strips(&mut self, counted: &Counted<'k>, strip: i64) -> Result<(), CompileError> {
+        let head = self.builder.create_block();
+        let look = self.builder.create_block();
+        let done = self.builder.create_block();
+        let first = self.builder.append_block_param(head, types::I64);
+        let upper = counted.upper;
+        let start = [BlockArg::Value(counted.lower)];
+        self.builder.ins().jump(head, &start);
+        self.builder.switch_to_block(head);
+        let left = self.builder.ins().isub(upper, first);
+        let beyond = IntCC::UnsignedGreaterThan;
+        let is_far = self.builder.ins().icmp_imm_u(beyond, left, strip);
+        let near = self.builder.ins().iadd_imm_s(first, strip);
+        let end = self.builder.ins().select(is_far, near, upper);
+        self.some_turns(counted, first, end)?;
+        let is_over = self.builder.ins().icmp(IntCC::Equal, end, upper);
+        self.builder.ins().brif(is_over, done, &[], look, &[]);
+        self.builder.set_cold_block(look);
+        self.builder.switch_to_block(look);
+        self.poll_stop();
+        self.builder.ins().jump(head, &[BlockArg::Value(end)]);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// The turns from `first`, which is below `end`.
+    fn some_turns(
+        &mut self,
+        counted: &Counted<'k>,
+        first: Value,
+        end: Value,
+    ) -> Result<(), CompileError> {
+        let turn = self.builder.create_block();
+        let done = self.builder.create_block();
+        let start = [BlockArg::Value(first)];
+        self.builder.ins().jump(turn, &start);
         self.builder.switch_to_block(turn);
         let iter = self.builder.append_block_param(turn, types::I64);
         self.iters.insert(counted.iter, iter);
         self.loops.push(counted.around);
         self.nodes(counted.body)?;
         self.loops.pop();
-        let (next, more) = self.next(iter, upper, step);
+        let (next, more) = self.next(iter, end, counted.step);
         self.builder
             .ins()
             .brif(more, turn, &[BlockArg::Value(next)], done, &[]);

@@ -102,9 +102,11 @@ impl<'k> Program<'k> {
     fn entry(&mut self) -> Result<FuncId, CompileError> {
         let kernel = self.kernel;
         let signature = signature(&self.module, 1);
+        // Kernels have any name. The first word keeps it apart from those of the other functions.
+        let name = format!("kernel {}", kernel.name);
         let id = self
             .module
-            .declare_function(&kernel.name, Linkage::Export, &signature)?;
+            .declare_function(&name, Linkage::Export, &signature)?;
         self.define(id, signature, |program, builder| {
             let mut function = FunctionLowering::start(program, builder);
             function.nodes(&kernel.body)?;

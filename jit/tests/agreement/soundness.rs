@@ -1,9 +1,12 @@
 //! Sizes at which an unchecked step would leave an array, trap, or compute something else than the interpreter.
 
 use crate::common::{BEYOND, array, check, executed, interpreted, kernel, same, scalar};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+use strew_affine::Value;
 use strew_affine::interpret::ForallOrder;
-use strew_jit::{CallError, Options, compile};
-use strew_runtime::{Runtime, Settings};
+use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
+use strew_runtime::{Failure, Runtime, Settings};
 
 #[track_caller]
 fn check_beyond(source: &str, given: &[crate::common::Given]) {
@@ -202,29 +205,99 @@ fn code_is_freed_with_its_last_handle() {
     assert!(executable() < before + 500, "{before} {}", executable());
 }
 
-#[test]
-fn a_while_loop_in_a_chunk_can_be_stopped() {
-    let source = "kernel @k(n: i64, out: i32[n]) {
-      scf.forall c in 0..4 private(p: i32[n] = identity(add)) merge(out reduce(add) p) strategy(dense) {
-        scf.while true { p[0] reduce(add) 1 }
-      }
-    }";
+/// Runs `source` on an array of one element, asks it to stop, and sees that it does.
+#[track_caller]
+fn check_stops(source: &str) {
     let code = compile(&kernel(source), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
     let settings = Settings::default();
     let token = settings.stop.clone();
-    let runtime = Runtime::new(std::num::NonZeroUsize::new(2)).unwrap_or_else(|it| panic!("{it}"));
+    let runtime = Runtime::new(NonZeroUsize::new(2)).unwrap_or_else(|it| panic!("{it}"));
     let mut out = [3_i32];
     let stopper = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         token.stop();
     });
     let mut arguments = [
-        strew_jit::Argument::Scalar(strew_affine::Value::i64(1)),
-        strew_jit::Argument::Write(strew_jit::ArrayMut::new(&mut out)),
+        Argument::Scalar(Value::i64(1)),
+        Argument::Write(ArrayMut::new(&mut out)),
     ];
     let outcome = code.call(&runtime, &settings, &mut arguments);
-    let stopped = CallError::Failure(strew_runtime::Failure::Stopped);
+    let stopped = CallError::Failure(Failure::Stopped);
     assert_eq!(outcome.err(), Some(stopped));
     assert_eq!(out, [3]);
     assert!(stopper.join().is_ok());
+}
+
+#[test]
+fn endless_loops_can_be_stopped() {
+    for body in [
+        "scf.while true { p[0] reduce(add) 1 }",
+        "scf.for k in i64(0)..9223372036854775807 { p[0] reduce(add) 1 }",
+        "scf.for k in i64(-9223372036854775807)..9223372036854775807 step 5 { p[0] reduce(add) 1 }",
+    ] {
+        check_stops(&format!("kernel @k(n: i64, p: i32[n]) {{ {body} }}"));
+        check_stops(&format!(
+            "kernel @k(n: i64, out: i32[n]) {{
+               scf.forall c in 0..4 private(p: i32[n] = identity(add)) merge(out reduce(add) p) strategy(dense) {{ {body} }}
+             }}"
+        ));
+    }
+}
+
+#[test]
+fn loops_over_computed_bounds_go_on_after_a_look_at_the_stop_token() {
+    let source = "kernel @k(n: i64, turns: i64[1], last: i64[1]) {
+      scf.for k in i64(-7)..n step 3 { turns[0] reduce(add) 1 last[0] = k }
+    }";
+    let code = compile(&kernel(source), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+    let strip = 3 << 20;
+    for n in [
+        strip - 8,
+        strip - 7,
+        strip - 6,
+        2 * strip - 7,
+        3 * strip + 1,
+    ] {
+        let given = [scalar(n), array(&[0_i64]), array(&[0_i64])];
+        let turns = (n + 7 + 2) / 3;
+        let found = executed(&code, &given, 1, &Settings::default());
+        let expected = [turns, 3 * (turns - 1) - 7].map(|it| vec![Value::i64(it)]);
+        assert_eq!(found, Ok(expected.to_vec()), "{n}");
+    }
+}
+
+/// Each bound names the loop before twice.
+#[test]
+fn deep_nests_compile_in_no_time() {
+    let depth = 90;
+    let loops: String = (1..depth)
+        .map(|it| format!("affine.for x{it} in x{0}..x{0} + 1 {{ ", it - 1))
+        .collect();
+    let source = format!(
+        "kernel @k(n: i64, a: i32[n]) {{ affine.for x0 in 0..n {{ {loops} a[x{}] = 7 {} }} }}",
+        depth - 1,
+        "}".repeat(depth - 1)
+    );
+    assert!(check(&source, &[scalar(2_i64), array(&[0_i32, 1])]).is_ok());
+}
+
+#[test]
+fn kernels_may_have_any_name() {
+    for name in [
+        "`fill.add.i32`",
+        "`merge add i32`",
+        "`forall c`",
+        "strew_run_forall",
+        "memcpy",
+    ] {
+        let source = format!(
+            "kernel @{name}(n: i64, out: i32[n]) {{
+               scf.forall c in 0..n private(p: i32[n] = identity(add)) merge(out reduce(add) p) strategy(dense) {{ p[c] reduce(add) 1 }}
+             }}"
+        );
+        assert!(
+            check(&source, &[scalar(2_i64), array(&[0_i32, 1])]).is_ok(),
+            "{name}"
+        );
+    }
 }
