@@ -299,7 +299,7 @@ impl Problem {
                 format!("give the length as a parameter in front of it: `{array}[n]`")
             }
             Self::LengthNotAffine { .. } => {
-                "a length is a sum of integer parameters, products of them, and constants"
+                "a length is a short sum of integer parameters, products of them, and constants"
                     .to_owned()
             }
             Self::UnknownName { nearest, .. } => {

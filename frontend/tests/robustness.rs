@@ -86,6 +86,30 @@ fn long_chains_of_operators_are_refused_by_their_depth() {
 }
 
 #[test]
+fn products_of_many_sums_are_not_multiplied_out() {
+    let names: Vec<String> = (0..60).map(|number| format!("p{number}")).collect();
+    let product = |of: &dyn Fn(&str) -> String| {
+        let pairs = names
+            .chunks(2)
+            .map(|pair| format!("({} + {})", of(&pair[0]), of(&pair[1])));
+        pairs.collect::<Vec<_>>().join(" * ")
+    };
+    let parameters = format!("long {}", names.join(", long "));
+    let length = product(&|name| name.to_owned());
+    let found = soon(&format!("void f({parameters}, double a[{length}]) {{ }}"));
+    assert!(
+        matches!(found.as_slice(), [Problem::LengthNotAffine { .. }]),
+        "{found:?}"
+    );
+    // No wrap is possible here, so that the range alone does not end it.
+    let subscript = product(&|name| format!("({name} & 1)"));
+    let found = soon(&format!(
+        "void f({parameters}, double a[p0]) {{ a[{subscript}] = 1; }}"
+    ));
+    assert_eq!(found, []);
+}
+
+#[test]
 fn garbage_is_answered_soon() {
     let cases = [
         "@".repeat(100_000),

@@ -1,7 +1,7 @@
 //! What a kernel takes: parameters, the shapes of arrays, and what the shapes tell about the parameters.
 
 use super::interval::Interval;
-use super::{Binding, Lowering};
+use super::{Binding, Lowering, value};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
 use crate::problem::{Problem, Unsupported};
 use crate::types::{self, Named, Position};
@@ -137,7 +137,7 @@ impl Lowering<'_> {
                 match op {
                     BinaryOp::Add => left.plus(&right).ok(),
                     BinaryOp::Sub => left.minus(&right).ok(),
-                    BinaryOp::Mul => left.times(&right).ok(),
+                    BinaryOp::Mul => value::product(&left, &right).ok(),
                     _ => None,
                 }
             }

@@ -7,8 +7,8 @@
 use super::interval::{Interval, Ranges};
 use crate::types::{common, promoted};
 use strew_affine::{
-    AffineExpr, BinaryOp, CompareOp, Condition, Expr, Relation, Span, Type, UnaryOp, Value,
-    Variable,
+    AffineExpr, BinaryOp, CompareOp, Condition, Expr, Overflow, Relation, Span, Type, UnaryOp,
+    Value, Variable,
 };
 
 /// An expression with its type and what is known of its value.
@@ -188,10 +188,7 @@ struct Exact {
 }
 
 impl Exact {
-    fn new(
-        range: Interval,
-        affine: Option<Result<AffineExpr, strew_affine::Overflow>>,
-    ) -> Option<Self> {
+    fn new(range: Interval, affine: Option<Result<AffineExpr, Overflow>>) -> Option<Self> {
         let affine = affine.and_then(Result::ok);
         Some(Self { range, affine })
     }
@@ -235,7 +232,7 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
             x.times(y),
             affine
                 .filter(|(l, r)| !(mentions_iterator(l) && mentions_iterator(r)))
-                .map(|(l, r)| l.times(r)),
+                .map(|(l, r)| product(l, r)),
         ),
         BinaryOp::Div => divided(left, constant.filter(|it| *it > 0)?),
         BinaryOp::Rem => remainder(left, constant.filter(|it| *it > 0)?),
@@ -256,6 +253,18 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
         }
         BinaryOp::BitOr | BinaryOp::BitXor => None,
     }
+}
+
+/// A product of sums is multiplied out, which is exponential in the number of its factors: no product gets more terms.
+const MOST_TERMS: usize = 256;
+
+/// `left * right`
+pub(crate) fn product(left: &AffineExpr, right: &AffineExpr) -> Result<AffineExpr, Overflow> {
+    let terms = |it: &AffineExpr| it.terms().len() + 1;
+    if terms(left).saturating_mul(terms(right)) > MOST_TERMS {
+        return Err(Overflow);
+    }
+    left.times(right)
 }
 
 /// C rounds towards zero: the same as rounding down where nothing is negative.
