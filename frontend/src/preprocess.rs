@@ -93,7 +93,9 @@ impl<'a> Preprocessor<'a, '_> {
             Token::UnterminatedComment => self.invalid(Problem::UnterminatedComment, span),
             Token::Text(_) => self.invalid(Problem::Unsupported(Unsupported::Text), span),
             Token::Type(TypeWord::Bool) => {
-                self.invalid(Problem::Unsupported(Unsupported::BoolType), span)
+                self.report(Problem::Unsupported(Unsupported::BoolType), span);
+                // What is declared with it exists nevertheless: its uses are not errors too.
+                Token::Type(TypeWord::Int)
             }
             Token::Reserved(word) => {
                 let word = Unsupported::Word(word.to_owned());

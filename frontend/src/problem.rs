@@ -406,7 +406,7 @@ impl fmt::Display for Problem {
             Self::NotVoid { function } => {
                 write!(f, "the kernel `{function}` does not return `void`")
             }
-            Self::NotAType { text } => write!(f, "`{text}` is not a type"),
+            Self::NotAType { text } => write!(f, "`{text}` is not a type of the language"),
             Self::VoidValue => f.write_str("`void` has no values"),
             Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),
             Self::UnnamedParameter => f.write_str("this parameter has no name"),

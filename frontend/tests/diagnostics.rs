@@ -140,7 +140,7 @@ fn constructs_that_are_not_in_the_language() {
         ),
         ("return;", "1 E011 `return` is not in the language yet"),
         (
-            "_Bool b = 1;",
+            "_Bool b = 1; a[0] = b;",
             "1 E011 the type `_Bool` is not in the language yet",
         ),
         (
@@ -209,7 +209,7 @@ fn signatures() {
         ),
         (
             "void f(long double x) {}",
-            "1:8 E021 `long double` is not a type",
+            "1:8 E021 `long double` is not a type of the language",
         ),
         ("void f(void x) {}", "1:8 E022 `void` has no values"),
         (
