@@ -72,10 +72,13 @@ fn random(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// One run of a variant.
+type Run = Box<dyn FnMut()>;
+
 /// A kernel on one set of keys, with all the ways to run it.
 struct Cell {
     name: String,
-    variants: Vec<(&'static str, Box<dyn FnMut()>)>,
+    variants: Vec<(&'static str, Run)>,
 }
 
 const VARIANTS: [&str; 5] = [
@@ -134,11 +137,11 @@ fn histogram(order: Order, keys: Arc<Vec<i32>>, outputs: usize) -> Cell {
             let sizes = (keys.len() as i64, out.len() as i32);
             let outcome = kernel.call((sizes.0, sizes.1, &keys, black_box(&mut out)));
             outcome.expect("keys in range");
-        }) as Box<dyn FnMut()>
+        }) as Run
     };
     let rust = |run: fn(&[i32], &mut [i32])| {
         let (keys, mut out) = buffer();
-        Box::new(move || run(&keys, black_box(&mut out))) as Box<dyn FnMut()>
+        Box::new(move || run(&keys, black_box(&mut out))) as Run
     };
     cell(
         format!("histogram i32/{outputs}/{}", order.name()),
@@ -165,11 +168,11 @@ fn weighted_sum(order: Order, keys: Arc<Vec<i32>>, outputs: usize) -> Cell {
             let sizes = (keys.len() as i64, out.len() as i32);
             let outcome = kernel.call((sizes.0, sizes.1, &keys, &weights, black_box(&mut out)));
             outcome.expect("keys in range");
-        }) as Box<dyn FnMut()>
+        }) as Run
     };
     let rust = |run: fn(&[i32], &[f64], &mut [f64])| {
         let (keys, weights, mut out) = buffer();
-        Box::new(move || run(&keys, &weights, black_box(&mut out))) as Box<dyn FnMut()>
+        Box::new(move || run(&keys, &weights, black_box(&mut out))) as Run
     };
     cell(
         format!("weighted sum f64/{outputs}/{}", order.name()),
@@ -193,7 +196,7 @@ fn weights(count: usize) -> Vec<f64> {
     (0..count).map(weight).collect()
 }
 
-fn cell(name: String, runs: [Box<dyn FnMut()>; VARIANTS.len()]) -> Cell {
+fn cell(name: String, runs: [Run; VARIANTS.len()]) -> Cell {
     let variants = VARIANTS.into_iter().zip(runs).collect();
     Cell { name, variants }
 }
@@ -265,10 +268,18 @@ fn ratio(rounds: &[[f64; VARIANTS.len()]], numerator: usize, denominator: usize)
     median(ratios.collect())
 }
 
-#[allow(clippy::print_stdout, reason = "the report of a bench goes to standard output")]
+#[allow(
+    clippy::print_stdout,
+    reason = "the report of a bench goes to standard output"
+)]
 fn print_ratios(cells: &mut [Cell], updates: usize, rounds: usize) {
-    println!("\n{updates} updates, {THREADS} threads, medians of {rounds} paired rounds, ns per update\n");
-    println!("| cell | {} | serial / unchecked | speed-up over strew serial | speed-up over rayon |", VARIANTS.join(" | "));
+    println!(
+        "\n{updates} updates, {THREADS} threads, medians of {rounds} paired rounds, ns per update\n"
+    );
+    println!(
+        "| cell | {} | serial / unchecked | speed-up over strew serial | speed-up over rayon |",
+        VARIANTS.join(" | ")
+    );
     println!("|---|{}", "--:|".repeat(VARIANTS.len() + 3));
     let (mut over_unchecked, mut speedups) = (Vec::new(), Vec::new());
     for cell in cells {
@@ -288,13 +299,22 @@ fn print_ratios(cells: &mut [Cell], updates: usize, rounds: usize) {
         speedups.push(speedup);
     }
     let worst = over_unchecked.iter().copied().fold(0.0, f64::max);
-    println!("\nstrew serial / rustc unchecked: median {:.2}, worst {worst:.2}", median(over_unchecked));
+    println!(
+        "\nstrew serial / rustc unchecked: median {:.2}, worst {worst:.2}",
+        median(over_unchecked)
+    );
     let worst = speedups.iter().copied().fold(f64::INFINITY, f64::min);
-    println!("strew parallel over strew serial: median {:.2}, worst {worst:.2}", median(speedups));
+    println!(
+        "strew parallel over strew serial: median {:.2}, worst {worst:.2}",
+        median(speedups)
+    );
 }
 
 /// From source text to callable code, a new compiler each time.
-#[allow(clippy::print_stdout, reason = "the report of a bench goes to standard output")]
+#[allow(
+    clippy::print_stdout,
+    reason = "the report of a bench goes to standard output"
+)]
 fn print_compile_times(rounds: usize) {
     for (name, source) in [("histogram", HISTOGRAM), ("weighted_sum", WEIGHTED_SUM)] {
         let compile = |_| {
@@ -305,6 +325,9 @@ fn print_compile_times(rounds: usize) {
             start.elapsed().as_secs_f64() * 1e6
         };
         let times: Vec<f64> = (0..rounds).map(compile).collect();
-        println!("{name}: source text to callable code in {:.0} µs (median of {rounds})", median(times));
+        println!(
+            "{name}: source text to callable code in {:.0} µs (median of {rounds})",
+            median(times)
+        );
     }
 }
