@@ -5,7 +5,7 @@ use super::combine;
 use super::convert::clif_type;
 use crate::CompileError;
 use cranelift_codegen::ir::{
-    self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
+    self, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, Value, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::Module;
@@ -32,6 +32,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) loops: Vec<Loop<'k>>,
     stop: Value,
     pub(super) updates: Variable,
+    /// Where faults leave the function, one block for each set of loops around, outermost first.
+    pub(super) fault_exits: Vec<(Vec<IterId>, Block)>,
 }
 
 /// Where the value of a local is.
@@ -91,6 +93,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             loops: Vec::new(),
             stop,
             updates,
+            fault_exits: Vec::new(),
         };
         function.read_arguments(slots);
         function

@@ -10,7 +10,7 @@ use strew_jit::{
 };
 use strew_runtime::{Runtime, Settings};
 
-pub(crate) const FUEL: u64 = 1_000_000;
+pub(crate) const FUEL: u64 = 100_000;
 
 /// What stands for a fault where something affine left 64 bits.
 pub(crate) const BEYOND: &str = "beyond 64 bits";

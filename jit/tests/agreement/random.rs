@@ -248,7 +248,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// Merges integers only, whose grouping is free. The body writes its private buffers alone: with others it would race.
+    /// Merges integers only, whose grouping is free. Besides its private buffers the body writes one element of another array that
+    /// belongs to its iteration: with more it would race.
     fn forall(&mut self, depth: usize) {
         let integers = self.writable.iter().filter(|it| !it.ty.starts_with('f'));
         let mut targets: Vec<_> = integers.cloned().collect();
@@ -283,11 +284,27 @@ impl Writer {
         self.locals.iter_mut().for_each(|it| it.settable = false);
         let is_target = |it: &ArrayName| targets.iter().any(|target| target.name == it.name);
         self.readable.retain(|it| !is_target(it));
+        let flat = |it: &&ArrayName| it.extents.len() == 1 && !is_target(it);
+        let direct: Vec<_> = self.writable.iter().filter(flat).cloned().collect();
+        let direct = (!direct.is_empty() && self.dice.chance(50)).then(|| self.dice.pick(&direct));
+        if let Some(direct) = &direct {
+            self.readable.retain(|it| it.name != direct.name);
+        }
         if self.dice.chance(40) {
             self.readable.extend(buffers.iter().cloned());
         }
         self.writable = buffers;
-        self.looped(&head, iter, depth);
+        self.text.push_str(&head);
+        self.iters.push(iter.clone());
+        self.line("{");
+        if let Some(ArrayName { name, ty, .. }) = direct {
+            let value = self.expr(ty, 2);
+            self.line(&format!("{name}[{iter}] = {value}"));
+        }
+        self.line("affine.if (0 <= 0)");
+        self.block(depth - 1);
+        self.line("}");
+        self.iters.pop();
         (self.locals, self.readable, self.writable) = outside;
     }
 
