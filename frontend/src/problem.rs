@@ -376,7 +376,7 @@ impl Uncounted {
             Self::Header => "write it as `for (int64_t i = first; i < end; i++)`",
             Self::IteratorAssigned => "leave the iterator alone in the body",
             Self::BoundChanges => "copy the bound into a `const` local in front of the loop",
-            Self::MayWrap => "give the iterator the type of the bound and compare with `<`",
+            Self::MayWrap => "declare the iterator `int64_t` and compare with `<`",
         }
     }
 }
