@@ -168,6 +168,11 @@ impl Facts {
         self.guard != Guard::Forall
     }
 
+    /// Whether a run that is left early can be made good.
+    pub(crate) fn can_stop(&self) -> bool {
+        self.guard != Guard::Nobody
+    }
+
     /// The array parameters to copy before a run, so that they can be put back after a fault.
     pub(crate) fn copied_before_run(&self, kernel: &Kernel, checks: Checks) -> Vec<ArrayId> {
         match (&self.guard, checks) {

@@ -6,11 +6,14 @@ use super::function::FunctionLowering;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, walk};
 use strew_affine::{AffineFor, Expr, IterId, Node, ScfFor};
 
-/// A loop over computed bounds looks at the stop token after so many turns.
+/// A loop that looks at the stop token does so after so many turns.
 const TURNS_BETWEEN_LOOKS: i64 = 1 << 20;
+
+/// The same for a loop around loops.
+const OUTER_TURNS_BETWEEN_LOOKS: i64 = 1 << 6;
 
 /// What every counted loop has.
 pub(super) struct Counted<'k> {
@@ -56,20 +59,37 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(preheader);
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
-        match (
-            counted.around,
-            counted.step.checked_mul(TURNS_BETWEEN_LOOKS),
-        ) {
-            (Loop::Scf(_), Some(strip)) => self.strips(&counted, strip)?,
-            _ => self.some_turns(&counted, lower, upper)?,
+        match self.strip(&counted) {
+            Some(strip) => self.strips(&counted, strip)?,
+            None => self.some_turns(&counted, lower, upper)?,
         }
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
         Ok(())
     }
 
-    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips: bounds
-    /// that come from data can be anything.
+    /// The distance of values between two looks at the stop token, if the loop is to look. Loops over computed bounds do, since those
+    /// can be anything, and the outermost loop of a function does, unless nobody could put the outputs back.
+    fn strip(&self, counted: &Counted<'k>) -> Option<i64> {
+        let is_inside = |around: &&Loop<'_>| !matches!(around, Loop::Forall(_));
+        let looks = match counted.around {
+            Loop::Scf(_) => true,
+            Loop::Affine(_) => {
+                self.program.facts.can_stop() && self.loops.last().filter(is_inside).is_none()
+            }
+            // The runtime looks between its calls of the body.
+            Loop::Forall(_) => false,
+        };
+        let mut turns = TURNS_BETWEEN_LOOKS;
+        walk(counted.body, &mut |node, _| {
+            if Loop::of(node).is_some() {
+                turns = OUTER_TURNS_BETWEEN_LOOKS;
+            }
+        });
+        looks.then(|| counted.step.checked_mul(turns)).flatten()
+    }
+
+    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips.
     fn strips(&mut self, counted: &Counted<'k>, strip: i64) -> Result<(), CompileError> {
         let head = self.builder.create_block();
         let look = self.builder.create_block();

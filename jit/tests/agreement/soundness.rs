@@ -234,6 +234,8 @@ fn endless_loops_can_be_stopped() {
         "scf.while true { p[0] reduce(add) 1 }",
         "scf.for k in i64(0)..9223372036854775807 { p[0] reduce(add) 1 }",
         "scf.for k in i64(-9223372036854775807)..9223372036854775807 step 5 { p[0] reduce(add) 1 }",
+        "affine.for k in 0..n * 4611686018427387904 { p[i64(0)] reduce(add) 1 }",
+        "affine.for k in 0..n * 4611686018427387904 { affine.for j in 0..9 { p[i64(0)] reduce(add) 1 } }",
     ] {
         check_stops(&format!("kernel @k(n: i64, p: i32[n]) {{ {body} }}"));
         check_stops(&format!(
