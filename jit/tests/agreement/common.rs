@@ -12,6 +12,9 @@ use strew_runtime::{Runtime, Settings};
 
 pub(crate) const FUEL: u64 = 100_000;
 
+/// How many elements lie on each side of an array.
+const FENCE: usize = 16;
+
 /// What stands for a fault where something affine left 64 bits.
 pub(crate) const BEYOND: &str = "beyond 64 bits";
 
@@ -72,13 +75,36 @@ impl Cells {
         on_cells!(self, cells => cells.iter().map(|it| it.to_value()).collect())
     }
 
-    pub(crate) fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
-        match kind {
-            ArgumentKind::Write(_) => {
-                on_cells!(self, cells => Argument::Write(ArrayMut::new(cells)))
+    /// With zeros on both sides, which nobody may touch.
+    fn fenced(&self) -> Self {
+        let mut fenced = self.clone();
+        on_cells!(&mut fenced, cells => {
+            cells.resize(cells.len() + 2 * FENCE, Default::default());
+            cells.rotate_right(FENCE);
+        });
+        fenced
+    }
+
+    /// Without the zeros, if they are still there.
+    fn unfenced(mut self) -> Option<Self> {
+        let untouched = on_cells!(&mut self, cells => {
+            let after = cells.split_off(cells.len() - FENCE);
+            let before: Vec<_> = cells.drain(..FENCE).collect();
+            before.iter().chain(&after).all(|it| *it == Default::default())
+        });
+        untouched.then_some(self)
+    }
+
+    /// What is between the fences.
+    fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
+        on_cells!(self, cells => {
+            let end = cells.len() - FENCE;
+            let cells = &mut cells[FENCE..end];
+            match kind {
+                ArgumentKind::Write(_) => Argument::Write(ArrayMut::new(cells)),
+                _ => Argument::Read(ArrayRef::new(cells)),
             }
-            _ => on_cells!(self, cells => Argument::Read(ArrayRef::new(cells))),
-        }
+        })
     }
 }
 
@@ -89,7 +115,21 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    pub(crate) fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
+    fn fenced(&self) -> Self {
+        match self {
+            Self::Scalar(value) => Self::Scalar(*value),
+            Self::Array(cells) => Self::Array(cells.fenced()),
+        }
+    }
+
+    fn unfenced(self) -> Option<Self> {
+        match self {
+            Self::Scalar(_) => Some(self),
+            Self::Array(cells) => cells.unfenced().map(Self::Array),
+        }
+    }
+
+    fn argument(&mut self, kind: ArgumentKind) -> Argument<'_> {
         match self {
             Self::Scalar(value) => Argument::Scalar(*value),
             Self::Array(cells) => cells.argument(kind),
@@ -141,7 +181,7 @@ pub(crate) fn executed(
     settings: &Settings,
 ) -> Outcome {
     let before = given;
-    let mut given = given.to_vec();
+    let mut given: Vec<_> = given.iter().map(Given::fenced).collect();
     let kinds = code.argument_kinds().to_vec();
     let pairs = given.iter_mut().zip(kinds);
     let mut arguments: Vec<_> = pairs.map(|(given, kind)| given.argument(kind)).collect();
@@ -149,6 +189,8 @@ pub(crate) fn executed(
     let runtime = Runtime::new(threads).unwrap_or_else(|error| panic!("{error}"));
     let outcome = code.call(&runtime, settings, &mut arguments);
     drop(arguments);
+    let given: Option<Vec<_>> = given.into_iter().map(Given::unfenced).collect();
+    let given = given.unwrap_or_else(|| panic!("something beside an array was written"));
     if outcome.is_err() {
         let untouched = format!("{given:?}") == format!("{before:?}");
         assert!(
