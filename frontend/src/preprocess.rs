@@ -16,6 +16,9 @@ const EXPANSION_LIMIT: usize = 200_000;
 /// How many macros may be replaced inside each other.
 const EXPANSION_DEPTH: usize = 64;
 
+/// Some editors begin a file with it; compilers read over it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The tokens of `source`, without directives except `#pragma strew`.
 pub(crate) fn preprocess<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Vec<Spanned<'a>> {
     let mut preprocessor = Preprocessor {
@@ -30,6 +33,7 @@ pub(crate) fn preprocess<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> 
         match token {
             Ok(Token::Directive(text)) => preprocessor.directive(text, span),
             Ok(token) => preprocessor.token(token, &source[range], span),
+            Err(()) if range.start == 0 && source.starts_with(BYTE_ORDER_MARK) => {}
             Err(()) => preprocessor.unexpected(&source[range], span),
         }
         if preprocessor.diagnostics.is_full() || preprocessor.expanded > EXPANSION_LIMIT {
@@ -159,6 +163,7 @@ impl<'a> Preprocessor<'a, '_> {
 
     fn is_first_on_line(&self, span: Span) -> bool {
         let before = &self.source[..span.range().start];
+        let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
         let before = before.trim_end_matches([' ', '\t']);
         before.is_empty() || before.ends_with('\n') || before.ends_with("*/")
     }
@@ -286,6 +291,14 @@ mod tests {
         let (tokens, problems) = run(source);
         assert_eq!(problems, []);
         assert_eq!(tokens, [Token::Pragma("tile(i = 4)")]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_at_the_very_beginning_is_nothing() {
+        let (tokens, problems) = run("\u{feff}#define A 1\nA");
+        assert_eq!((tokens, problems), (vec![int(1)], vec![]));
+        let (_, problems) = run("1 \u{feff}");
+        assert_eq!(problems, [Problem::UnexpectedCharacter(BYTE_ORDER_MARK)]);
     }
 
     #[test]
