@@ -29,8 +29,13 @@ pub(crate) struct Chunks<'j> {
 }
 
 // SAFETY: the pointers are read only, and what they point to outlives the forall: whoever calls `run_forall` vouches for that and
-// for bodies that may run on any thread.
+// for bodies that may run on any thread. Everything else is `Sync` by itself, the session among it, as is asserted below.
 unsafe impl Sync for Chunks<'_> {}
+
+/// Bodies reach the session through a pointer, which no compiler looks at.
+const _: fn(&Session<'static>) = is_shared;
+
+fn is_shared<T: Sync>(_: &T) {}
 
 impl<'j> Chunks<'j> {
     /// Nothing has run yet. `may_stop` says whether leaving the forall half done can be made good.
