@@ -239,7 +239,7 @@ impl fmt::Display for ArgumentError {
                 found,
             } => write!(
                 f,
-                "`{parameter}` has {}, which is not the rank of {parameter}{extents}; shapes are never changed",
+                "`{parameter}` has {}, which does not have as many dimensions as {parameter}{extents}; shapes are never changed",
                 dimensions(found)
             ),
             Self::NoWholeSize {

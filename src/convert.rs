@@ -3,7 +3,7 @@
 use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
 use std::sync::Arc;
 use strew_affine::{Kernel, Span, text};
-use strew_transforms::{Schedule, ScriptError};
+use strew_transforms::{LoopPath, Schedule, ScriptError, Step};
 
 type Outcome = (Vec<(Kernel, Schedule)>, Vec<Diagnostic>);
 
@@ -15,7 +15,7 @@ pub(crate) fn from_c(source: &str) -> Outcome {
         let mut schedule = Schedule::new();
         for pragma in &lowered.pragmas {
             match pragma.text.parse::<Schedule>() {
-                Ok(steps) => schedule.extend(steps.steps().iter().cloned()),
+                Ok(steps) => schedule.extend(about_loop(&lowered.kernel, pragma, &steps)),
                 Err(error) => diagnostics.push(from_script(&error, pragma.span.range().start)),
             }
         }
@@ -23,6 +23,27 @@ pub(crate) fn from_c(source: &str) -> Outcome {
     });
     let kernels = kernels.collect();
     (kernels, diagnostics)
+}
+
+/// The steps of `pragma`, those that name the loop below it as the source does about that loop and no other of the same name.
+fn about_loop(
+    kernel: &Kernel,
+    pragma: &strew_frontend::Pragma,
+    steps: &Schedule,
+) -> impl Iterator<Item = Step> {
+    let name = kernel.iters[pragma.loop_iter].name.as_str();
+    let retarget = |step: &Step| match step.target().names() {
+        [target] if pragma.loop_names.contains(target) => {
+            step.clone().with_target(LoopPath::new([name]))
+        }
+        _ => step.clone(),
+    };
+    steps
+        .steps()
+        .iter()
+        .map(retarget)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 fn from_frontend(diagnostic: strew_frontend::Diagnostic) -> Diagnostic {

@@ -430,7 +430,7 @@ mod tests {
         let key = Shape::Dimensions(vec![2, 2]);
         assert_eq!(
             message(inferred(&[], &[("key", key)])),
-            "`key` has shape [2, 2], which is not the rank of key[n]; shapes are never changed"
+            "`key` has shape [2, 2], which does not have as many dimensions as key[n]; shapes are never changed"
         );
         let given = [("n", Value::i64(1)), ("d", Value::integer(Type::I32, 2))];
         assert_eq!(

@@ -421,3 +421,23 @@ fn pragmas_of_the_source_are_its_schedule() {
     let text = message(Compiler::new().compile("wrong.c", source.replace("tile_", "title_")));
     assert!(text.contains("wrong.c:2:"), "{text}");
 }
+
+#[test]
+fn a_pragma_is_about_the_loop_below_it_also_when_names_repeat() {
+    let source = "\
+void twice(int64_t n, const int32_t key[n], int32_t h[n], int32_t g[n]) {
+  for (int64_t i = 0; i < n; i++) h[key[i]]++;
+#pragma strew unroll(i, 2)
+  for (int64_t i = 0; i < n; i++) g[key[i]]++;
+#pragma strew unroll(last, 3)
+  last: for (int64_t i = 0; i < n; i++) g[i]++;
+}
+";
+    let program = Compiler::new()
+        .compile("twice.c", source)
+        .expect("a program");
+    let kernel = program.parsed().kernel(None).expect("one kernel");
+    let steps: Vec<_> = kernel.pragmas().steps().iter().collect();
+    let text: Vec<_> = steps.iter().map(ToString::to_string).collect();
+    assert_eq!(text, ["unroll(i_2, 2)", "unroll(i_3, 3)"]);
+}

@@ -569,6 +569,16 @@ fn missing_and_unknown_arguments_are_named() {
 }
 
 #[test]
+fn an_array_that_is_missing_is_asked_for_rather_than_its_size() {
+    let bench = Bench::new();
+    let outcome = bench.strew(&["run", "k.c", "--set", "m=3", "--in", "x=x.npy"]);
+    refused(&outcome, 2, &["no array for `seg`", "--in seg=FILE.npy"]);
+    let outcome = bench.strew(&["run", "k.c", "--set", "m=3"]);
+    refused(&outcome, 2, &["no array for `seg`", "no array for `x`"]);
+    assert!(!outcome.stderr.contains("no value for `n`"));
+}
+
+#[test]
 fn output_files_are_checked_before_the_run() {
     let bench = Bench::new();
     bench.file(

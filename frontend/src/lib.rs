@@ -46,6 +46,8 @@ pub struct Lowered {
 pub struct Pragma {
     /// The iterator of the loop that follows.
     pub loop_iter: IterId,
+    /// What the source calls that iterator, and the labels of the loop: the names that the text may use for it.
+    pub loop_names: Vec<String>,
     /// What stands behind `strew`.
     pub text: String,
     /// Where that stands in the source.

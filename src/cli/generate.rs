@@ -64,7 +64,10 @@ impl Generator {
         }
         if arguments.len() != arity {
             let found = arguments.len();
-            return Err(format!("{name} takes {arity} arguments, found {found}"));
+            let plural = if arity == 1 { "" } else { "s" };
+            return Err(format!(
+                "{name} takes {arity} argument{plural}, found {found}"
+            ));
         }
         Ok(Self {
             kind,

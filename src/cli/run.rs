@@ -11,7 +11,9 @@ use crate::cli::report::{FaultReport, OutputReport, RunReport, json, mode_name};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use strew::{ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy};
+use strew::{
+    ArgumentError, ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy,
+};
 
 /// The status of a process that Ctrl-C ended, as shells count it.
 const INTERRUPTED: i32 = 130;
@@ -23,7 +25,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let (kernel, compile) = compile(flags, console)?;
     let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
     let outputs = Outputs::open(&kernel, flags, &inputs)?;
-    let sizes = sized(&kernel, &inputs).sizes()?;
+    let sizes = sizes(&kernel, &inputs)?;
     let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
     let mut report = RunReport::new(&kernel, mode(flags));
     match calls(&kernel, flags, &sizes, &mut arrays) {
@@ -103,6 +105,37 @@ fn sized<'a>(kernel: &Kernel, inputs: &Inputs) -> Bind<'a> {
     });
     let shapes = inputs.dimensions().into_iter();
     shapes.fold(call, |call, (name, shape)| call.shape(name, shape))
+}
+
+/// The sizes of the call. When sizes are missing because arrays are, the arrays are what to ask for.
+fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> {
+    let sizes = sized(kernel, inputs).sizes();
+    sizes.map_err(|error| match error {
+        Error::Arguments(mut errors) => {
+            let absent = absent(kernel, inputs);
+            if !absent.is_empty() {
+                let is_missing = |it: &ArgumentError| matches!(it, ArgumentError::Missing { .. });
+                errors.list.retain(|it| !is_missing(it));
+                errors.list.extend(absent);
+            }
+            Error::Arguments(errors).into()
+        }
+        other => other.into(),
+    })
+}
+
+/// The arrays that are read and that neither a file nor a generator gives.
+fn absent(kernel: &Kernel, inputs: &Inputs) -> Vec<ArgumentError> {
+    let parameters = kernel.parameters().into_iter();
+    let absent = parameters.filter(|(name, kind)| {
+        matches!(kind, ArgumentKind::Read(_)) && !inputs.arrays.contains_key(name)
+    });
+    absent
+        .map(|(parameter, expected)| ArgumentError::Missing {
+            parameter,
+            expected,
+        })
+        .collect()
 }
 
 /// All arrays: those that were given, and zeros for those that the kernel writes.

@@ -38,6 +38,16 @@ impl Step {
         Ok(verified.into_kernel())
     }
 
+    /// The same step about another loop.
+    #[must_use]
+    pub fn with_target(mut self, target: LoopPath) -> Self {
+        match &mut self {
+            Self::TileIndirectionUsingForall(request) => request.target = target,
+            Self::Unroll(request) => request.target = target,
+        }
+        self
+    }
+
     /// The loop that the step is about.
     pub fn target(&self) -> &LoopPath {
         match self {

@@ -194,7 +194,7 @@ impl Lowering<'_> {
             span: statement.span,
         });
         self.ranges.set(Variable::Iter(iter), counted.range);
-        self.attach(statement, iter);
+        self.attach(statement, iter, &counted.name.text);
         let ty = counted.ty;
         self.bind(counted.name, Binding::Iterator { iter, ty });
         let block = self.block(&it.body);
@@ -206,10 +206,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn attach(&mut self, statement: &Statement, iter: IterId) {
+    fn attach(&mut self, statement: &Statement, iter: IterId, name: &str) {
+        let labels = statement.labels.iter().map(|label| label.text.clone());
+        let loop_names: Vec<_> = labels.chain([name.to_owned()]).collect();
         for pragma in &statement.pragmas {
             self.pragmas.push(Pragma {
                 loop_iter: iter,
+                loop_names: loop_names.clone(),
                 text: pragma.text.clone(),
                 span: pragma.span,
             });

@@ -253,8 +253,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Bounds of `inner` in the first and the last iteration of `forall`, when it has one of each.
-fn ends(forall: &Forall, inner: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
+/// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
+/// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
+fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
+    let rest = forall.body.iter().rev().find_map(as_loop)?;
     let last = forall.count.offset(-1).ok()?;
     let at = |bound: &AffineExpr, value: &AffineExpr| {
         bound
@@ -263,8 +265,8 @@ fn ends(forall: &Forall, inner: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
             })
             .ok()
     };
-    let lower = at(inner.lower.0.first()?, &0.into())?;
-    let upper = at(inner.upper.0.first()?, &last)?;
+    let lower = at(outer.lower.0.first()?, &0.into())?;
+    let upper = at(rest.upper.0.first()?, &last)?;
     Some((lower, upper))
 }
 
@@ -304,10 +306,14 @@ fn is_separate(forall: &Forall) -> bool {
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {
-    body.iter().find_map(|node| match node {
+    body.iter().find_map(as_loop)
+}
+
+fn as_loop(node: &Node) -> Option<&AffineFor> {
+    match node {
         Node::AffineFor(inner) => Some(inner),
         _ => None,
-    })
+    }
 }
 
 /// The bound, when it is one expression over parameters alone.

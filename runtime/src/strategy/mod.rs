@@ -52,7 +52,7 @@ pub static STRATEGIES: [&dyn Strategy; 2] = [&serial::Serial, &dense::Dense];
 pub struct Shape {
     /// The number of iterations.
     pub count: u64,
-    /// An estimate of how many iterations of the tiled loop all of them are together; at least `count`.
+    /// An estimate of how many iterations of the tiled loop all of them are together.
     pub trips: u64,
     /// The elements of all private buffers of one part.
     pub elements: u64,
@@ -79,7 +79,7 @@ impl Shape {
         };
         Self {
             count,
-            trips: u64::try_from(forall.trips).unwrap_or(0).max(count),
+            trips: u64::try_from(forall.trips).unwrap_or(0),
             elements: sum(|private| private.elements),
             bytes: sum(bytes),
             has_privates: !privates.is_empty(),
