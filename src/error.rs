@@ -142,18 +142,23 @@ impl fmt::Display for ArgumentErrors {
 /// A fault of a running kernel: the first in the order of the serial loop.
 #[derive(Clone, Debug)]
 pub struct Fault {
+    kernel: String,
     fault: strew_jit::Fault,
     source: Arc<Source>,
 }
 
 impl Fault {
-    pub(crate) fn new(fault: strew_jit::Fault, source: Arc<Source>) -> Self {
-        Self { fault, source }
+    pub(crate) fn new(kernel: &str, fault: strew_jit::Fault, source: Arc<Source>) -> Self {
+        Self {
+            kernel: kernel.to_owned(),
+            fault,
+            source,
+        }
     }
 
     /// The kernel.
     pub fn kernel(&self) -> &str {
-        &self.fault.kernel
+        &self.kernel
     }
 
     /// What happened: the array, the index and the extent.
@@ -177,24 +182,9 @@ impl Fault {
     }
 
     fn render(&self, style: Style) -> String {
-        let mut diagnostic = Diagnostic::error(self.message(), self.fault.span);
+        let mut diagnostic = Diagnostic::error(self.fault.to_string(), self.fault.span);
         diagnostic.notes.push(self.place());
         Diagnostics::new(self.source.clone(), vec![diagnostic]).render(style)
-    }
-
-    fn message(&self) -> String {
-        match self.kind() {
-            FaultKind::OutOfRange {
-                array,
-                index,
-                extent,
-            } => {
-                format!(
-                    "index {index} is out of range for `{array}`, whose extent there is {extent}"
-                )
-            }
-            FaultKind::DivisionByZero => "integer division by zero".to_owned(),
-        }
     }
 
     fn place(&self) -> String {

@@ -193,7 +193,11 @@ impl Kernel {
         } else {
             again()
         };
-        Fault::new(told.unwrap_or(fault), self.compiled.source().clone())
+        Fault::new(
+            self.name(),
+            told.unwrap_or(fault),
+            self.compiled.source().clone(),
+        )
     }
 
     fn call_error(&self, error: CallError) -> Error {
@@ -223,9 +227,11 @@ impl Kernel {
                 found: vec![found as u64],
             }),
             CallError::Size { what } => argument(ArgumentError::Size { what }),
-            CallError::Fault(fault) => {
-                Error::Fault(Box::new(Fault::new(fault, self.compiled.source().clone())))
-            }
+            CallError::Fault(fault) => Error::Fault(Box::new(Fault::new(
+                self.name(),
+                fault,
+                self.compiled.source().clone(),
+            ))),
             CallError::Failure(failure) => Error::Failure(failure),
             CallError::Compile(error) => Error::Compile(error),
         }

@@ -8,10 +8,10 @@ use crate::site::{Site, SiteKind};
 use std::fmt;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
+use strew_affine::interpret::{Fault, FaultKind};
 use strew_affine::visit::{AccessSite, Loop, accesses, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Span, Subscript, Type,
-    Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Type, Variable,
 };
 use strew_runtime::abi::{FaultRecord, Slot};
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
@@ -76,61 +76,6 @@ impl fmt::Display for ArgumentKind {
             Self::Read(ty) => write!(f, "an array of {ty} that is read"),
             Self::Write(ty) => write!(f, "an array of {ty} that is written"),
         }
-    }
-}
-
-/// A fault and where it happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The kernel's name.
-    pub kernel: String,
-    /// What happened.
-    pub kind: FaultKind,
-    /// The access or the division in the source.
-    pub span: Span,
-    /// The names and values of the iterators around it, outermost first.
-    pub iteration: Vec<(String, i64)>,
-}
-
-/// The kinds of faults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// A subscript below zero, or not below its extent.
-    OutOfRange {
-        /// The array's name.
-        array: String,
-        /// The subscript's value.
-        index: i128,
-        /// The number of elements in that dimension.
-        extent: i64,
-    },
-    /// An integer division or remainder by zero.
-    DivisionByZero,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            FaultKind::OutOfRange {
-                array,
-                index,
-                extent,
-            } => write!(
-                f,
-                "index {index} is out of range of `{array}`, whose extent there is {extent}"
-            )?,
-            FaultKind::DivisionByZero => f.write_str("integer division by zero")?,
-        }
-        write!(f, ", in kernel `{}`", self.kernel)?;
-        for (position, (name, value)) in self.iteration.iter().enumerate() {
-            let lead = if position == 0 {
-                " at iteration "
-            } else {
-                ", "
-            };
-            write!(f, "{lead}{name} = {value}")?;
-        }
-        Ok(())
     }
 }
 
@@ -394,7 +339,6 @@ impl Inner {
             (self.kernel.iters[*iter].name.clone(), *value)
         };
         CallError::Fault(Fault {
-            kernel: self.kernel.name.clone(),
             kind,
             span: site.map_or(self.kernel.span, |site| site.span),
             iteration: iters.iter().zip(&record.iteration).map(named).collect(),

@@ -17,7 +17,8 @@ mod lower;
 mod site;
 
 pub use argument::{Argument, ArrayMut, ArrayRef, Element};
-pub use call::{ArgumentKind, CallError, Fault, FaultKind};
+pub use call::{ArgumentKind, CallError};
 pub use compiled::{Compiled, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;
+pub use strew_affine::interpret::{Fault, FaultKind};

@@ -311,7 +311,7 @@ mod tests {
         };
         assert_eq!(
             fault.to_string(),
-            "index -7 is out of range of `out_p`, whose extent there is 2"
+            "index -7 is out of range for `out_p`, whose extent there is 2"
         );
         assert_eq!(&SEGMENT_SUM[fault.span.range()], "out_p[seg[i]]");
         let iteration = [("i_c".to_owned(), 2), ("i".to_owned(), 2)];

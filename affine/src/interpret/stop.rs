@@ -116,7 +116,7 @@ impl fmt::Display for Fault {
                 extent,
             } => write!(
                 f,
-                "index {index} is out of range of `{array}`, whose extent there is {extent}"
+                "index {index} is out of range for `{array}`, whose extent there is {extent}"
             ),
             FaultKind::DivisionByZero => DivisionByZero.fmt(f),
         }

@@ -206,11 +206,7 @@ pub(crate) fn executed(
                 Given::Scalar(_) => None,
             })
             .collect()),
-        Err(CallError::Fault(fault)) => {
-            let words = fault.to_string();
-            let words = words.split(", in kernel").next().unwrap_or_default();
-            Err((words.to_owned(), fault.iteration))
-        }
+        Err(CallError::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
         Err(CallError::Size { .. }) => Err((BEYOND.to_owned(), vec![])),
         Err(other) => panic!("the call failed: {other}"),
     }

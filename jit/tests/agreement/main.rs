@@ -263,7 +263,7 @@ fn an_index_out_of_range_is_a_fault() {
         ]
     };
     let range =
-        |index: i64| format!("index {index} is out of range of `out`, whose extent there is 3");
+        |index: i64| format!("index {index} is out of range for `out`, whose extent there is 3");
     check_fault(SCATTER_I64, &given(&[0, 1, 3, 9]), &range(3), &[("i", 2)]);
     check_fault(SCATTER_I64, &given(&[-1]), &range(-1), &[("i", 0)]);
     check_fault(
@@ -290,7 +290,7 @@ fn an_unsigned_index_is_reported_as_it_is() {
         array(&[0_i32; 3]),
     ];
     let words = format!(
-        "index {} is out of range of `out`, whose extent there is 3",
+        "index {} is out of range for `out`, whose extent there is 3",
         u64::MAX
     );
     check_fault(&source, &given, &words, &[("i", 0)]);
@@ -299,7 +299,7 @@ fn an_unsigned_index_is_reported_as_it_is() {
 #[test]
 fn an_affine_subscript_out_of_range_is_a_fault_where_it_happens() {
     let source = "kernel @k(n: i64, a: i32[n]) { affine.for i in 0..n { a[i + 2] = 7 } }";
-    let words = "index 5 is out of range of `a`, whose extent there is 5";
+    let words = "index 5 is out of range for `a`, whose extent there is 5";
     check_fault(
         source,
         &[scalar(5_i64), array(&[0_i32; 5])],
@@ -343,7 +343,7 @@ fn a_load_behind_a_check_stays_behind_it() {
         array(&[1.0; 2]),
         array(&[0.0; 2]),
     ];
-    let words = "index 1099511627776 is out of range of `x`, whose extent there is 2";
+    let words = "index 1099511627776 is out of range for `x`, whose extent there is 2";
     check_fault(source, &given, words, &[("i", 1), ("j", 0)]);
 }
 
@@ -401,7 +401,7 @@ fn a_fault_in_a_late_chunk_leaves_everything_as_it_was() {
         array(&[7_i32; 3]),
         array(&[0_i32; 1000]),
     ];
-    let words = "index 3 is out of range of `p`, whose extent there is 3";
+    let words = "index 3 is out of range for `p`, whose extent there is 3";
     check_fault(source, &given, words, &[("c", 7), ("i", 990)]);
     let code = compile(&kernel(source), &Options::default());
     let code = code.unwrap_or_else(|error| panic!("{error}"));
