@@ -149,7 +149,7 @@ impl FunctionLowering<'_, '_, '_> {
             .brif(condition, blocks[0], &[], blocks[1], &[]);
         for (block, side) in blocks.into_iter().zip([then, otherwise]) {
             self.builder.switch_to_block(block);
-            let value = self.expr(side);
+            let value = self.scoped(|function| function.expr(side));
             self.builder.ins().jump(join, &[ir::BlockArg::Value(value)]);
         }
         self.builder.switch_to_block(join);

@@ -13,8 +13,8 @@ use la_arena::ArenaMap;
 use std::mem::offset_of;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    ArrayId, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Operand, Parameter, Place, ScalarId,
-    Type, UnaryOp,
+    ArrayId, BinaryOp, Combiner, Expr, Factor, IterId, LocalId, Node, Operand, Parameter, Place,
+    ScalarId, Type, UnaryOp,
 };
 use strew_runtime::abi::{Call, Slot, Status};
 
@@ -32,6 +32,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) loops: Vec<Loop<'k>>,
     stop: Value,
     pub(super) updates: Variable,
+    /// The quotients and remainders of affine expressions that dominate what is being lowered.
+    pub(super) divisions: Vec<(Factor, Value)>,
     /// Where faults leave the function, one block for each set of loops around, outermost first.
     pub(super) fault_exits: Vec<(Vec<IterId>, Block)>,
 }
@@ -93,6 +95,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             loops: Vec::new(),
             stop,
             updates,
+            divisions: Vec::new(),
             fault_exits: Vec::new(),
         };
         function.read_arguments(slots);
@@ -247,7 +250,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         for (block, body) in [(then_block, then), (else_block, otherwise)] {
             self.builder.switch_to_block(block);
             self.count_updates(body, None);
-            self.nodes(body)?;
+            self.scoped(|function| function.nodes(body))?;
             self.builder.ins().jump(join, &[]);
         }
         self.builder.switch_to_block(join);

@@ -59,10 +59,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(preheader);
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
-        match self.strip(&counted) {
-            Some(strip) => self.strips(&counted, strip)?,
-            None => self.some_turns(&counted, lower, upper)?,
-        }
+        self.scoped(|function| match function.strip(&counted) {
+            Some(strip) => function.strips(&counted, strip),
+            None => function.some_turns(&counted, lower, upper),
+        })?;
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
         Ok(())
@@ -181,7 +181,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(more, turn, &[], done, &[]);
         self.builder.switch_to_block(turn);
         self.count_updates(body, None);
-        self.nodes(body)?;
+        self.scoped(|function| function.nodes(body))?;
         self.builder.ins().jump(test, &[]);
         self.builder.switch_to_block(done);
         Ok(())
