@@ -90,9 +90,6 @@ pub type ChunkFn = unsafe extern "C" fn(
     last: i64,
 ) -> u32;
 
-/// Writes the identity to `elements` elements at `buffer`.
-pub type FillFn = unsafe extern "C" fn(buffer: *mut u8, elements: u64);
-
 /// `held[i] = held[i] ∘ incoming[i]` for `elements` elements; the two do not overlap.
 pub type MergeFn = unsafe extern "C" fn(held: *mut u8, incoming: *const u8, elements: u64);
 
@@ -104,8 +101,8 @@ pub struct PrivateCall {
     pub target: *mut u8,
     /// Its number of elements.
     pub elements: u64,
-    /// Writes the identity.
-    pub fill: FillFn,
+    /// The bits of the identity that buffers start with, zero-extended.
+    pub identity: u64,
     /// Combines.
     pub merge: MergeFn,
     /// The size of an element: 1, 2, 4 or 8.

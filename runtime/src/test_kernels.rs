@@ -103,10 +103,10 @@ impl Scatter {
             .collect();
         let counts = counts
             .as_mut()
-            .map(|counts| private(counts, fill_counts, merge_counts, 1));
+            .map(|counts| private(counts, 0, merge_counts, 1));
         let sums = sums
             .as_mut()
-            .map(|sums| private(sums, fill_sums, merge_sums, 0));
+            .map(|sums| private(sums, (-0.0_f64).to_bits(), merge_sums, 0));
         let privates: Vec<_> = counts.into_iter().chain(sums).collect();
         let frame = std::ptr::from_ref(self).expose_provenance() as u64;
         let forall = ForallCall {
@@ -134,16 +134,11 @@ pub(crate) fn slots(foralls: &[ForallCall]) -> [Slot; 1] {
     }]
 }
 
-fn private<T>(
-    target: &mut Vec<T>,
-    fill: crate::abi::FillFn,
-    merge: MergeFn,
-    exact: u32,
-) -> PrivateCall {
+fn private<T>(target: &mut Vec<T>, identity: u64, merge: MergeFn, exact: u32) -> PrivateCall {
     PrivateCall {
         target: target.as_mut_ptr().cast(),
         elements: target.len() as u64,
-        fill,
+        identity,
         merge,
         element_bytes: size_of::<T>() as u32,
         exact,
@@ -228,15 +223,7 @@ fn in_range(key: i32, extent: usize) -> Result<usize, i64> {
 }
 
 macro_rules! addition {
-    ($fill:ident, $merge:ident, $ty:ty, $identity:expr) => {
-        pub(crate) unsafe extern "C" fn $fill(buffer: *mut u8, elements: u64) {
-            // SAFETY: the caller vouches for so many elements, not initialised yet.
-            unsafe {
-                let buffer = buffer.cast::<$ty>();
-                (0..elements as usize).for_each(|i| buffer.add(i).write($identity));
-            }
-        }
-
+    ($merge:ident, $ty:ty) => {
         pub(crate) unsafe extern "C" fn $merge(held: *mut u8, incoming: *const u8, elements: u64) {
             // SAFETY: the caller vouches for so many elements at both.
             unsafe {
@@ -247,5 +234,5 @@ macro_rules! addition {
     };
 }
 
-addition!(fill_counts, merge_counts, i32, 0);
-addition!(fill_sums, merge_sums, f64, -0.0);
+addition!(merge_counts, i32);
+addition!(merge_sums, f64);

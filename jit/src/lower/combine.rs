@@ -1,4 +1,4 @@
-//! Combiners: one update, and the fill and merge functions of private buffers.
+//! Combiners: one update, and the merge functions of private buffers.
 
 use super::convert::{clif_type, convert};
 use super::operation::{self, vector_of};
@@ -8,14 +8,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
-use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type, Value as Constant};
-
-/// The functions that a private buffer needs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Helpers {
-    pub(super) fill: FuncId,
-    pub(super) merge: FuncId,
-}
+use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
 
 /// The value of a combiner's `body` on operands of type `ty`, or on vectors of it, lane by lane.
 pub(super) fn apply(
@@ -111,22 +104,15 @@ fn is_vectorizable(body: &Expr, ty: Type) -> bool {
 }
 
 impl Program<'_> {
-    /// The fill and merge functions for `combiner` on elements of type `ty`, made when first asked for.
-    pub(super) fn helpers(
-        &mut self,
-        combiner: &Combiner,
-        ty: Type,
-    ) -> Result<Helpers, CompileError> {
+    /// The merge function for `combiner` on elements of type `ty`, made when first asked for.
+    pub(super) fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
         let key = (combiner.name().to_owned(), ty);
-        if let Some((_, helpers)) = self.helpers.iter().find(|(known, _)| *known == key) {
-            return Ok(*helpers);
+        if let Some((_, merge)) = self.merges.iter().find(|(known, _)| *known == key) {
+            return Ok(*merge);
         }
-        let helpers = Helpers {
-            fill: self.fill(combiner, ty)?,
-            merge: self.merge(combiner, ty)?,
-        };
-        self.helpers.push((key, helpers));
-        Ok(helpers)
+        let merge = self.new_merge(combiner, ty)?;
+        self.merges.push((key, merge));
+        Ok(merge)
     }
 
     fn helper(
@@ -156,29 +142,7 @@ impl Program<'_> {
         Ok(id)
     }
 
-    fn fill(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let name = format!("fill {combiner} {ty}");
-        let identity = combiner.identity(ty).unwrap_or(Constant::zero(ty));
-        self.helper(name, 2, |builder, params| {
-            let [buffer, elements] = *params else { return };
-            let scalar = operation::constant(builder, identity);
-            let lanes = operation::splat(builder, vector_of(ty), scalar);
-            let streams = Streams {
-                addresses: vec![buffer],
-                elements,
-                ty,
-                vector: true,
-            };
-            streams.each(builder, |builder, addresses, clif, at| {
-                let value = if clif.is_vector() { lanes } else { scalar };
-                builder
-                    .ins()
-                    .store(MemFlagsData::trusted(), value, addresses[0], at);
-            });
-        })
-    }
-
-    fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
+    fn new_merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
         let name = format!("merge {combiner} {ty}");
         let body = combiner.body(ty);
         self.helper(name, 3, |builder, params| {

@@ -1,6 +1,5 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::combine::Helpers;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, argument_flags, offset};
 use super::loops::Counted;
@@ -104,14 +103,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let table = self.stack(privates.len().max(1) * size_of::<PrivateCall>());
         for (position, private) in privates.iter().enumerate() {
             let ty = self.program.kernel.arrays[private.buffer].element;
-            let Helpers { fill, merge } = self.program.helpers(&private.combiner, ty)?;
+            let merge = self.program.merge(&private.combiner, ty)?;
             let at = position * size_of::<PrivateCall>();
             if let Some(target) = self.arrays.get(private.target).cloned() {
                 self.store_at(table, at + offset_of!(PrivateCall, target), target.address);
                 let elements = self.elements(&target.extents);
                 self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
             }
-            self.store_function(table, at + offset_of!(PrivateCall, fill), fill);
+            let identity = private.combiner.identity(ty).map_or(0, |it| it.bits());
+            let identity = self.builder.ins().iconst(types::I64, identity as i64);
+            self.store_at(table, at + offset_of!(PrivateCall, identity), identity);
             self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
             self.store_constant(
                 table,

@@ -1,7 +1,7 @@
 //! From a verified kernel to functions of the code generator's own language.
 //!
 //! A kernel becomes one entry function, one function for the body of each forall (outlined, so that the runtime can run ranges of
-//! its iterations on several threads), and a fill and a merge function for each combiner and element type of a private buffer.
+//! its iterations on several threads), and a merge function for each combiner and element type of a private buffer.
 //! No decision about speed is taken here: what order, what unrolling, what is private is in the kernel already.
 
 mod access;
@@ -18,7 +18,6 @@ mod operation;
 use crate::CompileError;
 use crate::facts::{Checks, Facts};
 use crate::site::Site;
-use combine::Helpers;
 use cranelift_codegen::ir::{self, AbiParam, Signature, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
@@ -54,7 +53,7 @@ pub(crate) struct Program<'k> {
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
     functions: Vec<(FuncId, ir::Function)>,
-    helpers: Vec<((String, Type), Helpers)>,
+    merges: Vec<((String, Type), FuncId)>,
     run_forall: FuncId,
 }
 
@@ -75,7 +74,7 @@ pub(crate) fn lower(
         sites: Vec::new(),
         pending: VecDeque::new(),
         functions: Vec::new(),
-        helpers: Vec::new(),
+        merges: Vec::new(),
         run_forall,
     };
     let entry = program.entry()?;

@@ -1,3 +1,4 @@
+use super::fill::fill;
 use super::merge::Column;
 use super::{Job, Ran, Shape, Strategy, bytes};
 use crate::abi::PrivateCall;
@@ -156,7 +157,7 @@ impl<'j> Buffers<'j> {
             .map(|(private, offset)| {
                 let buffer = base.wrapping_add(*offset);
                 // SAFETY: `take` made room for the elements of every private of every group.
-                unsafe { (private.fill)(buffer, private.elements) };
+                unsafe { fill(buffer, private) };
                 buffer
             })
             .collect()

@@ -3,6 +3,7 @@
 mod auto;
 mod dense;
 mod direct;
+mod fill;
 mod merge;
 mod serial;
 

@@ -1,0 +1,60 @@
+use crate::abi::PrivateCall;
+use std::mem::MaybeUninit;
+
+/// Writes the identity of `private` to all elements of `buffer`, which need not be initialised.
+///
+/// # Safety
+/// `buffer` has room for the elements of `private`, is aligned for them, and nobody else touches it meanwhile.
+pub(super) unsafe fn fill(buffer: *mut u8, private: &PrivateCall) {
+    let elements = usize::try_from(private.elements).unwrap_or(0);
+    let bits = private.identity;
+    // SAFETY: the caller vouches for the buffer.
+    unsafe {
+        match private.element_bytes {
+            1 => fill_with(buffer, elements, bits as u8),
+            2 => fill_with(buffer, elements, bits as u16),
+            4 => fill_with(buffer, elements, bits as u32),
+            _ => fill_with(buffer, elements, bits),
+        }
+    }
+}
+
+/// # Safety
+/// That of [`fill`], for elements of type `T`.
+unsafe fn fill_with<T: Copy>(buffer: *mut u8, elements: usize, value: T) {
+    let buffer = buffer.cast::<MaybeUninit<T>>();
+    // SAFETY: the caller vouches for so many elements, which may be uninitialised.
+    let buffer = unsafe { std::slice::from_raw_parts_mut(buffer, elements) };
+    buffer.fill(MaybeUninit::new(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn no_merge(_: *mut u8, _: *const u8, _: u64) {}
+
+    #[track_caller]
+    fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(value: T, bits: u64) {
+        let mut cells = [T::default(); 5];
+        let private = PrivateCall {
+            target: std::ptr::null_mut(),
+            elements: 4,
+            identity: bits,
+            merge: no_merge,
+            element_bytes: size_of::<T>() as u32,
+            exact: 1,
+        };
+        // SAFETY: there is one element more than is filled, and it is borrowed mutably here.
+        unsafe { fill(cells.as_mut_ptr().cast(), &private) };
+        assert_eq!(cells, [value, value, value, value, T::default()]);
+    }
+
+    #[test]
+    fn every_width_is_filled_and_nothing_behind_it() {
+        check(-1_i8, u64::from(u8::MAX));
+        check(0x1234_u16, 0x1234);
+        check(f32::NEG_INFINITY, u64::from(f32::NEG_INFINITY.to_bits()));
+        check(i64::MIN, i64::MIN as u64);
+    }
+}
