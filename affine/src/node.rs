@@ -137,6 +137,9 @@ pub enum Relation {
 /// Its meaning is fixed: every iteration works on private buffers of its own, each filled with its combiner's identity; when all
 /// are done the buffers are combined into their targets, those of lower iterations first. `strategy` may change how the
 /// combination is grouped, and nothing else.
+///
+/// No iteration may touch what another writes, private buffers apart: whoever makes a forall answers for that, as every step that does
+/// so proves it first. [`verify`](mod@crate::verify) does not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forall {
     /// Bound by this loop and by no other.
