@@ -124,6 +124,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<(), CompileError> {
         let turn = self.builder.create_block();
         let done = self.builder.create_block();
+        let last = self.last(end, counted.step);
         let start = [BlockArg::Value(first)];
         self.builder.ins().jump(turn, &start);
         self.builder.switch_to_block(turn);
@@ -132,7 +133,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.loops.push(counted.around);
         self.nodes(counted.body)?;
         self.loops.pop();
-        let (next, more) = self.next(iter, end, counted.step);
+        let next = self.builder.ins().iadd_imm_s(iter, counted.step);
+        let more = match last {
+            Some(last) => self.builder.ins().icmp(IntCC::SignedLessThan, iter, last),
+            None => self.builder.ins().icmp(IntCC::SignedLessThan, next, end),
+        };
         self.builder
             .ins()
             .brif(more, turn, &[BlockArg::Value(next)], done, &[]);
@@ -152,18 +157,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().iadd_imm_s(whole, 1)
     }
 
-    /// The next value of the iterator and whether it is still below `upper`; a step beyond the largest `i64` ends the loop.
-    fn next(&mut self, iter: Value, upper: Value, step: i64) -> (Value, Value) {
-        let next = self.builder.ins().iadd_imm_s(iter, step);
-        let more = if step == 1 {
-            self.builder.ins().icmp(IntCC::SignedLessThan, next, upper)
-        } else {
-            let left = self.builder.ins().isub(upper, iter);
-            self.builder
-                .ins()
-                .icmp_imm_u(IntCC::UnsignedGreaterThan, left, step)
-        };
-        (next, more)
+    /// The value that the iterator must be below for another turn, `end - step`, unless the step is one. It is compared with the value
+    /// before the step, since the one after it may not fit; and it does not wrap, since `end` is raised to where it fits: no value
+    /// is below the least.
+    fn last(&mut self, end: Value, step: i64) -> Option<Value> {
+        if step == 1 {
+            return None;
+        }
+        let least = self.builder.ins().iconst(types::I64, i64::MIN + step);
+        let raised = self.builder.ins().smax(end, least);
+        Some(self.builder.ins().iadd_imm_s(raised, -step))
     }
 
     pub(super) fn scf_while(
