@@ -5,7 +5,7 @@ use super::operation::{self, vector_of};
 use super::{Program, signature};
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
@@ -115,14 +115,10 @@ impl Program<'_> {
         Ok(merge)
     }
 
-    fn helper(
-        &mut self,
-        name: String,
-        pointers: usize,
-        build: impl FnOnce(&mut FunctionBuilder<'_>, &[Value]),
-    ) -> Result<FuncId, CompileError> {
-        let mut signature = signature(&self.module, 0);
-        signature.params = vec![AbiParam::new(types::I64); pointers];
+    fn new_merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
+        let name = format!("merge {combiner} {ty}");
+        let body = combiner.body(ty);
+        let mut signature = signature(&self.module, 3);
         signature.returns.clear();
         let id = self
             .module
@@ -132,8 +128,15 @@ impl Program<'_> {
             let entry = builder.create_block();
             builder.append_block_params_for_function_params(entry);
             builder.switch_to_block(entry);
-            let params = builder.block_params(entry).to_vec();
-            build(&mut builder, &params);
+            if let [held, incoming, elements] = *builder.block_params(entry) {
+                let streams = Streams {
+                    addresses: [held, incoming],
+                    elements,
+                    ty,
+                    vector: is_vectorizable(&body, ty),
+                };
+                streams.merge(&mut builder, &body);
+            }
             builder.ins().return_(&[]);
             builder.seal_all_blocks();
             builder.finalize(config);
@@ -141,50 +144,22 @@ impl Program<'_> {
         })?;
         Ok(id)
     }
-
-    fn new_merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let name = format!("merge {combiner} {ty}");
-        let body = combiner.body(ty);
-        self.helper(name, 3, |builder, params| {
-            let [held, incoming, elements] = *params else {
-                return;
-            };
-            let streams = Streams {
-                addresses: vec![held, incoming],
-                elements,
-                ty,
-                vector: is_vectorizable(&body, ty),
-            };
-            let flags = MemFlagsData::trusted();
-            streams.each(builder, |builder, addresses, clif, at| {
-                let incoming = builder.ins().load(clif, flags, addresses[1], at);
-                let held = builder.ins().load(clif, flags, addresses[0], at);
-                let combined = apply(builder, &body, ty, held, incoming);
-                builder.ins().store(flags, combined, addresses[0], at);
-            });
-        })
-    }
 }
 
 /// How many vectors one turn of the main loop handles.
 const UNROLL: u32 = 4;
 
-/// Arrays of the same length that are walked together.
+/// Two arrays of the same length that are walked together: what is held, and what comes to it.
 struct Streams {
-    addresses: Vec<Value>,
+    addresses: [Value; 2],
     elements: Value,
     ty: Type,
     vector: bool,
 }
 
 impl Streams {
-    /// Emits the loops: whole groups of vectors first, then element by element. `step` gets the addresses of the streams, the type
-    /// to handle and the offset from those addresses.
-    fn each(
-        self,
-        builder: &mut FunctionBuilder<'_>,
-        mut step: impl FnMut(&mut FunctionBuilder<'_>, &[Value], ir::Type, i32),
-    ) {
+    /// Emits the loops: whole groups of vectors first, then element by element.
+    fn merge(&self, builder: &mut FunctionBuilder<'_>, body: &Expr) {
         let bytes = self.ty.bytes();
         let size = builder.ins().imul_imm_s(self.elements, i64::from(bytes));
         let zero = builder.ins().iconst(types::I64, 0);
@@ -198,12 +173,29 @@ impl Streams {
         self.walk(builder, (zero, whole), group, |builder, addresses| {
             for copy in 0..UNROLL {
                 let at = copy * group / UNROLL;
-                step(builder, addresses, clif, i32::try_from(at).unwrap_or(0));
+                let at = i32::try_from(at).unwrap_or(0);
+                self.step(builder, body, addresses, (clif, at));
             }
         });
         self.walk(builder, (whole, size), bytes, |builder, addresses| {
-            step(builder, addresses, clif_type(self.ty), 0);
+            self.step(builder, body, addresses, (clif_type(self.ty), 0));
         });
+    }
+
+    /// Combines what lies at `place`: a type, and the offset from both addresses.
+    fn step(
+        &self,
+        builder: &mut FunctionBuilder<'_>,
+        body: &Expr,
+        [held_at, incoming_at]: [Value; 2],
+        place: (ir::Type, i32),
+    ) {
+        let flags = MemFlagsData::trusted();
+        let (clif, at) = place;
+        let incoming = builder.ins().load(clif, flags, incoming_at, at);
+        let held = builder.ins().load(clif, flags, held_at, at);
+        let combined = apply(builder, body, self.ty, held, incoming);
+        builder.ins().store(flags, combined, held_at, at);
     }
 
     /// One loop over the byte offsets `range.0..range.1` in steps of `stride`.
@@ -212,7 +204,7 @@ impl Streams {
         builder: &mut FunctionBuilder<'_>,
         range: (Value, Value),
         stride: u32,
-        body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value]),
+        body: impl FnOnce(&mut FunctionBuilder<'_>, [Value; 2]),
     ) {
         let turn = builder.create_block();
         let done = builder.create_block();
@@ -224,12 +216,8 @@ impl Streams {
             .ins()
             .brif(some, turn, &[BlockArg::Value(range.0)], done, &[]);
         builder.switch_to_block(turn);
-        let addresses: Vec<_> = self
-            .addresses
-            .iter()
-            .map(|address| builder.ins().iadd(*address, at))
-            .collect();
-        body(builder, &addresses);
+        let addresses = self.addresses.map(|it| builder.ins().iadd(it, at));
+        body(builder, addresses);
         let next = builder.ins().iadd_imm_s(at, i64::from(stride));
         let more = builder.ins().icmp(IntCC::UnsignedLessThan, next, range.1);
         builder
