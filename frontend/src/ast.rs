@@ -133,12 +133,23 @@ pub struct Statement {
     pub pragmas: Vec<PragmaText>,
     /// In the order of the source.
     pub labels: Vec<Name>,
+    /// The `case` and `default` labels, in the order of the source.
+    pub cases: Vec<Case>,
     /// The statement itself.
     pub kind: StatementKind,
     /// Without pragmas and labels.
     pub span: Span,
     /// How many statements contain each other here.
     pub(crate) depth: usize,
+}
+
+/// `case value:` or `default:`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Absent for `default`.
+    pub value: Option<Expr>,
+    /// With the colon.
+    pub span: Span,
 }
 
 /// The statements.
@@ -177,6 +188,15 @@ pub enum StatementKind {
         /// Evaluated after each turn.
         condition: Expr,
     },
+    /// `switch (value) body`: the labels are in [`Statement::cases`] of the statements inside.
+    Switch {
+        /// What selects the label.
+        value: Expr,
+        /// Nearly always a block.
+        body: Box<Statement>,
+    },
+    /// `goto label;`
+    Goto(Name),
     /// `break;`
     Break,
     /// `continue;`
@@ -348,10 +368,13 @@ impl StatementKind {
                 .map(Box::as_ref)
                 .collect(),
             Self::For(it) => vec![&it.body],
-            Self::While { body, .. } | Self::DoWhile { body, .. } => vec![body],
+            Self::While { body, .. } | Self::DoWhile { body, .. } | Self::Switch { body, .. } => {
+                vec![body]
+            }
             Self::Empty
             | Self::Declaration(_)
             | Self::Expression(_)
+            | Self::Goto(_)
             | Self::Break
             | Self::Continue
             | Self::Return(_)

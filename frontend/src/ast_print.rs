@@ -92,6 +92,15 @@ fn print_statement(f: &mut Formatter<'_>, depth: usize, statement: &Statement) -
     for label in &statement.labels {
         line(f, depth, format_args!("label {}", label.text))?;
     }
+    for case in &statement.cases {
+        let title = if case.value.is_some() {
+            "case"
+        } else {
+            "default"
+        };
+        line(f, depth, format_args!("{title}"))?;
+        print_optional(f, depth + 1, case.value.as_ref())?;
+    }
     match &statement.kind {
         StatementKind::Declaration(declaration) => print_declaration(f, depth, declaration),
         StatementKind::Expression(expr) => print_expr(f, depth, expr),
@@ -112,6 +121,8 @@ fn title(kind: &StatementKind) -> &'static str {
         StatementKind::For(_) => "for",
         StatementKind::While { .. } => "while",
         StatementKind::DoWhile { .. } => "do",
+        StatementKind::Switch { .. } => "switch",
+        StatementKind::Goto(_) => "goto",
         StatementKind::Break => "break",
         StatementKind::Continue => "continue",
         StatementKind::Return(_) => "return",
@@ -143,8 +154,12 @@ fn print_parts(f: &mut Formatter<'_>, depth: usize, kind: &StatementKind) -> Res
             print_optional(f, depth, it.step.as_ref())?;
             print_statement(f, depth, &it.body)
         }
-        StatementKind::While { condition, body } => {
-            print_expr(f, depth, condition)?;
+        StatementKind::While {
+            condition: head,
+            body,
+        }
+        | StatementKind::Switch { value: head, body } => {
+            print_expr(f, depth, head)?;
             print_statement(f, depth, body)
         }
         StatementKind::DoWhile { body, condition } => {
@@ -152,6 +167,7 @@ fn print_parts(f: &mut Formatter<'_>, depth: usize, kind: &StatementKind) -> Res
             print_expr(f, depth, condition)
         }
         StatementKind::Return(value) => print_optional(f, depth, value.as_ref()),
+        StatementKind::Goto(label) => line(f, depth, format_args!("label {}", label.text)),
         StatementKind::Empty
         | StatementKind::Declaration(_)
         | StatementKind::Expression(_)

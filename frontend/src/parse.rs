@@ -7,7 +7,7 @@
 //! the tree while it grows, since long chains of operators nest without any bracket.
 
 use crate::ast::{
-    BinaryOp, Declaration, Declarator, Expr, ExprKind, File, For, Function, Length, Name,
+    BinaryOp, Case, Declaration, Declarator, Expr, ExprKind, File, For, Function, Length, Name,
     Parameter, PragmaText, Specifier, Start, Statement, StatementKind, TypeName,
 };
 use crate::diagnostic::Diagnostics;
@@ -346,6 +346,7 @@ impl<'a> Session<'a> {
         let mut statement = Statement {
             pragmas: Vec::new(),
             labels: Vec::new(),
+            cases: Vec::new(),
             depth: depth.unwrap_or_default() + 1,
             kind,
             span,
@@ -411,6 +412,25 @@ impl<'a> Session<'a> {
         // The innermost prefix is seen first.
         let mut inner = inner;
         inner.pragmas.insert(0, pragma);
+        inner
+    }
+
+    fn switch(&self, value: Expr, body: Statement, start: usize, end: usize) -> Statement {
+        let body = Box::new(body);
+        self.statement(StatementKind::Switch { value, body }, start, end)
+    }
+
+    fn with_case(
+        &self,
+        value: Option<Expr>,
+        inner: Statement,
+        start: usize,
+        end: usize,
+    ) -> Statement {
+        let span = Span::new(start, end);
+        // The innermost prefix is seen first.
+        let mut inner = inner;
+        inner.cases.insert(0, Case { value, span });
         inner
     }
 

@@ -186,6 +186,10 @@ pub enum Unsupported {
     Jump(&'static str),
     /// `return` anywhere.
     Return,
+    /// `switch`, or a `case` or `default` label.
+    Switch,
+    /// `goto`
+    Goto,
     /// `_Bool` or `bool`.
     BoolType,
     /// A string literal.
@@ -341,16 +345,16 @@ impl Unsupported {
         let help = match self {
             Self::Word(word) => match word.as_str() {
                 "struct" | "union" | "." | "->" => "give every member an array of its own",
-                "switch" | "case" | "default" => "write `if … else if …`",
                 "typedef" => "write the type itself",
                 "enum" => "write `#define NAME constant`",
-                "goto" => "write a loop or an `if`",
                 "sizeof" => "write the number of bytes",
                 _ => return None,
             },
             Self::Jump("continue") => "put the rest of the body under an `if`",
             Self::Jump(_) => "write the condition into a `while` loop",
             Self::Return => "put the statements that follow under an `if`",
+            Self::Switch => "write `if … else if …`",
+            Self::Goto => "write a loop or an `if`",
             Self::BoolType => "use `int`",
             Self::Text => return None,
             Self::PointerOperator(_) => "name the element with subscripts: `a[i]`",
@@ -489,6 +493,8 @@ impl fmt::Display for Unsupported {
             Self::Word(word) => write!(f, "`{word}` is not in the language yet"),
             Self::Jump(word) => write!(f, "`{word}` is not in the language yet"),
             Self::Return => f.write_str("`return` is not in the language yet"),
+            Self::Switch => f.write_str("`switch` is not in the language yet"),
+            Self::Goto => f.write_str("`goto` is not in the language"),
             Self::BoolType => f.write_str("the type `_Bool` is not in the language yet"),
             Self::Text => f.write_str("string literals are not in the language"),
             Self::PointerOperator(operator) => {

@@ -153,6 +153,11 @@ impl Resolver<'_> {
     }
 
     fn statement(&mut self, statement: &mut Statement) {
+        for case in &mut statement.cases {
+            if let Some(value) = &mut case.value {
+                self.expression(value);
+            }
+        }
         match &mut statement.kind {
             StatementKind::Block(body) => self.scoped(|it| it.statements(body)),
             StatementKind::Declaration(declaration) => self.declaration(declaration),
@@ -171,8 +176,12 @@ impl Resolver<'_> {
                 }
             }
             StatementKind::For(it) => self.scoped(|resolver| resolver.for_loop(it)),
-            StatementKind::While { condition, body } => {
-                self.expression(condition);
+            StatementKind::While {
+                condition: head,
+                body,
+            }
+            | StatementKind::Switch { value: head, body } => {
+                self.expression(head);
                 self.scoped(|it| it.statement(body));
             }
             StatementKind::DoWhile { body, condition } => {
@@ -180,6 +189,7 @@ impl Resolver<'_> {
                 self.expression(condition);
             }
             StatementKind::Empty
+            | StatementKind::Goto(_)
             | StatementKind::Break
             | StatementKind::Continue
             | StatementKind::Return(None)

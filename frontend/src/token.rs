@@ -76,16 +76,20 @@ pub(crate) enum Token<'a> {
     Continue,
     #[token("return")]
     Return,
-    #[token("auto")]
+    #[token("switch")]
+    Switch,
     #[token("case")]
+    Case,
     #[token("default")]
+    Default,
+    #[token("goto")]
+    Goto,
+    #[token("auto")]
     #[token("enum")]
     #[token("extern")]
-    #[token("goto")]
     #[token("register")]
     #[token("sizeof")]
     #[token("struct")]
-    #[token("switch")]
     #[token("typedef")]
     #[token("union")]
     #[token("volatile")]

@@ -33,6 +33,10 @@ impl Lowering<'_> {
                     .report(Problem::PragmaWithoutLoop, pragma.span);
             }
         }
+        if let Some(case) = statement.cases.first() {
+            let problem = Problem::Unsupported(Unsupported::Switch);
+            self.diagnostics.report(problem, case.span);
+        }
         match &statement.kind {
             StatementKind::Empty | StatementKind::Invalid => {}
             StatementKind::Block(statements) => self.statements(statements, body),
@@ -62,6 +66,14 @@ impl Lowering<'_> {
                 body: turn,
                 condition,
             } => self.do_while(turn, condition, span, body),
+            StatementKind::Switch { .. } => {
+                let problem = Problem::Unsupported(Unsupported::Switch);
+                self.diagnostics.report(problem, span);
+            }
+            StatementKind::Goto(_) => {
+                let problem = Problem::Unsupported(Unsupported::Goto);
+                self.diagnostics.report(problem, span);
+            }
             StatementKind::Break => self.jump("break", span),
             StatementKind::Continue => self.jump("continue", span),
             StatementKind::Return(_) => {
