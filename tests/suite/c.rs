@@ -1,101 +1,216 @@
 //! The C compiler as an oracle.
 
 use crate::data::{Data, Outcome, parameters};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
-use std::process::Command;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use strew::ir::{Kernel, Type, Value};
+use tempfile::TempDir;
 
-/// What `cc` makes of the kernel in `source`; `None` where there is no `cc`.
-pub(crate) fn run(source: &Path, kernel: &Kernel, data: &Data) -> Option<Outcome> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let driver = folder.path().join("driver.c");
-    std::fs::write(&driver, program(source, kernel, data)).expect("a file");
-    let binary = folder.path().join("driver");
-    let compiler = Command::new("cc")
-        .args([
-            "-std=c99",
-            "-O0",
-            "-ffp-contract=off",
-            "-fwrapv",
-            "-fno-builtin",
-            "-w",
-            "-o",
-        ])
-        .args([&binary, &driver])
-        .output()
-        .ok()?;
-    let complaints = String::from_utf8_lossy(&compiler.stderr).into_owned();
-    assert!(
-        compiler.status.success(),
-        "{}: {complaints}",
-        source.display()
-    );
-    let output = Command::new(&binary).output().expect("the driver starts");
-    assert!(
-        output.status.success(),
-        "{}: the driver failed",
-        source.display()
-    );
-    Some(Ok(results(kernel, data, &output.stdout)))
+/// The language that strew computes: nothing contracted, no library function replaced, signed sums that wrap.
+const FLAGS: [&str; 6] = [
+    "-std=c99",
+    "-O0",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-builtin",
+    "-w",
+];
+
+/// A C program that `cc` has compiled.
+pub(crate) struct Binary {
+    folder: TempDir,
 }
 
-/// A program that holds the arguments as bytes, calls the kernel, and writes all arrays out as bytes.
-fn program(source: &Path, kernel: &Kernel, data: &Data) -> String {
-    let source = source.canonicalize().expect("a path");
-    let mut text = format!(
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include \"{}\"\n",
-        source.display()
-    );
-    let mut setup = String::new();
-    let mut finish = String::new();
-    let mut arguments = Vec::new();
-    for (name, ty, is_array) in parameters(kernel) {
-        let values = if is_array {
-            data.arrays[&name].clone()
-        } else {
-            vec![data.scalars[&name]]
-        };
-        // Alignment for any type, and one element more since C has no arrays of none.
-        let bytes: Vec<_> = values
-            .iter()
-            .flat_map(|it| bytes(*it))
-            .chain([0])
-            .map(|it| it.to_string())
-            .collect();
-        let _ = writeln!(
-            text,
-            "static __attribute__((aligned(16))) unsigned char {name}_bytes[] = {{{}}};",
-            bytes.join(",")
-        );
-        let c_type = c_type(ty);
-        if is_array {
-            arguments.push(format!("(void *){name}_bytes"));
-            let _ = writeln!(
-                finish,
-                "fwrite({name}_bytes, 1, {}, stdout);",
-                values.len() * ty.bytes() as usize
-            );
-        } else {
-            let _ = writeln!(
-                setup,
-                "{c_type} {name}; memcpy(&{name}, {name}_bytes, sizeof {name});"
-            );
-            arguments.push(name);
-        }
+impl Binary {
+    /// Compiles the whole program `text`; `None` where there is no `cc`.
+    pub(crate) fn compile(text: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let binary = Self { folder };
+        fs::write(binary.path("program.c"), text).expect("a file");
+        let compiler = Command::new("cc")
+            .args(FLAGS)
+            .arg("-o")
+            .args([binary.path("program"), binary.path("program.c")])
+            .arg("-lm")
+            .output()
+            .ok()?;
+        let complaints = String::from_utf8_lossy(&compiler.stderr).into_owned();
+        assert!(compiler.status.success(), "{complaints}");
+        Some(binary)
     }
-    let _ = writeln!(
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What the program writes when it reads `input`.
+    pub(crate) fn run(&self, input: &[u8]) -> Vec<u8> {
+        // From a file: two pipes at once could fill up and wait for each other.
+        fs::write(self.path("input"), input).expect("a file");
+        let input = File::open(self.path("input")).expect("a file");
+        let output = Command::new(self.path("program"))
+            .stdin(Stdio::from(input))
+            .output()
+            .expect("the program starts");
+        assert!(output.status.success(), "{:?}", output.status);
+        output.stdout
+    }
+}
+
+/// C kernels in one program, to be called any number of times.
+pub(crate) struct Program {
+    binary: Binary,
+    kernels: Vec<Kernel>,
+}
+
+impl Program {
+    /// Compiles `source`, which holds the functions that `kernels` were made of; `None` where there is no `cc`.
+    pub(crate) fn compile<'a>(
+        source: &str,
+        kernels: impl IntoIterator<Item = &'a Kernel>,
+    ) -> Option<Self> {
+        let kernels: Vec<_> = kernels.into_iter().cloned().collect();
+        let binary = Binary::compile(&program(source, &kernels))?;
+        Some(Self { binary, kernels })
+    }
+
+    /// The results of `calls`, each of the kernel with that number.
+    pub(crate) fn run(&self, calls: &[(usize, &Data)]) -> Vec<Outcome> {
+        let input: Vec<u8> = calls
+            .iter()
+            .flat_map(|(number, data)| encoded(*number, &self.kernels[*number], data))
+            .collect();
+        let output = self.binary.run(&input);
+        let mut output = output.as_slice();
+        let outcomes = calls
+            .iter()
+            .map(|(number, data)| Ok(results(&self.kernels[*number], data, &mut output)))
+            .collect();
+        assert!(output.is_empty(), "the program writes what was asked for");
+        outcomes
+    }
+}
+
+/// What `cc` makes of the only kernel in `source`; `None` where there is no `cc`.
+pub(crate) fn run(source: &str, kernel: &Kernel, data: &Data) -> Option<Outcome> {
+    let program = Program::compile(source, [kernel])?;
+    program.run(&[(0, data)]).pop()
+}
+
+/// Reads arguments, and writes arrays, as they lie in memory, each array behind the number of its bytes.
+const DRIVER: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void driver_read(void *to, size_t bytes) {
+  if (fread(to, 1, bytes, stdin) != bytes)
+    exit(2);
+}
+
+static void *driver_array(uint64_t *bytes) {
+  driver_read(bytes, sizeof *bytes);
+  void *array = malloc(*bytes + 16);
+  driver_read(array, *bytes);
+  return array;
+}
+
+static void driver_write(void *array, uint64_t bytes) {
+  fwrite(array, 1, bytes, stdout);
+  free(array);
+}
+"#;
+
+/// A program that reads the number of a kernel and its arguments, calls it, writes all its arrays, and so on.
+fn program(source: &str, kernels: &[Kernel]) -> String {
+    let mut text = format!("{DRIVER}\n#line 1 \"kernels.c\"\n{source}\n");
+    let mut cases = String::new();
+    for (number, kernel) in kernels.iter().enumerate() {
+        let _ = writeln!(text, "{}", caller(number, kernel));
+        let _ = writeln!(cases, "case {number}: driver_{number}(); break;");
+    }
+    let _ = write!(
         text,
-        "int main(void) {{\n{setup}{}({});\n{finish}return 0;\n}}",
-        kernel.name,
-        arguments.join(", ")
+        "int main(void) {{\nuint32_t number;\nwhile (fread(&number, sizeof number, 1, stdin) == 1)\n\
+         switch (number) {{\n{cases}default: return 1;\n}}\nreturn 0;\n}}\n"
     );
     text
 }
 
-fn c_type(ty: Type) -> &'static str {
+fn caller(number: usize, kernel: &Kernel) -> String {
+    let (mut setup, mut finish) = (String::new(), String::new());
+    let mut arguments = Vec::new();
+    for (position, (_, ty, is_array)) in parameters(kernel).into_iter().enumerate() {
+        let name = format!("driver_{position}");
+        let _ = if is_array {
+            let _ = writeln!(finish, "driver_write({name}, {name}_bytes);");
+            writeln!(
+                setup,
+                "uint64_t {name}_bytes; void *{name} = driver_array(&{name}_bytes);"
+            )
+        } else {
+            let ty = c_type(ty);
+            writeln!(setup, "{ty} {name}; driver_read(&{name}, sizeof {name});")
+        };
+        arguments.push(name);
+    }
+    let arguments = arguments.join(", ");
+    format!(
+        "static void driver_{number}(void) {{\n{setup}{}({arguments});\n{finish}}}",
+        kernel.name
+    )
+}
+
+fn encoded(number: usize, kernel: &Kernel, data: &Data) -> Vec<u8> {
+    let mut encoded = u32::try_from(number)
+        .expect("few kernels")
+        .to_le_bytes()
+        .to_vec();
+    for (name, _, is_array) in parameters(kernel) {
+        if is_array {
+            let bytes: Vec<u8> = data.arrays[&name].iter().copied().flat_map(bytes).collect();
+            encoded.extend((bytes.len() as u64).to_le_bytes());
+            encoded.extend(bytes);
+        } else {
+            encoded.extend(bytes(data.scalars[&name]));
+        }
+    }
+    encoded
+}
+
+fn bytes(value: Value) -> Vec<u8> {
+    let bytes = value.bits().to_le_bytes();
+    bytes[..value.ty().bytes() as usize].to_vec()
+}
+
+/// The arrays of one call, taken off the beginning of `output`.
+fn results(kernel: &Kernel, data: &Data, output: &mut &[u8]) -> BTreeMap<String, Vec<Value>> {
+    let arrays = parameters(kernel)
+        .into_iter()
+        .filter(|(_, _, is_array)| *is_array);
+    arrays
+        .map(|(name, ty, _)| {
+            let values = (0..data.arrays[&name].len()).map(|_| {
+                let (bytes, rest) = output.split_at(ty.bytes() as usize);
+                *output = rest;
+                let mut wide = [0; 8];
+                wide[..bytes.len()].copy_from_slice(bytes);
+                Value::from_bits(ty, u64::from_le_bytes(wide))
+            });
+            let values = values.collect();
+            (name, values)
+        })
+        .collect()
+}
+
+/// The name of `ty` in C.
+pub(crate) fn c_type(ty: Type) -> &'static str {
     match ty {
-        Type::Bool | Type::U8 => "uint8_t",
+        Type::Bool => "_Bool",
+        Type::U8 => "uint8_t",
         Type::I8 => "int8_t",
         Type::I16 => "int16_t",
         Type::I32 => "int32_t",
@@ -106,32 +221,4 @@ fn c_type(ty: Type) -> &'static str {
         Type::F32 => "float",
         Type::F64 => "double",
     }
-}
-
-fn bytes(value: Value) -> Vec<u8> {
-    let bytes = value.bits().to_le_bytes();
-    bytes[..value.ty().bytes() as usize].to_vec()
-}
-
-fn results(
-    kernel: &Kernel,
-    data: &Data,
-    mut output: &[u8],
-) -> std::collections::BTreeMap<String, Vec<Value>> {
-    let arrays = parameters(kernel)
-        .into_iter()
-        .filter(|(_, _, is_array)| *is_array);
-    arrays
-        .map(|(name, ty, _)| {
-            let values = (0..data.arrays[&name].len()).map(|_| {
-                let (bytes, rest) = output.split_at(ty.bytes() as usize);
-                output = rest;
-                let mut wide = [0; 8];
-                wide[..bytes.len()].copy_from_slice(bytes);
-                Value::from_bits(ty, u64::from_le_bytes(wide))
-            });
-            let values = values.collect();
-            (name, values)
-        })
-        .collect()
 }

@@ -1,5 +1,6 @@
 //! Every combiner on every element type, from C source to merged results, against a plain fold.
 
+use crate::c::c_type;
 use crate::data::{Data, is_same};
 use crate::engines::{agree, compiled, everywhere};
 use crate::random::Random;
@@ -19,23 +20,8 @@ const OPERATIONS: [(&str, &str); 7] = [
 
 const OUTPUTS: i64 = 5;
 
-fn c_name(ty: Type) -> &'static str {
-    match ty {
-        Type::Bool | Type::U8 => "uint8_t",
-        Type::I8 => "int8_t",
-        Type::I16 => "int16_t",
-        Type::I32 => "int32_t",
-        Type::I64 => "int64_t",
-        Type::U16 => "uint16_t",
-        Type::U32 => "uint32_t",
-        Type::U64 => "uint64_t",
-        Type::F32 => "float",
-        Type::F64 => "double",
-    }
-}
-
 fn source(ty: Type, statement: &str) -> String {
-    let ty = c_name(ty);
+    let ty = c_type(ty);
     format!(
         "void k(int64_t n, int64_t m, const int32_t key[n], const {ty} x[n], {ty} out[m]) {{\n\
          for (int64_t i = 0; i < n; i++)\n{statement}\n}}\n"

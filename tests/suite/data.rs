@@ -11,6 +11,21 @@ pub(crate) struct Data {
     pub(crate) arrays: BTreeMap<String, Vec<Value>>,
 }
 
+impl Data {
+    /// The same with the scalar `name`.
+    pub(crate) fn scalar<T: Element>(mut self, name: &str, value: T) -> Self {
+        self.scalars.insert(name.to_owned(), value.to_value());
+        self
+    }
+
+    /// The same with the array `name`, row by row.
+    pub(crate) fn array<T: Element>(mut self, name: &str, elements: &[T]) -> Self {
+        let values = elements.iter().map(|it| it.to_value()).collect();
+        self.arrays.insert(name.to_owned(), values);
+        self
+    }
+}
+
 /// How a run ended: the arrays, or a fault in words.
 pub(crate) type Outcome = Result<BTreeMap<String, Vec<Value>>, String>;
 

@@ -110,46 +110,88 @@ impl ElementType for ArgumentKind {
     }
 }
 
-/// The outcome of `kernel`, on which all engines agree: bit for bit wherever the order of combination is the same, up to
-/// rounding where it is not.
-#[track_caller]
-pub(crate) fn everywhere(parsed: &ParsedKernel, data: &Data) -> Outcome {
-    let reference = interpreted(parsed.kernel(), data, ForallOrder::Forward);
-    let with_plan = |plan: &Plan| {
-        let scheduled = parsed.schedule(plan, &mut ()).expect("a schedule");
-        strew::Kernel::from(scheduled.compile().expect("machine code"))
-    };
-    let serial = with_plan(&Plan::Explicit(Schedule::new()));
-    agree(
-        "serial machine code",
-        &compiled(&serial, data),
-        &reference,
-        is_same,
-    );
+/// A kernel as every engine takes it.
+pub(crate) struct Engines {
+    /// As its source says it, for the interpreter.
+    pub(crate) written: Kernel,
+    /// The same in machine code.
+    serial: strew::Kernel,
+    /// With the schedule of its source, or the one that was found.
+    pub(crate) scheduled: strew::Kernel,
+}
 
-    let scheduled = with_plan(&Plan::Source);
-    let exact = compiled(&scheduled.clone().mode(Mode::Exact), data);
-    agree("exact mode", &exact, &reference, is_same);
-    for strategy in ["auto", "serial", "dense"] {
-        let kernel = scheduled
-            .clone()
-            .strategy(strategy.parse().expect("a strategy"));
-        let first = compiled(&kernel.clone().threads(1), data);
-        agree(strategy, &first, &reference, is_close);
-        for threads in THREADS {
-            let kernel = kernel.clone().threads(threads);
+impl Engines {
+    pub(crate) fn new(parsed: &ParsedKernel) -> Self {
+        let with_plan = |plan: &Plan| {
+            let scheduled = parsed.schedule(plan, &mut ()).expect("a schedule");
+            strew::Kernel::from(scheduled.compile().expect("machine code"))
+        };
+        Self {
+            written: parsed.kernel().clone(),
+            serial: with_plan(&Plan::Explicit(Schedule::new())),
+            scheduled: with_plan(&Plan::Source),
+        }
+    }
+
+    /// The outcome on which all engines agree: bit for bit wherever the order of combination is the same, up to rounding where it
+    /// is not.
+    #[track_caller]
+    pub(crate) fn everywhere(&self, data: &Data) -> Outcome {
+        let reference = self.exactly(data);
+        for strategy in ["auto", "serial", "dense"] {
+            let strategy = strategy.parse().expect("a strategy");
+            let kernel = self.scheduled.clone().strategy(strategy);
+            let first = compiled(&kernel.clone().threads(1), data);
             agree(
-                &format!("{strategy}, {threads} threads"),
-                &compiled(&kernel, data),
+                &format!("{strategy}, one thread"),
                 &first,
+                &reference,
+                is_close,
+            );
+            for threads in THREADS {
+                let kernel = kernel.clone().threads(threads);
+                agree(
+                    &format!("{strategy}, {threads} threads"),
+                    &compiled(&kernel, data),
+                    &first,
+                    is_same,
+                );
+            }
+            let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
+            agree("fast mode", &fast, &reference, is_close);
+        }
+        scheduled_meaning(&self.scheduled, data, &reference);
+        reference
+    }
+
+    /// The outcome on which the interpreter, serial machine code, and parallel machine code that keeps the serial order agree bit
+    /// for bit.
+    #[track_caller]
+    pub(crate) fn exactly(&self, data: &Data) -> Outcome {
+        let reference = interpreted(&self.written, data, ForallOrder::Forward);
+        agree(
+            "serial machine code",
+            &compiled(&self.serial, data),
+            &reference,
+            is_same,
+        );
+        for threads in [1, 2] {
+            let kernel = self.scheduled.clone().mode(Mode::Exact).threads(threads);
+            agree(
+                &format!("exact mode, {threads} threads"),
+                &compiled(&kernel, data),
+                &reference,
                 is_same,
             );
         }
-        let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
-        agree("fast mode", &fast, &reference, is_close);
+        reference
     }
-    scheduled_meaning(&with_plan(&Plan::Source), data, &reference);
-    reference
+}
+
+/// As [`Engines::everywhere`], for a kernel that is run once.
+#[track_caller]
+pub(crate) fn everywhere(parsed: &ParsedKernel, data: &Data) -> Outcome {
+    Engines::new(parsed).everywhere(data)
 }
 
 /// The interpreter on the scheduled kernel, its parallel iterations in either order.

@@ -147,7 +147,7 @@ impl Case {
         let data = self.data(&kernel);
         let outcome = everywhere(&kernel, &data);
         if outcome.is_ok() && self.path.extension().is_some_and(|it| it == "c") {
-            match c::run(&self.path, kernel.kernel(), &data) {
+            match c::run(&self.source, kernel.kernel(), &data) {
                 Some(found) => agree("cc", &found, &outcome, is_same),
                 None => eprintln!(
                     "skipped: there is no cc to compare {} with",

@@ -5,5 +5,7 @@ mod c;
 mod combiners;
 mod data;
 mod engines;
+mod generators;
 mod golden;
+mod kernels;
 mod random;

@@ -1,0 +1,100 @@
+//! Kernels that no privatisation may touch: their iterations stay in order, and a step that would change that is declined.
+
+use super::{check, kernel, length, over_keys, parse};
+use crate::data::Data;
+use strew::{Error, Plan, Verdict, parse_schedule};
+
+/// Nothing is parallel unless asked for, and `step` is declined with `reason`.
+fn stays_in_order(source: (&str, &str), step: &str, verdict: Verdict, reason: &str) {
+    let parsed = parse(source);
+    let kernel = parsed.kernel(None).expect("one kernel");
+    let found = kernel.schedule(&Plan::Auto, &mut ()).expect("a schedule");
+    let text = found.kernel().to_string();
+    assert!(!text.contains("scf.forall"), "{text}");
+    let schedule = parse_schedule("step", step).expect("a step");
+    match kernel.schedule(&Plan::Explicit(schedule), &mut ()) {
+        Err(Error::Refused(refusal)) => {
+            let found = &refusal.refused.reason;
+            assert_eq!(
+                (found.verdict(), found.name()),
+                (verdict, reason),
+                "{found}"
+            );
+            assert_eq!(found.witness().is_some(), verdict == Verdict::Illegal);
+        }
+        other => panic!("expected a refusal, found {other:?}"),
+    }
+}
+
+#[test]
+fn n01_ordered() {
+    let source = kernel!("n01_ordered");
+    let cases = over_keys(|random, keys, m| {
+        let out: Vec<i32> = (0..m).map(|_| random.below(3) - 1).collect();
+        Data::default()
+            .scalar("n", length::<_, i64>(keys))
+            .scalar("m", m)
+            .array("idx", keys)
+            .array("out", &out)
+    });
+    check(source, "n01_ordered", &cases);
+    stays_in_order(
+        source,
+        "tile_indirection_using_forall(i)",
+        Verdict::Misaddressed,
+        "NothingReduced",
+    );
+    stays_in_order(
+        source,
+        "tile_indirection_using_forall(i, reduction(out) = add)",
+        // With arrays of zeros, which is what witnesses have, the condition never holds.
+        Verdict::Unproven,
+        "ReadsPartialSum",
+    );
+}
+
+#[test]
+fn n02_reads_partial() {
+    let source = kernel!("n02_reads_partial");
+    let cases = over_keys(|random, keys, m| {
+        let others = random.uniform(keys.len(), m);
+        Data::default()
+            .scalar("n", length::<_, i64>(keys))
+            .scalar("m", m)
+            .array("a", keys)
+            .array("b", &others)
+            .array("h", &random.floats(m as usize, -1.0, 1.0))
+    });
+    check(source, "n02_reads_partial", &cases);
+    let step = "tile_indirection_using_forall(i, reduction(h) = add)";
+    stays_in_order(source, step, Verdict::Illegal, "ReadsPartialSum");
+}
+
+#[test]
+fn n03_last_writer() {
+    let source = kernel!("n03_last_writer");
+    let cases = over_keys(|random, keys, m| {
+        Data::default()
+            .scalar("n", length::<_, i64>(keys))
+            .scalar("m", m)
+            .array("idx", keys)
+            .array("v", &random.floats(keys.len(), -1.0, 1.0))
+            .array("out", &random.floats(m as usize, -1.0, 1.0))
+    });
+    check(source, "n03_last_writer", &cases);
+    let step = "tile_indirection_using_forall(i, reduction(out) = add)";
+    stays_in_order(source, step, Verdict::Illegal, "OverwritesPrivate");
+}
+
+#[test]
+fn n04_saturating() {
+    let cases = over_keys(|random, keys, m| {
+        let counts: Vec<u8> = (0..m).map(|_| 255 - random.below(40) as u8).collect();
+        Data::default()
+            .scalar("n", length::<_, i64>(keys))
+            .scalar("m", m)
+            .array("idx", keys)
+            .array("h", &counts)
+    });
+    check(kernel!("n04_saturating"), "n04_saturating", &cases);
+}

@@ -1,0 +1,119 @@
+//! The kernels of `tests/kernels`, which people bring from histograms, graphs, meshes and particles, on keys of every kind: all
+//! engines and `cc` agree bit for bit.
+
+mod graph;
+mod in_order;
+mod mesh;
+mod rows;
+mod scatter;
+
+use crate::c::Program;
+use crate::data::{Data, is_same};
+use crate::engines::{Engines, agree};
+use crate::generators::{constant, sorted};
+use crate::random::Random;
+use strew::{Parsed, Source};
+
+/// A kernel's name and text.
+macro_rules! kernel {
+    ($name:literal) => {
+        (
+            concat!($name, ".c"),
+            include_str!(concat!("../../kernels/", $name, ".c")),
+        )
+    };
+}
+use kernel;
+
+/// Arguments and what they are.
+type Case = (String, Data);
+
+fn parse((file, text): (&str, &str)) -> Parsed {
+    let parsed = Source::new(file, text).parse();
+    parsed.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Everything that runs the kernel `name` of `source` computes the same from every one of `cases`.
+fn check(source: (&str, &str), name: &str, cases: &[Case]) {
+    let parsed = parse(source);
+    let kernel = parsed.kernel(Some(name)).expect("the kernel");
+    let engines = Engines::new(kernel);
+    let calls: Vec<_> = cases.iter().map(|(_, data)| (0, data)).collect();
+    let expected = Program::compile(source.1, [kernel.kernel()]).map(|it| it.run(&calls));
+    if expected.is_none() {
+        skip(source.0);
+    }
+    for (position, (what, data)) in cases.iter().enumerate() {
+        begin(name, what);
+        let found = engines.everywhere(data);
+        if let Some(expected) = &expected {
+            agree("cc", &found, &expected[position], is_same);
+        }
+    }
+}
+
+/// The test shows it when it fails.
+#[expect(clippy::print_stderr, reason = "a failure tells where it was")]
+fn begin(kernel: &str, case: &str) {
+    eprintln!("{kernel}: {case}");
+}
+
+#[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
+fn skip(file: &str) {
+    eprintln!("skipped: there is no cc to compare {file} with");
+}
+
+/// `n` keys below `m` of every kind.
+fn keys(random: &mut Random, n: usize, m: i32) -> [(&'static str, Vec<i32>); 6] {
+    [
+        ("uniform", random.uniform(n, m)),
+        ("zipf", random.zipf(n, m, 1.1)),
+        ("sorted", sorted(n, m)),
+        ("constant", constant(n, m)),
+        ("two", random.two(n, m)),
+        ("clustered", random.clustered(n, m, 16, 4)),
+    ]
+}
+
+/// The cases that `case` makes of keys of every kind: none, one, a few, and enough for every chunk.
+fn over_keys(case: impl Fn(&mut Random, &[i32], i32) -> Data) -> Vec<Case> {
+    let mut random = Random(1);
+    let mut cases = Vec::new();
+    for (n, m) in [
+        (0, 0),
+        (0, 5),
+        (1, 1),
+        (3, 2),
+        (700, 1),
+        (700, 90),
+        (50, 300),
+    ] {
+        for (kind, keys) in keys(&mut random, n, m) {
+            let data = case(&mut random, &keys, m);
+            cases.push((format!("{n} keys below {m}, {kind}"), data));
+        }
+    }
+    cases
+}
+
+impl Random {
+    /// Numbers in `low..high`.
+    fn floats(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
+        (0..count)
+            .map(|_| low + (high - low) * self.fraction())
+            .collect()
+    }
+
+    /// As [`floats`](Self::floats), rounded.
+    fn singles(&mut self, count: usize, low: f64, high: f64) -> Vec<f32> {
+        let floats = self.floats(count, low, high).into_iter();
+        floats.map(|it| it as f32).collect()
+    }
+}
+
+/// A length as the kernels take it.
+fn length<T, N: TryFrom<usize>>(elements: &[T]) -> N {
+    N::try_from(elements.len())
+        .ok()
+        .expect("a length that fits")
+}
