@@ -17,8 +17,25 @@ pub struct LoopId(pub(crate) usize);
 /// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// In the order of the source.
+    /// Function definitions, in the order of the source.
     pub functions: Vec<Function>,
+    /// Functions that are declared only, in the order of the source.
+    pub prototypes: Vec<Prototype>,
+    /// Types and constants outside of functions, in the order of the source.
+    pub declarations: Vec<Declaration>,
+}
+
+/// A function declared without its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prototype {
+    /// What it returns.
+    pub returns: TypeName,
+    /// Its name.
+    pub name: Name,
+    /// In the order of a call.
+    pub parameters: Vec<Parameter>,
+    /// Up to the closing parenthesis.
+    pub span: Span,
 }
 
 /// A function definition.
@@ -52,15 +69,69 @@ pub struct Name {
 pub struct TypeName {
     /// In the order of the source.
     pub words: Vec<Specifier>,
+    /// The `*`s behind the words, where no name follows (casts, `sizeof`, unnamed parameters, what a function returns).
+    pub pointers: Vec<Pointer>,
+    /// The lengths behind the words, where no name follows.
+    pub lengths: Vec<Length>,
     /// Where they stand.
     pub span: Span,
 }
 
-/// One word of a declaration in front of what it declares.
+/// A `*` in a declarator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pointer {
+    /// Whether the pointer itself is `const`: `* const`.
+    pub is_const: bool,
+}
+
+/// `struct tag { members }`, or `struct tag` alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructSpecifier {
+    /// Absent in `struct { … }`.
+    pub tag: Option<Name>,
+    /// Absent where the structure is only named.
+    pub members: Option<Vec<Declaration>>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `enum tag { enumerators }`, or `enum tag` alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnumSpecifier {
+    /// Absent in `enum { … }`.
+    pub tag: Option<Name>,
+    /// Absent where the enumeration is only named.
+    pub enumerators: Option<Vec<Enumerator>>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// One constant of an enumeration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enumerator {
+    /// The constant.
+    pub name: Name,
+    /// Absent where it is one more than the constant before it.
+    pub value: Option<Expr>,
+}
+
+/// One word of a declaration in front of what it declares.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Specifier {
     /// A word of the type.
     Type(TypeWord),
+    /// A name that a `typedef` declared.
+    Named(Name),
+    /// A structure.
+    Struct(Box<StructSpecifier>),
+    /// An enumeration.
+    Enum(Box<EnumSpecifier>),
+    /// `typedef`
+    Typedef,
+    /// `register`
+    Register,
+    /// `extern`
+    Extern,
     /// `const`
     Const,
     /// `restrict`
@@ -82,12 +153,12 @@ pub struct Parameter {
     pub span: Span,
 }
 
-/// A declaration of locals.
+/// A declaration of variables, of members, or of names for a type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// The type of all of them.
     pub ty: TypeName,
-    /// At least one.
+    /// None where only a structure or an enumeration is declared.
     pub declarators: Vec<Declarator>,
     /// Up to the semicolon.
     pub span: Span,
@@ -96,13 +167,13 @@ pub struct Declaration {
 /// One name that a declaration declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declarator {
-    /// Whether a `*` stands before the name.
-    pub pointer: bool,
+    /// The `*`s before the name. `(*a)[n]` counts as `a[][n]`, which is the same in a parameter.
+    pub pointers: Vec<Pointer>,
     /// The name.
     pub name: Name,
     /// One for each dimension of an array.
     pub lengths: Vec<Length>,
-    /// What stands behind `=`.
+    /// What stands behind `=`; the only place of [`ExprKind::Braced`] besides itself.
     pub initial: Option<Expr>,
     /// All of it.
     pub span: Span,
@@ -253,6 +324,8 @@ pub enum ExprKind {
     Name(Name),
     /// `base[subscript]`
     Index(Box<Expr>, Box<Expr>),
+    /// `base.member`, or `base->member` when the flag is set.
+    Member(Box<Expr>, Name, bool),
     /// `function(arguments)`
     Call(Name, Vec<Expr>),
     /// An operator in front of its operand.
@@ -269,8 +342,32 @@ pub enum ExprKind {
     Step(Step, Box<Expr>),
     /// `first, second`
     Comma(Box<Expr>, Box<Expr>),
+    /// `sizeof operand`: the operand is not evaluated.
+    SizeOf(Box<Expr>),
+    /// `sizeof (type)`
+    SizeOfType(TypeName),
+    /// `{ elements }` behind the `=` of a declaration, or inside of such.
+    Braced(Vec<Element>),
     /// An error was reported here.
     Invalid,
+}
+
+/// One element of an initialiser in braces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    /// What stands in front of `=`; empty where the position says which element is meant.
+    pub designators: Vec<Designator>,
+    /// The value, or the values in braces of their own.
+    pub value: Expr,
+}
+
+/// Says which element an initialiser is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Designator {
+    /// `[index]`
+    Index(Expr),
+    /// `.member`
+    Member(Name),
 }
 
 /// `++` and `--`.
@@ -342,11 +439,14 @@ impl ExprKind {
     /// The expressions that this one is made of, left to right.
     pub fn operands(&self) -> Vec<&Expr> {
         match self {
-            Self::Constant(_) | Self::Name(_) | Self::Invalid => vec![],
+            Self::Constant(_) | Self::Name(_) | Self::SizeOfType(_) | Self::Invalid => vec![],
             Self::Call(_, arguments) => arguments.iter().collect(),
-            Self::Unary(_, operand) | Self::Cast(_, operand) | Self::Step(_, operand) => {
-                vec![operand]
-            }
+            Self::Braced(elements) => elements.iter().map(|it| &it.value).collect(),
+            Self::Unary(_, operand)
+            | Self::Cast(_, operand)
+            | Self::Step(_, operand)
+            | Self::SizeOf(operand)
+            | Self::Member(operand, _, _) => vec![operand],
             Self::Index(left, right)
             | Self::Binary(_, left, right)
             | Self::Assign(_, left, right)

@@ -1,13 +1,16 @@
 //! The syntax tree as an indented list, one line for each node.
 
 use crate::ast::{
-    Declaration, Declarator, Expr, ExprKind, File, Function, Parameter, Specifier, Start,
-    Statement, StatementKind, TypeName,
+    Declaration, Declarator, Expr, ExprKind, File, Function, Name, Parameter, Pointer, Specifier,
+    Start, Statement, StatementKind, TypeName,
 };
 use std::fmt::{self, Formatter, Result};
 
 impl fmt::Display for File {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for declaration in &self.declarations {
+            print_declaration(f, 0, declaration)?;
+        }
         self.functions
             .iter()
             .try_for_each(|function| print_function(f, function))
@@ -20,7 +23,8 @@ impl fmt::Display for TypeName {
             let space = if index == 0 { "" } else { " " };
             write!(f, "{space}{word}")?;
         }
-        Ok(())
+        print_pointers(f, &self.pointers)?;
+        self.lengths.iter().try_for_each(|_| f.write_str("[]"))
     }
 }
 
@@ -28,12 +32,31 @@ impl fmt::Display for Specifier {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Type(word) => word.fmt(f),
+            Self::Named(name) => f.write_str(&name.text),
+            Self::Struct(it) => print_tag(f, "struct", it.tag.as_ref()),
+            Self::Enum(it) => print_tag(f, "enum", it.tag.as_ref()),
+            Self::Typedef => f.write_str("typedef"),
+            Self::Register => f.write_str("register"),
+            Self::Extern => f.write_str("extern"),
             Self::Const => f.write_str("const"),
             Self::Restrict => f.write_str("restrict"),
             Self::Static => f.write_str("static"),
             Self::Inline => f.write_str("inline"),
         }
     }
+}
+
+fn print_tag(f: &mut Formatter<'_>, word: &str, tag: Option<&Name>) -> Result {
+    match tag {
+        Some(tag) => write!(f, "{word} {}", tag.text),
+        None => f.write_str(word),
+    }
+}
+
+fn print_pointers(f: &mut Formatter<'_>, pointers: &[Pointer]) -> Result {
+    pointers
+        .iter()
+        .try_for_each(|it| f.write_str(if it.is_const { " * const" } else { " *" }))
 }
 
 fn line(f: &mut Formatter<'_>, depth: usize, text: fmt::Arguments<'_>) -> Result {
@@ -63,9 +86,10 @@ fn print_declarator(
     ty: &TypeName,
     declarator: &Declarator,
 ) -> Result {
-    let pointer = if declarator.pointer { " pointer" } else { "" };
-    let name = &declarator.name.text;
-    line(f, depth, format_args!("{what} {name} : {ty}{pointer}"))?;
+    write!(f, "{:width$}", "", width = 2 * depth)?;
+    write!(f, "{what} {} : {ty}", declarator.name.text)?;
+    print_pointers(f, &declarator.pointers)?;
+    writeln!(f)?;
     for length in &declarator.lengths {
         line(f, depth + 1, format_args!("length"))?;
         print_optional(f, depth + 2, length.length.as_ref())?;
@@ -74,9 +98,43 @@ fn print_declarator(
 }
 
 fn print_declaration(f: &mut Formatter<'_>, depth: usize, it: &Declaration) -> Result {
+    for word in &it.ty.words {
+        print_definition(f, depth, word)?;
+    }
     it.declarators
         .iter()
         .try_for_each(|declarator| print_declarator(f, depth, "declare", &it.ty, declarator))
+}
+
+/// What a declaration defines besides what it declares.
+fn print_definition(f: &mut Formatter<'_>, depth: usize, word: &Specifier) -> Result {
+    match word {
+        Specifier::Struct(it) => {
+            let Some(members) = &it.members else {
+                return Ok(());
+            };
+            line(f, depth, format_args!("define {word}"))?;
+            members
+                .iter()
+                .try_for_each(|member| print_declaration(f, depth + 1, member))
+        }
+        Specifier::Enum(it) => {
+            let Some(enumerators) = &it.enumerators else {
+                return Ok(());
+            };
+            line(f, depth, format_args!("define {word}"))?;
+            for enumerator in enumerators {
+                line(
+                    f,
+                    depth + 1,
+                    format_args!("constant {}", enumerator.name.text),
+                )?;
+                print_optional(f, depth + 2, enumerator.value.as_ref())?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn print_statements(f: &mut Formatter<'_>, depth: usize, statements: &[Statement]) -> Result {
@@ -219,6 +277,11 @@ impl fmt::Display for ExprTitle<'_> {
                 write!(f, "{side} {}", if step.up { "++" } else { "--" })
             }
             ExprKind::Comma(..) => f.write_str("comma"),
+            ExprKind::Member(_, member, false) => write!(f, "member {}", member.text),
+            ExprKind::Member(_, member, true) => write!(f, "member -> {}", member.text),
+            ExprKind::SizeOf(_) => f.write_str("sizeof"),
+            ExprKind::SizeOfType(ty) => write!(f, "sizeof {ty}"),
+            ExprKind::Braced(_) => f.write_str("braced"),
             ExprKind::Invalid => f.write_str("invalid"),
         }
     }

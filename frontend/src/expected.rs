@@ -40,6 +40,13 @@ const GROUPS: [(&str, &str, &[&str]); 4] = [
             "restrict",
             "static",
             "inline",
+            "type name",
+            "struct",
+            "enum",
+            "typedef",
+            "register",
+            "extern",
+            "sizeof",
         ],
     ),
     (
@@ -57,6 +64,7 @@ const GROUPS: [(&str, &str, &[&str]); 4] = [
             "&",
             "++",
             "--",
+            "sizeof",
         ],
     ),
     (
@@ -65,13 +73,25 @@ const GROUPS: [(&str, &str, &[&str]); 4] = [
         &[
             "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=",
             ">", ">=", "?", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
-            "++", "--", "[", "(",
+            "++", "--", "[", "(", ".", "->",
         ],
     ),
     (
         "a type",
         "type",
-        &["type", "const", "restrict", "static", "inline"],
+        &[
+            "type",
+            "const",
+            "restrict",
+            "static",
+            "inline",
+            "type name",
+            "struct",
+            "enum",
+            "typedef",
+            "register",
+            "extern",
+        ],
     ),
 ];
 

@@ -20,6 +20,7 @@ mod problem;
 mod recognize;
 mod resolve;
 mod token;
+mod typedef_names;
 mod types;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
@@ -60,6 +61,10 @@ pub struct Pragma {
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let mut file = parse::parse(source, &mut diagnostics);
+    for declaration in &file.declarations {
+        let problem = Problem::Unsupported(Unsupported::FileScopeVariable);
+        diagnostics.report(problem, declaration.span);
+    }
     let functions = function_names(&file, &mut diagnostics);
     let mut kernels = Vec::new();
     for function in &mut file.functions {

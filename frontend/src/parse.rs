@@ -7,14 +7,16 @@
 //! the tree while it grows, since long chains of operators nest without any bracket.
 
 use crate::ast::{
-    BinaryOp, Case, Declaration, Declarator, Expr, ExprKind, File, For, Function, Length, Name,
-    Parameter, PragmaText, Specifier, Start, Statement, StatementKind, TypeName,
+    BinaryOp, Case, Declaration, Declarator, EnumSpecifier, Enumerator, Expr, ExprKind, File, For,
+    Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Specifier, Start, Statement,
+    StatementKind, StructSpecifier, TypeName,
 };
 use crate::diagnostic::Diagnostics;
 use crate::expected;
 use crate::preprocess::{self, Spanned};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::Problem;
 use crate::token::Token;
+use crate::typedef_names;
 use lalrpop_util::{ErrorRecovery, ParseError};
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -37,6 +39,7 @@ const STATEMENT_LIMIT: usize = 10_000;
 pub(crate) enum Item {
     Function(Function),
     Declaration(Declaration),
+    Prototype(Prototype),
     Nothing,
 }
 
@@ -51,21 +54,20 @@ pub(crate) struct Signature {
 
 /// The syntax tree of `source`.
 pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
-    let tokens = preprocess::preprocess(source, diagnostics);
+    let mut tokens = preprocess::preprocess(source, diagnostics);
     let mut file = File::default();
     if diagnostics.is_full() || !is_bounded(&tokens, diagnostics) {
         return file;
     }
+    typedef_names::mark(&mut tokens);
     for item in Items(&tokens) {
         if diagnostics.is_full() {
             break;
         }
         match parse_item(source, item, diagnostics) {
             Some(Item::Function(function)) => file.functions.push(function),
-            Some(Item::Declaration(declaration)) => diagnostics.report(
-                Problem::Unsupported(Unsupported::FileScopeVariable),
-                declaration.span,
-            ),
+            Some(Item::Declaration(declaration)) => file.declarations.push(declaration),
+            Some(Item::Prototype(prototype)) => file.prototypes.push(prototype),
             Some(Item::Nothing) | None => {}
         }
     }
@@ -110,17 +112,40 @@ impl<'t, 'a> Iterator for Items<'t, 'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut depth = 0_usize;
-        let end = self.0.iter().position(|(token, _)| {
+        let mut goes_on = false;
+        let end = (0..self.0.len()).find(|index| {
+            let token = self.0[*index].0;
             match token {
-                Token::LeftBrace => depth += 1,
+                Token::LeftBrace => {
+                    if depth == 0 {
+                        goes_on = is_within_declaration(&self.0[..*index]);
+                    }
+                    depth += 1;
+                }
                 Token::RightBrace => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            depth == 0 && matches!(token, Token::RightBrace | Token::Semicolon)
+            let ends = matches!(token, Token::Semicolon) || token == Token::RightBrace && !goes_on;
+            depth == 0 && ends
         });
         let (item, rest) = self.0.split_at(end.map_or(self.0.len(), |end| end + 1));
         self.0 = rest;
         (!item.is_empty()).then_some(item)
+    }
+}
+
+/// Whether the braces that follow hold members, constants or initial values, so that the item goes on behind them.
+fn is_within_declaration(before: &[Spanned<'_>]) -> bool {
+    let is_tag = |token: &Token<'_>| matches!(token, Token::Struct | Token::Enum);
+    match before {
+        [.., (Token::Assign, _)] => true,
+        [
+            ..,
+            (word, _),
+            (Token::Identifier(_) | Token::TypeName(_), _),
+        ] => is_tag(word),
+        [.., (word, _)] => is_tag(word),
+        [] => false,
     }
 }
 
@@ -265,8 +290,66 @@ impl<'a> Session<'a> {
     }
 
     fn type_name(&self, words: Vec<Specifier>, start: usize, end: usize) -> TypeName {
-        let span = Span::new(start, end);
-        TypeName { words, span }
+        TypeName {
+            words,
+            pointers: Vec::new(),
+            lengths: Vec::new(),
+            span: Span::new(start, end),
+        }
+    }
+
+    fn abstract_type(
+        &self,
+        ty: TypeName,
+        pointers: Vec<Pointer>,
+        lengths: Vec<Length>,
+        start: usize,
+        end: usize,
+    ) -> TypeName {
+        TypeName {
+            words: ty.words,
+            pointers,
+            lengths,
+            span: Span::new(start, end),
+        }
+    }
+
+    fn structure(
+        &self,
+        tag: Option<Name>,
+        members: Option<Vec<Declaration>>,
+        start: usize,
+        end: usize,
+    ) -> Specifier {
+        Specifier::Struct(Box::new(StructSpecifier {
+            tag,
+            members,
+            span: Span::new(start, end),
+        }))
+    }
+
+    fn enumeration(
+        &self,
+        tag: Option<Name>,
+        enumerators: Option<Vec<Enumerator>>,
+        start: usize,
+        end: usize,
+    ) -> Specifier {
+        Specifier::Enum(Box::new(EnumSpecifier {
+            tag,
+            enumerators,
+            span: Span::new(start, end),
+        }))
+    }
+
+    fn prototype(&self, signature: Signature, end: usize) -> Item {
+        let parameters = signature.parameters.unwrap_or_default();
+        Item::Prototype(Prototype {
+            returns: signature.returns,
+            name: signature.name,
+            parameters: parameters.into_iter().flatten().collect(),
+            span: Span::new(signature.start, end),
+        })
     }
 
     fn function(&self, signature: Signature, body: Vec<Statement>, end: usize) -> Item {
@@ -296,19 +379,36 @@ impl<'a> Session<'a> {
 
     fn declarator(
         &self,
-        pointer: bool,
+        pointers: Vec<Pointer>,
         name: Name,
         lengths: Vec<Length>,
         start: usize,
         end: usize,
     ) -> Declarator {
         Declarator {
-            pointer,
+            pointers,
             name,
             lengths,
             initial: None,
             span: Span::new(start, end),
         }
+    }
+
+    /// `(*name)[lengths]`: as a parameter the same as `name[][lengths]`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one production")]
+    fn row_pointer(
+        &self,
+        pointers: Vec<Pointer>,
+        star: usize,
+        star_end: usize,
+        name: Name,
+        lengths: Vec<Length>,
+        start: usize,
+        end: usize,
+    ) -> Declarator {
+        let mut lengths = lengths;
+        lengths.insert(0, self.length(None, star, star_end));
+        self.declarator(pointers, name, lengths, start, end)
     }
 
     fn length(&self, length: Option<Expr>, start: usize, end: usize) -> Length {

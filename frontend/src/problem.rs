@@ -70,6 +70,8 @@ pub enum Problem {
     VoidValue,
     /// A word such as `static` where it has no meaning.
     MisplacedWord(&'static str),
+    /// `{ … }` where one value is needed.
+    MisplacedBraces,
     /// A parameter without a name.
     UnnamedParameter,
     /// `a[]` without a length.
@@ -264,6 +266,7 @@ impl Problem {
             Self::NotAType { .. } => "E021",
             Self::VoidValue => "E022",
             Self::MisplacedWord(_) => "E023",
+            Self::MisplacedBraces => "E027",
             Self::UnnamedParameter => "E024",
             Self::MissingLength { .. } => "E025",
             Self::LengthNotAffine { .. } => "E026",
@@ -413,6 +416,9 @@ impl fmt::Display for Problem {
             Self::NotAType { text } => write!(f, "`{text}` is not a type of the language"),
             Self::VoidValue => f.write_str("`void` has no values"),
             Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),
+            Self::MisplacedBraces => {
+                f.write_str("values in braces stand where one number is needed")
+            }
             Self::UnnamedParameter => f.write_str("this parameter has no name"),
             Self::MissingLength { array } => write!(f, "the array `{array}` has no length"),
             Self::LengthNotAffine { array } => {

@@ -225,7 +225,12 @@ impl Resolver<'_> {
 
     fn expression(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Constant(_) | ExprKind::Invalid => {}
+            ExprKind::Constant(_) | ExprKind::SizeOfType(_) | ExprKind::Invalid => {}
+            ExprKind::Braced(elements) => {
+                for element in elements {
+                    self.expression(&mut element.value);
+                }
+            }
             ExprKind::Name(name) => self.read(name),
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
             ExprKind::Call(_, arguments) => {
@@ -233,7 +238,10 @@ impl Resolver<'_> {
                     self.expression(argument);
                 }
             }
-            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => self.expression(operand),
+            ExprKind::Unary(_, operand)
+            | ExprKind::Cast(_, operand)
+            | ExprKind::SizeOf(operand)
+            | ExprKind::Member(operand, _, _) => self.expression(operand),
             ExprKind::Index(left, right)
             | ExprKind::Binary(_, left, right)
             | ExprKind::Comma(left, right) => {

@@ -46,6 +46,25 @@ pub(crate) enum Token<'a> {
     #[token("uint16_t", |_| TypeWord::Uint16)]
     #[token("uint32_t", |_| TypeWord::Uint32)]
     #[token("uint64_t", |_| TypeWord::Uint64)]
+    #[token("int_fast8_t", |_| TypeWord::IntFast8)]
+    #[token("int_fast16_t", |_| TypeWord::IntFast16)]
+    #[token("int_fast32_t", |_| TypeWord::IntFast32)]
+    #[token("int_fast64_t", |_| TypeWord::IntFast64)]
+    #[token("int_least8_t", |_| TypeWord::IntLeast8)]
+    #[token("int_least16_t", |_| TypeWord::IntLeast16)]
+    #[token("int_least32_t", |_| TypeWord::IntLeast32)]
+    #[token("int_least64_t", |_| TypeWord::IntLeast64)]
+    #[token("uint_fast8_t", |_| TypeWord::UintFast8)]
+    #[token("uint_fast16_t", |_| TypeWord::UintFast16)]
+    #[token("uint_fast32_t", |_| TypeWord::UintFast32)]
+    #[token("uint_fast64_t", |_| TypeWord::UintFast64)]
+    #[token("uint_least8_t", |_| TypeWord::UintLeast8)]
+    #[token("uint_least16_t", |_| TypeWord::UintLeast16)]
+    #[token("uint_least32_t", |_| TypeWord::UintLeast32)]
+    #[token("uint_least64_t", |_| TypeWord::UintLeast64)]
+    #[token("intmax_t", |_| TypeWord::Intmax)]
+    #[token("uintmax_t", |_| TypeWord::Uintmax)]
+    #[token("ssize_t", |_| TypeWord::Ssize)]
     #[token("size_t", |_| TypeWord::Size)]
     #[token("ptrdiff_t", |_| TypeWord::Ptrdiff)]
     #[token("intptr_t", |_| TypeWord::Intptr)]
@@ -84,19 +103,27 @@ pub(crate) enum Token<'a> {
     Default,
     #[token("goto")]
     Goto,
-    #[token("auto")]
-    #[token("enum")]
-    #[token("extern")]
-    #[token("register")]
-    #[token("sizeof")]
     #[token("struct")]
+    Struct,
+    #[token("enum")]
+    Enum,
     #[token("typedef")]
+    Typedef,
+    #[token("sizeof")]
+    Sizeof,
+    #[token("register")]
+    Register,
+    #[token("extern")]
+    Extern,
+    #[token(".")]
+    Dot,
+    #[token("->")]
+    Arrow,
+    #[token("auto")]
     #[token("union")]
     #[token("volatile")]
     #[token("_Complex")]
     #[token("_Imaginary")]
-    #[token(".")]
-    #[token("->")]
     #[token("...")]
     Reserved(&'a str),
 
@@ -187,6 +214,8 @@ pub(crate) enum Token<'a> {
     #[token(">=")]
     GreaterOrEqual,
 
+    /// A name that a `typedef` made a type; no source text is this token by itself.
+    TypeName(&'a str),
     /// A number that has been read; no source text is this token.
     Literal(Value),
     /// The text of a `#pragma strew` line; no source text is this token.
@@ -234,6 +263,44 @@ pub enum TypeWord {
     Uint32,
     /// `uint64_t`
     Uint64,
+    /// `int_fast8_t`
+    IntFast8,
+    /// `int_fast16_t`
+    IntFast16,
+    /// `int_fast32_t`
+    IntFast32,
+    /// `int_fast64_t`
+    IntFast64,
+    /// `int_least8_t`
+    IntLeast8,
+    /// `int_least16_t`
+    IntLeast16,
+    /// `int_least32_t`
+    IntLeast32,
+    /// `int_least64_t`
+    IntLeast64,
+    /// `uint_fast8_t`
+    UintFast8,
+    /// `uint_fast16_t`
+    UintFast16,
+    /// `uint_fast32_t`
+    UintFast32,
+    /// `uint_fast64_t`
+    UintFast64,
+    /// `uint_least8_t`
+    UintLeast8,
+    /// `uint_least16_t`
+    UintLeast16,
+    /// `uint_least32_t`
+    UintLeast32,
+    /// `uint_least64_t`
+    UintLeast64,
+    /// `intmax_t`
+    Intmax,
+    /// `uintmax_t`
+    Uintmax,
+    /// `ssize_t`
+    Ssize,
     /// `size_t`
     Size,
     /// `ptrdiff_t`
@@ -265,6 +332,25 @@ impl fmt::Display for TypeWord {
             Self::Uint16 => "uint16_t",
             Self::Uint32 => "uint32_t",
             Self::Uint64 => "uint64_t",
+            Self::IntFast8 => "int_fast8_t",
+            Self::IntFast16 => "int_fast16_t",
+            Self::IntFast32 => "int_fast32_t",
+            Self::IntFast64 => "int_fast64_t",
+            Self::IntLeast8 => "int_least8_t",
+            Self::IntLeast16 => "int_least16_t",
+            Self::IntLeast32 => "int_least32_t",
+            Self::IntLeast64 => "int_least64_t",
+            Self::UintFast8 => "uint_fast8_t",
+            Self::UintFast16 => "uint_fast16_t",
+            Self::UintFast32 => "uint_fast32_t",
+            Self::UintFast64 => "uint_fast64_t",
+            Self::UintLeast8 => "uint_least8_t",
+            Self::UintLeast16 => "uint_least16_t",
+            Self::UintLeast32 => "uint_least32_t",
+            Self::UintLeast64 => "uint_least64_t",
+            Self::Intmax => "intmax_t",
+            Self::Uintmax => "uintmax_t",
+            Self::Ssize => "ssize_t",
             Self::Size => "size_t",
             Self::Ptrdiff => "ptrdiff_t",
             Self::Intptr => "intptr_t",

@@ -1,7 +1,7 @@
 //! C's types on x86-64 Linux, and the conversions that C makes without being asked.
 
 use crate::ast::{Specifier, TypeName};
-use crate::problem::Problem;
+use crate::problem::{Problem, Unsupported};
 use crate::token::TypeWord;
 use strew_affine::Type;
 
@@ -29,6 +29,21 @@ pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Proble
         match (word, position) {
             (Specifier::Type(word), _) => words.push(*word),
             (Specifier::Const, _) => is_const = true,
+            (Specifier::Named(_) | Specifier::Typedef, _) => {
+                return Err(Problem::Unsupported(Unsupported::Word(
+                    "typedef".to_owned(),
+                )));
+            }
+            (Specifier::Struct(_), _) => {
+                return Err(Problem::Unsupported(Unsupported::Word("struct".to_owned())));
+            }
+            (Specifier::Enum(_), _) => {
+                return Err(Problem::Unsupported(Unsupported::Word("enum".to_owned())));
+            }
+            (Specifier::Register, Position::Variable) => {}
+            (Specifier::Register, _) => return Err(Problem::MisplacedWord("register")),
+            (Specifier::Extern, Position::Function) => {}
+            (Specifier::Extern, _) => return Err(Problem::MisplacedWord("extern")),
             (Specifier::Static | Specifier::Inline, Position::Function) => {}
             (Specifier::Static, _) => return Err(Problem::MisplacedWord("static")),
             (Specifier::Inline, _) => return Err(Problem::MisplacedWord("inline")),
@@ -99,14 +114,30 @@ fn exact(word: TypeWord) -> Option<Type> {
     Some(match word {
         TypeWord::Float => Type::F32,
         TypeWord::Double => Type::F64,
-        TypeWord::Int8 => Type::I8,
-        TypeWord::Int16 => Type::I16,
-        TypeWord::Int32 => Type::I32,
-        TypeWord::Int64 | TypeWord::Ptrdiff | TypeWord::Intptr => Type::I64,
-        TypeWord::Uint8 => Type::U8,
-        TypeWord::Uint16 => Type::U16,
-        TypeWord::Uint32 => Type::U32,
-        TypeWord::Uint64 | TypeWord::Size | TypeWord::Uintptr => Type::U64,
+        TypeWord::Int8 | TypeWord::IntFast8 | TypeWord::IntLeast8 => Type::I8,
+        TypeWord::Int16 | TypeWord::IntLeast16 => Type::I16,
+        TypeWord::Int32 | TypeWord::IntLeast32 => Type::I32,
+        // The fast types of the platform's C library are a machine word wide, except for those of 8 bits.
+        TypeWord::Int64
+        | TypeWord::IntFast16
+        | TypeWord::IntFast32
+        | TypeWord::IntFast64
+        | TypeWord::IntLeast64
+        | TypeWord::Intmax
+        | TypeWord::Ssize
+        | TypeWord::Ptrdiff
+        | TypeWord::Intptr => Type::I64,
+        TypeWord::Uint8 | TypeWord::UintFast8 | TypeWord::UintLeast8 => Type::U8,
+        TypeWord::Uint16 | TypeWord::UintLeast16 => Type::U16,
+        TypeWord::Uint32 | TypeWord::UintLeast32 => Type::U32,
+        TypeWord::Uint64
+        | TypeWord::UintFast16
+        | TypeWord::UintFast32
+        | TypeWord::UintFast64
+        | TypeWord::UintLeast64
+        | TypeWord::Uintmax
+        | TypeWord::Size
+        | TypeWord::Uintptr => Type::U64,
         _ => return None,
     })
 }
@@ -161,6 +192,8 @@ mod tests {
         });
         let name = TypeName {
             words: words.collect(),
+            pointers: Vec::new(),
+            lengths: Vec::new(),
             span: Span::default(),
         };
         named(&name, Position::Cast).ok().and_then(|it| it.ty)

@@ -36,6 +36,11 @@ impl Lowering<'_> {
             ExprKind::Assign(..) | ExprKind::Step(..) => {
                 self.unsupported(Unsupported::NestedAssignment, expr.span)
             }
+            ExprKind::Member(..) => self.unsupported(Unsupported::Word(".".to_owned()), expr.span),
+            ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => {
+                self.unsupported(Unsupported::Word("sizeof".to_owned()), expr.span)
+            }
+            ExprKind::Braced(_) => self.report(Problem::MisplacedBraces, expr.span),
             ExprKind::Comma(..) => self.unsupported(Unsupported::Comma, expr.span),
             ExprKind::Invalid => None,
         }

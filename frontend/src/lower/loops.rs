@@ -111,8 +111,9 @@ impl Lowering<'_> {
                 let [declarator] = declarators.as_slice() else {
                     return None;
                 };
-                let is_plain =
-                    !named.is_const && !declarator.pointer && declarator.lengths.is_empty();
+                let is_plain = !named.is_const
+                    && declarator.pointers.is_empty()
+                    && declarator.lengths.is_empty();
                 let initial = declarator.initial.as_ref().filter(|_| is_plain)?;
                 Some((&declarator.name, named.ty?, initial))
             }

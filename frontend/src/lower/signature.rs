@@ -48,7 +48,7 @@ impl Lowering<'_> {
             }
             return;
         };
-        if declarator.pointer {
+        if !declarator.pointers.is_empty() {
             let name = declarator.name.text.clone();
             let problem = Problem::Unsupported(Unsupported::Pointer { name });
             return self.diagnostics.report(problem, declarator.span);

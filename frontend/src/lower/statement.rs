@@ -132,7 +132,7 @@ impl Lowering<'_> {
 
     fn local(&mut self, declarator: &Declarator, ty: Type, is_const: bool, body: &mut Vec<Node>) {
         let name = declarator.name.text.clone();
-        let unsupported = if declarator.pointer {
+        let unsupported = if !declarator.pointers.is_empty() {
             Some(Unsupported::Pointer { name })
         } else if declarator.lengths.is_empty() {
             None
