@@ -44,6 +44,11 @@ pub enum Node {
         /// Its (first) value, of its type.
         value: Expr,
     },
+    /// `alloc t: t[…]`: an array of zeros, made anew every time this runs and visible to the end of the block.
+    Alloc {
+        /// The array, allocated here and nowhere else. Its extents are those of any array: over parameters alone.
+        array: ArrayId,
+    },
     /// `place = value`
     Assign {
         /// Where to.

@@ -28,6 +28,7 @@ impl<'k> Loop<'k> {
             | Node::ScfWhile { .. }
             | Node::ScfIf { .. }
             | Node::Declare { .. }
+            | Node::Alloc { .. }
             | Node::Assign { .. }
             | Node::Reduce { .. } => None,
         }
@@ -90,7 +91,10 @@ impl Node {
             | Self::ScfIf {
                 then, otherwise, ..
             } => vec![then, otherwise],
-            Self::Declare { .. } | Self::Assign { .. } | Self::Reduce { .. } => vec![],
+            Self::Declare { .. }
+            | Self::Alloc { .. }
+            | Self::Assign { .. }
+            | Self::Reduce { .. } => vec![],
         }
     }
 
@@ -107,7 +111,10 @@ impl Node {
             | Self::ScfIf {
                 then, otherwise, ..
             } => vec![then, otherwise],
-            Self::Declare { .. } | Self::Assign { .. } | Self::Reduce { .. } => vec![],
+            Self::Declare { .. }
+            | Self::Alloc { .. }
+            | Self::Assign { .. }
+            | Self::Reduce { .. } => vec![],
         }
     }
 
@@ -127,7 +134,9 @@ impl Node {
             Self::Declare { value, .. }
             | Self::Assign { value, .. }
             | Self::Reduce { value, .. } => vec![value],
-            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) => vec![],
+            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) | Self::Alloc { .. } => {
+                vec![]
+            }
         }
     }
 
@@ -139,7 +148,9 @@ impl Node {
             Self::Declare { value, .. }
             | Self::Assign { value, .. }
             | Self::Reduce { value, .. } => vec![value],
-            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) => vec![],
+            Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) | Self::Alloc { .. } => {
+                vec![]
+            }
         }
     }
 }
@@ -223,6 +234,17 @@ fn written_access(node: &Node) -> Option<(&Access, AccessKind)> {
         } => Some((access, AccessKind::Reduce)),
         _ => None,
     }
+}
+
+/// The arrays that `body` allocates, in the order of the text.
+pub fn allocated_arrays(body: &[Node]) -> Vec<ArrayId> {
+    let mut allocated = Vec::new();
+    walk(body, &mut |node, _| {
+        if let Node::Alloc { array } = node {
+            allocated.push(*array);
+        }
+    });
+    allocated
 }
 
 /// The array parameters that a call may change: those that a statement writes and those that a forall merges into.

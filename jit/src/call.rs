@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::{Fault, FaultKind};
-use strew_affine::visit::{AccessSite, Loop, accesses, written_arrays};
+use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
 use strew_affine::{
     AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Type, Variable,
 };
@@ -236,6 +236,9 @@ impl Inner {
                 self.check_length(*array, elements, &value_of)?;
             }
         }
+        for array in allocated_arrays(&self.kernel.body) {
+            self.element_count(array, &value_of)?;
+        }
         let mut last = match self.arguments.last.lock() {
             Ok(last) => last,
             Err(poisoned) => poisoned.into_inner(),
@@ -276,9 +279,26 @@ impl Inner {
         found: usize,
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Result<(), CallError> {
-        let declared = &self.kernel.arrays[array];
+        let (extents, elements) = self.element_count(array, value_of)?;
+        if usize::try_from(elements) == Ok(found) {
+            Ok(())
+        } else {
+            Err(CallError::Length {
+                array: self.kernel.arrays[array].name.clone(),
+                extents,
+                found,
+            })
+        }
+    }
+
+    /// The extents of `array` and the number of its elements.
+    fn element_count(
+        &self,
+        array: ArrayId,
+        value_of: &impl Fn(ScalarId) -> i64,
+    ) -> Result<(Vec<i64>, i64), CallError> {
         let too_large = |_: Overflow| CallError::Size {
-            what: format!("array `{}`", declared.name),
+            what: format!("array `{}`", self.kernel.arrays[array].name),
         };
         let extents = extents(&self.kernel, array, value_of).map_err(too_large)?;
         let elements = extents
@@ -286,15 +306,7 @@ impl Inner {
             .try_fold(1_i64, |product, extent| product.checked_mul(*extent))
             .ok_or(Overflow)
             .map_err(too_large)?;
-        if usize::try_from(elements) == Ok(found) {
-            Ok(())
-        } else {
-            Err(CallError::Length {
-                array: declared.name.clone(),
-                extents,
-                found,
-            })
-        }
+        Ok((extents, elements))
     }
 
     fn protected(&self, arguments: &[Argument<'_>], checks: Checks) -> Vec<Region> {

@@ -1,7 +1,7 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
 use std::collections::BTreeSet;
-use strew_affine::visit::{Loop, accesses, walk, written_arrays};
+use strew_affine::visit::{Loop, accesses, allocated_arrays, walk, written_arrays};
 use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
     ScalarId, Subscript, Variable,
@@ -113,6 +113,7 @@ pub(crate) fn sizes(kernel: &Kernel) -> BTreeSet<ScalarId> {
 #[derive(Debug)]
 pub(crate) struct Facts {
     written: BTreeSet<ArrayId>,
+    storage: LocalStorage,
     /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
     affine_updates_count: bool,
     guard: Guard,
@@ -132,6 +133,8 @@ enum Guard {
 impl Facts {
     pub(crate) fn of(kernel: &Kernel) -> Self {
         let mut written = written_arrays(kernel);
+        // What fills an array with zeros writes it.
+        written.extend(allocated_arrays(&kernel.body));
         walk(&kernel.body, &mut |node, _| {
             if let Some(Place::Element(access)) = node.place() {
                 written.insert(access.array);
@@ -145,11 +148,18 @@ impl Facts {
         walk(&kernel.body, &mut |node, _| {
             affine_updates_count &= !is_scatter(node);
         });
+        let storage = LocalStorage::of(kernel);
         Self {
             written,
             affine_updates_count,
-            guard: guard(kernel),
+            guard: guard(kernel, &storage),
+            storage,
         }
+    }
+
+    /// Where the local arrays are.
+    pub(crate) fn storage(&self) -> &LocalStorage {
+        &self.storage
     }
 
     /// Neither the kernel nor a merge ever writes `array`.
@@ -190,15 +200,76 @@ fn is_scatter(node: &Node) -> bool {
     matches!(node.place(), Some(Place::Element(access)) if access.subscripts.iter().any(is_computed))
 }
 
-fn guard(kernel: &Kernel) -> Guard {
+/// Where the local arrays of a kernel are while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct LocalStorage {
+    /// Those in the frame of their function.
+    on_stack: BTreeSet<ArrayId>,
+    /// Those in memory that the runtime gives, by their number there.
+    on_loan: Vec<ArrayId>,
+}
+
+/// How many bytes of local arrays the frame of one function holds at most: a forall inside of another runs on the same stack.
+const STACK_BYTES: u64 = 16 << 10;
+
+impl LocalStorage {
+    fn of(kernel: &Kernel) -> Self {
+        let mut storage = Self::default();
+        storage.place(kernel, &kernel.body, &mut STACK_BYTES.clone());
+        storage
+    }
+
+    /// Places what `body` allocates, with `room` bytes left in the frame of the function around.
+    fn place(&mut self, kernel: &Kernel, body: &[Node], room: &mut u64) {
+        for node in body {
+            match node {
+                Node::Alloc { array } => match fixed_bytes(kernel, *array) {
+                    Some(bytes) if bytes <= *room => {
+                        *room -= bytes;
+                        self.on_stack.insert(*array);
+                    }
+                    _ => self.on_loan.push(*array),
+                },
+                Node::Forall(forall) => {
+                    self.place(kernel, &forall.body, &mut STACK_BYTES.clone());
+                }
+                _ => {
+                    for block in node.blocks() {
+                        self.place(kernel, block, room);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of `array` among those that the runtime has memory for; `None` when it is in the frame.
+    pub(crate) fn number(&self, array: ArrayId) -> Option<usize> {
+        self.on_loan.iter().position(|it| *it == array)
+    }
+}
+
+/// The bytes of an array of constant size, rounded up to whole vectors.
+pub(crate) fn fixed_bytes(kernel: &Kernel, array: ArrayId) -> Option<u64> {
+    let declared = &kernel.arrays[array];
+    let mut bytes = u64::from(declared.element.bytes());
+    for extent in &declared.extents {
+        let extent = u64::try_from(extent.as_constant()?).ok()?;
+        bytes = bytes.checked_mul(extent)?;
+    }
+    bytes.checked_next_multiple_of(16)
+}
+
+fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
     let writes_targets_alone = |forall: &Forall| {
         let mut alone = !forall.privates.is_empty();
+        let own = allocated_arrays(&forall.body);
         walk(&forall.body, &mut |node, _| {
             if let Some(Place::Element(access)) = node.place() {
                 alone &= forall
                     .privates
                     .iter()
-                    .any(|private| private.buffer == access.array);
+                    .any(|private| private.buffer == access.array)
+                    || own.contains(&access.array);
             }
             alone &= !matches!(node, Node::Forall(_));
         });
@@ -206,7 +277,7 @@ fn guard(kernel: &Kernel) -> Guard {
     };
     match kernel.body.as_slice() {
         [Node::Forall(forall)] if writes_targets_alone(forall) => Guard::Forall,
-        _ if can_fail(kernel) => Guard::Caller,
+        _ if can_fail(kernel) || !storage.on_loan.is_empty() => Guard::Caller,
         _ => Guard::Nobody,
     }
 }
@@ -266,6 +337,9 @@ impl FreeNames {
             own.iters.extend(Loop::of(node).map(Loop::iter));
             if let Node::Declare { local, .. } = node {
                 own.locals.insert(*local);
+            }
+            if let Node::Alloc { array } = node {
+                own.arrays.insert(*array);
             }
             if let Node::Forall(forall) = node {
                 own.arrays

@@ -69,6 +69,8 @@ pub struct Call {
     pub stop: *const AtomicU32,
     /// The [`Session`](crate::Session) that the call belongs to; generated code only hands it on.
     pub session: *const c_void,
+    /// The memory of this function's local arrays; generated code only hands it on.
+    pub local_memory: *mut c_void,
     /// How many updates of array elements were done.
     pub updates: u64,
     /// Set before [`Status::Fault`] is returned.
@@ -139,6 +141,15 @@ pub struct ForallCall {
 
 /// The strategy number that leaves the choice to the runtime.
 pub const AUTO: u32 = u32::MAX;
+
+/// The entry point that generated code calls for a local array that has no place in its frame: returns the address of `elements`
+/// elements of `element_bytes` bytes, all zero, or null when there is no memory. The same `number` gives the same memory again.
+pub type LocalArrayFn = unsafe extern "C" fn(
+    call: *mut Call,
+    number: u64,
+    elements: u64,
+    element_bytes: u64,
+) -> *mut u8;
 
 /// The entry point that generated code calls for a forall: returns a [`Status`].
 pub type ForallFn = unsafe extern "C" fn(call: *mut Call, forall: *const ForallCall) -> u32;

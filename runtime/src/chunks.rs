@@ -2,6 +2,7 @@
 
 use crate::abi::{Call, ChunkFn, ForallCall, Slot};
 use crate::failure::Failure;
+use crate::local::LocalMemory;
 use crate::memory::lock;
 use crate::session::Session;
 use std::ops::Range;
@@ -77,7 +78,8 @@ impl<'j> Chunks<'j> {
     /// # Safety
     /// `privates` are what the body asks for, and no other chunk that runs at the same time has any of them.
     pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
-        let mut call = self.session.call(self.slots, self.stop);
+        let mut memory = LocalMemory::default();
+        let mut call = self.session.call(self.slots, self.stop, &mut memory);
         let Range { mut start, end } = iterations;
         while start < end && self.is_wanted(number) {
             let next = start.saturating_add(self.between_looks).min(end);

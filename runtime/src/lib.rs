@@ -10,6 +10,7 @@ mod arena;
 mod chunks;
 mod failure;
 mod forall;
+mod local;
 mod memory;
 mod record;
 mod session;
@@ -22,6 +23,7 @@ mod test_kernels;
 
 pub use failure::{Failure, Refusal};
 pub use forall::run_forall;
+pub use local::local_array;
 pub use record::{Record, Why};
 pub use session::{Session, run};
 pub use settings::{Choice, Mode, Settings, StopToken, UnknownStrategy};

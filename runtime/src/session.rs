@@ -3,6 +3,7 @@
 use crate::abi::{Call, EntryFn, FaultRecord, Slot, Status};
 use crate::arena::Buffer;
 use crate::failure::Failure;
+use crate::local::LocalMemory;
 use crate::memory;
 use crate::record::{Part, Record, Tally};
 use crate::settings::Settings;
@@ -73,8 +74,9 @@ pub unsafe fn run(
     if !protect.is_empty() {
         memory::lock(&shared.tally).prepared(start.elapsed());
     }
-    let mut call = session.call(slots.as_ptr(), settings.stop.flag());
-    // SAFETY: the caller vouches for `entry` and the slots; `session` and `call` outlive the call.
+    let mut memory = LocalMemory::default();
+    let mut call = session.call(slots.as_ptr(), settings.stop.flag(), &mut memory);
+    // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
     let status = unsafe { entry(&raw mut call) };
     match session.outcome(status, &call) {
         Ok(()) => Ok(shared.record(start, call.updates)),
@@ -133,12 +135,18 @@ impl<'r> Session<'r> {
         self.shared.is_protected
     }
 
-    /// The state of a task that is about to start. It must not be used after `self` has moved or ended.
-    pub(crate) fn call(&self, slots: *const Slot, stop: *const AtomicU32) -> Call {
+    /// The state of a task that is about to start. It must not be used after `self` or `memory` has moved or ended.
+    pub(crate) fn call(
+        &self,
+        slots: *const Slot,
+        stop: *const AtomicU32,
+        memory: &mut LocalMemory<'r>,
+    ) -> Call {
         Call {
             slots,
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
+            local_memory: ptr::from_mut(memory).cast::<c_void>(),
             updates: 0,
             fault: FaultRecord::default(),
         }

@@ -32,6 +32,11 @@ pub struct Decision {
     pub refused: Option<Reason>,
 }
 
+/// Copies of a body with local arrays would each have arrays of their own to fill: that does not pay.
+fn has_local_arrays(body: &[Node]) -> bool {
+    !visit::allocated_arrays(body).is_empty()
+}
+
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
@@ -121,7 +126,9 @@ fn factor(target: &AffineFor, machine: &Machine) -> u64 {
 }
 
 fn is_short(body: &[Node]) -> bool {
-    body.len() <= MOST_UNROLLED && body.iter().all(|node| node.blocks().is_empty())
+    body.len() <= MOST_UNROLLED
+        && !has_local_arrays(body)
+        && body.iter().all(|node| node.blocks().is_empty())
 }
 
 fn updates_through_indirection(body: &[Node]) -> bool {

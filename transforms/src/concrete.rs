@@ -137,6 +137,7 @@ impl<'k> Run<'k> {
                 self.locals.insert(*local, value);
                 Ok(())
             }
+            Node::Alloc { array } => self.alloc(*array),
             Node::Assign { place, value, span } => {
                 let value = self.expr(value)?;
                 self.write(place, None, value, *span)
@@ -151,6 +152,19 @@ impl<'k> Run<'k> {
                 self.write(place, Some(combiner), value, *span)
             }
         }
+    }
+
+    fn alloc(&mut self, array: ArrayId) -> Result<(), Stopped> {
+        let declared = &self.kernel.arrays[array];
+        let mut elements: u32 = 1;
+        for extent in self.affine_all(&declared.extents)? {
+            let extent = u32::try_from(extent).map_err(|_| Stopped)?;
+            elements = elements.checked_mul(extent).ok_or(Stopped)?;
+        }
+        self.fuel = self.fuel.checked_sub(elements).ok_or(Stopped)?;
+        let zero = Value::zero(declared.element);
+        self.arrays.insert(array, vec![zero; elements as usize]);
+        Ok(())
     }
 
     fn affine_for(&mut self, it: &AffineFor) -> Result<(), Stopped> {

@@ -76,6 +76,7 @@ impl Copying {
                 }
             }
             Node::Declare { local, .. } => self.new_local(kernel, *local, suffix),
+            Node::Alloc { array } => self.new_array(kernel, *array, suffix),
             _ => {}
         });
         self
@@ -136,6 +137,7 @@ impl Copying {
             }
             Node::ScfFor(it) => self.iter(&mut it.iter),
             Node::Declare { local, .. } => self.local(local),
+            Node::Alloc { array } => self.array(array),
             Node::Assign { place, .. } | Node::Reduce { place, .. } => self.place(place)?,
             Node::ScfWhile { .. } | Node::ScfIf { .. } => {}
         }

@@ -117,6 +117,13 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// The clause names an array that every iteration of the loop allocates anew.
+    PrivateAnyway {
+        /// The array.
+        array: String,
+        /// The loop.
+        path: LoopPath,
+    },
     /// Two clauses name the same array.
     NamedTwice {
         /// The array.
@@ -259,6 +266,7 @@ impl Reason {
             | Self::BadNumber { .. }
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
+            | Self::PrivateAnyway { .. }
             | Self::NamedTwice { .. }
             | Self::WrongCombiner { .. }
             | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
@@ -303,6 +311,7 @@ impl Reason {
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NotWritten { .. } => "NotWritten",
+            Self::PrivateAnyway { .. } => "PrivateAnyway",
             Self::NamedTwice { .. } => "NamedTwice",
             Self::WrongCombiner { .. } => "WrongCombiner",
             Self::UndefinedCombiner { .. } => "UndefinedCombiner",
@@ -454,6 +463,10 @@ impl fmt::Display for Reason {
                 "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
             ),
             Self::NotWritten { array, path } => write!(f, "`{path}` does not write `{array}`"),
+            Self::PrivateAnyway { array, path } => write!(
+                f,
+                "every iteration of `{path}` allocates its own `{array}`: there is nothing to make private"
+            ),
             Self::NamedTwice { array } => write!(f, "two clauses name `{array}`"),
             Self::WrongCombiner {
                 array,

@@ -46,23 +46,17 @@ impl<'k> Machine<'k> {
     /// Runs an iteration on buffers of its own.
     fn privately(&mut self, forall: &'k Forall, iteration: i64) -> Result<Buffers, Stop> {
         for private in &forall.privates {
-            self.fill(private)?;
+            self.fill_private(private)?;
         }
         self.iteration(forall.iter, iteration, &forall.body)?;
         let buffers = forall.privates.iter();
         Ok(buffers.map(|it| self.memory.take(it.buffer)).collect())
     }
 
-    fn fill(&mut self, private: &Private) -> Result<(), Stop> {
-        let declared = &self.kernel.arrays[private.buffer];
-        let (extents, elements) = self.shape(declared)?;
-        let ty = declared.element;
+    fn fill_private(&mut self, private: &Private) -> Result<(), Stop> {
+        let ty = self.kernel.arrays[private.buffer].element;
         let identity = private.combiner.identity(ty).unwrap_or(Value::zero(ty));
-        let elements = usize::try_from(elements).map_err(|_| Stop::OutOfFuel)?;
-        self.burn(elements as u64)?;
-        let cells = vec![identity; elements];
-        self.memory.insert(private.buffer, extents, cells);
-        Ok(())
+        self.fill(private.buffer, identity)
     }
 
     fn merge(&mut self, forall: &Forall, buffers: Buffers) {

@@ -1,4 +1,5 @@
 use super::{Argument, BadArguments, ForallOrder, Machine, Stop};
+use crate::visit::allocated_arrays;
 use crate::{Array, ArrayId, Kernel, Overflow, Parameter, ScalarId, Type, Value};
 use la_arena::ArenaMap;
 
@@ -78,6 +79,9 @@ impl<'k> Machine<'k> {
                 machine.bind_array(array, argument)?;
             }
         }
+        for array in allocated_arrays(&kernel.body) {
+            machine.shape(&kernel.arrays[array])?;
+        }
         Ok(machine)
     }
 
@@ -109,6 +113,15 @@ impl<'k> Machine<'k> {
             }));
         }
         self.memory.insert(array, extents, cells.clone());
+        Ok(())
+    }
+
+    /// Makes `array` anew, with `value` in all its elements.
+    pub(super) fn fill(&mut self, array: ArrayId, value: Value) -> Result<(), Stop> {
+        let (extents, elements) = self.shape(&self.kernel.arrays[array])?;
+        let elements = usize::try_from(elements).map_err(|_| Stop::OutOfFuel)?;
+        self.burn(elements as u64)?;
+        self.memory.insert(array, extents, vec![value; elements]);
         Ok(())
     }
 

@@ -18,8 +18,8 @@ use crate::{
 use la_arena::ArenaMap;
 use memory::Memory;
 
-/// Runs `kernel` on `arguments`. Each statement, each turn of a loop and each element of a private buffer costs one unit of
-/// `fuel`.
+/// Runs `kernel` on `arguments`. Each statement, each turn of a loop and each element of a private buffer or local array costs one
+/// unit of `fuel`.
 ///
 /// # Errors
 /// Bad arguments, a fault (the first in serial order, whatever `order` is), an affine expression that leaves 64 bits, or no fuel
@@ -95,6 +95,10 @@ impl<'k> Machine<'k> {
                 let value = self.expr(value)?;
                 self.locals.insert(*local, value);
                 Ok(())
+            }
+            Node::Alloc { array } => {
+                let zero = Value::zero(self.kernel.arrays[*array].element);
+                self.fill(*array, zero)
             }
             Node::Assign { place, value, .. } => {
                 let value = self.expr(value)?;
@@ -351,6 +355,42 @@ mod tests {
         let result = run(source, &[n(10), integers(Type::I64, &[0; 10])]);
         let expected = integers(Type::I64, &[6, 0, -1, 0, 0, -1, 0, 0, -1, 0]);
         assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+
+    #[test]
+    fn a_local_array_is_zero_whenever_it_is_allocated() {
+        let source = "kernel @k(n: i64, h: i64[n, 3]) {
+            alloc total: i64[1]
+            affine.for i in 0..n {
+              alloc t: i64[3]
+              t[i mod 3] reduce(add) i + 1
+              total[0] reduce(add) t[i mod 3]
+              affine.for j in 0..3 { h[i, j] = t[j] * total[0] }
+            } }";
+        let result = run(source, &[n(4), integers(Type::I64, &[9; 12])]);
+        let expected = integers(Type::I64, &[1, 0, 0, 0, 6, 0, 0, 0, 18, 40, 0, 0]);
+        assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+
+    #[test]
+    fn a_local_array_has_extents_bounds_and_a_price() {
+        let source =
+            "kernel @k(n: i64, m: i64) { scf.if n > m { alloc t: f32[n, m] t[0, m] = 1.0 } }";
+        let result = run(source, &[n(3), n(-1)]);
+        let expected = BadArguments::Extent {
+            array: "t".to_owned(),
+            extent: -1,
+        };
+        assert_eq!(result, Err(Stop::Arguments(expected)));
+        assert_eq!(run(source, &[n(1 << 40), n(1 << 40)]), Err(Stop::Overflow));
+        assert_eq!(run(source, &[n(1 << 40), n(1)]), Err(Stop::OutOfFuel));
+        let Err(Stop::Fault(fault)) = run(source, &[n(3), n(2)]) else {
+            panic!("a column that is not there");
+        };
+        assert_eq!(
+            fault.to_string(),
+            "index 2 is out of range for `t`, whose extent there is 2"
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! How names are written: plain where that can be read back, between backquotes where it cannot.
 
 /// Words that the grammar keeps for itself. A name that is one of them is written between backquotes.
-pub(super) const RESERVED: [&str; 29] = [
+pub(super) const RESERVED: [&str; 30] = [
     "kernel", "in", "step", "private", "merge", "strategy", "identity", "reduce", "let", "var",
-    "else", "true", "false", "inf", "nan", "floordiv", "ceildiv", "mod", "bool", "i8", "i16",
-    "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
+    "alloc", "else", "true", "false", "inf", "nan", "floordiv", "ceildiv", "mod", "bool", "i8",
+    "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
 ];
 
 /// Whether `name` has the form of an identifier: a letter or underscore, then letters, digits and underscores, all ASCII.

@@ -125,6 +125,10 @@ impl<'k> Printer<'k> {
                 self.branches(&format!("scf.if {condition}"), then, otherwise);
             }
             Node::Declare { local, value } => self.line(&self.declaration(*local, value)),
+            Node::Alloc { array } => {
+                let array = self.array(&self.kernel.arrays[*array]);
+                self.line(&format!("alloc {array}"));
+            }
             Node::Assign { place, value, .. } => {
                 let (place, ty) = self.place(place);
                 let value = self.expr(value, Context::Known(ty));

@@ -59,6 +59,8 @@ pub(super) enum Token<'a> {
     Let,
     #[token("var")]
     Var,
+    #[token("alloc")]
+    Alloc,
     #[token("else")]
     Else,
     #[token("true")]

@@ -57,6 +57,9 @@ pub(super) enum StatementKind<'a> {
         ty: Type,
         value: Tree<'a>,
     },
+    Alloc {
+        array: Param<'a>,
+    },
     Assign {
         place: Tree<'a>,
         value: Tree<'a>,

@@ -3,9 +3,11 @@
 //! *Names and ids*
 //! * Every id is one of the kernel's arenas. All names in use are different and can be written (not empty, no backquote or
 //!   control character).
-//! * A scalar is used if it is a parameter; an array if it is a parameter or, inside its forall, a private buffer; an iterator
-//!   inside its loop; a local behind its declaration and inside the block of that.
-//! * An iterator is bound by one loop, a local declared once, a private buffer owned by one forall, a parameter listed once.
+//! * A scalar is used if it is a parameter; an array if it is a parameter, inside its forall a private buffer, or behind its `alloc`
+//!   and inside the block of that a local array; an iterator inside its loop; a local behind its declaration and inside the block
+//!   of that.
+//! * An iterator is bound by one loop, a local declared once, an array allocated once, a private buffer owned by one forall, a
+//!   parameter listed once.
 //!
 //! *Types*
 //! * Operands have the types that [`Expr`] asks for, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
@@ -30,8 +32,8 @@ mod violation;
 pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::{
-    AffineFor, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel, LocalId, Node, Parameter,
-    Place, Private, ScfFor, Span, Type,
+    AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel, LocalId, Node,
+    Parameter, Place, Private, ScfFor, Span, Type,
 };
 use scope::Scope;
 
@@ -165,10 +167,12 @@ impl<'k> Verifier<'k> {
             return self.report(ViolationKind::TooDeep);
         }
         let locals = self.scope.locals.len();
+        let allocated = self.scope.allocated.len();
         for node in body {
             self.node(node, depth);
         }
         self.scope.locals.truncate(locals);
+        self.scope.free(allocated);
     }
 
     fn node(&mut self, node: &'k Node, depth: usize) {
@@ -181,6 +185,7 @@ impl<'k> Verifier<'k> {
                 self.typed(condition, Type::Bool);
             }
             Node::Declare { local, value } => self.declare(*local, value),
+            Node::Alloc { array } => self.alloc(*array),
             Node::Assign { place, value, span } => {
                 self.here = *span;
                 let found = self.value(value);
@@ -322,6 +327,19 @@ impl<'k> Verifier<'k> {
         }
     }
 
+    fn alloc(&mut self, array: ArrayId) {
+        let Some(declared) = self.known_array(array) else {
+            return;
+        };
+        self.here = declared.span;
+        if self.scope.allocate(array) {
+            self.new_name(&declared.name);
+            self.array(declared);
+        } else {
+            self.report(ViolationKind::DeclaredTwice(declared.name.clone()));
+        }
+    }
+
     fn place(&mut self, place: &'k Place) -> Option<Type> {
         match place {
             Place::Element(access) => self.access(access, 1),
@@ -415,6 +433,10 @@ mod tests {
                 "scf.forall c in 0..2 private(p: f64[n + 1] = identity(add)) merge(x reduce(add) p) { }",
                 "the private buffer `p` has not the type and extents of its target `x`",
             ),
+            (
+                "scf.if n == 0 { alloc t: bool[2] }",
+                "`t` has type bool, which only locals can have",
+            ),
         ];
         for (body, message) in cases {
             assert_eq!(broken(body, |_| ()), message);
@@ -456,6 +478,30 @@ mod tests {
             }];
         });
         assert_eq!(outside, "the iterator `i` is not visible here");
+    }
+
+    #[test]
+    fn a_local_array_is_allocated_once_and_known_to_the_end_of_its_block() {
+        let twice = broken("alloc t: f64[n]", |kernel| {
+            let again = kernel.body.clone();
+            kernel.body.extend(again);
+        });
+        assert_eq!(twice, "`t` is declared twice");
+        let of_a_parameter = broken("alloc t: f64[n]", |kernel| {
+            let x = kernel.array_params().next().expect("an array");
+            kernel.body = vec![Node::Alloc { array: x }];
+        });
+        assert_eq!(of_a_parameter, "`x` is declared twice");
+        let outside = broken("scf.if n == 0 { alloc t: f64[n] t[0] = 1.0 }", |kernel| {
+            let Some(Node::ScfIf { then, .. }) = kernel.body.first_mut() else {
+                panic!("a condition");
+            };
+            let moved = then.pop();
+            kernel.body.extend(moved);
+        });
+        assert_eq!(outside, "the array `t` is not visible here");
+        let early = broken("alloc t: f64[n] t[0] = 1.0", |kernel| kernel.body.reverse());
+        assert_eq!(early, "the array `t` is not visible here");
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(super) struct Scope {
     pub(super) arrays: HashSet<ArrayId>,
     pub(super) iters: Vec<IterId>,
     pub(super) locals: Vec<LocalId>,
+    /// The local arrays among `arrays`.
+    pub(super) allocated: Vec<ArrayId>,
     /// The targets of the foralls around.
     frozen: Vec<ArrayId>,
     /// How many of `locals` were declared outside of the innermost forall.
@@ -44,6 +46,22 @@ impl Scope {
     /// Makes the buffer visible; whether it is neither a parameter nor another forall's.
     pub(super) fn own(&mut self, buffer: ArrayId) -> bool {
         self.owned.insert(buffer) && self.arrays.insert(buffer)
+    }
+
+    /// Makes the local array visible; whether it is neither a parameter, nor a private buffer, nor allocated elsewhere.
+    pub(super) fn allocate(&mut self, array: ArrayId) -> bool {
+        let is_new = self.own(array);
+        if is_new {
+            self.allocated.push(array);
+        }
+        is_new
+    }
+
+    /// Ends a block in which the local arrays after the first `outer` were allocated.
+    pub(super) fn free(&mut self, outer: usize) {
+        for array in self.allocated.split_off(outer.min(self.allocated.len())) {
+            self.arrays.remove(&array);
+        }
     }
 
     /// Forbids accesses to the target; whether they were allowed.

@@ -15,7 +15,7 @@ pub struct Violation {
 pub enum EntityKind {
     /// A scalar parameter.
     Scalar,
-    /// An array parameter or a private buffer.
+    /// An array parameter, a private buffer or a local array.
     Array,
     /// An iterator.
     Iter,

@@ -125,7 +125,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(table)
     }
 
-    fn elements(&mut self, extents: &[Value]) -> Value {
+    pub(super) fn elements(&mut self, extents: &[Value]) -> Value {
         let product = extents
             .iter()
             .copied()

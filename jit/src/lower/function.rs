@@ -219,6 +219,10 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 self.declare(*local, value);
                 Ok(())
             }
+            Node::Alloc { array } => {
+                self.alloc(*array);
+                Ok(())
+            }
             Node::Assign { place, value, .. } => {
                 self.assign(place, value);
                 Ok(())

@@ -6,6 +6,7 @@
 
 mod access;
 mod affine;
+mod alloc;
 mod checked;
 mod combine;
 mod convert;
@@ -36,6 +37,9 @@ impl From<ModuleError> for CompileError {
 /// The name under which generated code calls [`strew_runtime::run_forall`].
 pub(crate) const RUN_FORALL: &str = "strew_run_forall";
 
+/// The name under which generated code calls [`strew_runtime::local_array`].
+pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
+
 /// What lowering makes.
 pub(crate) struct Lowered {
     pub(crate) module: JITModule,
@@ -55,6 +59,7 @@ pub(crate) struct Program<'k> {
     functions: Vec<(FuncId, ir::Function)>,
     merges: Vec<((String, Type), FuncId)>,
     run_forall: FuncId,
+    local_array: FuncId,
 }
 
 /// Lowers `kernel` into functions of `module`.
@@ -66,6 +71,8 @@ pub(crate) fn lower(
 ) -> Result<Lowered, CompileError> {
     let signature = signature(&module, 2);
     let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &signature)?;
+    let signature = address_signature(&module, 4);
+    let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &signature)?;
     let mut program = Program {
         kernel,
         facts,
@@ -76,6 +83,7 @@ pub(crate) fn lower(
         functions: Vec::new(),
         merges: Vec::new(),
         run_forall,
+        local_array,
     };
     let entry = program.entry()?;
     while let Some(outlined) = program.pending.pop_front() {
@@ -94,6 +102,13 @@ fn signature(module: &JITModule, pointers: usize) -> Signature {
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(types::I64); pointers];
     signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+/// The same, but it returns an address.
+fn address_signature(module: &JITModule, pointers: usize) -> Signature {
+    let mut signature = signature(module, pointers);
+    signature.returns = vec![AbiParam::new(types::I64)];
     signature
 }
 

@@ -2,6 +2,7 @@
 
 mod combiners;
 mod common;
+mod local_arrays;
 mod random;
 mod soundness;
 

@@ -61,6 +61,20 @@ const ARRAYS: [(&str, &str, &[&str]); 8] = [
 
 const TYPES: [&str; 8] = ["i64", "i32", "u8", "u64", "i16", "f64", "f32", "i32"];
 
+/// Extents of local arrays.
+const LOCAL_EXTENTS: [&[&str]; 7] = [
+    &["3"],
+    &["2", "5"],
+    &["1"],
+    &["40"],
+    &["n"],
+    &["n + 1", "3"],
+    &["m + 2"],
+];
+
+/// More than a frame holds.
+const LARGE: [&str; 1] = ["5000"];
+
 /// Writes a kernel.
 struct Writer {
     dice: Dice,
@@ -108,18 +122,28 @@ impl Writer {
     }
 
     fn block(&mut self, depth: usize) {
-        let locals = self.locals.len();
         self.line("{");
-        for _ in 0..1 + self.dice.below(3) {
-            self.statement(depth);
-        }
+        self.scoped(|writer| {
+            for _ in 0..1 + writer.dice.below(3) {
+                writer.statement(depth);
+            }
+        });
         self.line("}");
+    }
+
+    /// What is declared and allocated inside is not known behind it.
+    fn scoped(&mut self, write: impl FnOnce(&mut Self)) {
+        let locals = self.locals.len();
+        let arrays = (self.readable.clone(), self.writable.clone());
+        write(self);
         self.locals.truncate(locals);
+        (self.readable, self.writable) = arrays;
     }
 
     fn statement(&mut self, depth: usize) {
         let kinds = if depth == 0 { 4 } else { 11 };
         match self.dice.below(kinds) {
+            0 if self.dice.chance(40) => self.alloc(),
             0 => self.declare(),
             1..4 => self.update(),
             4 | 5 => self.affine_for(depth),
@@ -150,6 +174,19 @@ impl Writer {
         let word = if settable { "var" } else { "let" };
         self.line(&format!("{word} {name}: {ty} = {value}"));
         self.locals.push(LocalName { name, ty, settable });
+    }
+
+    fn alloc(&mut self) {
+        let (name, ty) = (self.name(), self.dice.pick(&TYPES));
+        let extents = if self.dice.chance(5) {
+            &LARGE
+        } else {
+            self.dice.pick(&LOCAL_EXTENTS)
+        };
+        self.line(&format!("alloc {name}: {ty}[{}]", extents.join(", ")));
+        let array = ArrayName { name, ty, extents };
+        self.readable.push(array.clone());
+        self.writable.push(array);
     }
 
     fn update(&mut self) {
@@ -242,9 +279,7 @@ impl Writer {
             settable: false,
         });
         self.line(&format!("{counter} = {counter} + 1"));
-        let locals = self.locals.len();
-        self.statement(depth - 1);
-        self.locals.truncate(locals);
+        self.scoped(|writer| writer.statement(depth - 1));
         self.line("}");
     }
 

@@ -223,6 +223,44 @@ kernel @worked_example(x: f32[4], out: f32[4]) {
     }
 
     #[test]
+    fn an_array_that_an_iteration_allocates_is_its_own() {
+        let body = "alloc t: f64[3] t[seg[i] % 3] = x[i] out[seg[i]] reduce(add) t[0] + t[1]";
+        let before = kernel(&in_loop(body));
+        let after = apply(&before, TILE);
+        assert_same_meaning(&before, &after);
+        let text = after.to_string();
+        assert!(text.contains("out_p[seg[i]] reduce(add)"), "{text}");
+        assert!(!text.contains(" t_p"), "{text}");
+        let clause = "tile_indirection_using_forall(i, reduction(t) = add)";
+        let reason = refuses(&in_loop(body), clause, Misaddressed, "PrivateAnyway");
+        assert_eq!(
+            reason.to_string(),
+            "every iteration of `i` allocates its own `t`: there is nothing to make private"
+        );
+    }
+
+    #[test]
+    fn an_array_that_is_allocated_outside_of_the_loop_is_shared_by_its_iterations() {
+        let outside = |body: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {{
+                   alloc t: f64[m]
+                   affine.for i in 0..n {{ {body} }}
+                   affine.for j in 0..m {{ out[j] = t[j] }}
+                 }}"
+            )
+        };
+        let summed = outside("t[seg[i]] reduce(add) x[i]");
+        let after = apply(&kernel(&summed), TILE);
+        assert!(after.to_string().contains("merge(t reduce(add) t_p)"));
+        assert_same_meaning(&kernel(&summed), &after);
+        let shared = outside("t[0] = x[i] out[seg[i]] reduce(add) t[0]");
+        let reason = refuses(&shared, TILE, Illegal, "Carried");
+        assert!(reason.to_string().contains("`t`"), "{reason}");
+        assert!(reason.witness().is_some());
+    }
+
+    #[test]
     fn bounds_and_steps_of_every_shape_keep_their_iterations() {
         let bounds = [
             "3..n",

@@ -82,6 +82,7 @@ struct Body<'k> {
     request: &'k TileIndirection,
     target: &'k AffineFor,
     around: Vec<Loop<'k>>,
+    /// The accesses in the body, but for those of arrays that every iteration has of its own.
     sites: Vec<AccessSite<'k>>,
 }
 
@@ -99,7 +100,8 @@ impl<'k> Body<'k> {
         let is_inside =
             |site: &AccessSite<'_>| site.loops.iter().any(|it| it.iter() == target.iter);
         let mut sites = visit::accesses(kernel);
-        sites.retain(is_inside);
+        let own = visit::allocated_arrays(&target.body);
+        sites.retain(|site| is_inside(site) && !own.contains(&site.access.array));
         Ok(Self {
             kernel,
             request,
@@ -132,7 +134,14 @@ impl<'k> Body<'k> {
         }
         let mut privates: Vec<Privatized> = Vec::new();
         for clause in &self.request.reductions {
-            let private = self.privatize(find_array(self.kernel, &clause.array)?, Some(clause))?;
+            let array = find_array(self.kernel, &clause.array)?;
+            if visit::allocated_arrays(&self.target.body).contains(&array) {
+                return Err(Reason::PrivateAnyway {
+                    array: self.name(array),
+                    path: self.request.target.clone(),
+                });
+            }
+            let private = self.privatize(array, Some(clause))?;
             if privates.iter().any(|it| it.array == private.array) {
                 let array = clause.array.clone();
                 return Err(Reason::NamedTwice { array });

@@ -66,8 +66,9 @@ fn is_same(left: &Access, right: &Access) -> bool {
     left.array == right.array && left.subscripts == right.subscripts
 }
 
+/// The arrays that `body` writes; those that it allocates it fills with zeros.
 fn written_in(body: &[Node]) -> HashSet<strew_affine::ArrayId> {
-    let mut written = HashSet::new();
+    let mut written = HashSet::from_iter(visit::allocated_arrays(body));
     visit::walk(body, &mut |node, _| {
         if let Some(Place::Element(access)) = node.place() {
             written.insert(access.array);

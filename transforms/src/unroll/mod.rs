@@ -340,6 +340,25 @@ kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
         );
     }
 
+    #[test]
+    fn each_copy_allocates_arrays_of_its_own() {
+        let source = "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
+  affine.for i in 0..n {
+    alloc t: f64[3]
+    t[seg[i] % 3] reduce(add) x[i]
+    out[seg[i]] reduce(add) t[0] + t[1]
+  }
+}";
+        check(source, "unroll(i, 3)");
+        let text = apply(&kernel(source), "unroll(i, 2)").to_string();
+        assert!(text.contains("alloc t_0: f64[3]"), "{text}");
+        assert!(
+            text.contains("t_1[seg_1 % 3] reduce(add) x[i + 1]"),
+            "{text}"
+        );
+    }
+
     #[track_caller]
     fn hoists_nothing(body: &str) {
         let source = format!(
@@ -361,6 +380,7 @@ kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
         hoists_nothing("scf.if 0.0 < x[i] { out[seg[i]] reduce(add) x[i] }");
         hoists_nothing("out[0 < i ? seg[i] : 0] reduce(add) x[i]");
         hoists_nothing("out[m - 1] reduce(add) x[i]");
+        hoists_nothing("alloc t: i32[2] out[t[1]] reduce(add) x[i]");
     }
 
     #[test]

@@ -162,6 +162,9 @@ impl<'a> Resolver<'a> {
                 ty,
                 value,
             } => self.declaration(*mutable, *name, *ty, value),
+            StatementKind::Alloc { array } => Some(Node::Alloc {
+                array: self.array(array),
+            }),
             StatementKind::Assign { place, value } => self.assignment(place, value, span),
             StatementKind::Reduce {
                 place,

@@ -1,0 +1,173 @@
+//! Arrays that live inside of a kernel.
+
+use crate::common::{array, check, kernel, scalar};
+use strew_affine::Value;
+use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
+use strew_runtime::{Failure, Runtime, Settings};
+
+/// A histogram of each row in an array of its own, of this many bins.
+fn rows(bins: &str) -> String {
+    format!(
+        "kernel @k(n: i64, bins: i64, seg: i32[n, n], out: i64[n, bins]) {{
+           affine.for i in 0..n {{
+             alloc h: i64[{bins}]
+             affine.for j in 0..n {{ h[seg[i, j]] reduce(add) j + 1 }}
+             affine.for b in 0..bins {{ out[i, b] = h[b] }}
+           }} }}"
+    )
+}
+
+#[test]
+fn arrays_in_the_frame_and_in_memory_start_as_zeros() {
+    // Few bins are zeroed without a loop, more in one, and the last are too many for a frame.
+    for (n, bins) in [(9, 3_i64), (9, 40), (9, 300), (2, 5000)] {
+        let keys: Vec<i32> = (0..n * n).map(|it| (it * it % bins) as i32).collect();
+        let given = [
+            scalar(n),
+            scalar(bins),
+            array(&keys),
+            array(&vec![7_i64; (n * bins) as usize]),
+        ];
+        for extent in [bins.to_string(), "bins".to_owned()] {
+            let outcome = check(&rows(&extent), &given);
+            assert!(outcome.is_ok(), "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn an_array_that_is_only_read_is_zero() {
+    let source = "kernel @k(n: i64, out: f64[n]) {
+      affine.for i in 0..n {
+        alloc t: f64[4]
+        alloc u: f32[n]
+        out[i] = t[i mod 4] + f64(u[i]) + f64(i)
+      } }";
+    assert!(check(source, &[scalar(6_i64), array(&[9.0; 6])]).is_ok());
+}
+
+#[test]
+fn every_iteration_of_a_forall_has_its_own() {
+    let source = "kernel @k(n: i64, m: i64, key: i32[n], out: f64[m]) {
+      scf.forall c in 0..8 private(p: f64[m] = identity(add)) merge(out reduce(add) p) strategy(dense) {
+        alloc t: f64[m]
+        alloc s: f64[2]
+        affine.for i in (c * n) floordiv 8..(c * n + n) floordiv 8 {
+          t[key[i]] reduce(add) 1.0
+          s[i mod 2] reduce(add) 1.0
+        }
+        affine.for j in 0..m { p[j] reduce(add) t[j] * (s[0] + s[1]) }
+      } }";
+    let keys: Vec<i32> = (0..1000).map(|it| it * 7 % 13).collect();
+    let given = [
+        scalar(1000_i64),
+        scalar(13_i64),
+        array(&keys),
+        array(&[0.5; 13]),
+    ];
+    assert!(check(source, &given).is_ok());
+}
+
+#[test]
+fn foralls_merge_into_arrays_around_them() {
+    for extent in ["5", "m"] {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, key: i32[n], out: i64[m]) {{
+               affine.for r in 0..3 {{
+                 alloc t: i64[{extent}]
+                 scf.forall c in 0..4 private(p: i64[{extent}] = identity(add)) merge(t reduce(add) p) strategy(dense) {{
+                   affine.for i in (c * n) floordiv 4..(c * n + n) floordiv 4 {{ p[key[i]] reduce(add) i + r }}
+                 }}
+                 scf.forall j in 0..m {{ out[j] = out[j] + t[j] }}
+               }} }}"
+        );
+        let keys: Vec<i32> = (0..100).map(|it| it % 5).collect();
+        let given = [
+            scalar(100_i64),
+            scalar(5_i64),
+            array(&keys),
+            array(&[1_i64; 5]),
+        ];
+        assert!(check(&source, &given).is_ok());
+    }
+}
+
+#[test]
+fn subscripts_of_local_arrays_are_checked() {
+    let source = "kernel @k(n: i64, key: i32[n], out: i32[n]) {
+      affine.for i in 0..n {
+        alloc t: i32[3]
+        t[key[i]] = 1
+        out[i] = t[i]
+      } }";
+    let fault = |keys: &[i32]| {
+        let n = keys.len();
+        let given = [scalar(n as i64), array(keys), array(&vec![5_i32; n])];
+        check(source, &given).map_err(|(words, _)| words)
+    };
+    assert_eq!(
+        fault(&[2, 1, 3]),
+        Err("index 3 is out of range for `t`, whose extent there is 3".to_owned())
+    );
+    assert_eq!(
+        fault(&[2, 1, 0, 0]),
+        Err("index 3 is out of range for `t`, whose extent there is 3".to_owned())
+    );
+}
+
+const LARGE: &str = "kernel @k(n: i64, m: i64, out: i64[n]) {
+  affine.for i in 0..n {
+    out[i] = i
+    scf.if out[i] == n - 1 { alloc t: i64[m] t[0] = 1 out[0] = t[0] }
+  } }";
+
+/// What a call with these sizes and this much memory comes to.
+fn large(m: i64, memory: Option<u64>) -> (Result<(), CallError>, Vec<i64>) {
+    let code = compile(&kernel(LARGE), &Options::default()).expect("code");
+    let mut out = vec![-1_i64; 10];
+    let mut arguments = [
+        Argument::Scalar(Value::i64(10)),
+        Argument::Scalar(Value::i64(m)),
+        Argument::Write(ArrayMut::new(&mut out)),
+    ];
+    let settings = Settings {
+        memory,
+        ..Settings::default()
+    };
+    let runtime = Runtime::new(None).expect("threads");
+    let outcome = code.call(&runtime, &settings, &mut arguments);
+    (outcome.map(drop), out)
+}
+
+#[test]
+fn without_memory_for_an_array_nothing_is_changed() {
+    let (outcome, out) = large(1000, Some(8 * 1010));
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(out, [1, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let (outcome, out) = large(1000, Some(8 * 1009));
+    let over = Failure::OverBudget {
+        needed: 8080,
+        budget: 8072,
+    };
+    assert_eq!(outcome, Err(CallError::Failure(over)));
+    assert_eq!(out, [-1; 10]);
+    let (outcome, out) = large(1 << 58, Some(u64::MAX));
+    assert!(
+        matches!(
+            outcome,
+            Err(CallError::Failure(Failure::OutOfMemory { .. }))
+        ),
+        "{outcome:?}"
+    );
+    assert_eq!(out, [-1; 10]);
+}
+
+#[test]
+fn sizes_of_local_arrays_are_looked_at_before_the_start() {
+    let (outcome, out) = large(-1, None);
+    let size = CallError::Size {
+        what: "array `t`".to_owned(),
+    };
+    assert_eq!(outcome, Err(size));
+    assert_eq!(out, [-1; 10]);
+}
