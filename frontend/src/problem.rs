@@ -210,10 +210,6 @@ pub enum Unsupported {
     },
     /// A variable declared outside of functions.
     FileScopeVariable,
-    /// An assignment or increment whose value is used.
-    NestedAssignment,
-    /// A comma operator whose value is used.
-    Comma,
     /// A call of another function of the file.
     Call {
         /// The function called.
@@ -368,8 +364,6 @@ impl Unsupported {
             }
             Self::LocalArray { .. } => "make it a parameter",
             Self::FileScopeVariable => "make it a parameter, or write `#define NAME constant`",
-            Self::NestedAssignment => "assign in a statement of its own",
-            Self::Comma => "write two statements",
             Self::Call { .. } => "write its statements out where it is called",
             Self::OutsideCall { .. } => "operators, casts and `?:` are accepted",
         };
@@ -524,10 +518,6 @@ impl fmt::Display for Unsupported {
             Self::FileScopeVariable => {
                 f.write_str("variables outside of functions are not in the language yet")
             }
-            Self::NestedAssignment => {
-                f.write_str("an assignment inside an expression is not in the language yet")
-            }
-            Self::Comma => f.write_str("the comma operator is not in the language yet"),
             Self::Call { function } => write!(
                 f,
                 "this calls `{function}`; calls between functions are not in the language yet"

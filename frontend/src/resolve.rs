@@ -351,6 +351,16 @@ impl Expr {
         }
     }
 
+    /// Whether evaluating it does anything but give a value.
+    pub(crate) fn has_effects(&self) -> bool {
+        match &self.kind {
+            ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..) => true,
+            // Not evaluated.
+            ExprKind::SizeOf(_) => false,
+            other => other.operands().into_iter().any(Self::has_effects),
+        }
+    }
+
     /// Calls `visit` for every variable and array that is named.
     pub(crate) fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
         if let ExprKind::Name(name) = &self.kind {

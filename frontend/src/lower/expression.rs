@@ -1,4 +1,7 @@
 //! Expressions. `None` means that an error has been reported.
+//!
+//! A kernel's expressions have no side effects, C's have: what an expression does goes to `body` as nodes, in C's order, and
+//! what is left is the value behind them. See [`super::effect`] for how the order is kept.
 
 use super::interval::Interval;
 use super::value::{self, Typed};
@@ -7,8 +10,12 @@ use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, TypeName, UnaryOp};
 use crate::problem::{Problem, Unsupported};
 use crate::types::{self, Named, Position};
 use strew_affine::{
-    Access, ArrayId, BinaryOp, Expr as Computation, Place, Span, Subscript, Type, Value,
+    Access, ArrayId, BinaryOp, Expr as Computation, Node, Place, Span, Subscript, Type, Value,
 };
+
+/// How many expressions contain each other in the source before a value is kept in a `let`: every operator of C becomes at
+/// most four levels of the kernel's expression, whose depth is limited.
+const KEPT_EVERY: usize = 20;
 
 impl Lowering<'_> {
     fn report<T>(&mut self, problem: Problem, span: Span) -> Option<T> {
@@ -20,29 +27,51 @@ impl Lowering<'_> {
         self.report(Problem::Unsupported(what), span)
     }
 
-    /// The value of an expression.
-    pub(super) fn expression(&mut self, expr: &Expr) -> Option<Typed> {
-        match &expr.kind {
+    /// The value of an expression; what it does is appended to `body`.
+    pub(super) fn expression(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
+        let value = match &expr.kind {
             ExprKind::Constant(value) => Some(Typed::constant(*value)),
             ExprKind::Name(name) => self.name(name),
-            ExprKind::Index(..) => self.element(expr),
-            ExprKind::Unary(op, operand) => self.unary(*op, operand, expr.span),
-            ExprKind::Binary(..) => self.binary(expr),
+            ExprKind::Index(..) => self.element(expr, body),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand, expr.span, body),
+            ExprKind::Binary(..) => return self.binary(expr, body),
             ExprKind::Conditional(condition, then, otherwise) => {
-                self.conditional(condition, then, otherwise)
+                self.conditional([condition, then, otherwise], expr.span, body)
             }
-            ExprKind::Cast(name, operand) => self.cast(name, operand),
+            ExprKind::Cast(name, operand) => self.cast(name, operand, body),
             ExprKind::Call(function, _) => self.call(function),
-            ExprKind::Assign(..) | ExprKind::Step(..) => {
-                self.unsupported(Unsupported::NestedAssignment, expr.span)
+            ExprKind::Assign(op, place, value) => self.assigned(*op, place, value, expr.span, body),
+            ExprKind::Step(step, place) => self.stepped(*step, place, expr.span, body),
+            ExprKind::Comma(first, second) => {
+                self.effect(first, body);
+                self.expression(second, body)
             }
             ExprKind::Member(..) => self.unsupported(Unsupported::Word(".".to_owned()), expr.span),
             ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => {
                 self.unsupported(Unsupported::Word("sizeof".to_owned()), expr.span)
             }
             ExprKind::Braced(_) => self.report(Problem::MisplacedBraces, expr.span),
-            ExprKind::Comma(..) => self.unsupported(Unsupported::Comma, expr.span),
             ExprKind::Invalid => None,
+        };
+        Some(self.shallow(value?, expr, body))
+    }
+
+    /// The value of an expression that does nothing else; `None` also when it does.
+    pub(super) fn plain_expression(&mut self, expr: &Expr) -> Option<Typed> {
+        if expr.has_effects() {
+            return None;
+        }
+        let mut effects = Vec::new();
+        let value = self.expression(expr, &mut effects);
+        value.filter(|_| effects.is_empty())
+    }
+
+    /// Keeps the value of `expr` in a `let` if many expressions are inside of it.
+    fn shallow(&mut self, value: Typed, expr: &Expr, body: &mut Vec<Node>) -> Typed {
+        if expr.depth.is_multiple_of(KEPT_EVERY) {
+            self.kept(value, expr.span, body)
+        } else {
+            value
         }
     }
 
@@ -72,20 +101,36 @@ impl Lowering<'_> {
         }
     }
 
-    fn element(&mut self, expr: &Expr) -> Option<Typed> {
-        let (access, _) = self.access(expr)?;
+    fn element(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
+        let (access, _) = self.access(expr, body)?;
         let ty = self.kernel.arrays[access.array].element;
         Some(Typed::any(Computation::Load(access), ty))
     }
 
-    fn conditional(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Typed> {
-        let condition = self.expression(condition);
-        let (then, otherwise) = (self.expression(then), self.expression(otherwise));
-        Some(value::select(condition?, then?, otherwise?))
+    fn conditional(
+        &mut self,
+        [condition, then, otherwise]: [&Expr; 3],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        let condition = self.expression(condition, body);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let then = self.expression(then, &mut first);
+        let otherwise = self.expression(otherwise, &mut second);
+        let (condition, then, otherwise) = (condition?, then?, otherwise?);
+        if first.is_empty() && second.is_empty() {
+            return Some(value::select(condition, then, otherwise));
+        }
+        let ty = types::common(then.ty, otherwise.ty);
+        let chosen = self.variable_of("chosen", Typed::constant(Value::zero(ty)), span, body);
+        first.push(self.set(chosen, then.convert(ty).expr, span));
+        second.push(self.set(chosen, otherwise.convert(ty).expr, span));
+        body.push(branch(condition.condition(), first, second));
+        Some(Typed::any(Computation::Local(chosen), ty))
     }
 
-    fn cast(&mut self, name: &TypeName, operand: &Expr) -> Option<Typed> {
-        let operand = self.expression(operand);
+    fn cast(&mut self, name: &TypeName, operand: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
+        let operand = self.expression(operand, body);
         match types::named(name, Position::Cast) {
             Ok(Named { ty: Some(ty), .. }) => Some(operand?.convert(ty)),
             Ok(_) => self.report(Problem::VoidValue, name.span),
@@ -106,12 +151,18 @@ impl Lowering<'_> {
         self.unsupported(what, function.span)
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: &Expr, span: Span) -> Option<Typed> {
+    fn unary(
+        &mut self,
+        op: UnaryOp,
+        operand: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
         if matches!(op, UnaryOp::Dereference | UnaryOp::AddressOf) {
             return self.unsupported(Unsupported::PointerOperator(op.symbol()), span);
         }
         let position = operand.span;
-        let operand = self.expression(operand)?;
+        let operand = self.expression(operand, body)?;
         if op == UnaryOp::BitNot {
             self.need_integer(&operand, op.symbol(), position)?;
         }
@@ -125,38 +176,80 @@ impl Lowering<'_> {
     }
 
     /// Goes down the left operands in a loop: sums of many terms lean that way, and would need much stack otherwise.
-    fn binary(&mut self, expr: &Expr) -> Option<Typed> {
+    fn binary(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
         let mut pending = Vec::new();
         let mut leftmost = expr;
         while let ExprKind::Binary(op, left, right) = &leftmost.kind {
-            pending.push((*op, right, [left.span, right.span], leftmost.span));
+            pending.push((*op, right, left.span, leftmost));
             leftmost = left;
         }
-        let mut value = self.expression(leftmost);
-        for (op, right, spans, span) in pending.into_iter().rev() {
-            let right = self.expression(right);
-            value = match (value, right) {
-                (Some(left), Some(right)) => self.operate(op, left, right, spans, span),
-                _ => None,
+        let mut value = self.expression(leftmost, body);
+        for (op, right, left_span, whole) in pending.into_iter().rev() {
+            let spans = [left_span, right.span];
+            value = match op {
+                Operator::Arithmetic(op) => {
+                    let operands = self.operands(value, left_span, right, body);
+                    operands.and_then(|(left, right)| {
+                        self.arithmetic(op, left, right, spans, whole.span)
+                    })
+                }
+                Operator::Compare(op) => {
+                    let operands = self.operands(value, left_span, right, body);
+                    operands.map(|(left, right)| value::compare(op, left, right))
+                }
+                Operator::And => self.logical(true, value, right, whole.span, body),
+                Operator::Or => self.logical(false, value, right, whole.span, body),
             };
+            value = value.map(|it| self.shallow(it, whole, body));
         }
         value
     }
 
-    fn operate(
+    /// The right operand of a left one, which keeps the value it had before.
+    fn operands(
         &mut self,
-        op: Operator,
-        left: Typed,
-        right: Typed,
-        spans: [Span; 2],
+        left: Option<Typed>,
+        left_span: Span,
+        right: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<(Typed, Typed)> {
+        let before = body.len();
+        let right = self.expression(right, body);
+        let mut left = [(left?, left_span)];
+        self.keep_before(before, &mut left, body);
+        let [(left, _)] = left;
+        Some((left, right?))
+    }
+
+    /// `left && right`, or `left || right`: where the right operand does something, it is a branch of its own.
+    fn logical(
+        &mut self,
+        is_and: bool,
+        left: Option<Typed>,
+        right: &Expr,
         span: Span,
+        body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        match op {
-            Operator::Arithmetic(op) => self.arithmetic(op, left, right, spans, span),
-            Operator::Compare(op) => Some(value::compare(op, left, right)),
-            Operator::And => Some(value::and(left, right)),
-            Operator::Or => Some(value::or(left, right)),
+        let mut inner = Vec::new();
+        let right = self.expression(right, &mut inner);
+        let (left, right) = (left?.condition(), right?.condition());
+        if inner.is_empty() {
+            return Some(if is_and {
+                value::and(left, right)
+            } else {
+                value::or(left, right)
+            });
         }
+        let decided = Typed::constant(Value::bool(!is_and));
+        let holds = self.variable_of("holds", decided, span, body);
+        inner.push(self.set(holds, right.expr, span));
+        let (then, otherwise) = if is_and {
+            (inner, Vec::new())
+        } else {
+            (Vec::new(), inner)
+        };
+        body.push(branch(left, then, otherwise));
+        Some(Typed::any(Computation::Local(holds), Type::Bool))
     }
 
     /// `left op right`, each operand with its own span.
@@ -185,7 +278,7 @@ impl Lowering<'_> {
     }
 
     /// An array element, and whether it is `const`.
-    fn access(&mut self, expr: &Expr) -> Option<(Access, bool)> {
+    fn access(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<(Access, bool)> {
         let mut subscripts = Vec::new();
         let mut base = expr;
         while let ExprKind::Index(inner, subscript) = &base.kind {
@@ -194,24 +287,21 @@ impl Lowering<'_> {
         }
         subscripts.reverse();
         // Mistakes in the subscripts are reported even if there is nothing to subscript.
-        let values: Vec<_> = subscripts
-            .iter()
-            .map(|it| (it.span, self.expression(it)))
-            .collect();
+        let values = self.each(&subscripts, body);
         let (array, is_const) = self.subscripted(base, expr.span)?;
         let name = &self.kernel.arrays[array].name;
         let dimensions = self.kernel.arrays[array].extents.len();
-        if dimensions != values.len() {
+        if dimensions != subscripts.len() {
             let problem = Problem::SubscriptCount {
                 array: name.clone(),
                 dimensions,
-                found: values.len(),
+                found: subscripts.len(),
             };
             return self.report(problem, expr.span);
         }
         let mut subscripts = Vec::with_capacity(dimensions);
-        for (span, value) in values {
-            subscripts.push(self.subscript(array, value?, span)?);
+        for (value, span) in values? {
+            subscripts.push(self.subscript(array, value, span)?);
         }
         let span = expr.span;
         let access = Access {
@@ -222,9 +312,23 @@ impl Lowering<'_> {
         Some((access, is_const))
     }
 
+    /// The values of several operands with their spans, evaluated left to right.
+    fn each(&mut self, operands: &[&Expr], body: &mut Vec<Node>) -> Option<Vec<(Typed, Span)>> {
+        let mut values = Vec::with_capacity(operands.len());
+        let mut is_complete = true;
+        for operand in operands {
+            let before = body.len();
+            let value = self.expression(operand, body);
+            self.keep_before(before, &mut values, body);
+            is_complete &= value.is_some();
+            values.extend(value.map(|it| (it, operand.span)));
+        }
+        is_complete.then_some(values)
+    }
+
     fn subscripted(&mut self, base: &Expr, span: Span) -> Option<(ArrayId, bool)> {
         let Some(name) = base.as_name() else {
-            self.expression(base)?;
+            self.expression(base, &mut Vec::new())?;
             return self.report(Problem::NotAnArray { name: None }, span);
         };
         match self.binding(name) {
@@ -254,10 +358,10 @@ impl Lowering<'_> {
     }
 
     /// Something that a statement can write, and its type.
-    pub(super) fn place(&mut self, expr: &Expr) -> Option<(Place, Type)> {
+    pub(super) fn place(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<(Place, Type)> {
         match &expr.kind {
             ExprKind::Index(..) => {
-                let (access, is_const) = self.access(expr)?;
+                let (access, is_const) = self.access(expr, body)?;
                 let array = &self.kernel.arrays[access.array];
                 if is_const {
                     let name = array.name.clone();
@@ -269,7 +373,7 @@ impl Lowering<'_> {
             ExprKind::Name(name) => self.variable(name),
             ExprKind::Invalid => None,
             _ => {
-                self.expression(expr)?;
+                self.expression(expr, body)?;
                 self.report(Problem::NotAssignable, expr.span)
             }
         }
@@ -295,5 +399,32 @@ impl Lowering<'_> {
             | Binding::Unset(_)
             | Binding::Let { .. } => None,
         }
+    }
+}
+
+/// `if (condition) then else otherwise`, affine if the condition is.
+pub(super) fn branch(condition: Typed, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    let is_inverse = then.is_empty() && !otherwise.is_empty();
+    let (condition, then, otherwise) = if !is_inverse {
+        (condition, then, otherwise)
+    } else {
+        let inverse = value::not(condition.clone());
+        if inverse.known.conditions.is_some() || condition.known.conditions.is_none() {
+            (inverse, otherwise, then)
+        } else {
+            (condition, then, otherwise)
+        }
+    };
+    match condition.known.conditions {
+        Some(conditions) => Node::AffineIf {
+            conditions,
+            then,
+            otherwise,
+        },
+        None => Node::ScfIf {
+            condition: condition.expr,
+            then,
+            otherwise,
+        },
     }
 }

@@ -16,7 +16,7 @@ use crate::problem::{Problem, Uncounted};
 use crate::types::{self, Position};
 use strew_affine::{
     AffineExpr, AffineFor, BinaryOp, CompareOp, Expr as Computation, Iter, IterId, LocalId, Node,
-    ScfFor, Span, Type, Value, Variable,
+    ScfFor, Span, Type, Variable,
 };
 
 /// A counted loop.
@@ -47,31 +47,24 @@ impl Lowering<'_> {
                     let problem = Problem::PragmaOnUncountedLoop { why };
                     self.diagnostics.report(problem, pragma.span);
                 }
-                self.general_loop(it, body);
+                self.general_loop(it, statement.span, body);
             }
         }
     }
 
-    fn general_loop(&mut self, it: &For, body: &mut Vec<Node>) {
+    fn general_loop(&mut self, it: &For, span: Span, body: &mut Vec<Node>) {
         match &it.start {
             Start::Nothing => {}
             Start::Declaration(declaration) => self.declaration(declaration, body),
             Start::Expression(expr) => self.effect(expr, body),
         }
-        let condition = match &it.condition {
-            Some(condition) => self.expression(condition),
-            None => Some(Typed::constant(Value::bool(true))),
-        };
-        let mut turn = self.block(&it.body);
-        if let Some(step) = &it.step {
-            self.effect(step, &mut turn);
-        }
-        if let Some(condition) = condition {
-            body.push(Node::ScfWhile {
-                condition: condition.condition().expr,
-                body: turn,
-            });
-        }
+        self.while_loop(
+            it.condition.as_ref(),
+            &it.body,
+            it.step.as_ref(),
+            span,
+            body,
+        );
     }
 
     fn counted<'s>(&mut self, it: &'s For) -> Result<Counted<'s>, Uncounted> {
@@ -82,8 +75,11 @@ impl Lowering<'_> {
         let step = step.ok_or(Uncounted::Header)?;
         let id = it.id.ok_or(Uncounted::Header)?;
         self.check_assignments(id, name, bound)?;
-        let first = self.expression(first).ok_or(Uncounted::Header)?.convert(ty);
-        let bound = self.expression(bound).ok_or(Uncounted::Header)?;
+        let first = self
+            .plain_expression(first)
+            .ok_or(Uncounted::Header)?
+            .convert(ty);
+        let bound = self.plain_expression(bound).ok_or(Uncounted::Header)?;
         if !ty.is_integer() || bound.ty.is_float() {
             return Err(Uncounted::Header);
         }
@@ -153,7 +149,7 @@ impl Lowering<'_> {
             },
             _ => return None,
         };
-        let amount = self.expression(amount)?;
+        let amount = self.plain_expression(amount)?;
         let amount = i64::try_from(amount.as_constant()?).ok()?;
         (amount > 0).then_some(amount)
     }

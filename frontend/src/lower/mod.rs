@@ -1,5 +1,6 @@
 //! From the syntax tree to a kernel: here alone it is judged what is affine.
 
+mod effect;
 mod expression;
 mod interval;
 mod loops;
@@ -7,6 +8,7 @@ mod signature;
 mod statement;
 mod tidy;
 mod value;
+mod while_loop;
 
 use crate::ast::{DeclarationId, Function, Name};
 use crate::diagnostic::Diagnostics;
@@ -127,13 +129,6 @@ impl Lowering<'_> {
 
     /// A new local and the node that declares it.
     fn declare(&mut self, name: &Name, mutable: bool, value: Typed) -> (LocalId, Node) {
-        let local = self.kernel.locals.alloc(strew_affine::Local {
-            name: name.text.clone(),
-            ty: value.ty,
-            mutable,
-            span: name.span,
-        });
-        let value = value.expr;
-        (local, Node::Declare { local, value })
+        self.unnamed(&name.text, mutable, value, name.span)
     }
 }

@@ -1,12 +1,13 @@
 //! Statements.
 
-use super::value::{self, Typed};
+use super::expression;
+use super::value::Typed;
 use super::{Binding, Lowering};
-use crate::ast::{Declaration, Declarator, Expr, ExprKind, Name, Statement, StatementKind};
+use crate::ast::{Declaration, Declarator, Expr, Statement, StatementKind};
 use crate::problem::{Problem, Unsupported};
 use crate::recognize;
 use crate::types::{self, Named, Position};
-use strew_affine::{BinaryOp, Expr as Computation, LocalId, Node, Place, Span, Type, Value};
+use strew_affine::{Node, Span, Type, Value};
 
 impl Lowering<'_> {
     pub(super) fn statements(&mut self, statements: &[Statement], body: &mut Vec<Node>) {
@@ -52,15 +53,7 @@ impl Lowering<'_> {
                 condition,
                 body: turn,
             } => {
-                let condition = self.expression(condition);
-                let turn = self.block(turn);
-                if let Some(condition) = condition {
-                    let condition = condition.condition().expr;
-                    body.push(Node::ScfWhile {
-                        condition,
-                        body: turn,
-                    });
-                }
+                self.while_loop(Some(condition), turn, None, span, body);
             }
             StatementKind::DoWhile {
                 body: turn,
@@ -86,31 +79,6 @@ impl Lowering<'_> {
     fn jump(&mut self, word: &'static str, span: Span) {
         let problem = Problem::Unsupported(Unsupported::Jump(word));
         self.diagnostics.report(problem, span);
-    }
-
-    /// `do turn while (condition)` with a variable that says whether there is another turn.
-    fn do_while(&mut self, turn: &Statement, condition: &Expr, span: Span, body: &mut Vec<Node>) {
-        let name = Name {
-            text: "again".to_owned(),
-            span,
-            declaration: None,
-        };
-        let yes = Typed::constant(Value::bool(true));
-        let (again, declare) = self.declare(&name, true, yes);
-        let mut turn = self.block(turn);
-        let Some(condition) = self.expression(condition) else {
-            return;
-        };
-        turn.push(Node::Assign {
-            place: Place::Local(again),
-            value: condition.condition().expr,
-            span,
-        });
-        body.push(declare);
-        body.push(Node::ScfWhile {
-            condition: Computation::Local(again),
-            body: turn,
-        });
     }
 
     pub(super) fn declaration(&mut self, declaration: &Declaration, body: &mut Vec<Node>) {
@@ -144,7 +112,7 @@ impl Lowering<'_> {
             return self.diagnostics.report(problem, declarator.span);
         }
         let initial = match &declarator.initial {
-            Some(initial) => self.initial(declarator, initial, ty),
+            Some(initial) => self.initial(declarator, initial, ty, body),
             None => Some(Typed::constant(Value::zero(ty))),
         };
         let name = &declarator.name;
@@ -163,97 +131,15 @@ impl Lowering<'_> {
     }
 
     /// While the initial value is computed the local has none: reading it, of which the user was warned, gives 0.
-    fn initial(&mut self, declarator: &Declarator, initial: &Expr, ty: Type) -> Option<Typed> {
+    fn initial(
+        &mut self,
+        declarator: &Declarator,
+        initial: &Expr,
+        ty: Type,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
         self.bind(&declarator.name, Binding::Unset(ty));
-        Some(self.expression(initial)?.convert(ty))
-    }
-
-    /// An expression that is there for what it does.
-    pub(super) fn effect(&mut self, expr: &Expr, body: &mut Vec<Node>) {
-        match &expr.kind {
-            ExprKind::Assign(op, place, value) => {
-                self.assignment(*op, place, value, expr.span, body);
-            }
-            ExprKind::Step(step, place) => {
-                let op = if step.up {
-                    BinaryOp::Add
-                } else {
-                    BinaryOp::Sub
-                };
-                let one = Typed::constant(Value::integer(Type::I32, 1));
-                if let Some(place_and_type) = self.place(place) {
-                    self.update(
-                        Some(op),
-                        place_and_type,
-                        one,
-                        [place.span; 2],
-                        expr.span,
-                        body,
-                    );
-                }
-            }
-            ExprKind::Comma(first, second) => {
-                self.effect(first, body);
-                self.effect(second, body);
-            }
-            ExprKind::Invalid => {}
-            _ => {
-                if self.expression(expr).is_some() {
-                    self.diagnostics.report(Problem::NoEffect, expr.span);
-                }
-            }
-        }
-    }
-
-    fn assignment(
-        &mut self,
-        op: Option<BinaryOp>,
-        place: &Expr,
-        value: &Expr,
-        span: Span,
-        body: &mut Vec<Node>,
-    ) {
-        let spans = [place.span, value.span];
-        let place = self.place(place);
-        let value = self.expression(value);
-        if let (Some(place), Some(value)) = (place, value) {
-            self.update(op, place, value, spans, span, body);
-        }
-    }
-
-    /// `place = place op value`, or `place = value`, converted to the type of the place.
-    fn update(
-        &mut self,
-        op: Option<BinaryOp>,
-        (place, ty): (Place, Type),
-        value: Typed,
-        spans: [Span; 2],
-        span: Span,
-        body: &mut Vec<Node>,
-    ) {
-        let value = match op {
-            None => Some(value),
-            Some(op) => {
-                let held = match &place {
-                    Place::Element(access) => Computation::Load(access.clone()),
-                    Place::Local(local) => Computation::Local(*local),
-                };
-                self.arithmetic(op, Typed::any(held, ty), value, spans, span)
-            }
-        };
-        if let Some(value) = value {
-            let value = value.convert(ty).expr;
-            body.push(recognize::assignment(&self.kernel, place, value, span));
-        }
-    }
-
-    /// Stores `value`, of the local's type.
-    pub(super) fn set(&self, local: LocalId, value: Computation, span: Span) -> Node {
-        Node::Assign {
-            place: Place::Local(local),
-            value,
-            span,
-        }
+        Some(self.expression(initial, body)?.convert(ty))
     }
 
     fn branch(
@@ -263,28 +149,17 @@ impl Lowering<'_> {
         otherwise: Option<&Statement>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.expression(condition).map(Typed::condition);
+        let condition = self.expression(condition, body).map(Typed::condition);
         let then = self.block(then);
         let otherwise = otherwise.map(|it| self.block(it)).unwrap_or_default();
-        let Some(value::Typed { expr, known, .. }) = condition else {
+        let Some(condition) = condition else {
             return;
         };
         if otherwise.is_empty()
-            && let Some(reduction) = recognize::guarded(&self.kernel, &expr, &then)
+            && let Some(reduction) = recognize::guarded(&self.kernel, &condition.expr, &then)
         {
             return body.push(reduction);
         }
-        body.push(match known.conditions {
-            Some(conditions) => Node::AffineIf {
-                conditions,
-                then,
-                otherwise,
-            },
-            None => Node::ScfIf {
-                condition: expr,
-                then,
-                otherwise,
-            },
-        });
+        body.push(expression::branch(condition, then, otherwise));
     }
 }

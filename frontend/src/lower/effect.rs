@@ -1,0 +1,346 @@
+//! What expressions do: assignments, increments, and the order in which operands are evaluated around them.
+//!
+//! C leaves much of that order open; here operands are evaluated left to right, and the value of a right side before the place
+//! is written. A node that the evaluation of an operand leaves in the body runs before the expression that the value is part
+//! of: whatever was evaluated earlier and could see the difference is kept in a `let` in front of that node.
+
+use super::Lowering;
+use super::expression::branch;
+use super::value::Typed;
+use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Step};
+use crate::problem::Problem;
+use crate::recognize;
+use crate::types::{self, Named, Position};
+use strew_affine::{
+    BinaryOp, Expr as Computation, Kernel, Local, LocalId, Node, Place, Span, Subscript, Type,
+    Value,
+};
+
+impl Lowering<'_> {
+    /// An expression that is there for what it does.
+    pub(super) fn effect(&mut self, expr: &Expr, body: &mut Vec<Node>) {
+        match &expr.kind {
+            ExprKind::Comma(first, second) => {
+                self.effect(first, body);
+                self.effect(second, body);
+            }
+            _ if expr.has_effects() || is_void_cast(expr) => self.perform(expr, body),
+            _ => {
+                if self.expression(expr, &mut Vec::new()).is_some() {
+                    self.diagnostics.report(Problem::NoEffect, expr.span);
+                }
+            }
+        }
+    }
+
+    /// Evaluates an expression and drops the value.
+    fn perform(&mut self, expr: &Expr, body: &mut Vec<Node>) {
+        match &expr.kind {
+            ExprKind::Assign(op, place, value) => {
+                self.assignment(*op, place, value, expr.span, body);
+            }
+            ExprKind::Step(step, place) => {
+                if let Some(target) = self.place(place, body) {
+                    let spans = [place.span; 2];
+                    self.update(Some(step.operator()), target, one(), spans, expr.span, body);
+                }
+            }
+            ExprKind::Comma(first, second) => {
+                self.perform(first, body);
+                self.perform(second, body);
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                let condition = self.expression(condition, body).map(Typed::condition);
+                let (mut first, mut second) = (Vec::new(), Vec::new());
+                self.perform(then, &mut first);
+                self.perform(otherwise, &mut second);
+                body.extend(condition.map(|it| branch(it, first, second)));
+            }
+            ExprKind::Binary(op @ (Operator::And | Operator::Or), left, right) => {
+                let left = self.expression(left, body).map(Typed::condition);
+                let mut second = Vec::new();
+                self.perform(right, &mut second);
+                body.extend(left.map(|left| match op {
+                    Operator::And => branch(left, second, Vec::new()),
+                    _ => branch(left, Vec::new(), second),
+                }));
+            }
+            ExprKind::Cast(_, operand) if is_void_cast(expr) => self.perform(operand, body),
+            _ => {
+                if let Some(value) = self.expression(expr, body) {
+                    // Nobody reads it, but it may fault.
+                    self.kept(value, expr.span, body);
+                }
+            }
+        }
+    }
+
+    fn assignment(
+        &mut self,
+        op: Option<BinaryOp>,
+        place: &Expr,
+        value: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) {
+        let spans = [place.span, value.span];
+        if let Some((target, value)) = self.sides(place, value, body) {
+            self.update(op, target, value, spans, span, body);
+        }
+    }
+
+    /// The place and the value of an assignment.
+    fn sides(
+        &mut self,
+        place: &Expr,
+        value: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<((Place, Type), Typed)> {
+        let target = self.place(place, body);
+        let before = body.len();
+        let value = self.expression(value, body);
+        let (mut place, ty) = target?;
+        self.keep_place_before(before, &mut place, body);
+        Some(((place, ty), value?))
+    }
+
+    /// `place = place op value`, or `place = value`, converted to the type of the place.
+    fn update(
+        &mut self,
+        op: Option<BinaryOp>,
+        (place, ty): (Place, Type),
+        value: Typed,
+        spans: [Span; 2],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) {
+        if let Some(value) = self.updated(op, &place, ty, value, spans, span) {
+            body.push(recognize::assignment(&self.kernel, place, value.expr, span));
+        }
+    }
+
+    /// What `place op= value` stores, or `place = value`, in the type of the place.
+    fn updated(
+        &mut self,
+        op: Option<BinaryOp>,
+        place: &Place,
+        ty: Type,
+        value: Typed,
+        spans: [Span; 2],
+        span: Span,
+    ) -> Option<Typed> {
+        let value = match op {
+            None => Some(value),
+            Some(op) => self.arithmetic(op, Typed::any(held(place), ty), value, spans, span),
+        };
+        Some(value?.convert(ty))
+    }
+
+    /// The value of an assignment: what the place holds after it.
+    pub(super) fn assigned(
+        &mut self,
+        op: Option<BinaryOp>,
+        place: &Expr,
+        value: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        let spans = [place.span, value.span];
+        let ((place, ty), value) = self.sides(place, value, body)?;
+        let value = self.updated(op, &place, ty, value, spans, span)?;
+        Some(self.stored(place, value, span, body))
+    }
+
+    /// Stores `value` and gives it back.
+    fn stored(&mut self, place: Place, value: Typed, span: Span, body: &mut Vec<Node>) -> Typed {
+        if let Place::Local(local) = place
+            && !is_settled_leaf(&self.kernel, &value.expr)
+        {
+            let node = recognize::assignment(&self.kernel, place, value.expr, span);
+            body.push(node);
+            return Typed {
+                expr: Computation::Local(local),
+                ..value
+            };
+        }
+        let value = self.kept(value, span, body);
+        body.push(Node::Assign {
+            place,
+            value: value.expr.clone(),
+            span,
+        });
+        value
+    }
+
+    /// The value of `++` or `--`: behind the place, what it held before.
+    pub(super) fn stepped(
+        &mut self,
+        step: Step,
+        operand: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        let (place, ty) = self.place(operand, body)?;
+        let spans = [operand.span; 2];
+        let op = Some(step.operator());
+        if step.prefix {
+            let value = self.updated(op, &place, ty, one(), spans, span)?;
+            return Some(self.stored(place, value, span, body));
+        }
+        let before = self.kept(Typed::any(held(&place), ty), operand.span, body);
+        self.update(op, (place, ty), one(), spans, span, body);
+        Some(before)
+    }
+
+    /// Stores `value`, of the local's type.
+    pub(super) fn set(&self, local: LocalId, value: Computation, span: Span) -> Node {
+        Node::Assign {
+            place: Place::Local(local),
+            value,
+            span,
+        }
+    }
+
+    /// A local that the source does not name, and the node that declares it.
+    pub(super) fn unnamed(
+        &mut self,
+        name: &str,
+        mutable: bool,
+        value: Typed,
+        span: Span,
+    ) -> (LocalId, Node) {
+        let local = self.kernel.locals.alloc(Local {
+            name: name.to_owned(),
+            ty: value.ty,
+            mutable,
+            span,
+        });
+        let value = value.expr;
+        (local, Node::Declare { local, value })
+    }
+
+    /// Declares a variable that the source does not name.
+    pub(super) fn variable_of(
+        &mut self,
+        name: &str,
+        value: Typed,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> LocalId {
+        let (local, node) = self.unnamed(name, true, value, span);
+        body.push(node);
+        local
+    }
+
+    /// The value as it is now, computed once whatever happens later.
+    pub(super) fn kept(&mut self, value: Typed, span: Span, body: &mut Vec<Node>) -> Typed {
+        if is_settled_leaf(&self.kernel, &value.expr) {
+            return value;
+        }
+        let mut value = value;
+        body.push(self.keep(&mut value, span));
+        value
+    }
+
+    /// Replaces `value` by a `let`.
+    fn keep(&mut self, value: &mut Typed, span: Span) -> Node {
+        let (local, node) = self.unnamed("value", false, value.clone(), span);
+        value.expr = Computation::Local(local);
+        node
+    }
+
+    /// Keeps values that were evaluated when the body had `before` nodes, if it has more now.
+    pub(super) fn keep_before(
+        &mut self,
+        before: usize,
+        values: &mut [(Typed, Span)],
+        body: &mut Vec<Node>,
+    ) {
+        if body.len() == before {
+            return;
+        }
+        let mut kept = Vec::new();
+        for (value, span) in values {
+            if !is_settled(&self.kernel, &value.expr) {
+                kept.push(self.keep(value, *span));
+            }
+        }
+        body.splice(before..before, kept);
+    }
+
+    /// Keeps the subscripts of a place that was found when the body had `before` nodes, if it has more now.
+    fn keep_place_before(&mut self, before: usize, place: &mut Place, body: &mut Vec<Node>) {
+        let Place::Element(access) = place else {
+            return;
+        };
+        if body.len() == before {
+            return;
+        }
+        let mut kept = Vec::new();
+        for subscript in &mut access.subscripts {
+            if let Subscript::Computed(expr) = subscript
+                && !is_settled(&self.kernel, expr)
+            {
+                let ty = expr.ty(&self.kernel);
+                let mut value = Typed::any(expr.clone(), ty);
+                kept.push(self.keep(&mut value, access.span));
+                *expr = value.expr;
+            }
+        }
+        body.splice(before..before, kept);
+    }
+}
+
+impl Step {
+    fn operator(self) -> BinaryOp {
+        if self.up {
+            BinaryOp::Add
+        } else {
+            BinaryOp::Sub
+        }
+    }
+}
+
+fn one() -> Typed {
+    Typed::constant(Value::integer(Type::I32, 1))
+}
+
+fn held(place: &Place) -> Computation {
+    match place {
+        Place::Element(access) => Computation::Load(access.clone()),
+        Place::Local(local) => Computation::Local(*local),
+    }
+}
+
+/// `(void)value` says that the value is dropped on purpose.
+fn is_void_cast(expr: &Expr) -> bool {
+    let ExprKind::Cast(name, _) = &expr.kind else {
+        return false;
+    };
+    matches!(
+        types::named(name, Position::Cast),
+        Ok(Named { ty: None, .. })
+    )
+}
+
+/// Whether the expression has the same value everywhere below here, and evaluating it later or not at all makes no difference.
+fn is_settled(kernel: &Kernel, expr: &Computation) -> bool {
+    match expr {
+        Computation::Load(_) => false,
+        Computation::Local(local) => !kernel.locals[*local].mutable,
+        Computation::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => false,
+        other => other
+            .operands()
+            .into_iter()
+            .all(|operand| is_settled(kernel, operand)),
+    }
+}
+
+/// Whether the expression is settled and costs nothing to evaluate again.
+fn is_settled_leaf(kernel: &Kernel, expr: &Computation) -> bool {
+    let is_leaf = match expr {
+        Computation::Cast(_, operand) => operand.operands().is_empty(),
+        other => other.operands().is_empty(),
+    };
+    is_leaf && is_settled(kernel, expr)
+}

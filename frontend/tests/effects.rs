@@ -1,0 +1,184 @@
+//! Side effects inside of expressions: what runs before the value, and what is kept from before the effect.
+
+use strew_affine::verify::verify;
+use strew_frontend::compile;
+
+/// The lines of the kernel that a function body becomes.
+fn lines(code: &str) -> Vec<String> {
+    let source =
+        format!("void f(int n, int m, double d, int k[n], double x[n], double y[n]) {{ {code} }}");
+    let (kernels, diagnostics) = compile(&source);
+    let messages: Vec<String> = diagnostics.iter().map(|it| it.message()).collect();
+    assert!(messages.is_empty(), "{code}\n{messages:#?}");
+    let kernel = kernels[0].kernel.clone();
+    let text = kernel.to_string();
+    let verified = verify(kernel);
+    assert!(verified.is_ok(), "{text}\n{verified:?}");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let last = lines.len() - 1;
+    lines[1..last].iter().map(|it| (*it).to_owned()).collect()
+}
+
+fn assert_lines(cases: &[(&str, &[&str])]) {
+    for (code, expected) in cases {
+        assert_eq!(lines(code), *expected, "{code}");
+    }
+}
+
+#[test]
+fn a_step_behind_its_place_gives_the_value_from_before() {
+    assert_lines(&[
+        (
+            "int j = m; x[j++] = d;",
+            &[
+                "var j: i32 = m",
+                "let value: i32 = j",
+                "j reduce(add) 1",
+                "x[value] = d",
+            ],
+        ),
+        (
+            "int j = m; x[--j] = d;",
+            &["var j: i32 = m", "j reduce(add) -1", "x[j] = d"],
+        ),
+        (
+            "x[k[m]++] = d;",
+            &[
+                "let value: i32 = k[m]",
+                "k[m] reduce(add) 1",
+                "x[value] = d",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn an_assignment_gives_what_is_stored() {
+    assert_lines(&[
+        (
+            "int i, j; i = j = 0; k[i] = j;",
+            &[
+                "var i: i32 = 0",
+                "var j: i32 = 0",
+                "j = 0",
+                "i = 0",
+                "k[i] = j",
+            ],
+        ),
+        ("y[0] = k[0] = d;", &["k[0] = i32(d)", "y[0] = f64(i32(d))"]),
+    ]);
+}
+
+#[test]
+fn what_was_evaluated_before_an_effect_is_kept() {
+    assert_lines(&[
+        (
+            "int j = m; x[0] = x[j] + y[j++];",
+            &[
+                "var j: i32 = m",
+                "let value: f64 = x[j]",
+                "let value_2: i32 = j",
+                "j reduce(add) 1",
+                "x[0] = value + y[value_2]",
+            ],
+        ),
+        (
+            "int j = m; x[k[j]] = y[j++];",
+            &[
+                "var j: i32 = m",
+                "let value: i32 = k[j]",
+                "let value_2: i32 = j",
+                "j reduce(add) 1",
+                "x[value] = y[value_2]",
+            ],
+        ),
+        // A reduction stays one.
+        (
+            "int j = m; x[k[j]] += y[j++];",
+            &[
+                "var j: i32 = m",
+                "let value: i32 = k[j]",
+                "let value_2: i32 = j",
+                "j reduce(add) 1",
+                "x[value] reduce(add) y[value_2]",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn a_conditional_effect_is_a_branch() {
+    assert_lines(&[
+        (
+            "int j = m; k[0] = d > 0 && j++;",
+            &[
+                "var j: i32 = m",
+                "var holds: bool = false",
+                "scf.if d > 0.0 {",
+                "let value: i32 = j",
+                "j reduce(add) 1",
+                "holds = bool(value)",
+                "}",
+                "k[0] = i32(holds)",
+            ],
+        ),
+        (
+            "int j = m; if (n > 3 || --j) k[0] = j;",
+            &[
+                "var j: i32 = m",
+                "var holds: bool = true",
+                "affine.if (n <= 3) {",
+                "j reduce(add) -1",
+                "holds = bool(j)",
+                "}",
+                "scf.if holds {",
+                "k[0] = j",
+                "}",
+            ],
+        ),
+        (
+            "int i = 0, j = 0; d > 0 ? i++ : j--; d > 1 && i++; k[i] = j;",
+            &[
+                "var i: i32 = 0",
+                "var j: i32 = 0",
+                "scf.if d > 0.0 {",
+                "i reduce(add) 1",
+                "} else {",
+                "j reduce(add) -1",
+                "}",
+                "scf.if d > 1.0 {",
+                "i reduce(add) 1",
+                "}",
+                "k[i] = j",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn a_condition_with_effects_is_evaluated_in_the_loop() {
+    assert_lines(&[(
+        "int j = m; while (j-- > 0) x[j] = d;",
+        &[
+            "var j: i32 = m",
+            "var again: bool = true",
+            "scf.while again {",
+            "let value: i32 = j",
+            "j reduce(add) -1",
+            "again = value > 0",
+            "scf.if again {",
+            "x[j] = d",
+            "}",
+            "}",
+        ],
+    )]);
+}
+
+#[test]
+fn expressions_deeper_than_the_kernel_can_be_are_kept_in_parts() {
+    let sum = format!("x[0] = {} 1;", "y[k[0]] + ".repeat(150));
+    let first = lines(&sum).remove(0);
+    assert!(first.starts_with("let value: f64 = y[k[0]] + "), "{first}");
+    let negated = format!("k[0] = {} k[1];", "- ".repeat(150));
+    assert_eq!(lines(&negated).len(), 8);
+}
