@@ -9,3 +9,4 @@ mod generators;
 mod golden;
 mod kernels;
 mod random;
+mod random_c;

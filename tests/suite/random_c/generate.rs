@@ -1,0 +1,435 @@
+//! Random functions.
+
+use super::tree::{Array, Block, Expression, Extent, Function, Place, Role, Statement};
+use super::types::spellings;
+use crate::random::Random;
+use strew::ir::Type;
+
+/// Loops in loops, at most.
+const DEEPEST_NEST: usize = 4;
+/// Blocks in blocks, at most.
+const DEEPEST_BLOCK: usize = 6;
+
+const INTEGERS: [Type; 8] = [
+    Type::I8,
+    Type::I16,
+    Type::I32,
+    Type::I64,
+    Type::U8,
+    Type::U16,
+    Type::U32,
+    Type::U64,
+];
+
+const EXTENTS: [Extent; 5] = [
+    Extent::N,
+    Extent::M,
+    Extent::Both,
+    Extent::Constant(5),
+    Extent::Constant(8),
+];
+
+/// A scalar that can be read.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    pub(super) name: String,
+    pub(super) ty: Type,
+    pub(super) is_assignable: bool,
+    /// It is at least 0 and below each of these.
+    pub(super) below: Vec<Extent>,
+}
+
+/// Makes one function; what is declared in a block is forgotten at its end.
+pub(super) struct Generator<'r> {
+    pub(super) random: &'r mut Random,
+    pub(super) sizes: [Type; 2],
+    pub(super) arrays: Vec<Array>,
+    pub(super) scopes: Vec<Vec<Local>>,
+    /// What must stand before the statement that is being made.
+    pub(super) before: Block,
+    names: usize,
+    loops: usize,
+}
+
+impl Random {
+    pub(super) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
+        &among[self.below(among.len() as i32) as usize]
+    }
+
+    /// True this often in a hundred times.
+    pub(super) fn percent(&mut self, often: i32) -> bool {
+        self.below(100) < often
+    }
+
+    /// An element type; integers of 32 and 64 bits and floats are frequent, as they are in programs.
+    pub(super) fn ty(&mut self) -> Type {
+        if self.percent(40) {
+            *self.pick(&[
+                Type::I32,
+                Type::I64,
+                Type::U32,
+                Type::F32,
+                Type::F64,
+                Type::F64,
+            ])
+        } else {
+            *self.pick(&Type::ELEMENTS)
+        }
+    }
+
+    pub(super) fn integer_type(&mut self) -> Type {
+        *self.pick(&INTEGERS)
+    }
+
+    pub(super) fn spelling(&mut self, ty: Type) -> &'static str {
+        self.pick::<&'static str>(spellings(ty))
+    }
+}
+
+/// The function `name`, the same for the same numbers.
+pub(crate) fn function(random: &mut Random, name: String) -> Function {
+    let sizes = [random.integer_type(), random.integer_type()];
+    let local = |name: &str, ty, is_assignable| Local {
+        name: name.to_owned(),
+        ty,
+        is_assignable,
+        below: Vec::new(),
+    };
+    let mut parameters = vec![local("n", sizes[0], false), local("m", sizes[1], false)];
+    let mut scalars = Vec::new();
+    for number in 0..random.below(4) {
+        let (ty, name) = (random.ty(), format!("p{number}"));
+        parameters.push(local(&name, ty, random.percent(20)));
+        scalars.push((random.spelling(ty), ty, name));
+    }
+    let arrays = arrays(random);
+    let mut generator = Generator {
+        random,
+        sizes,
+        arrays,
+        scopes: vec![parameters],
+        before: Vec::new(),
+        names: 0,
+        loops: 0,
+    };
+    let body = generator.body();
+    let arrays = generator.arrays;
+    Function {
+        name,
+        sizes,
+        scalars,
+        arrays,
+        body,
+    }
+}
+
+fn arrays(random: &mut Random) -> Vec<Array> {
+    let count = 3 + random.below(4);
+    let mut array = |number: i32| {
+        let role = match number {
+            0 => Role::Values,
+            1 => Role::Keys(*random.pick(&EXTENTS)),
+            _ if random.percent(15) => Role::Keys(*random.pick(&EXTENTS)),
+            _ if random.percent(15) => Role::Rows,
+            _ => Role::Values,
+        };
+        let ty = match role {
+            Role::Values => random.ty(),
+            Role::Keys(_) | Role::Rows => random.integer_type(),
+        };
+        let dimensions = if random.percent(25) { 2 } else { 1 };
+        Array {
+            spelling: random.spelling(ty),
+            ty,
+            name: format!("{}{number}", if role == Role::Values { "x" } else { "k" }),
+            extents: match role {
+                Role::Rows => vec![Extent::N],
+                _ => (0..dimensions).map(|_| *random.pick(&EXTENTS)).collect(),
+            },
+            role,
+            is_written: role == Role::Values && (number == 0 || random.percent(50)),
+        }
+    };
+    (0..count).map(&mut array).collect()
+}
+
+impl Generator<'_> {
+    fn body(&mut self) -> Block {
+        let mut body = Vec::new();
+        for _ in 0..=self.random.below(2) {
+            if self.random.percent(50) {
+                self.push(&mut body, Self::declaration);
+            }
+            self.push(&mut body, |generator| generator.counted(0));
+        }
+        body
+    }
+
+    pub(super) fn name(&mut self, kind: char) -> String {
+        self.names += 1;
+        format!("{kind}{}", self.names)
+    }
+
+    /// Makes a statement and puts it into `block`, behind what it needs.
+    fn push(&mut self, block: &mut Block, make: impl FnOnce(&mut Self) -> Statement) {
+        let outer = std::mem::take(&mut self.before);
+        let statement = make(self);
+        block.append(&mut self.before);
+        block.push(statement);
+        self.before = outer;
+    }
+
+    fn block(&mut self, depth: usize) -> Block {
+        self.scopes.push(Vec::new());
+        let mut block = Vec::new();
+        for _ in 0..=self.random.below(3) {
+            self.push(&mut block, |generator| generator.statement(depth));
+        }
+        self.scopes.pop();
+        block
+    }
+
+    fn statement(&mut self, depth: usize) -> Statement {
+        let is_shallow = depth < DEEPEST_BLOCK;
+        match self.random.below(100) {
+            0..18 => self.declaration(),
+            18..32 => self.assignment(),
+            32..46 => self.store(),
+            46..64 => self.update(),
+            64..78 if is_shallow => self.decision(depth),
+            78..92 if is_shallow && self.loops < DEEPEST_NEST => self.counted(depth),
+            92..97 if is_shallow && self.loops < DEEPEST_NEST => self.repeated(depth),
+            97.. if is_shallow => Statement::Block(self.block(depth + 1)),
+            _ => self.update(),
+        }
+    }
+
+    fn declaration(&mut self) -> Statement {
+        let ty = self.random.ty();
+        let value = self.value_for(ty, 3);
+        let name = self.declared_name(&value);
+        self.declare(name.clone(), ty, true, Vec::new());
+        Statement::Declare(self.random.spelling(ty), name, value)
+    }
+
+    /// A new name, or now and then one of a block around this one, unless `value` speaks of it.
+    fn declared_name(&mut self, value: &Expression) -> String {
+        let hidden = self.scopes.iter().rev().skip(1).flatten();
+        let hidden: Vec<_> = hidden.map(|it| it.name.clone()).collect();
+        if hidden.is_empty() {
+            return self.name('v');
+        }
+        let name = self.random.pick(&hidden).clone();
+        let is_new = |name: &str| {
+            let here = self.scopes.iter().rev().take(1).flatten();
+            !here.into_iter().any(|it| it.name == name)
+        };
+        // Sizes and iterators stay what the shapes and subscripts take them for.
+        if name.starts_with('v')
+            && self.scopes.len() > 2
+            && is_new(&name)
+            && !value.to_string().contains(&name)
+            && self.random.percent(20)
+        {
+            name
+        } else {
+            self.name('v')
+        }
+    }
+
+    pub(super) fn declare(
+        &mut self,
+        name: String,
+        ty: Type,
+        is_assignable: bool,
+        below: Vec<Extent>,
+    ) {
+        let local = Local {
+            name,
+            ty,
+            is_assignable,
+            below,
+        };
+        self.scopes.last_mut().expect("a scope").push(local);
+    }
+
+    /// The scalars that can be seen from here.
+    pub(super) fn visible(&self) -> Vec<Local> {
+        let mut seen: Vec<Local> = Vec::new();
+        for local in self.scopes.iter().rev().flat_map(|it| it.iter().rev()) {
+            if seen.iter().all(|it| it.name != local.name) {
+                seen.push(local.clone());
+            }
+        }
+        seen
+    }
+
+    fn assignment(&mut self) -> Statement {
+        let targets = self.visible().into_iter().filter(|it| it.is_assignable);
+        let targets: Vec<_> = targets.collect();
+        if targets.is_empty() {
+            return self.declaration();
+        }
+        let target = self.random.pick(&targets).clone();
+        let place = Place {
+            name: target.name,
+            ty: target.ty,
+            subscripts: Vec::new(),
+        };
+        if self.random.percent(50) {
+            let value = self.value_for(place.ty, 4);
+            Statement::Assign(place, "", value)
+        } else {
+            self.reduction(place)
+        }
+    }
+
+    fn store(&mut self) -> Statement {
+        let place = self.written();
+        let value = self.value_for(place.ty, 4);
+        Statement::Assign(place, "", value)
+    }
+
+    fn update(&mut self) -> Statement {
+        let place = self.written();
+        self.reduction(place)
+    }
+
+    fn written(&mut self) -> Place {
+        let arrays: Vec<_> = self.arrays.iter().filter(|it| it.is_written).collect();
+        let array = (*self.random.pick(&arrays)).clone();
+        self.element(&array, 2)
+    }
+
+    fn decision(&mut self, depth: usize) -> Statement {
+        let condition = self.expression(3);
+        let yes = self.block(depth + 1);
+        let no = self.random.percent(40).then(|| self.block(depth + 1));
+        Statement::If(condition, yes, no)
+    }
+
+    fn repeated(&mut self, depth: usize) -> Statement {
+        let turns = self.integer(2);
+        let condition = self.expression(3);
+        let counter = self.name('w');
+        self.loops += 1;
+        let body = self.block(depth + 1);
+        self.loops -= 1;
+        Statement::While {
+            counter,
+            turns,
+            condition,
+            body,
+        }
+    }
+
+    fn counted(&mut self, depth: usize) -> Statement {
+        let iterator = self.name('i');
+        let header = self.header(&iterator);
+        self.loops += 1;
+        self.scopes.push(Vec::new());
+        self.declare(iterator.clone(), header.ty, false, header.below);
+        let body = self.block(depth + 1);
+        self.scopes.pop();
+        self.loops -= 1;
+        Statement::For {
+            ty: self.random.spelling(header.ty),
+            iterator,
+            from: header.from,
+            condition: header.condition,
+            step: header.step,
+            body,
+        }
+    }
+
+    fn header(&mut self, iterator: &str) -> Header {
+        let ty = self.random.integer_type();
+        let number = |it: i32| Expression::Literal(it.to_string(), Type::I32);
+        let outer = self.iterators();
+        let (size, extent) = self.size();
+        let mut header = Header {
+            ty,
+            from: number(0),
+            condition: format!("{iterator} < {size}"),
+            step: format!("{iterator}++"),
+            below: vec![extent],
+        };
+        match self.random.below(100) {
+            0..25 => {}
+            25..35 => {
+                header.from = number(self.random.below(4));
+                let step = 1 + self.random.below(3);
+                header.step = format!("{iterator} += {step}");
+            }
+            35..42 => header.condition = format!("{iterator} != {size}"),
+            42..50 if ty.is_signed() => {
+                header.from = Expression::Variable(format!("{size} - 1"), Type::I64);
+                header.condition = format!("{iterator} >= 0");
+                header.step = format!("{iterator}--");
+            }
+            50..57 => {
+                header.from = Expression::Variable(size, Type::I64);
+                header.condition = format!("{iterator} > 0");
+                header.step = format!("--{iterator}");
+                header.below.clear();
+            }
+            57..62 => {
+                header.condition = format!("{iterator} < 5");
+                header.below = vec![Extent::Constant(5), Extent::Constant(8)];
+            }
+            62..70 => {
+                let most = self.integer(2);
+                header.condition = format!("{iterator} < (({most}) & 7)");
+                header.below = vec![Extent::Constant(8)];
+            }
+            70..80 if !outer.is_empty() => {
+                let outer = self.random.pick(&outer).clone();
+                let relation = if self.random.percent(50) { "<" } else { "<=" };
+                header.condition = format!("{iterator} {relation} {}", outer.name);
+                header.below = outer.below;
+            }
+            80..88 if !outer.is_empty() => {
+                let outer = self.random.pick(&outer).clone();
+                header.from = Expression::Variable(outer.name, outer.ty);
+            }
+            88.. => self.row(iterator, &mut header),
+            _ => {}
+        }
+        header
+    }
+
+    /// The loop over a row, where there are rows and a loop over them.
+    fn row(&mut self, iterator: &str, header: &mut Header) {
+        let outer = self.iterators().into_iter();
+        let outer: Vec<_> = outer.filter(|it| it.below.contains(&Extent::N)).collect();
+        let rows = self.arrays.iter().find(|it| it.role == Role::Rows);
+        if let (Some(rows), false) = (rows.map(|it| it.name.clone()), outer.is_empty()) {
+            let row = self.random.pick(&outer).name.clone();
+            header.from = Expression::Variable(format!("{rows}[{row}]"), Type::I64);
+            header.condition = format!("{iterator} < {rows}[{row} + 1]");
+            header.below = vec![Extent::M];
+        }
+    }
+
+    /// The iterators around that are subscripts of something.
+    pub(super) fn iterators(&self) -> Vec<Local> {
+        let locals = self.visible().into_iter();
+        locals.filter(|it| !it.below.is_empty()).collect()
+    }
+
+    fn size(&mut self) -> (String, Extent) {
+        if self.random.percent(60) {
+            ("n".to_owned(), Extent::N)
+        } else {
+            ("m".to_owned(), Extent::M)
+        }
+    }
+}
+
+struct Header {
+    ty: Type,
+    from: Expression,
+    condition: String,
+    step: String,
+    below: Vec<Extent>,
+}

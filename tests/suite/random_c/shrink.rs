@@ -1,0 +1,184 @@
+//! Smaller functions that may show the same failure.
+
+use super::tree::{Binary, Block, Expression, Function, Place, Statement};
+use strew::ir::Type;
+
+/// A function without some part of `function`, for every part.
+pub(crate) fn smaller(function: &Function) -> Vec<Function> {
+    let with_body = |body| Function {
+        body,
+        ..function.clone()
+    };
+    let mut found: Vec<_> = blocks(&function.body).into_iter().map(with_body).collect();
+    for position in 0..function.arrays.len() {
+        let mut shorter = function.clone();
+        shorter.arrays.remove(position);
+        found.push(shorter);
+    }
+    for position in 0..function.scalars.len() {
+        let mut shorter = function.clone();
+        shorter.scalars.remove(position);
+        found.push(shorter);
+    }
+    found
+}
+
+fn blocks(block: &Block) -> Vec<Block> {
+    let mut found = Vec::new();
+    for (position, statement) in block.iter().enumerate() {
+        let with = |statements: Vec<Statement>| {
+            let mut changed = block.clone();
+            changed.splice(position..=position, statements);
+            changed
+        };
+        found.push(with(Vec::new()));
+        found.extend(parts(statement).into_iter().map(with));
+        let changed = statements(statement).into_iter();
+        found.extend(changed.map(|it| with(vec![it])));
+    }
+    found
+}
+
+/// The blocks inside of a statement, to stand in its place.
+fn parts(statement: &Statement) -> Vec<Block> {
+    match statement {
+        Statement::If(_, yes, no) => std::iter::once(yes).chain(no).cloned().collect(),
+        Statement::Block(body) | Statement::While { body, .. } => vec![body.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn statements(statement: &Statement) -> Vec<Statement> {
+    use Statement as S;
+    let mut found = Vec::new();
+    match statement {
+        S::Declare(ty, name, value) => {
+            let with = |value| S::Declare(ty, name.clone(), value);
+            found.extend(expressions(value).into_iter().map(with));
+        }
+        S::Assign(place, operator, value) => {
+            let with = |value| S::Assign(place.clone(), operator, value);
+            found.extend(expressions(value).into_iter().map(with));
+            let with = |place| S::Assign(place, operator, value.clone());
+            found.extend(places(place).into_iter().map(with));
+        }
+        S::Step(place, sign, is_before) => {
+            let with = |place| S::Step(place, sign, *is_before);
+            found.extend(places(place).into_iter().map(with));
+        }
+        S::If(condition, yes, no) => {
+            let with = |condition| S::If(condition, yes.clone(), no.clone());
+            found.extend(expressions(condition).into_iter().map(with));
+            let with = |yes| S::If(condition.clone(), yes, no.clone());
+            found.extend(blocks(yes).into_iter().map(with));
+            if let Some(block) = no {
+                found.push(S::If(condition.clone(), yes.clone(), None));
+                let with = |no| S::If(condition.clone(), yes.clone(), Some(no));
+                found.extend(blocks(block).into_iter().map(with));
+            }
+        }
+        S::For {
+            ty,
+            iterator,
+            from,
+            condition,
+            step,
+            body,
+        } => {
+            let with = |from, body| S::For {
+                ty,
+                iterator: iterator.clone(),
+                from,
+                condition: condition.clone(),
+                step: step.clone(),
+                body,
+            };
+            found.extend(blocks(body).into_iter().map(|it| with(from.clone(), it)));
+            let from = expressions(from).into_iter();
+            found.extend(from.map(|it| with(it, body.clone())));
+        }
+        S::While {
+            counter,
+            turns,
+            condition,
+            body,
+        } => {
+            let with = |turns, condition, body| S::While {
+                counter: counter.clone(),
+                turns,
+                condition,
+                body,
+            };
+            let bodies = blocks(body).into_iter();
+            found.extend(bodies.map(|it| with(turns.clone(), condition.clone(), it)));
+            let conditions = expressions(condition).into_iter();
+            found.extend(conditions.map(|it| with(turns.clone(), it, body.clone())));
+            let turns = expressions(turns).into_iter();
+            found.extend(turns.map(|it| with(it, condition.clone(), body.clone())));
+        }
+        S::Block(body) => found.extend(blocks(body).into_iter().map(S::Block)),
+    }
+    found
+}
+
+fn places(place: &Place) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (position, subscript) in place.subscripts.iter().enumerate() {
+        for smaller in expressions(subscript) {
+            let mut changed = place.clone();
+            changed.subscripts[position] = smaller;
+            found.push(changed);
+        }
+    }
+    found
+}
+
+/// Smaller expressions of the same type. What is left of a guard still guards.
+fn expressions(expression: &Expression) -> Vec<Expression> {
+    use Expression as E;
+    let ty = expression.ty();
+    let mut found = Vec::new();
+    let one = E::Literal("1".to_owned(), Type::I32);
+    if !matches!(expression, E::Literal(..) | E::Variable(..) | E::Cast(..)) {
+        let name = crate::c::c_type(ty);
+        found.push(if ty == Type::I32 {
+            one
+        } else {
+            E::Cast(name, ty, Box::new(one))
+        });
+    }
+    let children: Vec<&E> = match expression {
+        E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) => vec![a],
+        E::Binary(_, a, b) => vec![a, b],
+        E::Quotient {
+            dividend, divisor, ..
+        } => vec![dividend, divisor],
+        E::Conditional(a, b, c) => vec![a, b, c],
+        E::Literal(..) | E::Variable(..) | E::Truncated(..) => Vec::new(),
+        E::Element(place) => {
+            found.extend(places(place).into_iter().map(E::Element));
+            Vec::new()
+        }
+    };
+    let is_guard = matches!(expression, E::Binary(Binary::And, ..) | E::Within(..));
+    if !is_guard {
+        let same = children.iter().filter(|it| it.ty() == ty);
+        found.extend(same.map(|it| (*it).clone()));
+    }
+    for (position, child) in children.into_iter().enumerate() {
+        for smaller in expressions(child) {
+            let mut changed = expression.clone();
+            match (&mut changed, position) {
+                (E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _), _)
+                | (E::Binary(_, a, _) | E::Quotient { dividend: a, .. }, 0)
+                | (E::Binary(_, _, a) | E::Quotient { divisor: a, .. }, _)
+                | (E::Conditional(a, _, _), 0)
+                | (E::Conditional(_, a, _), 1)
+                | (E::Conditional(_, _, a), _) => **a = smaller,
+                (E::Literal(..) | E::Variable(..) | E::Truncated(..) | E::Element(_), _) => {}
+            }
+            found.push(changed);
+        }
+    }
+    found
+}

@@ -1,0 +1,339 @@
+//! Random expressions, places and updates.
+
+use super::generate::{Generator, Local};
+use super::tree::{Array, Binary, Expression, Extent, Place, Role, Statement, Unary};
+use crate::random::Random;
+use strew::ir::Type;
+
+const LITERALS: [(&str, Type); 42] = [
+    ("0", Type::I32),
+    ("1", Type::I32),
+    ("2", Type::I32),
+    ("3", Type::I32),
+    ("-1", Type::I32),
+    ("7", Type::I32),
+    ("-13", Type::I32),
+    ("100", Type::I32),
+    ("255", Type::I32),
+    ("'a'", Type::I32),
+    ("0x7f", Type::I32),
+    ("017", Type::I32),
+    ("2147483647", Type::I32),
+    ("(-2147483647 - 1)", Type::I32),
+    ("0u", Type::U32),
+    ("1u", Type::U32),
+    ("0xffffffff", Type::U32),
+    ("0x80000000", Type::U32),
+    ("4294967295u", Type::U32),
+    ("3L", Type::I64),
+    ("-5L", Type::I64),
+    ("2147483648", Type::I64),
+    ("-10000000000", Type::I64),
+    ("9223372036854775807LL", Type::I64),
+    ("(-9223372036854775807 - 1)", Type::I64),
+    ("1ul", Type::U64),
+    ("7ULL", Type::U64),
+    ("0x8000000000000000", Type::U64),
+    ("18446744073709551615u", Type::U64),
+    ("0.5", Type::F64),
+    ("1.0", Type::F64),
+    ("-2.5", Type::F64),
+    ("1e10", Type::F64),
+    ("0.1", Type::F64),
+    ("-0.0", Type::F64),
+    ("0x1.8p-3", Type::F64),
+    ("3.", Type::F64),
+    ("1.5f", Type::F32),
+    ("0.1f", Type::F32),
+    ("-7.25f", Type::F32),
+    ("1e-40f", Type::F32),
+    ("16777217.0f", Type::F32),
+];
+
+impl Random {
+    fn literal(&mut self) -> Expression {
+        let (text, ty) = *self.pick(&LITERALS);
+        Expression::Literal(text.to_owned(), ty)
+    }
+}
+
+fn number(value: i32) -> Box<Expression> {
+    Box::new(Expression::Literal(value.to_string(), Type::I32))
+}
+
+fn binary(operator: Binary, left: Expression, right: Expression) -> Expression {
+    Expression::Binary(operator, Box::new(left), Box::new(right))
+}
+
+impl Generator<'_> {
+    /// An expression of any type whose tree is at most this deep.
+    pub(super) fn expression(&mut self, depth: usize) -> Expression {
+        if depth == 0 {
+            return self.leaf(0);
+        }
+        let depth = depth - 1;
+        match self.random.below(100) {
+            0..22 => self.leaf(depth + 1),
+            22..44 => {
+                let operator = *self.random.pick(&Binary::ARITHMETIC);
+                binary(operator, self.expression(depth), self.expression(depth))
+            }
+            44..51 => self.quotient(depth),
+            51..58 => {
+                let operator = *self.random.pick(&Binary::BITWISE);
+                binary(operator, self.integer(depth), self.integer(depth))
+            }
+            58..64 => {
+                let operator = *self.random.pick(&Binary::SHIFTS);
+                binary(operator, self.integer(depth), self.integer(depth))
+            }
+            64..72 => {
+                let operator = *self.random.pick(&Binary::COMPARISONS);
+                binary(operator, self.expression(depth), self.expression(depth))
+            }
+            72..77 => {
+                let operator = *self.random.pick(&Binary::LOGICAL);
+                binary(operator, self.expression(depth), self.expression(depth))
+            }
+            77..84 => Expression::Conditional(
+                Box::new(self.expression(depth)),
+                Box::new(self.expression(depth)),
+                Box::new(self.expression(depth)),
+            ),
+            84..92 => self.cast(depth),
+            _ => self.unary(depth),
+        }
+    }
+
+    fn quotient(&mut self, depth: usize) -> Expression {
+        let (dividend, divisor) = (self.expression(depth), self.expression(depth));
+        if dividend.ty().is_float() || divisor.ty().is_float() {
+            return binary(Binary::Divide, dividend, divisor);
+        }
+        Expression::Quotient {
+            operator: *self.random.pick(&Binary::QUOTIENTS),
+            dividend: Box::new(dividend),
+            divisor: Box::new(divisor),
+            may_be_zero: self.random.percent(3),
+        }
+    }
+
+    fn cast(&mut self, depth: usize) -> Expression {
+        let ty = self.random.ty();
+        let value = self.value_for(ty, depth);
+        Expression::Cast(self.random.spelling(ty), ty, Box::new(value))
+    }
+
+    fn unary(&mut self, depth: usize) -> Expression {
+        match self.random.below(4) {
+            0 => Expression::Unary(Unary::Plus, Box::new(self.expression(depth))),
+            1 => Expression::Unary(Unary::Minus, Box::new(self.expression(depth))),
+            2 => Expression::Unary(Unary::Complement, Box::new(self.integer(depth))),
+            _ => Expression::Unary(Unary::Not, Box::new(self.expression(depth))),
+        }
+    }
+
+    fn leaf(&mut self, depth: usize) -> Expression {
+        match self.random.below(100) {
+            0..25 => self.random.literal(),
+            60.. if depth > 0 => {
+                let arrays = self.arrays.clone();
+                let array = self.random.pick(&arrays);
+                Expression::Element(self.element(array, depth - 1))
+            }
+            _ => {
+                let locals = self.visible();
+                let local = self.random.pick(&locals).clone();
+                Expression::Variable(local.name, local.ty)
+            }
+        }
+    }
+
+    /// An expression of an integer type.
+    pub(super) fn integer(&mut self, depth: usize) -> Expression {
+        let value = self.expression(depth);
+        if value.ty().is_float() {
+            let ty = self.random.integer_type();
+            self.truncated(value, ty)
+        } else {
+            value
+        }
+    }
+
+    /// An expression that can be stored to a place of type `ty`.
+    pub(super) fn value_for(&mut self, ty: Type, depth: usize) -> Expression {
+        let value = self.expression(depth);
+        if value.ty().is_float() && !ty.is_float() {
+            self.truncated(value, ty)
+        } else {
+            value
+        }
+    }
+
+    /// C leaves open what a float beyond the range of an integer becomes; a variable before the statement is looked at first.
+    fn truncated(&mut self, value: Expression, ty: Type) -> Expression {
+        let (from, name) = (value.ty(), self.name('t'));
+        let spelling = self.random.spelling(from);
+        self.before
+            .push(Statement::Declare(spelling, name.clone(), value));
+        Expression::Truncated(self.random.spelling(ty), ty, name)
+    }
+
+    /// Some element of `array`.
+    pub(super) fn element(&mut self, array: &Array, depth: usize) -> Place {
+        let extents = array.extents.iter();
+        Place {
+            name: array.name.clone(),
+            ty: array.ty,
+            subscripts: extents.map(|it| self.subscript(*it, depth)).collect(),
+        }
+    }
+
+    fn subscript(&mut self, extent: Extent, depth: usize) -> Expression {
+        let iterators = self.iterators().into_iter();
+        let fitting: Vec<_> = iterators.filter(|it| it.below.contains(&extent)).collect();
+        let keys: Vec<_> = self
+            .arrays
+            .iter()
+            .filter(|it| it.role == Role::Keys(extent))
+            .cloned()
+            .collect();
+        match self.random.below(100) {
+            0..45 if !fitting.is_empty() => variable(self.random.pick(&fitting)),
+            0..45 if extent == Extent::Both => {
+                self.row_major().unwrap_or_else(|| self.cut(extent, depth))
+            }
+            45..55 if !fitting.is_empty() => {
+                let iterator = variable(self.random.pick(&fitting));
+                let last = binary(Binary::Subtract, self.length(extent), *number(1));
+                binary(Binary::Subtract, last, iterator)
+            }
+            55..57 if !fitting.is_empty() => {
+                let iterator = variable(self.random.pick(&fitting));
+                binary(Binary::Add, iterator, *number(1))
+            }
+            57..85 if depth > 0 && !keys.is_empty() => {
+                let keys = self.random.pick(&keys).clone();
+                Expression::Element(self.element(&keys, depth - 1))
+            }
+            _ => self.cut(extent, depth),
+        }
+    }
+
+    /// Any integer, cut to the extent.
+    fn cut(&mut self, extent: Extent, depth: usize) -> Expression {
+        Expression::Within(Box::new(self.integer(depth.min(1))), extent)
+    }
+
+    /// The subscript of an element of `n` rows of `m` elements.
+    fn row_major(&mut self) -> Option<Expression> {
+        let iterators = self.iterators();
+        let find = |extent| iterators.iter().find(|it| it.below.contains(&extent));
+        let (row, column) = (find(Extent::N)?, find(Extent::M)?);
+        let row = binary(Binary::Multiply, variable(row), self.length(Extent::M));
+        Some(binary(Binary::Add, row, variable(column)))
+    }
+
+    fn length(&self, extent: Extent) -> Expression {
+        let ty = match extent {
+            Extent::N => self.sizes[0],
+            Extent::M => self.sizes[1],
+            Extent::Constant(_) | Extent::Both => Type::I32,
+        };
+        Expression::Variable(extent.to_string(), ty)
+    }
+
+    /// A way in which people write that something is gathered in `place`.
+    pub(super) fn reduction(&mut self, place: Place) -> Statement {
+        let held = Expression::Element(place.clone());
+        let ty = place.ty;
+        match self.random.below(100) {
+            0..30 => self.compound(place),
+            30..42 => {
+                let sign = *self.random.pick(&["++", "--"]);
+                Statement::Step(place, sign, self.random.percent(30))
+            }
+            42..56 => {
+                let value = self.value_for(ty, 2);
+                let operator = *self.random.pick(&[Binary::Add, Binary::Multiply]);
+                let sum = match self.random.percent(50) {
+                    true => binary(operator, held, value),
+                    false => binary(operator, value, held),
+                };
+                let sum = match ty.is_float() || !sum.ty().is_float() {
+                    true => sum,
+                    false => self.truncated(sum, ty),
+                };
+                Statement::Assign(place, "", sum)
+            }
+            56..72 => {
+                let value = self.value_for(ty, 1);
+                let condition = self.order(held, value.clone());
+                Statement::If(condition, vec![Statement::Assign(place, "", value)], None)
+            }
+            72..86 => {
+                let value = self.value_for(ty, 1);
+                let condition = Box::new(self.order(held.clone(), value.clone()));
+                let (yes, no) = match self.random.percent(50) {
+                    true => (held, value),
+                    false => (value, held),
+                };
+                let chosen = Expression::Conditional(condition, Box::new(yes), Box::new(no));
+                Statement::Assign(place, "", chosen)
+            }
+            86..93 => {
+                let limit = *number(self.random.below(60));
+                let condition = binary(Binary::Less, held, limit);
+                Statement::If(condition, vec![Statement::Step(place, "++", false)], None)
+            }
+            _ => self.drifting(place),
+        }
+    }
+
+    /// Either side first, any of the four orders.
+    fn order(&mut self, held: Expression, value: Expression) -> Expression {
+        let operator = *self.random.pick(&Binary::COMPARISONS[..4]);
+        match self.random.percent(50) {
+            true => binary(operator, held, value),
+            false => binary(operator, value, held),
+        }
+    }
+
+    fn compound(&mut self, place: Place) -> Statement {
+        if place.ty.is_float() {
+            let operator = *self.random.pick(&["+", "-", "*", "/"]);
+            let value = self.expression(3);
+            return Statement::Assign(place, operator, value);
+        }
+        let operator = *self
+            .random
+            .pick(&["+", "+", "+", "-", "*", "&", "|", "^", "<<", ">>", "/", "%"]);
+        let value = self.integer(3);
+        let cut = |value, mask| binary(Binary::And, value, *number(mask));
+        let value = match operator {
+            "<<" | ">>" => cut(value, 7),
+            "/" | "%" => binary(Binary::Add, cut(value, 15), *number(1)),
+            _ => value,
+        };
+        Statement::Assign(place, operator, value)
+    }
+
+    /// A sum that is rounded or cut at every step.
+    fn drifting(&mut self, place: Place) -> Statement {
+        let held = Expression::Element(place.clone());
+        let within = binary(
+            Binary::BothOf,
+            binary(Binary::Greater, held.clone(), *number(10)),
+            binary(Binary::Less, held, *number(100)),
+        );
+        let steps = [("0.5", Type::F64), ("1.75", Type::F64), ("0.1f", Type::F32)];
+        let (text, ty) = *self.random.pick(&steps);
+        let operator = *self.random.pick(&["+", "-"]);
+        let step = Expression::Literal(text.to_owned(), ty);
+        Statement::If(within, vec![Statement::Assign(place, operator, step)], None)
+    }
+}
+
+fn variable(local: &Local) -> Expression {
+    Expression::Variable(local.name.clone(), local.ty)
+}
