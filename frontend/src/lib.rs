@@ -19,6 +19,7 @@ mod preprocess;
 mod problem;
 mod recognize;
 mod resolve;
+mod splice;
 mod token;
 mod typedef_names;
 mod types;

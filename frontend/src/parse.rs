@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostics;
 use crate::expected;
 use crate::preprocess::{self, Spanned};
 use crate::problem::Problem;
+use crate::splice::Spliced;
 use crate::token::Token;
 use crate::typedef_names;
 use lalrpop_util::{ErrorRecovery, ParseError};
@@ -54,7 +55,8 @@ pub(crate) struct Signature {
 
 /// The syntax tree of `source`.
 pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
-    let mut tokens = preprocess::preprocess(source, diagnostics);
+    let spliced = Spliced::new(source);
+    let mut tokens = preprocess::preprocess(&spliced, diagnostics);
     let mut file = File::default();
     if diagnostics.is_full() || !is_bounded(&tokens, diagnostics) {
         return file;

@@ -22,7 +22,10 @@ pub(crate) enum Token<'a> {
     Character(&'a str),
     #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
     Text(&'a str),
-    #[regex(r"#([^\n\\]|\\\r?\n|\\[^\r\n])*", allow_greedy = true)]
+    #[regex(
+        r"#([^\n\\/]|\\\r?\n|\\[^\r\n]|/\*([^*]|\*+[^*/])*\*+/|//[^\n]*|/[^*/\n])*",
+        allow_greedy = true
+    )]
     Directive(&'a str),
     #[regex(r"/\*([^*]|\*+[^*/])*\**")]
     UnterminatedComment,
@@ -74,10 +77,14 @@ pub(crate) enum Token<'a> {
     #[token("const")]
     Const,
     #[token("restrict")]
+    #[token("__restrict")]
+    #[token("__restrict__")]
     Restrict,
     #[token("static")]
     Static,
     #[token("inline")]
+    #[token("__inline")]
+    #[token("__inline__")]
     Inline,
     #[token("for")]
     For,
@@ -222,6 +229,12 @@ pub(crate) enum Token<'a> {
     Pragma(&'a str),
     /// Stands where a lexical error was reported, so that the parser can recover behind it.
     Invalid,
+}
+
+/// The tokens of `text`, each with where it is; what is no token is [`Token::Invalid`].
+pub(crate) fn lexemes(text: &str) -> impl Iterator<Item = (Token<'_>, std::ops::Range<usize>)> {
+    let tokens = Token::lexer(text).spanned();
+    tokens.map(|(token, range)| (token.unwrap_or(Token::Invalid), range))
 }
 
 /// One word of a type name.

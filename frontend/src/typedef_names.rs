@@ -258,10 +258,12 @@ mod tests {
     use super::*;
     use crate::diagnostic::Diagnostics;
     use crate::preprocess::preprocess;
+    use crate::splice::Spliced;
 
     /// The marked names, each with the number of its token.
     fn marked(source: &str) -> Vec<String> {
-        let mut tokens = preprocess(source, &mut Diagnostics::default());
+        let spliced = Spliced::new(source);
+        let mut tokens = preprocess(&spliced, &mut Diagnostics::default());
         mark(&mut tokens);
         let names = tokens.iter().enumerate();
         names

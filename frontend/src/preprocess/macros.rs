@@ -1,0 +1,391 @@
+//! Macros: what they are and how they are replaced.
+//!
+//! A replacement is scanned again together with what follows it, as C wants. The replacements that are being scanned form a
+//! stack; a macro is never replaced while its own replacement is on it, and a name that was passed over for that reason is
+//! *painted*: nothing later replaces it either. Arguments are replaced by themselves before they are put in.
+
+use super::header;
+use crate::problem::{DirectiveFault, Problem};
+use crate::token::{self, Token};
+use std::collections::HashMap;
+use std::rc::Rc;
+use strew_affine::Span;
+
+/// How many tokens all macro uses of a file may expand to together.
+pub(super) const EXPANSION_LIMIT: usize = 200_000;
+/// How many macros may be replaced inside each other.
+pub(super) const EXPANSION_DEPTH: usize = 128;
+/// How many parameters a macro may have.
+const MOST_PARAMETERS: usize = 127;
+
+/// A token with its text, by which it may be a macro.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lexeme<'a> {
+    pub(super) token: Token<'a>,
+    pub(super) text: &'a str,
+    pub(super) span: Span,
+    is_painted: bool,
+}
+
+impl<'a> Lexeme<'a> {
+    pub(super) fn new(token: Token<'a>, text: &'a str, span: Span) -> Self {
+        Self {
+            token,
+            text,
+            span,
+            is_painted: false,
+        }
+    }
+
+    fn is_word(&self) -> bool {
+        let first = self.text.chars().next();
+        first.is_some_and(|it| it.is_ascii_alphabetic() || it == '_')
+    }
+}
+
+#[derive(Debug)]
+struct Macro<'a> {
+    /// Absent for a macro without parentheses.
+    parameters: Option<Vec<&'a str>>,
+    replacement: Vec<Lexeme<'a>>,
+}
+
+/// The macros that are defined.
+#[derive(Debug, Default)]
+pub(super) struct Macros<'a> {
+    /// `None` for one of the standard headers that was undefined.
+    defined: HashMap<&'a str, Option<Rc<Macro<'a>>>>,
+}
+
+impl<'a> Macros<'a> {
+    /// `rest` is what stands behind `#define`.
+    pub(super) fn define(&mut self, rest: &'a str) -> Result<(), DirectiveFault> {
+        let (name, body) = macro_name(rest)?;
+        if name == "defined" {
+            return Err(DirectiveFault::MissingName);
+        }
+        let definition = definition(body)?;
+        self.defined.insert(name, Some(Rc::new(definition)));
+        Ok(())
+    }
+
+    /// `rest` is what stands behind `#undef`.
+    pub(super) fn undefine(&mut self, rest: &'a str) -> Result<(), DirectiveFault> {
+        let (name, _) = macro_name(rest)?;
+        self.defined.insert(name, None);
+        Ok(())
+    }
+
+    pub(super) fn is_defined(&self, name: &str) -> bool {
+        match self.defined.get(name) {
+            Some(definition) => definition.is_some(),
+            None => header::definition(name).is_some(),
+        }
+    }
+
+    fn get(&mut self, name: &'a str) -> Option<Rc<Macro<'a>>> {
+        if let Some(definition) = self.defined.get(name) {
+            return definition.clone();
+        }
+        let definition = Rc::new(definition(header::definition(name)?).ok()?);
+        self.defined.insert(name, Some(Rc::clone(&definition)));
+        Some(definition)
+    }
+}
+
+/// What stands behind the name in a `#define`.
+fn definition(body: &str) -> Result<Macro<'_>, DirectiveFault> {
+    let (parameters, body) = match body.strip_prefix('(') {
+        Some(rest) => {
+            let (list, body) = rest.split_once(')').ok_or(DirectiveFault::BadParameters)?;
+            (Some(parameters(list)?), body)
+        }
+        None => (None, body),
+    };
+    let mut replacement = Vec::new();
+    for (token, range) in token::lexemes(body) {
+        if matches!(token, Token::Directive(_)) {
+            return Err(DirectiveFault::HashOperator);
+        }
+        let text = body.get(range).unwrap_or_default();
+        replacement.push(Lexeme::new(token, text, Span::default()));
+    }
+    Ok(Macro {
+        parameters,
+        replacement,
+    })
+}
+
+fn parameters(list: &str) -> Result<Vec<&str>, DirectiveFault> {
+    if list.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut parameters = Vec::new();
+    for parameter in list.split(',').map(str::trim) {
+        if parameter.ends_with("...") {
+            return Err(DirectiveFault::Variadic);
+        }
+        match macro_name(parameter) {
+            Ok((name, "")) if !parameters.contains(&name) && parameters.len() < MOST_PARAMETERS => {
+                parameters.push(name);
+            }
+            _ => return Err(DirectiveFault::BadParameters),
+        }
+    }
+    Ok(parameters)
+}
+
+/// The name at the beginning, and what follows it.
+pub(super) fn macro_name(rest: &str) -> Result<(&str, &str), DirectiveFault> {
+    let rest = rest.trim_start();
+    let end = rest.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    let (name, body) = rest.split_at(end.unwrap_or(rest.len()));
+    if name.is_empty() || name.starts_with(|it: char| it.is_ascii_digit()) {
+        return Err(DirectiveFault::MissingName);
+    }
+    Ok((name, body))
+}
+
+/// Where tokens come from when all replacements are used up.
+pub(super) trait Source<'a> {
+    fn next(&mut self) -> Option<Lexeme<'a>>;
+    fn is_parenthesis_next(&mut self) -> bool;
+}
+
+/// No further tokens.
+pub(super) struct Nothing;
+
+impl<'a> Source<'a> for Nothing {
+    fn next(&mut self) -> Option<Lexeme<'a>> {
+        None
+    }
+
+    fn is_parenthesis_next(&mut self) -> bool {
+        false
+    }
+}
+
+/// Tokens that are scanned.
+struct Scanned<'a> {
+    /// The macro that they replace; absent for an argument.
+    name: Option<&'a str>,
+    tokens: Vec<Lexeme<'a>>,
+    position: usize,
+}
+
+/// Replaces macros.
+#[derive(Default)]
+pub(super) struct Expander<'a> {
+    pub(super) macros: Macros<'a>,
+    stack: Vec<Scanned<'a>>,
+    expanded: usize,
+}
+
+/// What stops the replacement of macros.
+pub(super) type Stopped = (Problem, Span);
+
+impl<'a> Expander<'a> {
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.expanded > EXPANSION_LIMIT
+    }
+
+    /// Replaces the macros of `first` and of everything that this leads to; tokens behind it are taken from `source` as far as
+    /// a macro needs arguments from there.
+    pub(super) fn expand(
+        &mut self,
+        first: Lexeme<'a>,
+        source: &mut dyn Source<'a>,
+        output: &mut Vec<Lexeme<'a>>,
+    ) -> Result<(), Stopped> {
+        let result = self.scan(vec![first], source, output);
+        // After an error something may be left.
+        self.stack.clear();
+        result
+    }
+
+    /// Replaces the macros of a line of tokens.
+    pub(super) fn expand_line(
+        &mut self,
+        line: Vec<Lexeme<'a>>,
+    ) -> Result<Vec<Lexeme<'a>>, Stopped> {
+        let result = self.expand_list(line);
+        self.stack.clear();
+        result
+    }
+
+    fn expand_list(&mut self, list: Vec<Lexeme<'a>>) -> Result<Vec<Lexeme<'a>>, Stopped> {
+        let mut output = Vec::new();
+        self.scan(list, &mut Nothing, &mut output)?;
+        Ok(output)
+    }
+
+    fn scan(
+        &mut self,
+        tokens: Vec<Lexeme<'a>>,
+        source: &mut dyn Source<'a>,
+        output: &mut Vec<Lexeme<'a>>,
+    ) -> Result<(), Stopped> {
+        let floor = self.stack.len();
+        self.push(None, tokens, Span::default())?;
+        while let Some(lexeme) = self.next(floor) {
+            self.step(lexeme, floor, source, output)?;
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        name: Option<&'a str>,
+        tokens: Vec<Lexeme<'a>>,
+        span: Span,
+    ) -> Result<(), Stopped> {
+        if self.stack.len() >= EXPANSION_DEPTH {
+            let limit = EXPANSION_DEPTH;
+            return Err((Problem::ExpansionTooDeep { limit }, span));
+        }
+        self.stack.push(Scanned {
+            name,
+            tokens,
+            position: 0,
+        });
+        Ok(())
+    }
+
+    fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stopped> {
+        self.expanded = self.expanded.saturating_add(tokens);
+        if self.is_exhausted() {
+            let limit = EXPANSION_LIMIT;
+            return Err((Problem::ExpansionTooLong { limit }, span));
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, floor: usize) -> Option<Lexeme<'a>> {
+        while self.stack.len() > floor {
+            let scanned = self.stack.last_mut()?;
+            if let Some(lexeme) = scanned.tokens.get(scanned.position) {
+                scanned.position += 1;
+                return Some(*lexeme);
+            }
+            self.stack.pop();
+        }
+        None
+    }
+
+    fn is_parenthesis_next(&self, floor: usize, source: &mut dyn Source<'a>) -> bool {
+        let scanned = self.stack.get(floor..).unwrap_or_default().iter().rev();
+        let mut next = scanned.filter_map(|it| it.tokens.get(it.position));
+        match next.next() {
+            Some(lexeme) => lexeme.token == Token::LeftParenthesis,
+            None => source.is_parenthesis_next(),
+        }
+    }
+
+    fn step(
+        &mut self,
+        lexeme: Lexeme<'a>,
+        floor: usize,
+        source: &mut dyn Source<'a>,
+        output: &mut Vec<Lexeme<'a>>,
+    ) -> Result<(), Stopped> {
+        let name = lexeme.text;
+        let definition = if lexeme.is_painted || !lexeme.is_word() {
+            None
+        } else {
+            self.macros.get(name)
+        };
+        let Some(definition) = definition else {
+            output.push(lexeme);
+            return Ok(());
+        };
+        if self.stack.iter().any(|it| it.name == Some(name)) {
+            output.push(Lexeme {
+                is_painted: true,
+                ..lexeme
+            });
+            return Ok(());
+        }
+        let Some(parameters) = &definition.parameters else {
+            let replaced = definition.replacement.iter();
+            let span = lexeme.span;
+            let replaced: Vec<_> = replaced.map(|it| Lexeme { span, ..*it }).collect();
+            self.count(replaced.len(), span)?;
+            return self.push(Some(name), replaced, span);
+        };
+        if !self.is_parenthesis_next(floor, source) {
+            output.push(lexeme);
+            return Ok(());
+        }
+        let (arguments, end) = self.arguments(lexeme, floor, source)?;
+        let span = lexeme.span.to(end);
+        let found = arguments.len();
+        let is_empty = parameters.is_empty() && arguments.iter().all(Vec::is_empty) && found == 1;
+        if found != parameters.len() && !is_empty {
+            let problem = Problem::MacroArguments {
+                name: name.to_owned(),
+                expected: parameters.len(),
+                found,
+            };
+            return Err((problem, span));
+        }
+        let replaced = self.substitute(&definition.replacement, parameters, arguments, span)?;
+        self.push(Some(name), replaced, span)
+    }
+
+    /// The arguments behind the name of a macro, and where the closing parenthesis is.
+    fn arguments(
+        &mut self,
+        name: Lexeme<'a>,
+        floor: usize,
+        source: &mut dyn Source<'a>,
+    ) -> Result<(Vec<Vec<Lexeme<'a>>>, Span), Stopped> {
+        let mut arguments = vec![Vec::new()];
+        let mut depth = 0_usize;
+        loop {
+            let scanned = self.next(floor);
+            self.count(usize::from(scanned.is_some()), name.span)?;
+            let Some(lexeme) = scanned.or_else(|| source.next()) else {
+                let name_text = name.text.to_owned();
+                return Err((Problem::MacroCallOpen { name: name_text }, name.span));
+            };
+            match lexeme.token {
+                Token::LeftParenthesis => depth += 1,
+                Token::RightParenthesis => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            match lexeme.token {
+                Token::RightParenthesis if depth == 0 => return Ok((arguments, lexeme.span)),
+                Token::LeftParenthesis if depth == 1 => {}
+                Token::Comma if depth == 1 => arguments.push(Vec::new()),
+                _ => {
+                    if let Some(last) = arguments.last_mut() {
+                        last.push(lexeme);
+                    }
+                }
+            }
+        }
+    }
+
+    fn substitute(
+        &mut self,
+        replacement: &[Lexeme<'a>],
+        parameters: &[&'a str],
+        arguments: Vec<Vec<Lexeme<'a>>>,
+        span: Span,
+    ) -> Result<Vec<Lexeme<'a>>, Stopped> {
+        let mut expanded = HashMap::new();
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            if replacement.iter().any(|it| it.text == *parameter) {
+                expanded.insert(*parameter, self.expand_list(argument)?);
+            }
+        }
+        let mut result = Vec::new();
+        for lexeme in replacement {
+            let argument = std::slice::from_ref(lexeme);
+            let tokens = expanded.get(lexeme.text).map_or(argument, Vec::as_slice);
+            self.count(tokens.len(), span)?;
+            result.extend(tokens.iter().map(|it| Lexeme { span, ..*it }));
+        }
+        Ok(result)
+    }
+}
