@@ -15,7 +15,7 @@ pub enum Expr {
     Param(ScalarId),
     /// The value of a `let` or a mutable scalar.
     Local(LocalId),
-    /// An operand of the combiner that this expression is the body of; see [`Combine::body`](crate::Combine::body).
+    /// An operand of the combiner that this expression is a body of; see [`Combine::bodies`](crate::Combine::bodies).
     Operand(Operand),
     /// An array element.
     Load(Access),
@@ -35,13 +35,13 @@ pub enum Expr {
     Cast(Type, Box<Self>),
 }
 
-/// The two operands of a combiner's body.
+/// The operands of a combiner's bodies, each with the number of the part of the tuple that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// What is there already.
-    Held,
+    Held(usize),
     /// What comes to it.
-    Incoming,
+    Incoming(usize),
 }
 
 /// Operations on one operand.

@@ -29,7 +29,10 @@ pub mod visit;
 
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
-pub use combiner::{Add, And, Combine, Combiner, Max, Min, Mul, Or, Xor};
+pub use combiner::{
+    Add, AddSaturating, And, ArgMax, ArgMaxLast, ArgMin, ArgMinLast, Combine, Combiner, FMax, FMin,
+    Max, MaxLast, Min, MinLast, Mul, Or, Xor,
+};
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use kernel::{
     Array, ArrayId, Iter, IterId, Kernel, Local, LocalId, Parameter, Scalar, ScalarId,

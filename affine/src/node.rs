@@ -58,14 +58,15 @@ pub enum Node {
         /// The statement in the source.
         span: Span,
     },
-    /// `place reduce(combiner) value`: an update whose order its writer does not mean.
+    /// `place reduce(combiner) value`, or `(place, …) reduce(combiner) (value, …)`: an update whose order its writer does not
+    /// mean. The values are evaluated first, then the subscripts of the places, then all places are set at once.
     Reduce {
-        /// Where to.
-        place: Place,
+        /// Where to: as many different arrays and locals as the combiner has [parts](crate::Combine::parts).
+        places: Vec<Place>,
         /// How.
         combiner: Combiner,
-        /// Of the place's type.
-        value: Expr,
+        /// One for each place, of its type.
+        values: Vec<Expr>,
         /// The statement in the source.
         span: Span,
     },

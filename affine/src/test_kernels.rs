@@ -100,9 +100,12 @@ fn parts() -> Parts {
 fn update(seg: ArrayId, x: ArrayId, target: ArrayId, i: IterId) -> Node {
     let read = |array| Expr::Load(at(array, vec![Subscript::Affine(i.into())]));
     Node::Reduce {
-        place: Place::Element(at(target, vec![Subscript::Computed(read(seg))])),
+        places: vec![Place::Element(at(
+            target,
+            vec![Subscript::Computed(read(seg))],
+        ))],
         combiner: Combiner::new(Add),
-        value: Expr::Cast(Type::F64, Box::new(read(x))),
+        values: vec![Expr::Cast(Type::F64, Box::new(read(x)))],
         span: Span::default(),
     }
 }

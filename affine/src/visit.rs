@@ -60,7 +60,7 @@ pub enum AccessKind {
     Read,
     /// The place of an [`Node::Assign`].
     Write,
-    /// The place of a [`Node::Reduce`].
+    /// A place of a [`Node::Reduce`].
     Reduce,
 }
 
@@ -119,11 +119,29 @@ impl Node {
     }
 
     /// What the node writes, when it is a statement that writes.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn places(&self) -> &[Place] {
         match self {
-            Self::Assign { place, .. } | Self::Reduce { place, .. } => Some(place),
-            _ => None,
+            Self::Assign { place, .. } => std::slice::from_ref(place),
+            Self::Reduce { places, .. } => places,
+            _ => &[],
         }
+    }
+
+    /// The same, for rewriting in place.
+    pub fn places_mut(&mut self) -> &mut [Place] {
+        match self {
+            Self::Assign { place, .. } => std::slice::from_mut(place),
+            Self::Reduce { places, .. } => places,
+            _ => &mut [],
+        }
+    }
+
+    /// The array elements among the [`places`](Self::places).
+    pub fn written_elements(&self) -> impl Iterator<Item = &Access> {
+        self.places().iter().filter_map(|place| match place {
+            Place::Element(access) => Some(access),
+            Place::Local(_) => None,
+        })
     }
 
     /// The expressions of the node itself, in order of evaluation: not those of nodes inside it, nor those in subscripts.
@@ -131,9 +149,8 @@ impl Node {
         match self {
             Self::ScfFor(scf) => vec![&scf.lower, &scf.upper],
             Self::ScfWhile { condition, .. } | Self::ScfIf { condition, .. } => vec![condition],
-            Self::Declare { value, .. }
-            | Self::Assign { value, .. }
-            | Self::Reduce { value, .. } => vec![value],
+            Self::Declare { value, .. } | Self::Assign { value, .. } => vec![value],
+            Self::Reduce { values, .. } => values.iter().collect(),
             Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) | Self::Alloc { .. } => {
                 vec![]
             }
@@ -145,9 +162,8 @@ impl Node {
         match self {
             Self::ScfFor(scf) => vec![&mut scf.lower, &mut scf.upper],
             Self::ScfWhile { condition, .. } | Self::ScfIf { condition, .. } => vec![condition],
-            Self::Declare { value, .. }
-            | Self::Assign { value, .. }
-            | Self::Reduce { value, .. } => vec![value],
+            Self::Declare { value, .. } | Self::Assign { value, .. } => vec![value],
+            Self::Reduce { values, .. } => values.iter_mut().collect(),
             Self::AffineFor(_) | Self::AffineIf { .. } | Self::Forall(_) | Self::Alloc { .. } => {
                 vec![]
             }
@@ -214,25 +230,18 @@ pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
         for expr in node.expressions() {
             for_each_load(expr, &mut |load| site(AccessKind::Read, load));
         }
-        if let Some((access, kind)) = written_access(node) {
+        for access in node.written_elements() {
             for_each_load_in_subscripts(access, &mut |load| site(AccessKind::Read, load));
-            site(kind, access);
+            site(kind_of_writes(node), access);
         }
     });
     sites
 }
 
-fn written_access(node: &Node) -> Option<(&Access, AccessKind)> {
+fn kind_of_writes(node: &Node) -> AccessKind {
     match node {
-        Node::Assign {
-            place: Place::Element(access),
-            ..
-        } => Some((access, AccessKind::Write)),
-        Node::Reduce {
-            place: Place::Element(access),
-            ..
-        } => Some((access, AccessKind::Reduce)),
-        _ => None,
+        Node::Reduce { .. } => AccessKind::Reduce,
+        _ => AccessKind::Write,
     }
 }
 
@@ -251,7 +260,7 @@ pub fn allocated_arrays(body: &[Node]) -> Vec<ArrayId> {
 pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();
     walk(&kernel.body, &mut |node, _| {
-        written.extend(written_access(node).map(|(access, _)| access.array));
+        written.extend(node.written_elements().map(|access| access.array));
         if let Node::Forall(forall) = node {
             written.extend(forall.privates.iter().map(|private| private.target));
         }

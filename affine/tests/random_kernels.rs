@@ -239,11 +239,11 @@ impl Generator {
         let combiners = Combiner::built_in();
         let position = self.below(combiners.len());
         match combiners.get(position) {
-            Some(combiner) if combiner.identity(ty).is_some() && self.chance(50) => {
+            Some(combiner) if combiner.identity(&[ty]).is_some() && self.chance(50) => {
                 Ok(Node::Reduce {
-                    place,
+                    places: vec![place],
                     combiner: combiner.clone(),
-                    value,
+                    values: vec![value],
                     span,
                 })
             }

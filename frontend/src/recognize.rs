@@ -16,9 +16,9 @@ pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span)
     });
     match update {
         Some((combiner, value)) => Node::Reduce {
-            place,
+            places: vec![place],
             combiner,
-            value,
+            values: vec![value],
             span,
         },
         None => Node::Assign { place, value, span },
@@ -33,9 +33,9 @@ pub(crate) fn guarded(kernel: &Kernel, condition: &Expr, body: &[Node]) -> Optio
     let held = Held::new(kernel, place)?;
     let (combiner, value) = held.replaced_when(condition, value)?;
     Some(Node::Reduce {
-        place: place.clone(),
+        places: vec![place.clone()],
         combiner,
-        value,
+        values: vec![value],
         span: *span,
     })
 }

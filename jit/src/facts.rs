@@ -136,9 +136,7 @@ impl Facts {
         // What fills an array with zeros writes it.
         written.extend(allocated_arrays(&kernel.body));
         walk(&kernel.body, &mut |node, _| {
-            if let Some(Place::Element(access)) = node.place() {
-                written.insert(access.array);
-            }
+            written.extend(node.written_elements().map(|access| access.array));
             // Private buffers can be targets too, of foralls inside.
             if let Node::Forall(forall) = node {
                 written.extend(forall.privates.iter().map(|private| private.target));
@@ -169,8 +167,7 @@ impl Facts {
 
     /// Whether `node` is an update that is counted: one at a computed place, or any element when there are none of those.
     pub(crate) fn counts(&self, node: &Node) -> bool {
-        is_scatter(node)
-            || self.affine_updates_count && matches!(node.place(), Some(Place::Element(_)))
+        is_scatter(node) || self.affine_updates_count && node.written_elements().next().is_some()
     }
 
     /// Whether whoever starts the kernel keeps copies of the outputs, so that foralls need not.
@@ -197,7 +194,8 @@ impl Facts {
 /// A write at a computed place.
 fn is_scatter(node: &Node) -> bool {
     let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
-    matches!(node.place(), Some(Place::Element(access)) if access.subscripts.iter().any(is_computed))
+    node.written_elements()
+        .any(|access| access.subscripts.iter().any(is_computed))
 }
 
 /// Where the local arrays of a kernel are while it runs.
@@ -264,7 +262,7 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         let mut alone = !forall.privates.is_empty();
         let own = allocated_arrays(&forall.body);
         walk(&forall.body, &mut |node, _| {
-            if let Some(Place::Element(access)) = node.place() {
+            for access in node.written_elements() {
                 alone &= forall
                     .privates
                     .iter()
@@ -375,12 +373,13 @@ impl FreeNames {
         for expr in node.expressions() {
             self.expr(expr);
         }
-        match node.place() {
-            Some(Place::Element(access)) => self.access(access),
-            Some(Place::Local(local)) => {
-                self.locals.insert(*local);
+        for place in node.places() {
+            match place {
+                Place::Element(access) => self.access(access),
+                Place::Local(local) => {
+                    self.locals.insert(*local);
+                }
             }
-            None => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::tiling::trip_count;
 use crate::{LoopPath, Reason, Schedule, Step, TileIndirection, Unroll, tree};
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineFor, Kernel, Node, Place, Subscript};
+use strew_affine::{AffineFor, Kernel, Node, Subscript};
 
 /// What is known about the machine that a schedule is for.
 ///
@@ -135,12 +135,10 @@ fn updates_through_indirection(body: &[Node]) -> bool {
     let is_computed = |subscript: &Subscript| matches!(subscript, Subscript::Computed(_));
     let mut found = false;
     visit::walk(body, &mut |node, _| {
-        if let Node::Reduce {
-            place: Place::Element(access),
-            ..
-        } = node
-        {
-            found |= access.subscripts.iter().any(is_computed);
+        if let Node::Reduce { .. } = node {
+            found |= node
+                .written_elements()
+                .any(|access| access.subscripts.iter().any(is_computed));
         }
     });
     found

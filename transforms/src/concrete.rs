@@ -5,7 +5,7 @@ use strew_affine::evaluate;
 use strew_affine::visit::AccessKind;
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Operand, Place, Relation, ScalarId, ScfFor, Span, Subscript, Value, Variable,
+    LocalId, Node, Place, Relation, ScalarId, ScfFor, Span, Subscript, Value, Variable,
 };
 
 /// What is watched while a kernel runs.
@@ -56,12 +56,11 @@ pub(crate) fn touches(
     end.map(|()| run.touches)
 }
 
-/// The value of `held ∘ incoming`.
-pub(crate) fn combine(combiner: &Combiner, held: Value, incoming: Value) -> Option<Value> {
-    const FUEL: u32 = 1000;
-    let kernel = Kernel::new("", Span::default());
-    let mut run = Run::new(&kernel, Inputs::default(), FUEL);
-    run.combine(combiner, held, incoming).ok()
+/// A place that was found.
+#[derive(Clone, Copy)]
+enum Cell {
+    Local(LocalId),
+    Element(ArrayId, usize),
 }
 
 struct Run<'k> {
@@ -70,8 +69,6 @@ struct Run<'k> {
     arrays: HashMap<ArrayId, Vec<Value>>,
     locals: HashMap<LocalId, Value>,
     iteration: Vec<(IterId, i64)>,
-    /// Held and incoming, while the body of a combiner is evaluated.
-    operands: Option<(Value, Value)>,
     fuel: u32,
     watch: Option<(IterId, Watched)>,
     entries: usize,
@@ -86,7 +83,6 @@ impl<'k> Run<'k> {
             arrays: inputs.arrays,
             locals: HashMap::new(),
             iteration: Vec::new(),
-            operands: None,
             fuel,
             watch: None,
             entries: 0,
@@ -140,17 +136,15 @@ impl<'k> Run<'k> {
             Node::Alloc { array } => self.alloc(*array),
             Node::Assign { place, value, span } => {
                 let value = self.expr(value)?;
-                self.write(place, None, value, *span)
+                let cell = self.find(place, None, *span)?;
+                self.set(cell, value)
             }
             Node::Reduce {
-                place,
+                places,
                 combiner,
-                value,
+                values,
                 span,
-            } => {
-                let value = self.expr(value)?;
-                self.write(place, Some(combiner), value, *span)
-            }
+            } => self.reduce(places, combiner, values, *span),
         }
     }
 
@@ -215,7 +209,8 @@ impl<'k> Run<'k> {
             for private in &it.privates {
                 let elements = self.arrays.get(&private.target).ok_or(Stopped)?.len();
                 let ty = self.kernel.arrays[private.target].element;
-                let identity = private.combiner.identity(ty).ok_or(Stopped)?;
+                let identity = private.combiner.identity(&[ty]).ok_or(Stopped)?;
+                let identity = identity.first().copied().ok_or(Stopped)?;
                 self.arrays.insert(private.buffer, vec![identity; elements]);
             }
             self.counted(it.iter, value, value + 1, 1, &it.body)?;
@@ -235,58 +230,75 @@ impl<'k> Run<'k> {
         let incoming = self.arrays.remove(&buffer).ok_or(Stopped)?;
         let held = self.arrays.remove(&target).ok_or(Stopped)?;
         let pairs = held.into_iter().zip(incoming);
-        let merged = pairs.map(|(held, incoming)| self.combine(combiner, held, incoming));
-        let merged = merged.collect::<Result<_, _>>()?;
-        self.arrays.insert(target, merged);
+        let merged = pairs.flat_map(|(held, incoming)| combiner.combine(&[held], &[incoming]));
+        self.arrays.insert(target, merged.collect());
         Ok(())
     }
 
-    fn write(
+    fn reduce(
         &mut self,
-        place: &Place,
-        combiner: Option<&Combiner>,
-        value: Value,
+        places: &[Place],
+        combiner: &Combiner,
+        values: &[Expr],
         span: Span,
     ) -> Result<(), Stopped> {
-        let kind = combiner.map_or(AccessKind::Write, |_| AccessKind::Reduce);
-        match place {
-            Place::Local(local) => {
-                self.touch(Watched::Local(*local), kind, combiner, span, &[]);
-                let held = self.locals.get(local).copied().ok_or(Stopped)?;
-                let value = self.combined(combiner, held, value)?;
-                self.locals.insert(*local, value);
-            }
-            Place::Element(access) => {
-                let (cell, position) = self.cell(access)?;
-                self.touch(Watched::Array(access.array), kind, combiner, span, &cell);
-                let held = self.element(access.array, position)?;
-                let value = self.combined(combiner, held, value)?;
-                let array = self.arrays.get_mut(&access.array).ok_or(Stopped)?;
-                *array.get_mut(position).ok_or(Stopped)? = value;
-            }
+        let mut incoming = Vec::new();
+        for value in values {
+            incoming.push(self.expr(value)?);
+        }
+        let mut found = Vec::new();
+        for place in places {
+            found.push(self.find(place, Some(combiner), span)?);
+        }
+        let mut held = Vec::new();
+        for cell in &found {
+            held.push(self.get(*cell)?);
+        }
+        for (cell, value) in found.into_iter().zip(combiner.combine(&held, &incoming)) {
+            self.set(cell, value)?;
         }
         Ok(())
     }
 
-    fn combined(
+    /// Where `place` is; that it is going to be written counts as a touch.
+    fn find(
         &mut self,
+        place: &Place,
         combiner: Option<&Combiner>,
-        held: Value,
-        value: Value,
-    ) -> Result<Value, Stopped> {
-        combiner.map_or(Ok(value), |combiner| self.combine(combiner, held, value))
+        span: Span,
+    ) -> Result<Cell, Stopped> {
+        let kind = combiner.map_or(AccessKind::Write, |_| AccessKind::Reduce);
+        match place {
+            Place::Local(local) => {
+                self.touch(Watched::Local(*local), kind, combiner, span, &[]);
+                Ok(Cell::Local(*local))
+            }
+            Place::Element(access) => {
+                let (cell, position) = self.cell(access)?;
+                self.touch(Watched::Array(access.array), kind, combiner, span, &cell);
+                Ok(Cell::Element(access.array, position))
+            }
+        }
     }
 
-    fn combine(
-        &mut self,
-        combiner: &Combiner,
-        held: Value,
-        incoming: Value,
-    ) -> Result<Value, Stopped> {
-        self.operands = Some((held, incoming));
-        let value = self.expr(&combiner.body(held.ty()));
-        self.operands = None;
-        value
+    fn get(&self, cell: Cell) -> Result<Value, Stopped> {
+        match cell {
+            Cell::Local(local) => self.locals.get(&local).copied().ok_or(Stopped),
+            Cell::Element(array, position) => self.element(array, position),
+        }
+    }
+
+    fn set(&mut self, cell: Cell, value: Value) -> Result<(), Stopped> {
+        match cell {
+            Cell::Local(local) => {
+                self.locals.insert(local, value);
+            }
+            Cell::Element(array, position) => {
+                let array = self.arrays.get_mut(&array).ok_or(Stopped)?;
+                *array.get_mut(position).ok_or(Stopped)? = value;
+            }
+        }
+        Ok(())
     }
 
     fn touch(
@@ -406,8 +418,8 @@ impl<'k> Run<'k> {
                 );
                 self.locals.get(local).copied()
             }
-            Expr::Operand(Operand::Held) => self.operands.map(|(held, _)| held),
-            Expr::Operand(Operand::Incoming) => self.operands.map(|(_, incoming)| incoming),
+            // Only combiners' bodies have operands, and those go through `Combiner::combine`.
+            Expr::Operand(_) => None,
             Expr::Load(access) => {
                 let (cell, position) = self.cell(access)?;
                 self.touch(

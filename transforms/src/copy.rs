@@ -138,8 +138,13 @@ impl Copying {
             Node::ScfFor(it) => self.iter(&mut it.iter),
             Node::Declare { local, .. } => self.local(local),
             Node::Alloc { array } => self.array(array),
-            Node::Assign { place, .. } | Node::Reduce { place, .. } => self.place(place)?,
-            Node::ScfWhile { .. } | Node::ScfIf { .. } => {}
+            Node::Assign { .. }
+            | Node::Reduce { .. }
+            | Node::ScfWhile { .. }
+            | Node::ScfIf { .. } => {}
+        }
+        for place in node.places_mut() {
+            self.place(place)?;
         }
         for expr in node.expressions_mut() {
             self.expr(expr)?;

@@ -37,11 +37,12 @@ pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: &mu
 /// Lets every statement in `nodes` that writes `from` write `to` instead.
 pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     for node in nodes {
-        if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node
-            && let Place::Element(access) = place
-            && access.array == from
-        {
-            access.array = to;
+        for place in node.places_mut() {
+            if let Place::Element(access) = place
+                && access.array == from
+            {
+                access.array = to;
+            }
         }
         for block in node.blocks_mut() {
             redirect_writes(block, from, to);

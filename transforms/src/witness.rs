@@ -150,9 +150,10 @@ pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) ->
 /// Whether `identity ∘ NaN` is a NaN.
 pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
     let nan = Value::float(ty, f64::NAN);
-    let identity = combiner.identity(ty);
-    let combined = identity.and_then(|identity| concrete::combine(combiner, identity, nan));
-    combined.and_then(Value::as_float).is_some_and(f64::is_nan)
+    let identity = combiner.identity(&[ty]);
+    let combined = identity.map(|identity| combiner.combine(&identity, &[nan]));
+    let is_nan = |it: &Value| it.as_float().is_some_and(f64::is_nan);
+    combined.is_some_and(|it| it.iter().any(is_nan))
 }
 
 /// Small sizes first: the smaller the example, the easier it is to follow.

@@ -1,6 +1,6 @@
 use super::{Fault, FaultKind, Machine, Stop};
 use crate::evaluate::{self, DivisionByZero};
-use crate::{Access, Expr, IterId, Operand, Span, Subscript, Value};
+use crate::{Access, Expr, IterId, Span, Subscript, Value};
 
 impl<'k> Machine<'k> {
     pub(super) fn holds(&mut self, condition: &'k Expr) -> Result<bool, Stop> {
@@ -13,7 +13,7 @@ impl<'k> Machine<'k> {
             Expr::Iter(iter) => Ok(Value::i64(self.iters.get(*iter).copied().unwrap_or(0))),
             Expr::Param(param) => Ok(known(self.scalars.get(*param))),
             Expr::Local(local) => Ok(known(self.locals.get(*local))),
-            // Only combiners' bodies have operands, and those go through `combine`.
+            // Only combiners' bodies have operands, and those go through `Combiner::combine`.
             Expr::Operand(_) => Ok(known(None)),
             Expr::Load(access) => {
                 let position = self.position(access)?;
@@ -84,27 +84,4 @@ impl<'k> Machine<'k> {
 /// A verified kernel names nothing that has no value.
 fn known(value: Option<&Value>) -> Value {
     value.copied().unwrap_or(Value::i64(0))
-}
-
-/// The value of a combiner's body. Verified bodies are made of operands and constants and divide no integers, so nothing in
-/// them can fail.
-pub(super) fn combine(body: &Expr, held: Value, incoming: Value) -> Value {
-    let on = |expr: &Expr| combine(expr, held, incoming);
-    let holds = |expr: &Expr| on(expr).bits() != 0;
-    match body {
-        Expr::Operand(Operand::Held) => held,
-        Expr::Operand(Operand::Incoming) => incoming,
-        Expr::Constant(value) => *value,
-        Expr::Unary(op, operand) => evaluate::unary(*op, on(operand)),
-        Expr::Binary(op, left, right, _) => {
-            evaluate::binary(*op, on(left), on(right)).unwrap_or(held)
-        }
-        Expr::Compare(op, left, right) => Value::bool(evaluate::compare(*op, on(left), on(right))),
-        Expr::And(left, right) => Value::bool(holds(left) && holds(right)),
-        Expr::Or(left, right) => Value::bool(holds(left) || holds(right)),
-        Expr::Select(condition, then, _) if holds(condition) => on(then),
-        Expr::Select(_, _, otherwise) => on(otherwise),
-        Expr::Cast(ty, operand) => evaluate::convert(*ty, on(operand)),
-        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => held,
-    }
 }

@@ -1,4 +1,3 @@
-use super::expression::combine;
 use super::{ForallOrder, Machine, Stop};
 use crate::{Forall, Private, Value};
 
@@ -55,17 +54,17 @@ impl<'k> Machine<'k> {
 
     fn fill_private(&mut self, private: &Private) -> Result<(), Stop> {
         let ty = self.kernel.arrays[private.buffer].element;
-        let identity = private.combiner.identity(ty).unwrap_or(Value::zero(ty));
-        self.fill(private.buffer, identity)
+        let identity = private.combiner.identity(&[ty]);
+        let identity = identity.and_then(|it| it.first().copied());
+        self.fill(private.buffer, identity.unwrap_or(Value::zero(ty)))
     }
 
     fn merge(&mut self, forall: &Forall, buffers: Buffers) {
         for (private, buffer) in forall.privates.iter().zip(buffers) {
-            let element = self.kernel.arrays[private.target].element;
-            let body = private.combiner.body(element);
             let target = self.memory.cells_mut(private.target);
             for (held, incoming) in target.iter_mut().zip(buffer) {
-                *held = combine(&body, *held, incoming);
+                let after = private.combiner.combine(&[*held], &[incoming]);
+                *held = after.first().copied().unwrap_or(*held);
             }
         }
     }

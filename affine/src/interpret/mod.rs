@@ -12,8 +12,8 @@ pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
 
 use crate::verify::Verified;
 use crate::{
-    AffineExpr, AffineFor, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId, Node,
-    Overflow, Parameter, Place, Relation, ScalarId, ScfFor, Value, Variable,
+    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
+    Node, Overflow, Parameter, Place, Relation, ScalarId, ScfFor, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
@@ -102,17 +102,16 @@ impl<'k> Machine<'k> {
             }
             Node::Assign { place, value, .. } => {
                 let value = self.expr(value)?;
-                self.update(place, |_| value)
+                let cell = self.cell(place)?;
+                self.set(cell, value);
+                Ok(())
             }
             Node::Reduce {
-                place,
+                places,
                 combiner,
-                value,
+                values,
                 ..
-            } => {
-                let incoming = self.expr(value)?;
-                self.reduce(place, combiner, incoming)
-            }
+            } => self.reduce(places, combiner, values),
         }
     }
 
@@ -201,36 +200,57 @@ impl<'k> Machine<'k> {
         }
     }
 
-    fn update(
-        &mut self,
-        place: &'k Place,
-        change: impl FnOnce(Value) -> Value,
-    ) -> Result<(), Stop> {
+    fn cell(&mut self, place: &'k Place) -> Result<Cell, Stop> {
         match place {
-            Place::Local(local) => {
-                if let Some(held) = self.locals.get_mut(*local) {
-                    *held = change(*held);
-                }
-            }
-            Place::Element(access) => {
-                let position = self.position(access)?;
-                if let Some(held) = self.memory.cell_mut(access.array, position) {
-                    *held = change(*held);
-                }
-            }
+            Place::Local(local) => Ok(Cell::Local(*local)),
+            Place::Element(access) => Ok(Cell::Element(access.array, self.position(access)?)),
         }
-        Ok(())
+    }
+
+    fn get(&self, cell: Cell) -> Option<Value> {
+        match cell {
+            Cell::Local(local) => self.locals.get(local).copied(),
+            Cell::Element(array, position) => self.memory.cells(array).get(position).copied(),
+        }
+    }
+
+    fn set(&mut self, cell: Cell, value: Value) {
+        let held = match cell {
+            Cell::Local(local) => self.locals.get_mut(local),
+            Cell::Element(array, position) => self.memory.cell_mut(array, position),
+        };
+        if let Some(held) = held {
+            *held = value;
+        }
     }
 
     fn reduce(
         &mut self,
-        place: &'k Place,
+        places: &'k [Place],
         combiner: &Combiner,
-        incoming: Value,
+        values: &'k [Expr],
     ) -> Result<(), Stop> {
-        let body = combiner.body(incoming.ty());
-        self.update(place, |held| expression::combine(&body, held, incoming))
+        let incoming: Vec<_> = values
+            .iter()
+            .map(|value| self.expr(value))
+            .collect::<Result<_, _>>()?;
+        let cells: Vec<_> = places
+            .iter()
+            .map(|place| self.cell(place))
+            .collect::<Result<_, _>>()?;
+        let held: Vec<_> = cells.iter().filter_map(|cell| self.get(*cell)).collect();
+        for (cell, value) in cells.into_iter().zip(combiner.combine(&held, &incoming)) {
+            self.set(cell, value);
+        }
+        Ok(())
     }
+}
+
+/// A place that was found.
+#[derive(Clone, Copy)]
+enum Cell {
+    Local(LocalId),
+    Element(ArrayId, usize),
 }
 
 #[cfg(test)]

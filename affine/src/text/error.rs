@@ -178,9 +178,7 @@ impl fmt::Display for ParseErrorKind {
             Self::ForallFromZero => f.write_str("an `scf.forall` counts from 0"),
             Self::UnknownCombiner(name) => {
                 write!(f, "no combiner is called `{name}`; there are ")?;
-                let built_in = crate::Combiner::built_in();
-                let names: Vec<_> = built_in.iter().map(|it| it.name()).collect();
-                f.write_str(&names.join(", "))
+                f.write_str(&crate::Combiner::known_names().join(", "))
             }
             Self::NoExtents(name) => {
                 write!(f, "`{name}` needs extents, as in `{name}: f64[n]`")

@@ -135,14 +135,17 @@ impl<'k> Printer<'k> {
                 self.line(&format!("{place} = {value}"));
             }
             Node::Reduce {
-                place,
+                places,
                 combiner,
-                value,
+                values,
                 ..
             } => {
-                let (place, ty) = self.place(place);
-                let value = self.expr(value, Context::Known(ty));
-                self.line(&format!("{place} {} {value}", reduce(combiner)));
+                let (places, types): (Vec<_>, Vec<_>) =
+                    places.iter().map(|place| self.place(place)).unzip();
+                let values = values.iter().zip(types);
+                let values = values.map(|(value, ty)| self.expr(value, Context::Known(ty)));
+                let (places, values) = (tuple(places), tuple(values.collect()));
+                self.line(&format!("{places} {} {values}", reduce(combiner)));
             }
         }
     }
@@ -186,7 +189,7 @@ impl<'k> Printer<'k> {
                 .iter()
                 .map(|private| {
                     let buffer = &kernel.arrays[private.buffer];
-                    let combiner = written(private.combiner.name());
+                    let combiner = combiner(&private.combiner);
                     let target = written(&kernel.arrays[private.target].name);
                     (
                         format!("{} = identity({combiner})", self.array(buffer)),
@@ -243,8 +246,24 @@ fn step(step: i64) -> String {
     }
 }
 
-fn reduce(combiner: &Combiner) -> String {
-    format!("reduce({})", written(combiner.name()))
+fn combiner(combiner: &Combiner) -> String {
+    let name = written(combiner.name());
+    match combiner.parameter() {
+        Some(parameter) => format!("{name}({parameter})"),
+        None => name,
+    }
+}
+
+fn reduce(by: &Combiner) -> String {
+    format!("reduce({})", combiner(by))
+}
+
+/// `a`, or `(a, b)`.
+fn tuple(parts: Vec<String>) -> String {
+    match parts.as_slice() {
+        [part] => part.clone(),
+        _ => format!("({})", parts.join(", ")),
+    }
 }
 
 #[cfg(test)]

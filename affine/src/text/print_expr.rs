@@ -60,8 +60,8 @@ impl Printer<'_> {
             Expr::Iter(iter) => (written(&kernel.iters[*iter].name), PRIMARY),
             Expr::Param(param) => (written(&kernel.scalars[*param].name), PRIMARY),
             Expr::Local(local) => (written(&kernel.locals[*local].name), PRIMARY),
-            Expr::Operand(Operand::Held) => ("held".to_owned(), PRIMARY),
-            Expr::Operand(Operand::Incoming) => ("incoming".to_owned(), PRIMARY),
+            Expr::Operand(Operand::Held(part)) => (format!("held.{part}"), PRIMARY),
+            Expr::Operand(Operand::Incoming(part)) => (format!("incoming.{part}"), PRIMARY),
             Expr::Load(access) => (self.access(access), PRIMARY),
             Expr::Unary(op, operand) => (self.unary(*op, operand, context), UNARY),
             Expr::Binary(op, left, right, _) => {

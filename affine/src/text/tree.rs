@@ -15,6 +15,14 @@ pub(super) struct Kernel<'a> {
     pub(super) body: Vec<Statement<'a>>,
 }
 
+/// `name` or `name(parameter)`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Combiner<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) parameter: Option<Literal<'a>>,
+    pub(super) span: Span,
+}
+
 /// `name: type` or `name: type[extents]`.
 #[derive(Debug)]
 pub(super) struct Param<'a> {
@@ -65,9 +73,9 @@ pub(super) enum StatementKind<'a> {
         value: Tree<'a>,
     },
     Reduce {
-        place: Tree<'a>,
-        combiner: Name<'a>,
-        value: Tree<'a>,
+        places: Vec<Tree<'a>>,
+        combiner: Combiner<'a>,
+        values: Vec<Tree<'a>>,
     },
     /// Reported already.
     Error,
@@ -105,13 +113,13 @@ pub(super) struct Forall<'a> {
 #[derive(Debug)]
 pub(super) struct PrivateClause<'a> {
     pub(super) buffer: Param<'a>,
-    pub(super) combiner: Name<'a>,
+    pub(super) combiner: Combiner<'a>,
 }
 
 #[derive(Debug)]
 pub(super) struct MergeClause<'a> {
     pub(super) target: Name<'a>,
-    pub(super) combiner: Name<'a>,
+    pub(super) combiner: Combiner<'a>,
     pub(super) buffer: Name<'a>,
 }
 

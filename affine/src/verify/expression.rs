@@ -1,16 +1,16 @@
 use super::{EntityKind, MAX_NESTING, Verifier, ViolationKind};
 use crate::{
     Access, AffineExpr, Array, ArrayId, BinaryOp, Expr, Factor, Iter, IterId, Local, LocalId,
-    Scalar, ScalarId, Subscript, Type, UnaryOp, Variable,
+    Operand, Scalar, ScalarId, Subscript, Type, UnaryOp, Variable,
 };
 use la_arena::{Arena, Idx};
 
 /// What an expression is part of.
 #[derive(Clone, Copy)]
-enum Within {
+enum Within<'t> {
     Kernel,
-    /// The body of a combiner, whose operands have this type.
-    Combiner(Type),
+    /// The body of a combiner, whose operands have these types.
+    Combiner(&'t [Type]),
 }
 
 /// The entry of an id, if the id is one of the arena's.
@@ -160,12 +160,12 @@ impl<'k> Verifier<'k> {
         self.expr(expr, Within::Kernel, 1)
     }
 
-    pub(super) fn combiner_body(&mut self, body: &Expr, ty: Type) {
-        let found = self.expr(body, Within::Combiner(ty), 1);
+    pub(super) fn combiner_body(&mut self, body: &Expr, operands: &[Type], ty: Type) {
+        let found = self.expr(body, Within::Combiner(operands), 1);
         self.same(Some(ty), found);
     }
 
-    fn expr(&mut self, expr: &Expr, within: Within, depth: usize) -> Option<Type> {
+    fn expr(&mut self, expr: &Expr, within: Within<'_>, depth: usize) -> Option<Type> {
         if depth > MAX_NESTING {
             self.report(ViolationKind::TooDeep);
             return None;
@@ -215,9 +215,14 @@ impl<'k> Verifier<'k> {
         }
     }
 
-    fn leaf(&mut self, leaf: &Expr, within: Within, depth: usize) -> Option<Type> {
+    fn leaf(&mut self, leaf: &Expr, within: Within<'_>, depth: usize) -> Option<Type> {
         match (leaf, within) {
-            (Expr::Operand(_), Within::Combiner(ty)) => return Some(ty),
+            (
+                Expr::Operand(Operand::Held(part) | Operand::Incoming(part)),
+                Within::Combiner(types),
+            ) if types.get(*part).is_some() => {
+                return types.get(*part).copied();
+            }
             (Expr::Operand(_), Within::Kernel) | (_, Within::Combiner(_)) => {
                 self.report(ViolationKind::MisplacedOperand);
                 return None;
@@ -245,7 +250,7 @@ impl<'k> Verifier<'k> {
         self.defined(symbol, is_defined, ty);
     }
 
-    fn binary(&mut self, op: BinaryOp, ty: Type, within: Within) {
+    fn binary(&mut self, op: BinaryOp, ty: Type, within: Within<'_>) {
         let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && ty.is_integer();
         if divides && matches!(within, Within::Combiner(_)) {
             self.report(ViolationKind::DivisionInCombiner);
@@ -258,7 +263,7 @@ impl<'k> Verifier<'k> {
         if !is_defined {
             self.report(ViolationKind::NotDefinedOn {
                 operation: operation.to_owned(),
-                ty,
+                types: vec![ty],
             });
         }
     }

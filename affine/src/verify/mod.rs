@@ -14,14 +14,15 @@
 //! * There are as many subscripts as dimensions, at least one; a computed subscript is an integer.
 //! * The variables of affine expressions are integer parameters and iterators in scope; extents and the divisors of affine
 //!   divisions are over parameters alone.
-//! * A combiner is defined on the type it is used at, its body has that type and is made of operands and constants and divides
-//!   no integers; its operands occur nowhere else.
+//! * A combiner is defined on the types it is used at, its bodies have those types and are made of operands and constants and
+//!   divide no integers; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
+//!   its places are different arrays and locals.
 //! * Parameters and arrays are not `bool`.
 //!
 //! *Loops and writes*
 //! * Bounds have at least one alternative, steps are positive.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
-//! * A forall merges into each target once; the buffer has the target's element type and extents; the body does not touch the
+//! * A forall merges into each target once, by a combiner with an identity; the buffer has the target's element type and extents; the body does not touch the
 //!   target.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
@@ -36,6 +37,7 @@ use crate::{
     Parameter, Place, Private, ScfFor, Span, Type,
 };
 use scope::Scope;
+use std::collections::BTreeSet;
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
 pub const MAX_NESTING: usize = 100;
@@ -193,16 +195,13 @@ impl<'k> Verifier<'k> {
                 self.same(ty, found);
             }
             Node::Reduce {
-                place,
+                places,
                 combiner,
-                value,
+                values,
                 span,
             } => {
                 self.here = *span;
-                let found = self.value(value);
-                let ty = self.place(place);
-                self.same(ty, found);
-                self.combiner(combiner, ty);
+                self.reduction(places, combiner, values);
             }
         }
         if crate::visit::Loop::of(node).is_none() {
@@ -273,7 +272,8 @@ impl<'k> Verifier<'k> {
                 target: target.name.clone(),
             });
         }
-        self.combiner(&private.combiner, Some(target.element));
+        self.combiner(&private.combiner, Some(vec![target.element]));
+        self.identity(&private.combiner, &[target.element]);
     }
 
     /// Binds nothing yet: the bounds do not see the iterator.
@@ -356,16 +356,68 @@ impl<'k> Verifier<'k> {
         }
     }
 
-    fn combiner(&mut self, combiner: &Combiner, ty: Option<Type>) {
-        self.name(combiner.name());
-        let Some(ty) = ty else { return };
-        if combiner.identity(ty).is_none_or(|it| it.ty() != ty) {
-            return self.report(ViolationKind::NotDefinedOn {
-                operation: combiner.name().to_owned(),
-                ty,
+    fn reduction(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+        let found: Vec<_> = values.iter().map(|value| self.value(value)).collect();
+        let types: Vec<_> = places.iter().map(|place| self.place(place)).collect();
+        if (places.len(), values.len()) != (combiner.parts(), combiner.parts()) {
+            return self.report(ViolationKind::WrongPartCount {
+                combiner: combiner.to_string(),
+                expected: combiner.parts(),
+                places: places.len(),
+                values: values.len(),
             });
         }
-        self.combiner_body(&combiner.body(ty), ty);
+        for (expected, found) in types.iter().zip(found) {
+            self.same(*expected, found);
+        }
+        self.different_places(places);
+        let types: Option<Vec<_>> = types.into_iter().collect();
+        self.combiner(combiner, types);
+    }
+
+    /// What one place holds must not depend on which of them is set first.
+    fn different_places(&mut self, places: &[Place]) {
+        let mut names = BTreeSet::new();
+        for place in places {
+            let name = match place {
+                Place::Element(access) => self.known_array(access.array).map(|it| &it.name),
+                Place::Local(local) => self.known_local(*local).map(|it| &it.name),
+            };
+            if let Some(name) = name
+                && !names.insert(name)
+            {
+                self.report(ViolationKind::ReducedTwice(name.clone()));
+            }
+        }
+    }
+
+    fn identity(&mut self, combiner: &Combiner, types: &[Type]) {
+        let identity = combiner.identity(types);
+        let has_types =
+            identity.is_some_and(|it| it.iter().map(|it| it.ty()).eq(types.iter().copied()));
+        if !has_types && combiner.bodies(types).is_some() {
+            self.report(ViolationKind::NoIdentity {
+                combiner: combiner.to_string(),
+                types: types.to_vec(),
+            });
+        }
+    }
+
+    fn combiner(&mut self, combiner: &Combiner, types: Option<Vec<Type>>) {
+        self.name(combiner.name());
+        let Some(types) = types else { return };
+        let Some(bodies) = combiner.bodies(&types) else {
+            return self.report(ViolationKind::NotDefinedOn {
+                operation: combiner.to_string(),
+                types,
+            });
+        };
+        if bodies.len() != types.len() {
+            return self.report(ViolationKind::MisplacedOperand);
+        }
+        for (body, ty) in bodies.iter().zip(&types) {
+            self.combiner_body(body, &types, *ty);
+        }
     }
 }
 
@@ -428,6 +480,18 @@ mod tests {
             (
                 "scf.forall c in 0..2 private(p: f64[n] = identity(add), q: f64[n] = identity(add)) merge(x reduce(add) p, x reduce(add) q) { }",
                 "`x` is touched inside the forall that merges into it",
+            ),
+            (
+                "x[0] reduce(argmax) y[0]",
+                "`argmax` combines 2 values at a time; here are 1 places and 1 values",
+            ),
+            (
+                "(x[0], y[0]) reduce(argmax) (1.0, 2.0, 3.0)",
+                "`argmax` combines 2 values at a time; here are 2 places and 3 values",
+            ),
+            (
+                "(x[0], x[1]) reduce(argmax) (1.0, 2.0)",
+                "`x` is reduced twice by one statement",
             ),
             (
                 "scf.forall c in 0..2 private(p: f64[n + 1] = identity(add)) merge(x reduce(add) p) { }",
@@ -540,7 +604,7 @@ mod tests {
         let chosen = Expr::select(one, half.clone(), half);
         assert_eq!(set_value(chosen), "this has type i64, but bool is needed");
         assert_eq!(
-            set_value(Expr::Operand(Operand::Held)),
+            set_value(Expr::Operand(Operand::Held(0))),
             "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
         );
         let in_memory = broken("", |kernel| {
@@ -566,15 +630,15 @@ mod tests {
             "odd"
         }
 
-        fn identity(&self, ty: Type) -> Option<Value> {
-            ty.is_float().then(|| Value::float(ty, 0.0))
+        fn identity(&self, _: &[Type]) -> Option<Vec<Value>> {
+            None
         }
 
-        fn body(&self, _: Type) -> Expr {
-            self.0.clone()
+        fn bodies(&self, _: &[Type]) -> Option<Vec<Expr>> {
+            Some(vec![self.0.clone()])
         }
 
-        fn is_exact(&self, _: Type) -> bool {
+        fn is_exact(&self, _: &[Type]) -> bool {
             false
         }
     }
@@ -588,9 +652,11 @@ mod tests {
                 }
             })
         };
-        let held = || Expr::Operand(Operand::Held);
+        let held = || Expr::Operand(Operand::Held(0));
         let compared = Expr::compare(CompareOp::Lt, held(), held());
         assert_eq!(with_body(compared), "this has type bool, but f64 is needed");
+        let second = Expr::Operand(Operand::Incoming(1));
+        assert!(with_body(second).starts_with("a combiner's body"));
         let load = read("let a: f64 = x[0]").body;
         let value = load
             .first()

@@ -45,12 +45,32 @@ pub enum ViolationKind {
     },
     /// Two operands of different types.
     OperandsDiffer(Type, Type),
-    /// An operation on a type that it is not defined on.
+    /// An operation on a type, or a combiner on types, that it is not defined on.
     NotDefinedOn {
         /// The operator or combiner.
         operation: String,
-        /// The type.
-        ty: Type,
+        /// The types.
+        types: Vec<Type>,
+    },
+    /// A reduction with more or fewer places or values than its combiner has parts.
+    WrongPartCount {
+        /// The combiner.
+        combiner: String,
+        /// The number of its parts.
+        expected: usize,
+        /// The number of places.
+        places: usize,
+        /// The number of values.
+        values: usize,
+    },
+    /// Two places of one reduction in one array, or twice the same local.
+    ReducedTwice(String),
+    /// Private buffers for a combiner that has nothing to fill them with.
+    NoIdentity {
+        /// The combiner.
+        combiner: String,
+        /// The types of its parts.
+        types: Vec<Type>,
     },
     /// An array or parameter of type `bool`.
     BoolInMemory(String),
@@ -128,9 +148,26 @@ impl fmt::Display for ViolationKind {
             Self::OperandsDiffer(left, right) => {
                 write!(f, "the operands have different types, {left} and {right}")
             }
-            Self::NotDefinedOn { operation, ty } => {
-                write!(f, "`{operation}` is not defined on {ty}")
+            Self::NotDefinedOn { operation, types } => {
+                write!(f, "`{operation}` is not defined on {}", listed(types))
             }
+            Self::WrongPartCount {
+                combiner,
+                expected,
+                places,
+                values,
+            } => write!(
+                f,
+                "`{combiner}` combines {expected} values at a time; here are {places} places and {values} values"
+            ),
+            Self::ReducedTwice(name) => {
+                write!(f, "`{name}` is reduced twice by one statement")
+            }
+            Self::NoIdentity { combiner, types } => write!(
+                f,
+                "`{combiner}` has no identity on {}, so nothing can fill a private buffer",
+                listed(types)
+            ),
             Self::BoolInMemory(name) => {
                 write!(f, "`{name}` has type bool, which only locals can have")
             }
@@ -180,6 +217,15 @@ impl fmt::Display for ViolationKind {
                 super::MAX_NESTING
             ),
         }
+    }
+}
+
+/// `i32`, or `(f64, i32)`.
+fn listed(types: &[Type]) -> String {
+    let names: Vec<_> = types.iter().map(ToString::to_string).collect();
+    match names.as_slice() {
+        [name] => name.clone(),
+        _ => format!("({})", names.join(", ")),
     }
 }
 

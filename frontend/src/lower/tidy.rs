@@ -97,7 +97,7 @@ fn for_each_use(body: &mut [Node], visit: &mut impl FnMut(&mut LocalId)) {
         for expr in node.expressions_mut() {
             for_each_local(expr, visit);
         }
-        if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node {
+        for place in node.places_mut() {
             match place {
                 Place::Local(local) => visit(local),
                 Place::Element(access) => for_each_local_in(&mut access.subscripts, visit),

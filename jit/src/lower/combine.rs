@@ -10,31 +10,76 @@ use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
 
-/// The value of a combiner's `body` on operands of type `ty`, or on vectors of it, lane by lane.
-pub(super) fn apply(
+/// The values of a combiner's `bodies` on operands of `types`, or on vectors of them, lane by lane.
+pub(super) fn apply_all(
     builder: &mut FunctionBuilder<'_>,
-    body: &Expr,
-    ty: Type,
-    held: Value,
-    incoming: Value,
-) -> Value {
-    let on =
-        |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, expr, ty, held, incoming);
+    bodies: &[Expr],
+    types: &[Type],
+    held: &[Value],
+    incoming: &[Value],
+) -> Vec<Value> {
+    let operands = Operands {
+        types,
+        held,
+        incoming,
+    };
+    bodies
+        .iter()
+        .map(|body| apply(builder, body, operands))
+        .collect()
+}
+
+#[derive(Clone, Copy)]
+struct Operands<'o> {
+    types: &'o [Type],
+    held: &'o [Value],
+    incoming: &'o [Value],
+}
+
+impl Operands<'_> {
+    /// A verified combiner names no other parts than there are.
+    fn value(&self, builder: &mut FunctionBuilder<'_>, operand: Operand) -> Value {
+        let value = match operand {
+            Operand::Held(part) => self.held.get(part),
+            Operand::Incoming(part) => self.incoming.get(part),
+        };
+        value
+            .copied()
+            .unwrap_or_else(|| builder.ins().iconst(types::I64, 0))
+    }
+
+    /// The type of a part of a combiner's body.
+    fn type_of(&self, part: &Expr) -> Type {
+        match part {
+            Expr::Constant(value) => value.ty(),
+            Expr::Cast(to, _) => *to,
+            Expr::Compare(..) | Expr::And(..) | Expr::Or(..) => Type::Bool,
+            Expr::Unary(_, operand) | Expr::Binary(_, operand, ..) => self.type_of(operand),
+            Expr::Select(_, then, _) => self.type_of(then),
+            Expr::Operand(Operand::Held(part) | Operand::Incoming(part)) => {
+                self.types.get(*part).copied().unwrap_or(Type::I64)
+            }
+            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Type::I64,
+        }
+    }
+}
+
+fn apply(builder: &mut FunctionBuilder<'_>, body: &Expr, operands: Operands<'_>) -> Value {
+    let on = |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, expr, operands);
     match body {
-        Expr::Operand(Operand::Held) => held,
-        Expr::Operand(Operand::Incoming) => incoming,
+        Expr::Operand(operand) => operands.value(builder, *operand),
         Expr::Unary(op, operand) => {
-            let of = type_of(operand, ty);
+            let of = operands.type_of(operand);
             let operand = on(builder, operand);
             operation::unary(builder, *op, operand, of)
         }
         Expr::Binary(op, left, right, _) => {
-            let of = type_of(left, ty);
+            let of = operands.type_of(left);
             let (left, right) = (on(builder, left), on(builder, right));
             operation::binary(builder, *op, left, right, of)
         }
         Expr::Compare(op, left, right) => {
-            let of = type_of(left, ty);
+            let of = operands.type_of(left);
             let (left, right) = (on(builder, left), on(builder, right));
             operation::compare(builder, *op, left, right, of)
         }
@@ -48,7 +93,7 @@ pub(super) fn apply(
             builder.ins().bor(left, right)
         }
         Expr::Cast(to, operand) => {
-            let from = type_of(operand, ty);
+            let from = operands.type_of(operand);
             let operand = on(builder, operand);
             convert(builder, operand, from, *to)
         }
@@ -58,24 +103,15 @@ pub(super) fn apply(
             operation::choose(builder, condition, then, otherwise)
         }
         Expr::Constant(value) => {
+            let held = operands.value(builder, Operand::Held(0));
             let lanes = builder.func.dfg.value_type(held);
             let value = operation::constant(builder, *value);
             operation::splat(builder, lanes, value)
         }
         // A verified combiner is made of operands and constants.
-        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => held,
-    }
-}
-
-/// The type of a part of a combiner's body whose operands are of type `ty`.
-fn type_of(part: &Expr, ty: Type) -> Type {
-    match part {
-        Expr::Constant(value) => value.ty(),
-        Expr::Cast(to, _) => *to,
-        Expr::Compare(..) | Expr::And(..) | Expr::Or(..) => Type::Bool,
-        Expr::Unary(_, operand) | Expr::Binary(_, operand, ..) => type_of(operand, ty),
-        Expr::Select(_, then, _) => type_of(then, ty),
-        Expr::Operand(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => ty,
+        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
+            operands.value(builder, Operand::Held(0))
+        }
     }
 }
 
@@ -106,7 +142,7 @@ fn is_vectorizable(body: &Expr, ty: Type) -> bool {
 impl Program<'_> {
     /// The merge function for `combiner` on elements of type `ty`, made when first asked for.
     pub(super) fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let key = (combiner.name().to_owned(), ty);
+        let key = (combiner.to_string(), ty);
         if let Some((_, merge)) = self.merges.iter().find(|(known, _)| *known == key) {
             return Ok(*merge);
         }
@@ -117,7 +153,7 @@ impl Program<'_> {
 
     fn new_merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
         let name = format!("merge {combiner} {ty}");
-        let body = combiner.body(ty);
+        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
         let mut signature = signature(&self.module, 3);
         signature.returns.clear();
         let id = self
@@ -133,9 +169,9 @@ impl Program<'_> {
                     addresses: [held, incoming],
                     elements,
                     ty,
-                    vector: is_vectorizable(&body, ty),
+                    vector: bodies.iter().all(|body| is_vectorizable(body, ty)),
                 };
-                streams.merge(&mut builder, &body);
+                streams.merge(&mut builder, &bodies);
             }
             builder.ins().return_(&[]);
             builder.seal_all_blocks();
@@ -159,7 +195,7 @@ struct Streams {
 
 impl Streams {
     /// Emits the loops: whole groups of vectors first, then element by element.
-    fn merge(&self, builder: &mut FunctionBuilder<'_>, body: &Expr) {
+    fn merge(&self, builder: &mut FunctionBuilder<'_>, bodies: &[Expr]) {
         let bytes = self.ty.bytes();
         let size = builder.ins().imul_imm_s(self.elements, i64::from(bytes));
         let zero = builder.ins().iconst(types::I64, 0);
@@ -174,11 +210,11 @@ impl Streams {
             for copy in 0..UNROLL {
                 let at = copy * group / UNROLL;
                 let at = i32::try_from(at).unwrap_or(0);
-                self.step(builder, body, addresses, (clif, at));
+                self.step(builder, bodies, addresses, (clif, at));
             }
         });
         self.walk(builder, (whole, size), bytes, |builder, addresses| {
-            self.step(builder, body, addresses, (clif_type(self.ty), 0));
+            self.step(builder, bodies, addresses, (clif_type(self.ty), 0));
         });
     }
 
@@ -186,7 +222,7 @@ impl Streams {
     fn step(
         &self,
         builder: &mut FunctionBuilder<'_>,
-        body: &Expr,
+        bodies: &[Expr],
         [held_at, incoming_at]: [Value; 2],
         place: (ir::Type, i32),
     ) {
@@ -194,8 +230,9 @@ impl Streams {
         let (clif, at) = place;
         let incoming = builder.ins().load(clif, flags, incoming_at, at);
         let held = builder.ins().load(clif, flags, held_at, at);
-        let combined = apply(builder, body, self.ty, held, incoming);
-        builder.ins().store(flags, combined, held_at, at);
+        for combined in apply_all(builder, bodies, &[self.ty], &[held], &[incoming]) {
+            builder.ins().store(flags, combined, held_at, at);
+        }
     }
 
     /// One loop over the byte offsets `range.0..range.1` in steps of `stride`.

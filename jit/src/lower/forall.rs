@@ -110,7 +110,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let elements = self.elements(&target.extents);
                 self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
             }
-            let identity = private.combiner.identity(ty).map_or(0, |it| it.bits());
+            let identity = private.combiner.identity(&[ty]);
+            let identity = identity.and_then(|it| it.first().map(|it| it.bits()));
+            let identity = identity.unwrap_or(0);
             let identity = self.builder.ins().iconst(types::I64, identity as i64);
             self.store_at(table, at + offset_of!(PrivateCall, identity), identity);
             self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
@@ -119,7 +121,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 at + offset_of!(PrivateCall, element_bytes),
                 ty.bytes(),
             );
-            let exact = u32::from(private.combiner.is_exact(ty));
+            let exact = u32::from(private.combiner.is_exact(&[ty]));
             self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
         }
         Ok(table)
@@ -284,7 +286,7 @@ fn is_separate(forall: &Forall) -> bool {
         for expr in node.expressions() {
             for_each_load(expr, &mut read);
         }
-        if let Some(Place::Element(access)) = node.place() {
+        for access in node.written_elements() {
             for_each_load_in_subscripts(access, &mut read);
         }
         separate |= match node {
@@ -292,11 +294,9 @@ fn is_separate(forall: &Forall) -> bool {
                 place: Place::Element(access),
                 ..
             } => combiner_of(access.array).is_some(),
-            Node::Reduce {
-                place: Place::Element(access),
-                combiner,
-                ..
-            } => combiner_of(access.array).is_some_and(|own| own != combiner),
+            Node::Reduce { combiner, .. } => node
+                .written_elements()
+                .any(|access| combiner_of(access.array).is_some_and(|own| own != combiner)),
             Node::Forall(inner) => inner.privates.iter().any(|private| {
                 combiner_of(private.target).is_some_and(|own| *own != private.combiner)
             }),

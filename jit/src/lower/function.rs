@@ -1,7 +1,6 @@
 //! One function while it is made: its environment, its prologue, its statements.
 
 use super::Program;
-use super::combine;
 use super::convert::clif_type;
 use crate::CompileError;
 use cranelift_codegen::ir::{
@@ -12,10 +11,7 @@ use cranelift_module::Module;
 use la_arena::ArenaMap;
 use std::mem::offset_of;
 use strew_affine::visit::Loop;
-use strew_affine::{
-    ArrayId, BinaryOp, Combiner, Expr, Factor, IterId, LocalId, Node, Operand, Parameter, Place,
-    ScalarId, Type, UnaryOp,
-};
+use strew_affine::{ArrayId, Expr, Factor, IterId, LocalId, Node, Parameter, ScalarId, Type};
 use strew_runtime::abi::{Call, Slot, Status};
 
 /// A function under construction.
@@ -228,12 +224,12 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 Ok(())
             }
             Node::Reduce {
-                place,
+                places,
                 combiner,
-                value,
+                values,
                 ..
             } => {
-                self.reduce(place, combiner, value);
+                self.reduce(places, combiner, values);
                 Ok(())
             }
         }
@@ -290,79 +286,6 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 value: self.expr(value),
                 wide: None,
             },
-        }
-    }
-
-    fn assign(&mut self, place: &'k Place, value: &'k Expr) {
-        let value = self.expr(value);
-        match place {
-            Place::Element(access) => {
-                let element = self.element(access);
-                self.builder.ins().store(
-                    element.flags,
-                    value,
-                    element.address,
-                    element.displacement,
-                );
-            }
-            Place::Local(local) => self.set_local(*local, value),
-        }
-    }
-
-    fn reduce(&mut self, place: &'k Place, combiner: &Combiner, value: &'k Expr) {
-        match place {
-            Place::Element(access) => {
-                let ty = self.program.kernel.arrays[access.array].element;
-                let (incoming, body) = self.incoming(combiner, ty, value);
-                let element = self.element(access);
-                let held = self.builder.ins().load(
-                    clif_type(ty),
-                    element.flags,
-                    element.address,
-                    element.displacement,
-                );
-                let combined = combine::apply(&mut self.builder, &body, ty, held, incoming);
-                self.builder.ins().store(
-                    element.flags,
-                    combined,
-                    element.address,
-                    element.displacement,
-                );
-            }
-            Place::Local(local) => {
-                let ty = self.program.kernel.locals[*local].ty;
-                let (incoming, body) = self.incoming(combiner, ty, value);
-                let held = self.local(*local);
-                let combined = combine::apply(&mut self.builder, &body, ty, held, incoming);
-                self.set_local(*local, combined);
-            }
-        }
-    }
-
-    /// The incoming value and the combiner's body; adding a negated float is subtracting it, which saves the sign flip.
-    fn incoming(&mut self, combiner: &Combiner, ty: Type, value: &'k Expr) -> (Value, Expr) {
-        let body = combiner.body(ty);
-        let (Expr::Binary(BinaryOp::Add, held, other, span), Expr::Unary(UnaryOp::Neg, negated)) =
-            (&body, value)
-        else {
-            return (self.expr(value), body);
-        };
-        let operands = (&**held, &**other);
-        if operands
-            != (
-                &Expr::Operand(Operand::Held),
-                &Expr::Operand(Operand::Incoming),
-            )
-        {
-            return (self.expr(value), body);
-        }
-        let difference = Expr::Binary(BinaryOp::Sub, held.clone(), other.clone(), *span);
-        (self.expr(negated), difference)
-    }
-
-    fn set_local(&mut self, local: LocalId, value: Value) {
-        if let Some(Binding::Mutable(variable)) = self.locals.get(local).copied() {
-            self.builder.def_var(variable, value);
         }
     }
 

@@ -15,6 +15,7 @@ mod forall;
 mod function;
 mod loops;
 mod operation;
+mod update;
 
 use crate::CompileError;
 use crate::facts::{Checks, Facts};

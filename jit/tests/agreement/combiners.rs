@@ -36,7 +36,7 @@ fn numbers(ty: Type, count: usize) -> Vec<Value> {
 fn stable_results_have_the_same_bits_at_any_number_of_threads() {
     for combiner in Combiner::built_in() {
         for ty in Type::ELEMENTS {
-            if combiner.identity(ty).is_none() {
+            if combiner.identity(&[ty]).is_none() {
                 continue;
             }
             let code = compile(&kernel(&chunks(&combiner, ty)), &Options::default());
@@ -64,11 +64,11 @@ fn stable_results_have_the_same_bits_at_any_number_of_threads() {
 }
 
 fn held() -> Expr {
-    Expr::Operand(Operand::Held)
+    Expr::Operand(Operand::Held(0))
 }
 
 fn incoming() -> Expr {
-    Expr::Operand(Operand::Incoming)
+    Expr::Operand(Operand::Incoming(0))
 }
 
 /// Addition with its operands written the other way round.
@@ -80,15 +80,17 @@ impl Combine for TurnedSum {
         "turned"
     }
 
-    fn identity(&self, ty: Type) -> Option<Value> {
-        ty.is_integer().then(|| Value::zero(ty))
+    fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
+        let [ty] = types else { return None };
+        ty.is_integer().then(|| vec![Value::zero(*ty)])
     }
 
-    fn body(&self, _: Type) -> Expr {
-        Expr::binary(BinaryOp::Add, incoming(), held(), Span::default())
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
+        let sum = || Expr::binary(BinaryOp::Add, incoming(), held(), Span::default());
+        matches!(types, [_]).then(|| vec![sum()])
     }
 
-    fn is_exact(&self, _: Type) -> bool {
+    fn is_exact(&self, _: &[Type]) -> bool {
         true
     }
 }
@@ -102,11 +104,13 @@ impl Combine for WideUnion {
         "wide"
     }
 
-    fn identity(&self, ty: Type) -> Option<Value> {
-        ty.is_integer().then(|| Value::zero(ty))
+    fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
+        let [ty] = types else { return None };
+        ty.is_integer().then(|| vec![Value::zero(*ty)])
     }
 
-    fn body(&self, ty: Type) -> Expr {
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
+        let [ty] = types else { return None };
         let wide = |expr| Expr::Cast(Type::I64, Box::new(expr));
         let union = Expr::binary(
             BinaryOp::BitOr,
@@ -117,10 +121,11 @@ impl Combine for WideUnion {
         let reflexive = |expr: Expr| Box::new(Expr::compare(CompareOp::Eq, expr.clone(), expr));
         let both = Expr::And(reflexive(wide(held())), reflexive(incoming()));
         let either = Expr::Or(Box::new(both), reflexive(held()));
-        Expr::select(either, Expr::Cast(ty, Box::new(union)), held())
+        let chosen = Expr::select(either, Expr::Cast(*ty, Box::new(union)), held());
+        Some(vec![chosen])
     }
 
-    fn is_exact(&self, _: Type) -> bool {
+    fn is_exact(&self, _: &[Type]) -> bool {
         true
     }
 }

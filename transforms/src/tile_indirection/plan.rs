@@ -191,7 +191,8 @@ impl<'k> Body<'k> {
     fn identity(&self, array: ArrayId, combiner: &Combiner) -> Result<Value, Reason> {
         let element = self.kernel.arrays[array].element;
         combiner
-            .identity(element)
+            .identity(&[element])
+            .and_then(|it| it.first().copied())
             .ok_or_else(|| Reason::UndefinedCombiner {
                 array: self.name(array),
                 combiner: combiner.to_string(),
@@ -209,10 +210,7 @@ impl<'k> Body<'k> {
         let name = &clause.combiner;
         let combiner = Combiner::from_name(name).ok_or_else(|| Reason::NoSuchCombiner {
             name: name.clone(),
-            combiners: Combiner::built_in()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            combiners: Combiner::known_names(),
         })?;
         let identity = self.identity(array, &combiner)?;
         let element = self.kernel.arrays[array].element;
@@ -258,7 +256,7 @@ impl<'k> Body<'k> {
                 Some(Reduction {
                     combiner: given, ..
                 }),
-            ) if found.name() != given => Err(Reason::WrongCombiner {
+            ) if found.to_string() != *given => Err(Reason::WrongCombiner {
                 array: self.name(array),
                 given: given.clone(),
                 found: found.to_string(),
@@ -374,16 +372,12 @@ impl<'k> Body<'k> {
         let mut set: Vec<(LocalId, Span)> = Vec::new();
         visit::walk(&self.target.body, &mut |node, _| match node {
             Node::Declare { local, .. } => drop(declared.insert(*local)),
-            Node::Assign {
-                place: Place::Local(local),
-                span,
-                ..
+            Node::Assign { span, .. } | Node::Reduce { span, .. } => {
+                set.extend(node.places().iter().filter_map(|place| match place {
+                    Place::Local(local) => Some((*local, *span)),
+                    Place::Element(_) => None,
+                }));
             }
-            | Node::Reduce {
-                place: Place::Local(local),
-                span,
-                ..
-            } => set.push((*local, *span)),
             _ => {}
         });
         match set.into_iter().find(|(local, _)| !declared.contains(local)) {

@@ -70,9 +70,7 @@ fn is_same(left: &Access, right: &Access) -> bool {
 fn written_in(body: &[Node]) -> HashSet<strew_affine::ArrayId> {
     let mut written = HashSet::from_iter(visit::allocated_arrays(body));
     visit::walk(body, &mut |node, _| {
-        if let Some(Place::Element(access)) = node.place() {
-            written.insert(access.array);
-        }
+        written.extend(node.written_elements().map(|access| access.array));
         if let Node::Forall(forall) = node {
             written.extend(forall.privates.iter().map(|private| private.target));
         }
@@ -108,9 +106,11 @@ fn loads_for_subscripts(body: &[Node]) -> Vec<&Access> {
                 let is_needed = needed.contains(local);
                 search(value, is_needed, &mut here, &mut needed);
             }
-            Node::Assign { place, value, .. } | Node::Reduce { place, value, .. } => {
-                search(value, false, &mut here, &mut needed);
-                if let Place::Element(access) = place {
+            Node::Assign { .. } | Node::Reduce { .. } => {
+                for value in node.expressions() {
+                    search(value, false, &mut here, &mut needed);
+                }
+                for access in node.written_elements() {
                     search_subscripts(access, &mut here, &mut needed);
                 }
             }
@@ -160,10 +160,10 @@ fn search_subscripts<'k>(
 }
 
 fn use_local(node: &mut Node, load: &Access, local: LocalId) {
-    if let Node::Assign { place, .. } | Node::Reduce { place, .. } = node
-        && let Place::Element(access) = place
-    {
-        use_local_in_subscripts(access, load, local);
+    for place in node.places_mut() {
+        if let Place::Element(access) = place {
+            use_local_in_subscripts(access, load, local);
+        }
     }
     for expr in node.expressions_mut() {
         use_local_in(expr, load, local);

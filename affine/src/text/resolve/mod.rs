@@ -167,10 +167,10 @@ impl<'a> Resolver<'a> {
             }),
             StatementKind::Assign { place, value } => self.assignment(place, value, span),
             StatementKind::Reduce {
-                place,
+                places,
                 combiner,
-                value,
-            } => self.reduction(place, *combiner, value, span),
+                values,
+            } => self.reduction(places, *combiner, values, span),
             StatementKind::Error => None,
         }
     }
@@ -245,18 +245,32 @@ impl<'a> Resolver<'a> {
 
     fn reduction(
         &mut self,
-        place: &Tree<'a>,
-        combiner: Name<'a>,
-        value: &Tree<'a>,
+        places: &[Tree<'a>],
+        combiner: tree::Combiner<'a>,
+        values: &[Tree<'a>],
         span: Span,
     ) -> Option<Node> {
-        let place = self.place(place);
-        let combiner = self.combiner(combiner, place.as_ref().map(|it| it.1));
-        let (place, value) = self.value_for(place, value)?;
+        let places: Vec<_> = places.iter().map(|place| self.place(place)).collect();
+        let types = places.iter().map(|place| place.as_ref().map(|it| it.1));
+        let combiner = self.combiner(combiner, types.collect());
+        // Where there are more of the one than of the other, which the verifier tells, the rest has no type to take.
+        let mut rest = places.into_iter();
+        let (mut found, mut incoming) = (Vec::new(), Vec::new());
+        for value in values {
+            match rest.next() {
+                Some(place) => {
+                    let both = self.value_for(place, value);
+                    found.push(both.as_ref().map(|(place, _)| place.clone()));
+                    incoming.push(both.map(|(_, value)| value));
+                }
+                None => incoming.push(self.expr(value, None).map(|(value, _)| value)),
+            }
+        }
+        found.extend(rest.map(|place| place.map(|(place, _)| place)));
         Some(Node::Reduce {
-            place,
+            places: found.into_iter().collect::<Option<_>>()?,
             combiner: combiner?,
-            value,
+            values: incoming.into_iter().collect::<Option<_>>()?,
             span,
         })
     }
@@ -318,13 +332,13 @@ impl<'a> Resolver<'a> {
 
     fn private(&mut self, clause: &PrivateClause<'a>, forall: &Forall<'a>) -> Option<Private> {
         let name = clause.buffer.name;
-        let combiner = self.combiner(clause.combiner, Some(clause.buffer.ty));
+        let combiner = self.combiner(clause.combiner, Some(vec![clause.buffer.ty]));
         let mut merges = forall
             .merges
             .iter()
             .filter(|it| it.buffer.text == name.text);
         let target = match (merges.next(), merges.next()) {
-            (Some(merge), None) if merge.combiner.text == clause.combiner.text => {
+            (Some(merge), None) if text_of(merge.combiner) == text_of(clause.combiner) => {
                 let target = self.lookup(merge.target.text, merge.target.span);
                 target.and_then(|symbol| self.array_symbol(symbol, merge.target))
             }
@@ -359,18 +373,23 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The combiner, if it exists and is defined on `ty`.
-    fn combiner(&mut self, name: Name<'a>, ty: Option<Type>) -> Option<Combiner> {
-        let Some(combiner) = Combiner::from_name(name.text) else {
-            let kind = ParseErrorKind::UnknownCombiner(name.text.to_owned());
-            self.report(name.span, kind);
+    /// The combiner, if it exists and is defined on `types`. That they are as many as it has parts is for the verifier to say.
+    fn combiner(
+        &mut self,
+        written: tree::Combiner<'a>,
+        types: Option<Vec<Type>>,
+    ) -> Option<Combiner> {
+        let Some(combiner) = built_in(written) else {
+            let kind = ParseErrorKind::UnknownCombiner(text_of(written));
+            self.report(written.span, kind);
             return None;
         };
-        if let Some(ty) = ty
-            && combiner.identity(ty).is_none()
-        {
-            let operation = name.text.to_owned();
-            self.report(name.span, ParseErrorKind::NotDefinedOn { operation, ty });
+        let unlike = types
+            .filter(|types| types.len() == combiner.parts() && combiner.bodies(types).is_none());
+        if let Some(ty) = unlike.and_then(|types| types.first().copied()) {
+            let operation = combiner.to_string();
+            let kind = ParseErrorKind::NotDefinedOn { operation, ty };
+            self.report(written.span, kind);
             return None;
         }
         Some(combiner)
@@ -422,5 +441,31 @@ impl<'a> Resolver<'a> {
             },
             _ => None,
         }
+    }
+}
+
+fn built_in(written: tree::Combiner<'_>) -> Option<Combiner> {
+    match written.parameter {
+        Some(parameter) => {
+            let magnitude: i128 = parameter.digits.parse().ok()?;
+            let signed = if parameter.is_negative {
+                -magnitude
+            } else {
+                magnitude
+            };
+            Combiner::with_parameter(written.name.text, signed)
+        }
+        None => Combiner::from_name(written.name.text),
+    }
+}
+
+fn text_of(written: tree::Combiner<'_>) -> String {
+    let name = written.name.text;
+    match written.parameter {
+        Some(parameter) => {
+            let sign = if parameter.is_negative { "-" } else { "" };
+            format!("{name}({sign}{})", parameter.digits)
+        }
+        None => name.to_owned(),
     }
 }

@@ -1,0 +1,181 @@
+//! Combiners: how updates of one place, or of several places together, are combined.
+
+mod apply;
+mod arithmetic;
+mod bits;
+mod extremum;
+mod laws;
+mod pair;
+mod saturating;
+
+pub use arithmetic::{Add, Mul};
+pub use bits::{And, Or, Xor};
+pub use extremum::{FMax, FMin, Max, MaxLast, Min, MinLast};
+pub use pair::{ArgMax, ArgMaxLast, ArgMin, ArgMinLast};
+pub use saturating::AddSaturating;
+
+use crate::{BinaryOp, CompareOp, Expr, Operand, Span, Type, Value};
+use std::fmt;
+use std::sync::Arc;
+
+/// How updates of one place, or of several places together, are combined.
+///
+/// A combiner works on tuples of [`parts`](Combine::parts) values, mostly of one: a maximum alone is a tuple of one, a maximum with
+/// the position where it stands a tuple of two.
+///
+/// # Laws
+/// For all types with an [`identity`](Combine::identity) `e`, writing `a ∘ b` for the tuple of the values of
+/// [`bodies`](Combine::bodies) with `a` held and `b` incoming, and any NaN equal to any NaN:
+/// * `a ∘ e` is `a`, and `a ∘ (e ∘ b)` is `a ∘ b`, bit for bit. (`e ∘ b` may differ from `b` where `b` never changes anything, as a
+///   NaN does not in a maximum.)
+/// * `a ∘ ((e ∘ b) ∘ c)` is `(a ∘ b) ∘ c`: bit for bit where [`is_exact`](Combine::is_exact), else up to rounding.
+/// * Operands are never exchanged: strategies keep the order of the iterations, so commutativity is not asked for.
+///
+/// From these follows what private buffers rest on, for any number of updates: that `a ∘ b1 ∘ … ∘ bn`, in order, is `a` with the
+/// updates combined into `e` first.
+pub trait Combine: fmt::Debug + Send + Sync {
+    /// The name in the kernel text and in schedules.
+    fn name(&self) -> &str;
+
+    /// The number in parentheses behind the name, for a family of combiners.
+    fn parameter(&self) -> Option<i128> {
+        None
+    }
+
+    /// How many values make a tuple.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// The neutral tuple for parts of these types; `None` when the combiner is not defined there or has none: then updates cannot
+    /// be collected in private buffers.
+    fn identity(&self, types: &[Type]) -> Option<Vec<Value>>;
+
+    /// The combined tuple, each part an expression over [`Expr::Operand`] and constants, operands having `types`; `None` when the
+    /// combiner is not defined there.
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>>;
+
+    /// Whether regrouping never changes a bit of the result on parts of these types.
+    fn is_exact(&self, types: &[Type]) -> bool;
+}
+
+/// A shared handle on a combiner. Two handles are equal when their names and parameters are.
+#[derive(Clone, Debug)]
+pub struct Combiner(Arc<dyn Combine>);
+
+impl Combiner {
+    /// A handle on `combine`.
+    pub fn new(combine: impl Combine + 'static) -> Self {
+        Self(Arc::new(combine))
+    }
+
+    /// The combiners that need no declaration and have no parameter.
+    pub fn built_in() -> [Self; 15] {
+        [
+            Self::new(Add),
+            Self::new(Mul),
+            Self::new(Min),
+            Self::new(Max),
+            Self::new(MinLast),
+            Self::new(MaxLast),
+            Self::new(FMin),
+            Self::new(FMax),
+            Self::new(And),
+            Self::new(Or),
+            Self::new(Xor),
+            Self::new(ArgMin),
+            Self::new(ArgMax),
+            Self::new(ArgMinLast),
+            Self::new(ArgMaxLast),
+        ]
+    }
+
+    /// What can be written for a built-in combiner.
+    pub fn known_names() -> Vec<String> {
+        let plain = Self::built_in().into_iter().map(|it| it.to_string());
+        plain
+            .chain([format!("{}(LIMIT)", saturating::NAME)])
+            .collect()
+    }
+
+    /// The built-in combiner that is written as `text`: a name, with a number in parentheses where the combiner has one.
+    pub fn from_name(text: &str) -> Option<Self> {
+        match text.strip_suffix(')').and_then(|it| it.split_once('(')) {
+            Some((name, parameter)) => Self::with_parameter(name, parameter.parse().ok()?),
+            None => Self::built_in().into_iter().find(|it| it.name() == text),
+        }
+    }
+
+    /// The built-in combiner called `name` that has `parameter`.
+    pub fn with_parameter(name: &str, parameter: i128) -> Option<Self> {
+        (name == saturating::NAME).then(|| Self::new(AddSaturating { limit: parameter }))
+    }
+}
+
+impl std::ops::Deref for Combiner {
+    type Target = dyn Combine;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for Combiner {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.parameter() == other.parameter()
+    }
+}
+
+impl Eq for Combiner {}
+
+impl fmt::Display for Combiner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parameter() {
+            Some(parameter) => write!(f, "{}({parameter})", self.name()),
+            None => f.write_str(self.name()),
+        }
+    }
+}
+
+fn held(part: usize) -> Expr {
+    Expr::Operand(Operand::Held(part))
+}
+
+fn incoming(part: usize) -> Expr {
+    Expr::Operand(Operand::Incoming(part))
+}
+
+fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::binary(op, left, right, Span::default())
+}
+
+/// The type of a tuple of one.
+fn only(types: &[Type]) -> Option<Type> {
+    match types {
+        [ty] => Some(*ty),
+        _ => None,
+    }
+}
+
+fn is_number(ty: Type) -> bool {
+    ty.is_float() || ty.is_integer()
+}
+
+fn number(ty: Type, integer: i128, float: f64) -> Option<Value> {
+    if ty.is_float() {
+        Some(Value::float(ty, float))
+    } else {
+        ty.is_integer().then(|| Value::integer(ty, integer))
+    }
+}
+
+/// What loses every strict comparison `x > it`, or `x < it`, by being the least, or the greatest: what a first maximum or
+/// minimum starts with.
+fn extreme(ty: Type, op: CompareOp) -> Option<Value> {
+    let (low, high) = ty.integer_range().unwrap_or_default();
+    match op {
+        CompareOp::Gt | CompareOp::Ge => number(ty, low, f64::NEG_INFINITY),
+        CompareOp::Lt | CompareOp::Le => number(ty, high, f64::INFINITY),
+        CompareOp::Eq | CompareOp::Ne => None,
+    }
+}

@@ -1,0 +1,109 @@
+//! Assignments and reductions.
+
+use super::access::Element;
+use super::combine;
+use super::convert::clif_type;
+use super::function::{Binding, FunctionLowering};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Type, UnaryOp};
+
+/// A place that was found.
+enum Cell {
+    Element(Element),
+    Local(LocalId),
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    pub(super) fn assign(&mut self, place: &'k Place, value: &'k Expr) {
+        let value = self.expr(value);
+        let cell = self.cell(place);
+        self.set(&cell, value);
+    }
+
+    pub(super) fn reduce(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+        let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
+        let (incoming, bodies) = self.incoming(combiner, &types, values);
+        let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
+        let held: Vec<_> = cells
+            .iter()
+            .zip(&types)
+            .map(|(cell, ty)| self.get(cell, *ty))
+            .collect();
+        let combined = combine::apply_all(&mut self.builder, &bodies, &types, &held, &incoming);
+        for (cell, value) in cells.iter().zip(combined) {
+            self.set(cell, value);
+        }
+    }
+
+    fn type_of(&self, place: &Place) -> Type {
+        let kernel = self.program.kernel;
+        match place {
+            Place::Element(access) => kernel.arrays[access.array].element,
+            Place::Local(local) => kernel.locals[*local].ty,
+        }
+    }
+
+    fn cell(&mut self, place: &'k Place) -> Cell {
+        match place {
+            Place::Element(access) => Cell::Element(self.element(access)),
+            Place::Local(local) => Cell::Local(*local),
+        }
+    }
+
+    fn get(&mut self, cell: &Cell, ty: Type) -> Value {
+        match cell {
+            Cell::Element(element) => self.builder.ins().load(
+                clif_type(ty),
+                element.flags,
+                element.address,
+                element.displacement,
+            ),
+            Cell::Local(local) => self.local(*local),
+        }
+    }
+
+    fn set(&mut self, cell: &Cell, value: Value) {
+        match cell {
+            Cell::Element(element) => {
+                self.builder.ins().store(
+                    element.flags,
+                    value,
+                    element.address,
+                    element.displacement,
+                );
+            }
+            Cell::Local(local) => {
+                if let Some(Binding::Mutable(variable)) = self.locals.get(*local).copied() {
+                    self.builder.def_var(variable, value);
+                }
+            }
+        }
+    }
+
+    /// The incoming values and the combiner's bodies; adding a negated number is subtracting it, which saves the sign flip.
+    fn incoming(
+        &mut self,
+        combiner: &Combiner,
+        types: &[Type],
+        values: &'k [Expr],
+    ) -> (Vec<Value>, Vec<Expr>) {
+        let bodies = combiner.bodies(types).unwrap_or_default();
+        if let ([Expr::Unary(UnaryOp::Neg, negated)], [body]) = (values, bodies.as_slice())
+            && let Some(difference) = difference(body)
+        {
+            return (vec![self.expr(negated)], vec![difference]);
+        }
+        let incoming = values.iter().map(|value| self.expr(value)).collect();
+        (incoming, bodies)
+    }
+}
+
+/// `held - incoming`, when `body` is `held + incoming`.
+fn difference(body: &Expr) -> Option<Expr> {
+    let Expr::Binary(BinaryOp::Add, held, incoming, span) = body else {
+        return None;
+    };
+    let is_sum = **held == Expr::Operand(Operand::Held(0))
+        && **incoming == Expr::Operand(Operand::Incoming(0));
+    is_sum.then(|| Expr::Binary(BinaryOp::Sub, held.clone(), incoming.clone(), *span))
+}
