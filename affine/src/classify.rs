@@ -147,6 +147,7 @@ impl<'k> Sum<'k> {
             | Expr::Compare(..)
             | Expr::And(..)
             | Expr::Or(..)
+            | Expr::Call(..)
             | Expr::Operand(_) => Err(OpaqueReason::Logic),
         }
     }

@@ -3,7 +3,7 @@
 //! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
 //! with others the result is some value of the expected type, never a panic.
 
-use crate::{BinaryOp, CompareOp, Type, UnaryOp, Value};
+use crate::{BinaryOp, CompareOp, Function, Type, UnaryOp, Value};
 
 /// An integer division or remainder by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,24 @@ pub fn convert(ty: Type, value: Value) -> Value {
         (Number::F32(value), _) => saturated(ty, f64::from(value)),
         (Number::F64(value), _) => saturated(ty, value),
     }
+}
+
+/// `function` on operands of one float type, as many as it takes.
+pub fn call(function: Function, operands: &[Value]) -> Value {
+    let ty = operands.first().map_or(Type::F64, |it| it.ty());
+    let bits = operands.iter().map(|it| it.bits());
+    let value = match ty {
+        Type::F32 => {
+            let operands: Vec<_> = bits.map(|it| f32::from_bits(it as u32)).collect();
+            function.single().call(&operands).map(Value::f32)
+        }
+        Type::F64 => {
+            let operands: Vec<_> = bits.map(f64::from_bits).collect();
+            function.double().call(&operands).map(Value::f64)
+        }
+        _ => None,
+    };
+    value.unwrap_or_else(|| Value::zero(ty))
 }
 
 enum Number {
@@ -223,6 +241,15 @@ mod tests {
         let converted = convert(Type::F32, Value::i64(value));
         assert_eq!(converted, Value::f32(value as f32));
         assert_ne!(converted, Value::f32(value as f64 as f32));
+    }
+
+    #[test]
+    fn functions_compute_in_the_type_of_their_operands() {
+        let two = [Value::f64(2.0), Value::f64(0.5)];
+        assert_eq!(call(Function::Pow, &two), Value::f64(2_f64.sqrt()));
+        let two = [Value::f32(2.0), Value::f32(0.5)];
+        assert_eq!(call(Function::Pow, &two), Value::f32(2_f32.sqrt()));
+        assert_eq!(call(Function::Pow, &two[..1]), Value::f32(0.0));
     }
 
     #[test]

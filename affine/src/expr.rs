@@ -1,4 +1,4 @@
-use crate::{Access, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
+use crate::{Access, Function, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
 
 /// A scalar computation, evaluated each time its statement runs. Its meaning is C's with what C leaves open defined:
 /// signed arithmetic wraps, a shift count is taken modulo the width, float to integer saturates and NaN gives 0.
@@ -33,6 +33,8 @@ pub enum Expr {
     Select(Box<Self>, Box<Self>, Box<Self>),
     /// Conversion to another type, as C converts; to `bool` it is `!= 0`.
     Cast(Type, Box<Self>),
+    /// A function of `<math.h>` on as many operands as it takes, all of one float type, which is also that of the result.
+    Call(Function, Vec<Self>),
 }
 
 /// The operands of a combiner's bodies, each with the number of the part of the tuple that it is.
@@ -182,6 +184,7 @@ impl Expr {
             Self::Compare(..) | Self::And(..) | Self::Or(..) => Type::Bool,
             Self::Select(_, then, _) => then.ty(kernel),
             Self::Cast(ty, _) => *ty,
+            Self::Call(_, operands) => operands.first().map_or(Type::F64, |it| it.ty(kernel)),
         }
     }
 
@@ -194,6 +197,7 @@ impl Expr {
             | Self::And(left, right)
             | Self::Or(left, right) => vec![left, right],
             Self::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+            Self::Call(_, operands) => operands.iter().collect(),
             Self::Constant(_)
             | Self::Iter(_)
             | Self::Param(_)
@@ -212,6 +216,7 @@ impl Expr {
             | Self::And(left, right)
             | Self::Or(left, right) => vec![left, right],
             Self::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+            Self::Call(_, operands) => operands.iter_mut().collect(),
             Self::Constant(_)
             | Self::Iter(_)
             | Self::Param(_)

@@ -39,4 +39,5 @@ pub use kernel::{
 };
 pub use node::{AffineFor, Bound, Condition, Forall, Node, Place, Private, Relation, ScfFor};
 pub use span::Span;
+pub use strew_math::Function;
 pub use types::{Type, Value};

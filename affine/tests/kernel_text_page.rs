@@ -31,12 +31,16 @@ fn the_reserved_words_of_the_page_are_those_that_a_name_cannot_be() {
         .flat_map(|it| it.split('`').skip(1).step_by(2))
         .collect();
     assert_eq!(words.len(), 30);
-    for word in words {
+    let functions = strew_affine::Function::ALL.iter().map(|it| it.name());
+    for word in words.into_iter().chain(functions) {
         let with = |name: &str| text::parse(&format!("kernel @k({name}: i64) {{ }}"));
         assert!(with(word).is_err(), "{word}");
         let quoted = format!("`{word}`");
         let kernel = with(&quoted).expect("a name between backquotes");
         assert!(kernel[0].to_string().contains(&quoted));
+    }
+    for function in strew_affine::Function::ALL {
+        assert!(PAGE.contains(&format!("`{function}`")), "{function}");
     }
     for free in ["min", "max", "add", "auto", "affine", "scf", "for", "if"] {
         let kernel = text::parse(&format!("kernel @k({free}: i64) {{ }}")).expect("a free name");

@@ -5,8 +5,8 @@ use strew_affine::interpret::{Argument, ForallOrder, interpret};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, BinaryOp, Bound, Combiner, CompareOp, Condition,
-    Expr, Forall, Iter, IterId, Kernel, Local, LocalId, Node, Overflow, Parameter, Place, Private,
-    Relation, Scalar, ScalarId, ScfFor, Span, Subscript, Type, UnaryOp, Value, text,
+    Expr, Forall, Function, Iter, IterId, Kernel, Local, LocalId, Node, Overflow, Parameter, Place,
+    Private, Relation, Scalar, ScalarId, ScfFor, Span, Subscript, Type, UnaryOp, Value, text,
 };
 
 const SIZE: i64 = 7;
@@ -432,6 +432,12 @@ impl Generator {
                 Ok(Expr::select(condition, then, otherwise))
             }
             _ if ty == Type::Bool => self.truth(deeper),
+            4 if ty.is_float() && self.chance(50) => {
+                let function = self.pick(Function::ALL).unwrap_or(Function::Sqrt);
+                let count = 0..function.operand_count();
+                let operands: Result<_, _> = count.map(|_| self.value(ty, deeper)).collect();
+                Ok(Expr::Call(function, operands?))
+            }
             4 => {
                 let operand = self.value(ty, deeper)?;
                 let is_bits = ty.is_integer() && self.chance(50);

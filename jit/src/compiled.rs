@@ -4,7 +4,7 @@ use crate::CompileError;
 use crate::call::ArgumentFacts;
 use crate::facts::{Checks, Facts};
 use crate::isa::Target;
-use crate::lower::{self, LOCAL_ARRAY, Lowered, RUN_FORALL};
+use crate::lower::{self, LOCAL_ARRAY, Lowered, RUN_FORALL, define_symbols};
 use crate::site::Site;
 use cranelift_codegen::Context;
 use cranelift_jit::{JITBuilder, JITModule};
@@ -146,6 +146,7 @@ fn module(options: &Options) -> Result<JITModule, CompileError> {
     let mut builder = JITBuilder::with_isa(options.target.isa()?, default_libcall_names());
     builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
+    define_symbols(&mut builder);
     Ok(JITModule::new(builder))
 }
 

@@ -8,5 +8,6 @@ mod engines;
 mod generators;
 mod golden;
 mod kernels;
+mod math;
 mod random;
 mod random_c;

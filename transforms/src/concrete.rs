@@ -451,6 +451,13 @@ impl<'k> Run<'k> {
                 Some(self.expr(chosen)?)
             }
             Expr::Cast(ty, operand) => Some(evaluate::convert(*ty, self.expr(operand)?)),
+            Expr::Call(function, operands) => {
+                let mut values = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    values.push(self.expr(operand)?);
+                }
+                Some(evaluate::call(*function, &values))
+            }
         };
         value.ok_or(Stopped)
     }

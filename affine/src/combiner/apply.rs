@@ -35,6 +35,10 @@ fn value_of(body: &Expr, held: &[Value], incoming: &[Value]) -> Value {
         Expr::Select(condition, then, _) if holds(condition) => on(then),
         Expr::Select(_, _, otherwise) => on(otherwise),
         Expr::Cast(ty, operand) => evaluate::convert(*ty, on(operand)),
+        Expr::Call(function, operands) => {
+            let operands: Vec<_> = operands.iter().map(on).collect();
+            evaluate::call(*function, &operands)
+        }
         Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Value::i64(0),
     }
 }

@@ -36,6 +36,10 @@ impl<'k> Machine<'k> {
                 self.expr(if holds { then } else { otherwise })
             }
             Expr::Cast(ty, operand) => Ok(evaluate::convert(*ty, self.expr(operand)?)),
+            Expr::Call(function, operands) => {
+                let operands: Result<Vec<_>, _> = operands.iter().map(|it| self.expr(it)).collect();
+                Ok(evaluate::call(*function, &operands?))
+            }
         }
     }
 

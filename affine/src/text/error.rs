@@ -1,5 +1,5 @@
 use crate::verify::MAX_NESTING;
-use crate::{Span, Type};
+use crate::{Function, Span, Type};
 use std::fmt;
 
 /// What is wrong with a kernel text, and where.
@@ -57,6 +57,13 @@ pub enum ParseErrorKind {
         /// The number of its dimensions.
         expected: usize,
         /// The number of subscripts.
+        found: usize,
+    },
+    /// More or fewer operands than a function takes.
+    WrongOperandCount {
+        /// The function.
+        function: Function,
+        /// How many it is given.
         found: usize,
     },
     /// An expression of the wrong type.
@@ -141,6 +148,11 @@ impl fmt::Display for ParseErrorKind {
             } => write!(
                 f,
                 "`{array}` has {expected} dimensions, but {found} subscripts are given"
+            ),
+            Self::WrongOperandCount { function, found } => write!(
+                f,
+                "`{function}` takes {} operands, but {found} are given",
+                function.operand_count()
             ),
             Self::WrongType { expected, found } => write!(
                 f,

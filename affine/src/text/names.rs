@@ -1,6 +1,8 @@
 //! How names are written: plain where that can be read back, between backquotes where it cannot.
 
-/// Words that the grammar keeps for itself. A name that is one of them is written between backquotes.
+use crate::Function;
+
+/// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
 pub(super) const RESERVED: [&str; 30] = [
     "kernel", "in", "step", "private", "merge", "strategy", "identity", "reduce", "let", "var",
     "alloc", "else", "true", "false", "inf", "nan", "floordiv", "ceildiv", "mod", "bool", "i8",
@@ -18,6 +20,15 @@ fn is_identifier(name: &str) -> bool {
 
 /// `name` as the text writes it.
 pub(super) fn written(name: &str) -> String {
+    if Function::from_name(name).is_some() {
+        format!("`{name}`")
+    } else {
+        written_combiner(name)
+    }
+}
+
+/// The name of a combiner as the text writes it: where combiners stand, no function can.
+pub(super) fn written_combiner(name: &str) -> String {
     if is_identifier(name) && !RESERVED.contains(&name) {
         name.to_owned()
     } else {

@@ -3,7 +3,7 @@ use super::resolve;
 use super::token::Token;
 use super::tree::{Infix, Name, Tree, TreeKind};
 use crate::verify::MAX_NESTING;
-use crate::{Kernel, Span};
+use crate::{Function, Kernel, Span};
 use lalrpop_util::{ErrorRecovery, ParseError as Rejected, lalrpop_mod};
 use logos::Logos;
 use std::cell::Cell;
@@ -89,6 +89,13 @@ fn tokens(source: &str) -> Result<(Vec<Spanned<'_>>, Vec<ParseError>), Vec<Parse
             }
             Token::Unknown
         });
+        let token = match token {
+            // Between backquotes it is a name.
+            Token::Name(name) if name.len() == range.len() => {
+                Function::from_name(name).map_or(token, Token::Function)
+            }
+            other => other,
+        };
         if nesting.is_too_deep_after(token) {
             let kind = ParseErrorKind::TooDeep;
             return Err(vec![ParseError { span, kind }]);
@@ -296,6 +303,10 @@ mod tests {
         prints_back("let a: f32 = 3.4028235e38 + 1e-45");
         prints_back("let a: bool = f32(0.5) < 1.5");
         prints_back("let a: i64 = -9223372036854775808");
+        prints_back("let a: f64 = sqrt(x[0, 0]) * pow(x[0, 1], 2.0) + fma(1.0, f64(w), -0.5)");
+        prints_back("let a: bool = atan2(1.0, f64(n)) < 0.5 && exp(1.5) < sin(f64(n))");
+        prints_back("let a: bool = hypot(0.5, 1.5) < cbrt(w) || fabs(w) < 2.5");
+        prints_as("let a: f64 = log(2,)", "let a: f64 = log(2.0)");
         prints_as("let a: f64 = 2", "let a: f64 = 2.0");
         prints_as("let a: i64 = ((n))", "let a: i64 = n");
     }
@@ -318,7 +329,7 @@ mod tests {
 
     #[test]
     fn names_that_the_grammar_keeps_stand_between_backquotes() {
-        let text = "kernel @`in`(`step`: i64, max: i64, `f32`: f32[`step`]) {\n  affine.for `private` in 0..`step` {\n    `f32`[`private`] = 0.0\n  }\n}\n";
+        let text = "kernel @`in`(`step`: i64, max: i64, `f32`: f32[`step`], `exp`: f32) {\n  affine.for `private` in 0..`step` {\n    `f32`[`private`] = exp(`exp`)\n  }\n}\n";
         assert_eq!(kernel(text).to_string(), text);
     }
 
@@ -380,6 +391,15 @@ mod tests {
                 "n + m: the operands have different types, i64 and i32; convert one of them",
             ),
             ("x[0] = x[0] % 2.0", "x[0] % 2.0: `%` is not defined on f64"),
+            (
+                "x[0] = pow(x[0])",
+                "pow(x[0]): `pow` takes 2 operands, but 1 are given",
+            ),
+            ("x[0] = sqrt(n)", "sqrt(n): `sqrt` is not defined on i64"),
+            (
+                "x[0] = fmax(x[0], f32(n))",
+                "fmax(x[0], f32(n)): the operands have different types, f64 and f32; convert one of them",
+            ),
             (
                 "x[0.5] = 1.0",
                 "0.5: a subscript is an integer, but this has type f64",

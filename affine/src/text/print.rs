@@ -1,4 +1,4 @@
-use super::names::written;
+use super::names::{written, written_combiner};
 use super::print_affine::Order;
 use super::print_expr::Context;
 use crate::{
@@ -247,7 +247,7 @@ fn step(step: i64) -> String {
 }
 
 fn combiner(combiner: &Combiner) -> String {
-    let name = written(combiner.name());
+    let name = written_combiner(combiner.name());
     match combiner.parameter() {
         Some(parameter) => format!("{name}({parameter})"),
         None => name,

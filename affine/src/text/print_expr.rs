@@ -1,6 +1,8 @@
 use super::names::written;
 use super::print::Printer;
-use crate::{Access, BinaryOp, CompareOp, Expr, Kernel, Operand, Subscript, Type, UnaryOp, Value};
+use crate::{
+    Access, BinaryOp, CompareOp, Expr, Function, Kernel, Operand, Subscript, Type, UnaryOp, Value,
+};
 
 /// What the place that an expression stands in says about its type, and with it about the bare literals in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,7 +86,16 @@ impl Printer<'_> {
                 (format!("{condition} ? {then} : {otherwise}"), SELECT)
             }
             Expr::Cast(ty, operand) => (self.cast(*ty, operand), PRIMARY),
+            Expr::Call(function, operands) => (self.call(*function, operands, context), PRIMARY),
         }
+    }
+
+    /// An operand whose type shows gives the bare literals in all of them theirs.
+    fn call(&self, function: Function, operands: &[Expr], context: Context) -> String {
+        let shown = operands.iter().find(|it| is_self_typed(it));
+        let context = shown.map_or(context, |it| Context::Known(it.ty(self.kernel)));
+        let texts: Vec<_> = operands.iter().map(|it| self.expr(it, context)).collect();
+        format!("{function}({})", texts.join(", "))
     }
 
     fn cast(&self, ty: Type, operand: &Expr) -> String {
@@ -210,6 +221,7 @@ fn is_self_typed(expr: &Expr) -> bool {
         Expr::Binary(_, left, right, _) | Expr::Select(_, left, right) => {
             is_self_typed(left) || is_self_typed(right)
         }
+        Expr::Call(_, operands) => operands.iter().any(is_self_typed),
         Expr::Iter(_)
         | Expr::Param(_)
         | Expr::Local(_)

@@ -1,4 +1,4 @@
-use crate::Type;
+use crate::{Function, Type};
 use logos::Logos;
 use std::fmt;
 
@@ -10,6 +10,8 @@ pub(super) enum Token<'a> {
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     #[regex("`[^`\n]+`", |lexer| lexer.slice().trim_matches('`'))]
     Name(&'a str),
+    /// Written as a name that is the function's.
+    Function(Function),
     #[regex("[0-9]+")]
     Integer(&'a str),
     #[regex(r"[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]

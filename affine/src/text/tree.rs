@@ -1,6 +1,6 @@
 //! What the grammar builds: names not yet looked up, literals without a type.
 
-use crate::{BinaryOp, CompareOp, Span, Type, UnaryOp};
+use crate::{BinaryOp, CompareOp, Function, Span, Type, UnaryOp};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name<'a> {
@@ -142,6 +142,7 @@ pub(super) enum TreeKind<'a> {
     Infix(Infix, Box<Tree<'a>>, Box<Tree<'a>>),
     Select(Box<Tree<'a>>, Box<Tree<'a>>, Box<Tree<'a>>),
     Cast(Type, Box<Tree<'a>>),
+    Call(Function, Vec<Tree<'a>>),
     /// Parentheses: `-(5)` negates a constant, `-5` is one.
     Group(Box<Tree<'a>>),
     /// Reported already.
@@ -178,7 +179,9 @@ impl<'a> TreeKind<'a> {
         let deepest = |trees: &[&Tree<'_>]| trees.iter().map(|it| it.depth).max().unwrap_or(0);
         1 + match self {
             Self::Literal(_) | Self::Bool(_) | Self::Name(_) | Self::Error => 0,
-            Self::Index(_, subscripts) => deepest(&subscripts.iter().collect::<Vec<_>>()),
+            Self::Index(_, trees) | Self::Call(_, trees) => {
+                deepest(&trees.iter().collect::<Vec<_>>())
+            }
             Self::Unary(_, operand) | Self::Cast(_, operand) | Self::Group(operand) => {
                 operand.depth
             }

@@ -1,7 +1,7 @@
 use super::{EntityKind, MAX_NESTING, Verifier, ViolationKind};
 use crate::{
-    Access, AffineExpr, Array, ArrayId, BinaryOp, Expr, Factor, Iter, IterId, Local, LocalId,
-    Operand, Scalar, ScalarId, Subscript, Type, UnaryOp, Variable,
+    Access, AffineExpr, Array, ArrayId, BinaryOp, Expr, Factor, Function, Iter, IterId, Local,
+    LocalId, Operand, Scalar, ScalarId, Subscript, Type, UnaryOp, Variable,
 };
 use la_arena::{Arena, Idx};
 
@@ -212,7 +212,26 @@ impl<'k> Verifier<'k> {
                 inside(self, operand);
                 Some(*ty)
             }
+            Expr::Call(function, operands) => {
+                let types: Vec<_> = operands.iter().map(|it| inside(self, it)).collect();
+                self.call(*function, &types)
+            }
         }
+    }
+
+    fn call(&mut self, function: Function, types: &[Option<Type>]) -> Option<Type> {
+        if types.len() != function.operand_count() {
+            self.report(ViolationKind::WrongOperandCount {
+                function,
+                found: types.len(),
+            });
+        }
+        let (first, others) = types.split_first()?;
+        let ty = others
+            .iter()
+            .try_fold((*first)?, |ty, other| self.operands(Some(ty), *other))?;
+        self.defined(function.name(), ty.is_float(), ty);
+        Some(ty)
     }
 
     fn leaf(&mut self, leaf: &Expr, within: Within<'_>, depth: usize) -> Option<Type> {

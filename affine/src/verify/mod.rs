@@ -10,7 +10,7 @@
 //!   parameter listed once.
 //!
 //! *Types*
-//! * Operands have the types that [`Expr`] asks for, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
+//! * Operands have the types that [`Expr`] asks for, functions as many as they take, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
 //! * There are as many subscripts as dimensions, at least one; a computed subscript is an integer.
 //! * The variables of affine expressions are integer parameters and iterators in scope; extents and the divisors of affine
 //!   divisions are over parameters alone.
@@ -425,7 +425,7 @@ impl<'k> Verifier<'k> {
 mod tests {
     use super::*;
     use crate::test_kernels::{at, chunked_segment_sum, for_loop, iter, scalar, segment_sum};
-    use crate::{AffineExpr, Combine, CompareOp, Operand, Subscript, Value, text};
+    use crate::{AffineExpr, Combine, CompareOp, Function, Operand, Subscript, Value, text};
 
     fn read(body: &str) -> Kernel {
         let head = "kernel @k(n: i64, m: i32, w: f64, x: f64[n], y: f64[n], seg: i32[n])";
@@ -601,6 +601,19 @@ mod tests {
             Span::default(),
         );
         assert_eq!(set_value(bits), "`&` is not defined on f64");
+        let called = |operands| set_value(Expr::Call(Function::Hypot, operands));
+        assert_eq!(
+            called(vec![half.clone()]),
+            "`hypot` takes 2 operands, but 1 are given"
+        );
+        assert_eq!(
+            called(vec![one.clone(), one.clone()]),
+            "`hypot` is not defined on i64"
+        );
+        assert_eq!(
+            called(vec![half.clone(), one.clone()]),
+            "the operands have different types, f64 and i64"
+        );
         let chosen = Expr::select(one, half.clone(), half);
         assert_eq!(set_value(chosen), "this has type i64, but bool is needed");
         assert_eq!(

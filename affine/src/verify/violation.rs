@@ -1,4 +1,4 @@
-use crate::{Span, Type};
+use crate::{Function, Span, Type};
 use std::fmt;
 
 /// A broken invariant of a kernel, and where.
@@ -71,6 +71,13 @@ pub enum ViolationKind {
         combiner: String,
         /// The types of its parts.
         types: Vec<Type>,
+    },
+    /// More or fewer operands than a function takes.
+    WrongOperandCount {
+        /// The function.
+        function: Function,
+        /// How many it is given.
+        found: usize,
     },
     /// An array or parameter of type `bool`.
     BoolInMemory(String),
@@ -167,6 +174,11 @@ impl fmt::Display for ViolationKind {
                 f,
                 "`{combiner}` has no identity on {}, so nothing can fill a private buffer",
                 listed(types)
+            ),
+            Self::WrongOperandCount { function, found } => write!(
+                f,
+                "`{function}` takes {} operands, but {found} are given",
+                function.operand_count()
             ),
             Self::BoolInMemory(name) => {
                 write!(f, "`{name}` has type bool, which only locals can have")

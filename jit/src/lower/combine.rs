@@ -1,5 +1,6 @@
 //! Combiners: one update, and the merge functions of private buffers.
 
+use super::call::Calls;
 use super::convert::{clif_type, convert};
 use super::operation::{self, vector_of};
 use super::{Program, signature};
@@ -13,6 +14,7 @@ use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
 /// The values of a combiner's `bodies` on operands of `types`, or on vectors of them, lane by lane.
 pub(super) fn apply_all(
     builder: &mut FunctionBuilder<'_>,
+    calls: &mut Calls<'_>,
     bodies: &[Expr],
     types: &[Type],
     held: &[Value],
@@ -25,7 +27,7 @@ pub(super) fn apply_all(
     };
     bodies
         .iter()
-        .map(|body| apply(builder, body, operands))
+        .map(|body| apply(builder, calls, body, operands))
         .collect()
 }
 
@@ -56,6 +58,7 @@ impl Operands<'_> {
             Expr::Compare(..) | Expr::And(..) | Expr::Or(..) => Type::Bool,
             Expr::Unary(_, operand) | Expr::Binary(_, operand, ..) => self.type_of(operand),
             Expr::Select(_, then, _) => self.type_of(then),
+            Expr::Call(_, operands) => operands.first().map_or(Type::F64, |it| self.type_of(it)),
             Expr::Operand(Operand::Held(part) | Operand::Incoming(part)) => {
                 self.types.get(*part).copied().unwrap_or(Type::I64)
             }
@@ -64,8 +67,14 @@ impl Operands<'_> {
     }
 }
 
-fn apply(builder: &mut FunctionBuilder<'_>, body: &Expr, operands: Operands<'_>) -> Value {
-    let on = |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, expr, operands);
+fn apply(
+    builder: &mut FunctionBuilder<'_>,
+    calls: &mut Calls<'_>,
+    body: &Expr,
+    operands: Operands<'_>,
+) -> Value {
+    let mut on =
+        |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, calls, expr, operands);
     match body {
         Expr::Operand(operand) => operands.value(builder, *operand),
         Expr::Unary(op, operand) => {
@@ -96,6 +105,11 @@ fn apply(builder: &mut FunctionBuilder<'_>, body: &Expr, operands: Operands<'_>)
             let from = operands.type_of(operand);
             let operand = on(builder, operand);
             convert(builder, operand, from, *to)
+        }
+        Expr::Call(function, values) => {
+            let of = operands.type_of(body);
+            let values: Vec<_> = values.iter().map(|it| on(builder, it)).collect();
+            calls.emit(builder, *function, &values, of)
         }
         Expr::Select(condition, then, otherwise) => {
             let condition = on(builder, condition);
@@ -160,7 +174,7 @@ impl Program<'_> {
             .module
             .declare_function(&name, Linkage::Local, &signature)?;
         let config = self.module.target_config();
-        self.define(id, signature, |_, mut builder| {
+        self.define(id, signature, |program, mut builder| {
             let entry = builder.create_block();
             builder.append_block_params_for_function_params(entry);
             builder.switch_to_block(entry);
@@ -171,7 +185,7 @@ impl Program<'_> {
                     ty,
                     vector: bodies.iter().all(|body| is_vectorizable(body, ty)),
                 };
-                streams.merge(&mut builder, &bodies);
+                streams.merge(&mut builder, &mut program.calls(), &bodies);
             }
             builder.ins().return_(&[]);
             builder.seal_all_blocks();
@@ -195,7 +209,7 @@ struct Streams {
 
 impl Streams {
     /// Emits the loops: whole groups of vectors first, then element by element.
-    fn merge(&self, builder: &mut FunctionBuilder<'_>, bodies: &[Expr]) {
+    fn merge(&self, builder: &mut FunctionBuilder<'_>, calls: &mut Calls<'_>, bodies: &[Expr]) {
         let bytes = self.ty.bytes();
         let size = builder.ins().imul_imm_s(self.elements, i64::from(bytes));
         let zero = builder.ins().iconst(types::I64, 0);
@@ -210,11 +224,12 @@ impl Streams {
             for copy in 0..UNROLL {
                 let at = copy * group / UNROLL;
                 let at = i32::try_from(at).unwrap_or(0);
-                self.step(builder, bodies, addresses, (clif, at));
+                self.step(builder, calls, bodies, addresses, (clif, at));
             }
         });
         self.walk(builder, (whole, size), bytes, |builder, addresses| {
-            self.step(builder, bodies, addresses, (clif_type(self.ty), 0));
+            let place = (clif_type(self.ty), 0);
+            self.step(builder, calls, bodies, addresses, place);
         });
     }
 
@@ -222,6 +237,7 @@ impl Streams {
     fn step(
         &self,
         builder: &mut FunctionBuilder<'_>,
+        calls: &mut Calls<'_>,
         bodies: &[Expr],
         [held_at, incoming_at]: [Value; 2],
         place: (ir::Type, i32),
@@ -230,7 +246,7 @@ impl Streams {
         let (clif, at) = place;
         let incoming = builder.ins().load(clif, flags, incoming_at, at);
         let held = builder.ins().load(clif, flags, held_at, at);
-        for combined in apply_all(builder, bodies, &[self.ty], &[held], &[incoming]) {
+        for combined in apply_all(builder, calls, bodies, &[self.ty], &[held], &[incoming]) {
             builder.ins().store(flags, combined, held_at, at);
         }
     }

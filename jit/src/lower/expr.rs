@@ -1,5 +1,6 @@
 //! Scalar expressions.
 
+use super::call;
 use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
 use super::operation;
@@ -39,6 +40,12 @@ impl FunctionLowering<'_, '_, '_> {
             }
             Expr::Select(condition, then, otherwise) => self.select(condition, then, otherwise),
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
+            Expr::Call(function, operands) => {
+                let ty = expr.ty(self.program.kernel);
+                let operands: Vec<_> = operands.iter().map(|it| self.expr(it)).collect();
+                let mut calls = self.program.calls();
+                calls.emit(&mut self.builder, *function, &operands, ty)
+            }
         }
     }
 
@@ -132,9 +139,9 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Both sides are computed when neither can fault, since a branch that is taken at random costs more than either.
+    /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
-        if !self.can_fault(then) && !self.can_fault(otherwise) {
+        if !self.needs_branch(then) && !self.needs_branch(otherwise) {
             let condition = self.expr(condition);
             let (then, otherwise) = (self.expr(then), self.expr(otherwise));
             return self.builder.ins().select(condition, then, otherwise);
@@ -156,9 +163,10 @@ impl FunctionLowering<'_, '_, '_> {
         result
     }
 
-    /// Whether evaluating `expr` can leave the function.
-    fn can_fault(&self, expr: &Expr) -> bool {
-        let divides = match expr {
+    /// Whether evaluating `expr` can leave the function, or takes long.
+    fn needs_branch(&self, expr: &Expr) -> bool {
+        let here = match expr {
+            Expr::Call(function, _) => call::is_costly(*function),
             Expr::Load(access) => return !self.is_proved(access),
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
                 let nonzero =
@@ -167,11 +175,10 @@ impl FunctionLowering<'_, '_, '_> {
             }
             _ => false,
         };
-        divides
-            || expr
-                .operands()
-                .into_iter()
-                .any(|operand| self.can_fault(operand))
+        here || expr
+            .operands()
+            .into_iter()
+            .any(|operand| self.needs_branch(operand))
     }
 }
 

@@ -7,6 +7,7 @@
 mod access;
 mod affine;
 mod alloc;
+mod call;
 mod checked;
 mod combine;
 mod convert;
@@ -17,9 +18,12 @@ mod loops;
 mod operation;
 mod update;
 
+pub(crate) use call::define_symbols;
+
 use crate::CompileError;
 use crate::facts::{Checks, Facts};
 use crate::site::Site;
+use call::{Calls, MathFunctions};
 use cranelift_codegen::ir::{self, AbiParam, Signature, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
@@ -59,6 +63,7 @@ pub(crate) struct Program<'k> {
     pending: VecDeque<Outlined<'k>>,
     functions: Vec<(FuncId, ir::Function)>,
     merges: Vec<((String, Type), FuncId)>,
+    math: MathFunctions,
     run_forall: FuncId,
     local_array: FuncId,
 }
@@ -83,12 +88,16 @@ pub(crate) fn lower(
         pending: VecDeque::new(),
         functions: Vec::new(),
         merges: Vec::new(),
+        math: MathFunctions::default(),
         run_forall,
         local_array,
     };
     let entry = program.entry()?;
     while let Some(outlined) = program.pending.pop_front() {
         program.outlined(&outlined)?;
+    }
+    if let Some(failure) = program.math.into_failure() {
+        return Err(failure);
     }
     Ok(Lowered {
         module: program.module,
@@ -114,6 +123,14 @@ fn address_signature(module: &JITModule, pointers: usize) -> Signature {
 }
 
 impl<'k> Program<'k> {
+    /// What emits calls of math functions.
+    fn calls(&mut self) -> Calls<'_> {
+        Calls {
+            module: &mut self.module,
+            math: &mut self.math,
+        }
+    }
+
     fn entry(&mut self) -> Result<FuncId, CompileError> {
         let kernel = self.kernel;
         let signature = signature(&self.module, 1);

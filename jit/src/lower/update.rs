@@ -29,7 +29,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .zip(&types)
             .map(|(cell, ty)| self.get(cell, *ty))
             .collect();
-        let combined = combine::apply_all(&mut self.builder, &bodies, &types, &held, &incoming);
+        let mut calls = self.program.calls();
+        let combined = combine::apply_all(
+            &mut self.builder,
+            &mut calls,
+            &bodies,
+            &types,
+            &held,
+            &incoming,
+        );
         for (cell, value) in cells.iter().zip(combined) {
             self.set(cell, value);
         }

@@ -6,7 +6,7 @@
 use crate::common::{BEYOND, Cells, ENDLESS, Given, Outcome, executed, interpreted, kernel, same};
 use std::fmt::Write as _;
 use strew_affine::interpret::ForallOrder;
-use strew_affine::{Type, Value};
+use strew_affine::{Function, Type, Value};
 use strew_jit::{Options, Target, compile};
 use strew_runtime::{Choice, Mode, Settings};
 
@@ -447,6 +447,12 @@ impl Writer {
             }
             _ if ty == "bool" => self.truth(deeper),
             5 if self.dice.chance(40) => format!("(-({}))", self.expr(ty, deeper)),
+            5 if ty.starts_with('f') => {
+                let function = self.dice.pick(Function::ALL);
+                let count = 0..function.operand_count();
+                let operands: Vec<_> = count.map(|_| self.expr(ty, deeper)).collect();
+                format!("{function}({})", operands.join(", "))
+            }
             _ => {
                 let all = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"];
                 let usable = if ty.starts_with('f') { &all[..4] } else { &all };

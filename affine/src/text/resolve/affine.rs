@@ -29,6 +29,7 @@ impl<'a> Resolver<'a> {
             | TreeKind::Unary(..)
             | TreeKind::Select(..)
             | TreeKind::Cast(..)
+            | TreeKind::Call(..)
             | TreeKind::Error => false,
         }
     }

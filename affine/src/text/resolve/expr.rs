@@ -1,7 +1,7 @@
 use super::{Resolver, Symbol};
 use crate::text::error::ParseErrorKind;
 use crate::text::tree::{Infix, Literal, LiteralKind, Name, Tree, TreeKind};
-use crate::{Access, BinaryOp, CompareOp, Expr, Span, Subscript, Type, UnaryOp, Value};
+use crate::{Access, BinaryOp, CompareOp, Expr, Function, Span, Subscript, Type, UnaryOp, Value};
 
 /// An expression and its type. The operands of an operation have been checked to be of one type.
 type Typed = (Expr, Type);
@@ -39,9 +39,44 @@ impl<'a> Resolver<'a> {
                 Some((Expr::select(condition?, then, otherwise), ty))
             }
             TreeKind::Cast(ty, operand) => self.cast(*ty, operand),
+            TreeKind::Call(function, operands) => self.call(*function, operands, hint, tree.span),
             TreeKind::Group(inner) => self.expr(inner, hint),
             TreeKind::Error => None,
         }
+    }
+
+    /// The operands are of one type: each gives the others' literals theirs.
+    fn call(
+        &mut self,
+        function: Function,
+        operands: &[Tree<'a>],
+        hint: Option<Type>,
+        span: Span,
+    ) -> Option<Typed> {
+        let shown = operands.iter().find_map(|it| self.shown_type(it));
+        let hint = shown
+            .or(hint)
+            .filter(|ty| ty.is_float())
+            .or(Some(Type::F64));
+        let typed: Vec<_> = operands.iter().map(|it| self.expr(it, hint)).collect();
+        if operands.len() != function.operand_count() {
+            let found = operands.len();
+            self.report(span, ParseErrorKind::WrongOperandCount { function, found });
+            return None;
+        }
+        let (operands, types): (Vec<_>, Vec<_>) = typed
+            .into_iter()
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .unzip();
+        let ty = *types.first()?;
+        self.defined(function.name(), ty.is_float(), ty, span)?;
+        if let Some(other) = types.into_iter().find(|it| *it != ty) {
+            let (left, right) = (ty, other);
+            self.report(span, ParseErrorKind::OperandsDiffer { left, right });
+            return None;
+        }
+        Some((Expr::Call(function, operands), ty))
     }
 
     fn name(&mut self, name: &str, span: Span) -> Option<Typed> {
@@ -208,6 +243,7 @@ impl<'a> Resolver<'a> {
                 self.shown_type(left).or_else(|| self.shown_type(right))
             }
             TreeKind::Cast(ty, _) => Some(*ty),
+            TreeKind::Call(_, operands) => operands.iter().find_map(|it| self.shown_type(it)),
         }
     }
 
@@ -284,6 +320,7 @@ fn literal_type(tree: &Tree<'_>) -> Option<Type> {
         TreeKind::Literal(literal) => Some(default_type(literal.kind)),
         TreeKind::Unary(_, operand) | TreeKind::Group(operand) => literal_type(operand),
         TreeKind::Infix(_, left, _) | TreeKind::Select(_, left, _) => literal_type(left),
+        TreeKind::Call(..) => Some(Type::F64),
         _ => None,
     }
 }

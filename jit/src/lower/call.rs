@@ -1,0 +1,122 @@
+//! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
+
+use super::convert::clif_type;
+use crate::CompileError;
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module};
+use strew_affine::{Function, Type};
+
+/// The math functions that one kernel calls.
+#[derive(Default)]
+pub(crate) struct MathFunctions {
+    declared: Vec<((Function, Type), FuncId)>,
+    /// Why a function could not be declared; lowering then fails as a whole.
+    failure: Option<CompileError>,
+}
+
+/// Tells `builder` where the functions are.
+pub(crate) fn define_symbols(builder: &mut JITBuilder) {
+    for function in Function::ALL.iter().copied() {
+        builder.symbol(symbol(function, Type::F64), function.double().address());
+        builder.symbol(symbol(function, Type::F32), function.single().address());
+    }
+}
+
+/// C's own name, which is also the one that the code generator uses for what it has no instruction for.
+fn symbol(function: Function, ty: Type) -> String {
+    match ty {
+        Type::F32 => format!("{function}f"),
+        _ => function.name().to_owned(),
+    }
+}
+
+impl MathFunctions {
+    /// The first failure, if there was one.
+    pub(super) fn into_failure(self) -> Option<CompileError> {
+        self.failure
+    }
+
+    fn declare(&mut self, module: &mut JITModule, function: Function, ty: Type) -> Option<FuncId> {
+        let key = (function, ty);
+        if let Some((_, id)) = self.declared.iter().find(|(known, _)| *known == key) {
+            return Some(*id);
+        }
+        let mut signature = module.make_signature();
+        signature.params = vec![AbiParam::new(clif_type(ty)); function.operand_count()];
+        signature.returns.push(AbiParam::new(clif_type(ty)));
+        match module.declare_function(&symbol(function, ty), Linkage::Import, &signature) {
+            Ok(id) => {
+                self.declared.push((key, id));
+                Some(id)
+            }
+            Err(error) => {
+                self.failure.get_or_insert(error.into());
+                None
+            }
+        }
+    }
+}
+
+/// What emitting a call needs beside the function under construction.
+pub(super) struct Calls<'p> {
+    pub(super) module: &'p mut JITModule,
+    pub(super) math: &'p mut MathFunctions,
+}
+
+impl Calls<'_> {
+    /// `function` on scalars of the float type `ty`.
+    pub(super) fn emit(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        function: Function,
+        operands: &[Value],
+        ty: Type,
+    ) -> Value {
+        if let Some(value) = instruction(builder, function, operands) {
+            return value;
+        }
+        let Some(id) = self.math.declare(self.module, function, ty) else {
+            return builder.ins().iconst(types::I64, 0);
+        };
+        let callee = self.module.declare_func_in_func(id, builder.func);
+        let call = builder.ins().call(callee, operands);
+        builder.inst_results(call)[0]
+    }
+}
+
+/// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits.
+fn instruction(
+    builder: &mut FunctionBuilder<'_>,
+    function: Function,
+    operands: &[Value],
+) -> Option<Value> {
+    match (function, operands) {
+        (Function::Sqrt, &[x]) => Some(builder.ins().sqrt(x)),
+        (Function::Fabs, &[x]) => Some(builder.ins().fabs(x)),
+        (Function::Floor, &[x]) => Some(builder.ins().floor(x)),
+        (Function::Ceil, &[x]) => Some(builder.ins().ceil(x)),
+        (Function::Trunc, &[x]) => Some(builder.ins().trunc(x)),
+        (Function::Rint | Function::Nearbyint, &[x]) => Some(builder.ins().nearest(x)),
+        (Function::Copysign, &[x, y]) => Some(builder.ins().fcopysign(x, y)),
+        (Function::Fma, &[x, y, z]) => Some(builder.ins().fma(x, y, z)),
+        _ => None,
+    }
+}
+
+/// Whether calling `function` costs more than a branch that is taken at random.
+pub(super) fn is_costly(function: Function) -> bool {
+    !matches!(
+        function,
+        Function::Sqrt
+            | Function::Fabs
+            | Function::Floor
+            | Function::Ceil
+            | Function::Trunc
+            | Function::Rint
+            | Function::Nearbyint
+            | Function::Copysign
+            | Function::Fma
+    )
+}
