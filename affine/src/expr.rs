@@ -123,6 +123,18 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
+    /// The operator that holds exactly where this one does not, NaNs aside.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::Lt => Self::Ge,
+            Self::Le => Self::Gt,
+            Self::Gt => Self::Le,
+            Self::Ge => Self::Lt,
+        }
+    }
+
     /// The operator in the kernel text, which is C's.
     pub fn symbol(self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 //! Name resolution fills in which declaration a name means and numbers the loops; nothing else changes the tree after the
 //! parser made it.
 
+use crate::flow::Flow;
 use crate::token::TypeWord;
 use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Value};
 
@@ -212,6 +213,8 @@ pub struct Statement {
     pub span: Span,
     /// How many statements contain each other here.
     pub(crate) depth: usize,
+    /// How it can end.
+    pub(crate) flow: Flow,
 }
 
 /// `case value:` or `default:`

@@ -12,6 +12,7 @@ pub mod ast;
 mod ast_print;
 mod diagnostic;
 mod expected;
+mod flow;
 mod literal;
 mod lower;
 mod parse;

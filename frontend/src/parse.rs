@@ -13,6 +13,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostics;
 use crate::expected;
+use crate::flow::Flow;
 use crate::preprocess::{self, Spanned};
 use crate::problem::Problem;
 use crate::splice::Spliced;
@@ -450,6 +451,7 @@ impl<'a> Session<'a> {
             labels: Vec::new(),
             cases: Vec::new(),
             depth: depth.unwrap_or_default() + 1,
+            flow: Flow::of(&kind),
             kind,
             span,
         };
@@ -457,6 +459,7 @@ impl<'a> Session<'a> {
             self.refuse_depth(STATEMENT_DEPTH_LIMIT, span);
             statement.kind = StatementKind::Invalid;
             statement.depth = 1;
+            statement.flow = Flow::ON;
         }
         statement
     }

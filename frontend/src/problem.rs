@@ -179,6 +179,30 @@ pub enum Problem {
     },
     /// A statement that computes something and drops it.
     NoEffect,
+    /// A statement that control never comes to.
+    Unreachable,
+    /// `break` or `continue` with nothing around it to leave.
+    JumpNowhere(&'static str),
+    /// `return;` in a function that returns a value.
+    ReturnWithoutValue,
+    /// `return value;` in a function that is `void`.
+    ReturnFromVoid,
+    /// A function that returns a value and ends without `return`.
+    MissingReturn {
+        /// The function.
+        function: String,
+    },
+    /// A `switch` on a value of floating type.
+    SwitchNotInteger {
+        /// The type of the value.
+        ty: Type,
+    },
+    /// A `case` label that is not an integer constant.
+    CaseNotConstant,
+    /// A label that the `switch` has already.
+    DuplicateCase,
+    /// `case` or `default` that no `switch` is directly around.
+    MisplacedCase,
 }
 
 /// What is wrong with a number.
@@ -224,12 +248,8 @@ pub enum DirectiveFault {
 pub enum Unsupported {
     /// A keyword or operator of C, as written.
     Word(String),
-    /// `break` or `continue`.
-    Jump(&'static str),
-    /// `return` anywhere.
-    Return,
-    /// `switch`, or a `case` or `default` label.
-    Switch,
+    /// A declaration between the labels of a `switch`.
+    DeclarationInSwitch,
     /// `goto`
     Goto,
     /// `_Bool` or `bool`.
@@ -273,15 +293,19 @@ pub enum Uncounted {
     BoundChanges,
     /// The iterator could wrap around before it reaches the bound.
     MayWrap,
+    /// `break` or `return` in the body ends it early.
+    Left,
 }
 
 impl Problem {
     /// Whether kernels can still be made.
     pub fn severity(&self) -> Severity {
         match self {
-            Self::ReadBeforeAssigned { .. } | Self::NoEffect | Self::UnreadHeader { .. } => {
-                Severity::Warning
-            }
+            Self::ReadBeforeAssigned { .. }
+            | Self::NoEffect
+            | Self::UnreadHeader { .. }
+            | Self::Unreachable
+            | Self::MissingReturn { .. } => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -326,6 +350,15 @@ impl Problem {
             Self::ReadBeforeAssigned { .. } => "W001",
             Self::NoEffect => "W002",
             Self::UnreadHeader { .. } => "W010",
+            Self::Unreachable => "W003",
+            Self::MissingReturn { .. } => "W004",
+            Self::JumpNowhere(_) => "E060",
+            Self::ReturnWithoutValue => "E061",
+            Self::ReturnFromVoid => "E062",
+            Self::SwitchNotInteger { .. } => "E063",
+            Self::CaseNotConstant => "E064",
+            Self::DuplicateCase => "E065",
+            Self::MisplacedCase => "E066",
         }
     }
 
@@ -368,6 +401,20 @@ impl Problem {
             Self::ReadBeforeAssigned { .. } => {
                 "its value is 0 until then; write `= 0` if that is meant".to_owned()
             }
+            Self::MissingReturn { .. } => {
+                "it returns 0 then; end it with `return value;`".to_owned()
+            }
+            Self::ReturnWithoutValue => "write `return value;`".to_owned(),
+            Self::ReturnFromVoid => {
+                "write `return;`, or declare the function with the type of the value".to_owned()
+            }
+            Self::SwitchNotInteger { .. } => "write `if … else if …`".to_owned(),
+            Self::CaseNotConstant => {
+                "a label is an integer constant; compare with variables in an `if`".to_owned()
+            }
+            Self::MisplacedCase => {
+                "labels stand directly in the braces of their `switch`".to_owned()
+            }
             _ => return None,
         };
         Some(help)
@@ -406,10 +453,7 @@ impl Unsupported {
                 "sizeof" => "write the number of bytes",
                 _ => return None,
             },
-            Self::Jump("continue") => "put the rest of the body under an `if`",
-            Self::Jump(_) => "write the condition into a `while` loop",
-            Self::Return => "put the statements that follow under an `if`",
-            Self::Switch => "write `if … else if …`",
+            Self::DeclarationInSwitch => "put the statements behind the label into braces",
             Self::Goto => "write a loop or an `if`",
             Self::BoolType => "use `int`",
             Self::Text => return None,
@@ -435,6 +479,7 @@ impl Uncounted {
             Self::IteratorAssigned => "leave the iterator alone in the body",
             Self::BoundChanges => "copy the bound into a `const` local in front of the loop",
             Self::MayWrap => "declare the iterator `int64_t` and compare with `<`",
+            Self::Left => "let it run to its end, or leave the pragma out",
         }
     }
 }
@@ -547,6 +592,24 @@ impl fmt::Display for Problem {
                 write!(f, "`{name}` is read before anything was assigned to it")
             }
             Self::NoEffect => f.write_str("this statement has no effect"),
+            Self::Unreachable => f.write_str("this statement is never reached"),
+            Self::JumpNowhere("continue") => f.write_str("`continue` stands outside of any loop"),
+            Self::JumpNowhere(word) => {
+                write!(f, "`{word}` stands outside of any loop and `switch`")
+            }
+            Self::ReturnWithoutValue => f.write_str("this `return` lacks a value"),
+            Self::ReturnFromVoid => f.write_str("a `void` function returns no value"),
+            Self::MissingReturn { function } => {
+                write!(f, "`{function}` can end without returning a value")
+            }
+            Self::SwitchNotInteger { ty } => {
+                write!(f, "`switch` needs an integer, this is a `{}`", c_name(*ty))
+            }
+            Self::CaseNotConstant => f.write_str("this label is not an integer constant"),
+            Self::DuplicateCase => f.write_str("this `switch` has the label twice"),
+            Self::MisplacedCase => {
+                f.write_str("this label stands outside of the braces of a `switch`")
+            }
         }
     }
 }
@@ -583,9 +646,9 @@ impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(word) => write!(f, "`{word}` is not in the language yet"),
-            Self::Jump(word) => write!(f, "`{word}` is not in the language yet"),
-            Self::Return => f.write_str("`return` is not in the language yet"),
-            Self::Switch => f.write_str("`switch` is not in the language yet"),
+            Self::DeclarationInSwitch => {
+                f.write_str("a declaration between the labels of a `switch` is not in the language")
+            }
             Self::Goto => f.write_str("`goto` is not in the language"),
             Self::BoolType => f.write_str("the type `_Bool` is not in the language yet"),
             Self::Text => f.write_str("string literals are not in the language"),
@@ -630,6 +693,7 @@ impl fmt::Display for Uncounted {
             Self::IteratorAssigned => "its iterator is assigned in its body",
             Self::BoundChanges => "its bound changes while it runs",
             Self::MayWrap => "its iterator may wrap around before it reaches the bound",
+            Self::Left => "`break` or `return` can end it early",
         })
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn resolve(function: &mut Function, diagnostics: &mut Diagnostics) ->
         counting: Vec::new(),
         unassigned: Vec::new(),
         unknown: HashSet::new(),
+        in_switch: false,
         time: 0,
         diagnostics,
     };
@@ -84,6 +85,8 @@ struct Resolver<'d> {
     /// By declaration: a local without an initial value that nothing was assigned to yet.
     unassigned: Vec<bool>,
     unknown: HashSet<String>,
+    /// Whether the next statement is one that a `switch` selects.
+    in_switch: bool,
     time: u32,
     diagnostics: &'d mut Diagnostics,
 }
@@ -153,13 +156,22 @@ impl Resolver<'_> {
     }
 
     fn statement(&mut self, statement: &mut Statement) {
+        let is_labelled = std::mem::take(&mut self.in_switch);
         for case in &mut statement.cases {
             if let Some(value) = &mut case.value {
                 self.expression(value);
             }
+            if !is_labelled {
+                self.diagnostics.report(Problem::MisplacedCase, case.span);
+            }
         }
         match &mut statement.kind {
-            StatementKind::Block(body) => self.scoped(|it| it.statements(body)),
+            StatementKind::Block(body) => self.scoped(|it| {
+                for statement in body {
+                    it.in_switch = is_labelled;
+                    it.statement(statement);
+                }
+            }),
             StatementKind::Declaration(declaration) => self.declaration(declaration),
             StatementKind::Expression(expr) | StatementKind::Return(Some(expr)) => {
                 self.expression(expr);
@@ -176,12 +188,13 @@ impl Resolver<'_> {
                 }
             }
             StatementKind::For(it) => self.scoped(|resolver| resolver.for_loop(it)),
-            StatementKind::While {
-                condition: head,
-                body,
+            StatementKind::While { condition, body } => {
+                self.expression(condition);
+                self.scoped(|it| it.statement(body));
             }
-            | StatementKind::Switch { value: head, body } => {
-                self.expression(head);
+            StatementKind::Switch { value, body } => {
+                self.expression(value);
+                self.in_switch = true;
                 self.scoped(|it| it.statement(body));
             }
             StatementKind::DoWhile { body, condition } => {

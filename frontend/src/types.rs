@@ -13,6 +13,17 @@ pub(crate) struct Named {
     pub(crate) is_const: bool,
 }
 
+/// What a function returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returned {
+    /// It is `void`.
+    Nothing,
+    /// A value of this type.
+    Value(Type),
+    /// Something that an error was reported about.
+    Invalid,
+}
+
 /// Where a type name stands decides which words can be in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {

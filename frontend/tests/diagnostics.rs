@@ -158,10 +158,6 @@ fn several_errors_are_reported_at_once() {
 #[test]
 fn constructs_that_are_not_in_the_language() {
     assert_in_body(&[
-        (
-            "switch (n) { case 1: n = 1; }",
-            "1 E011 `switch` is not in the language yet",
-        ),
         ("goto end;", "1 E011 `goto` is not in the language"),
         (
             "a[0] = sizeof(int);",
@@ -172,15 +168,6 @@ fn constructs_that_are_not_in_the_language() {
             "struct point p;",
             "1 E011 `struct` is not in the language yet",
         ),
-        (
-            "while (n) break;",
-            "11 E011 `break` is not in the language yet",
-        ),
-        (
-            "while (n) continue;",
-            "11 E011 `continue` is not in the language yet",
-        ),
-        ("return;", "1 E011 `return` is not in the language yet"),
         (
             "_Bool b = 1; a[0] = b;",
             "1 E011 the type `_Bool` is not in the language yet",
@@ -363,4 +350,60 @@ fn warnings_leave_the_kernel() {
         codes,
         [("W001", Severity::Warning), ("W002", Severity::Warning)]
     );
+}
+
+#[test]
+fn jumps_and_labels() {
+    assert_in_body(&[
+        (
+            "break;",
+            "1 E060 `break` stands outside of any loop and `switch`",
+        ),
+        (
+            "switch (n) { default: continue; }",
+            "23 E060 `continue` stands outside of any loop",
+        ),
+        ("return n;", "8 E062 a `void` function returns no value"),
+        (
+            "switch (g) { case 1: n = 1; }",
+            "9 E063 `switch` needs an integer, this is a `float`",
+        ),
+        (
+            "switch (n) { case n: n = 1; }",
+            "19 E064 this label is not an integer constant",
+        ),
+        (
+            "switch (n) { case 1: case 2 - 1: n = 1; }",
+            "22 E065 this `switch` has the label twice",
+        ),
+        (
+            "switch (n) { default: default: n = 1; }",
+            "23 E065 this `switch` has the label twice",
+        ),
+        (
+            "case 1: n = 1;",
+            "1 E066 this label stands outside of the braces of a `switch`",
+        ),
+        (
+            "switch (n) { case 1: if (g > 1) { case 2: n = 1; } }",
+            "35 E066 this label stands outside of the braces of a `switch`",
+        ),
+        (
+            "switch (n) { case 1: n = 2; int t = 1; case 3: n = t; }",
+            "29 E011 a declaration between the labels of a `switch` is not in the language",
+        ),
+        ("return; n = 1;", "9 W003 this statement is never reached"),
+        (
+            "for (;;) { if (n) break; else continue; n = 1; }",
+            "41 W003 this statement is never reached",
+        ),
+        (
+            "switch (n) { n = 3; case 1: n = 1; }",
+            "14 W003 this statement is never reached",
+        ),
+        (
+            "#pragma strew tile(i = 2)\nfor (int i = 0; i < n; i++) if (a[i] > g) break;",
+            "15 E051 the loop cannot be scheduled: `break` or `return` can end it early",
+        ),
+    ]);
 }

@@ -5,7 +5,7 @@
 //! of: whatever was evaluated earlier and could see the difference is kept in a `let` in front of that node.
 
 use super::Lowering;
-use super::expression::branch;
+use super::tidy::may_divide_by_zero;
 use super::value::Typed;
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Step};
 use crate::problem::Problem;
@@ -51,18 +51,16 @@ impl Lowering<'_> {
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 let condition = self.expression(condition, body).map(Typed::condition);
-                let (mut first, mut second) = (Vec::new(), Vec::new());
-                self.perform(then, &mut first);
-                self.perform(otherwise, &mut second);
-                body.extend(condition.map(|it| branch(it, first, second)));
+                let first = self.nested(then.span, |it, block| it.perform(then, block));
+                let second = self.nested(otherwise.span, |it, block| it.perform(otherwise, block));
+                body.extend(condition.map(|it| self.when(it, first, second)));
             }
             ExprKind::Binary(op @ (Operator::And | Operator::Or), left, right) => {
                 let left = self.expression(left, body).map(Typed::condition);
-                let mut second = Vec::new();
-                self.perform(right, &mut second);
+                let second = self.nested(right.span, |it, block| it.perform(right, block));
                 body.extend(left.map(|left| match op {
-                    Operator::And => branch(left, second, Vec::new()),
-                    _ => branch(left, Vec::new(), second),
+                    Operator::And => self.when(left, second, Vec::new()),
+                    _ => self.when(left, Vec::new(), second),
                 }));
             }
             ExprKind::Cast(_, operand) if is_void_cast(expr) => self.perform(operand, body),
@@ -328,7 +326,7 @@ fn is_settled(kernel: &Kernel, expr: &Computation) -> bool {
     match expr {
         Computation::Load(_) => false,
         Computation::Local(local) => !kernel.locals[*local].mutable,
-        Computation::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => false,
+        Computation::Binary(op, _, divisor, _) if may_divide_by_zero(*op, divisor) => false,
         other => other
             .operands()
             .into_iter()

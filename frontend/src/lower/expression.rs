@@ -114,9 +114,8 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
         let condition = self.expression(condition, body);
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        let then = self.expression(then, &mut first);
-        let otherwise = self.expression(otherwise, &mut second);
+        let (mut first, then) = self.inside(then);
+        let (mut second, otherwise) = self.inside(otherwise);
         let (condition, then, otherwise) = (condition?, then?, otherwise?);
         if first.is_empty() && second.is_empty() {
             return Some(value::select(condition, then, otherwise));
@@ -125,8 +124,15 @@ impl Lowering<'_> {
         let chosen = self.variable_of("chosen", Typed::constant(Value::zero(ty)), span, body);
         first.push(self.set(chosen, then.convert(ty).expr, span));
         second.push(self.set(chosen, otherwise.convert(ty).expr, span));
-        body.push(branch(condition.condition(), first, second));
+        body.push(self.when(condition.condition(), first, second));
         Some(Typed::any(Computation::Local(chosen), ty))
+    }
+
+    /// The value of an expression, and what it does, for a block inside of the present one.
+    fn inside(&mut self, expr: &Expr) -> (Vec<Node>, Option<Typed>) {
+        let mut value = None;
+        let block = self.nested(expr.span, |it, block| value = it.expression(expr, block));
+        (block, value)
     }
 
     fn cast(&mut self, name: &TypeName, operand: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
@@ -230,8 +236,7 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        let mut inner = Vec::new();
-        let right = self.expression(right, &mut inner);
+        let (mut inner, right) = self.inside(right);
         let (left, right) = (left?.condition(), right?.condition());
         if inner.is_empty() {
             return Some(if is_and {
@@ -248,7 +253,7 @@ impl Lowering<'_> {
         } else {
             (Vec::new(), inner)
         };
-        body.push(branch(left, then, otherwise));
+        body.push(self.when(left, then, otherwise));
         Some(Typed::any(Computation::Local(holds), Type::Bool))
     }
 
@@ -399,32 +404,5 @@ impl Lowering<'_> {
             | Binding::Unset(_)
             | Binding::Let { .. } => None,
         }
-    }
-}
-
-/// `if (condition) then else otherwise`, affine if the condition is.
-pub(super) fn branch(condition: Typed, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
-    let is_inverse = then.is_empty() && !otherwise.is_empty();
-    let (condition, then, otherwise) = if !is_inverse {
-        (condition, then, otherwise)
-    } else {
-        let inverse = value::not(condition.clone());
-        if inverse.known.conditions.is_some() || condition.known.conditions.is_none() {
-            (inverse, otherwise, then)
-        } else {
-            (condition, then, otherwise)
-        }
-    };
-    match condition.known.conditions {
-        Some(conditions) => Node::AffineIf {
-            conditions,
-            then,
-            otherwise,
-        },
-        None => Node::ScfIf {
-            condition: condition.expr,
-            then,
-            otherwise,
-        },
     }
 }

@@ -68,6 +68,9 @@ impl Lowering<'_> {
     }
 
     fn counted<'s>(&mut self, it: &'s For) -> Result<Counted<'s>, Uncounted> {
+        if it.body.flow.leaves() {
+            return Err(Uncounted::Left);
+        }
         let (name, ty, first) = self.start(&it.start).ok_or(Uncounted::Header)?;
         let condition = it.condition.as_ref().ok_or(Uncounted::Header)?;
         let (op, bound) = comparison(condition, name).ok_or(Uncounted::Header)?;
@@ -157,7 +160,7 @@ impl Lowering<'_> {
     /// Whether nothing but the step changes the iterator, and nothing the bound.
     fn check_assignments(&self, id: LoopId, name: &Name, bound: &Expr) -> Result<(), Uncounted> {
         let writes = |name: &Name| match name.declaration {
-            Some(declaration) => self.symbols.writes_in(declaration, id),
+            Some(declaration) => self.active.symbols.writes_in(declaration, id),
             None => 0,
         };
         if writes(name) != 1 {
@@ -194,7 +197,7 @@ impl Lowering<'_> {
         self.attach(statement, iter, &counted.name.text);
         let ty = counted.ty;
         self.bind(counted.name, Binding::Iterator { iter, ty });
-        let block = self.block(&it.body);
+        let block = self.turn(&it.body, None);
         self.bind(counted.name, outside);
         let last = kept.map(|local| (local, counted.final_value(local)));
         body.push(counted.node(iter, block));
@@ -223,7 +226,7 @@ impl Lowering<'_> {
     fn kept_variable(&self, it: &For, name: &Name) -> Option<LocalId> {
         let is_read = name
             .declaration
-            .is_some_and(|id| self.symbols.symbol(id).read_outside_its_loops);
+            .is_some_and(|id| self.active.symbols.symbol(id).read_outside_its_loops);
         match (&it.start, self.binding(name)) {
             (Start::Expression(_), Binding::Variable { local, .. }) if is_read => Some(*local),
             _ => None,

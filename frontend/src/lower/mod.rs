@@ -3,9 +3,11 @@
 mod effect;
 mod expression;
 mod interval;
+mod jump;
 mod loops;
 mod signature;
 mod statement;
+mod switch;
 mod tidy;
 mod value;
 mod while_loop;
@@ -13,8 +15,9 @@ mod while_loop;
 use crate::ast::{DeclarationId, Function, Name};
 use crate::diagnostic::Diagnostics;
 use crate::resolve::Symbols;
-use crate::{Lowered, Pragma};
+use crate::{Lowered, Pragma, types};
 use interval::{Interval, Ranges};
+use jump::{Exit, Target};
 use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use value::{Known, Typed};
 
@@ -30,9 +33,9 @@ pub(crate) fn lower(
 ) -> Lowered {
     let mut lowering = Lowering {
         kernel: Kernel::new(function.name.text.clone(), function.name.span),
-        symbols,
+        active: Activation::new(symbols, types::Returned::Nothing),
         functions,
-        bindings: vec![Binding::Unbound; symbols.len()],
+        nesting: 0,
         ranges: Ranges::default(),
         pragmas: Vec::new(),
         labels: Vec::new(),
@@ -40,7 +43,7 @@ pub(crate) fn lower(
     };
     let mut body = Vec::new();
     lowering.signature(function, &mut body);
-    lowering.statements(&function.body, &mut body);
+    lowering.kernel_body(&function.body, &mut body);
     lowering.kernel.body = body;
     tidy::tidy(&mut lowering.kernel);
     Lowered {
@@ -69,12 +72,38 @@ enum Binding {
     Variable { local: LocalId, is_const: bool },
 }
 
-struct Lowering<'a> {
-    kernel: Kernel,
+/// A function while its statements are lowered.
+struct Activation<'a> {
     symbols: &'a Symbols,
-    functions: &'a FunctionNames,
     /// By declaration.
     bindings: Vec<Binding>,
+    /// The loops and `switch`es around, innermost last.
+    targets: Vec<Target>,
+    exit: Exit,
+}
+
+impl<'a> Activation<'a> {
+    fn new(symbols: &'a Symbols, returned: types::Returned) -> Self {
+        Self {
+            symbols,
+            bindings: vec![Binding::Unbound; symbols.len()],
+            targets: Vec::new(),
+            exit: Exit {
+                returned,
+                result: None,
+                done: None,
+            },
+        }
+    }
+}
+
+struct Lowering<'a> {
+    kernel: Kernel,
+    /// The function whose statements are lowered.
+    active: Activation<'a>,
+    functions: &'a FunctionNames,
+    /// How many blocks contain each other here.
+    nesting: usize,
     ranges: Ranges,
     pragmas: Vec<Pragma>,
     labels: Vec<(IterId, String)>,
@@ -84,7 +113,7 @@ struct Lowering<'a> {
 impl Lowering<'_> {
     fn binding(&self, name: &Name) -> &Binding {
         name.declaration
-            .and_then(|DeclarationId(index)| self.bindings.get(index))
+            .and_then(|DeclarationId(index)| self.active.bindings.get(index))
             .unwrap_or(&Binding::Unbound)
     }
 
@@ -93,14 +122,14 @@ impl Lowering<'_> {
             Some(id) => id,
             None => return,
         };
-        if let Some(slot) = self.bindings.get_mut(index) {
+        if let Some(slot) = self.active.bindings.get_mut(index) {
             *slot = binding;
         }
     }
 
     fn is_assigned(&self, name: &Name) -> bool {
         name.declaration
-            .is_some_and(|id| self.symbols.is_assigned(id))
+            .is_some_and(|id| self.active.symbols.is_assigned(id))
     }
 
     /// The value of a parameter.

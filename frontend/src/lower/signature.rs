@@ -4,7 +4,7 @@ use super::interval::Interval;
 use super::{Binding, Lowering, value};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
 use crate::problem::{Problem, Unsupported};
-use crate::types::{self, Named, Position};
+use crate::types::{self, Named, Position, Returned};
 use strew_affine::{
     AffineExpr, Array, BinaryOp, Expr as Computation, Node, Parameter as KernelParameter, Scalar,
     ScalarId, Type, Variable,
@@ -16,17 +16,21 @@ const LARGEST_ADDRESS_SPACE: i128 = 1 << 56;
 impl Lowering<'_> {
     /// Declares the parameters; those that the function assigns are copied to variables first.
     pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
-        match types::named(&function.returns, Position::Function) {
-            Ok(Named { ty: None, .. }) => {}
-            Ok(_) => {
+        self.active.exit.returned = match types::named(&function.returns, Position::Function) {
+            Ok(Named { ty: None, .. }) => Returned::Nothing,
+            Ok(Named { ty: Some(ty), .. }) => {
                 let function_name = function.name.text.clone();
                 let problem = Problem::NotVoid {
                     function: function_name,
                 };
                 self.diagnostics.report(problem, function.returns.span);
+                Returned::Value(ty)
             }
-            Err(problem) => self.diagnostics.report(problem, function.returns.span),
-        }
+            Err(problem) => {
+                self.diagnostics.report(problem, function.returns.span);
+                Returned::Invalid
+            }
+        };
         for parameter in &function.parameters {
             self.parameter_declaration(parameter, function.parameters.len());
         }

@@ -1,43 +1,17 @@
 //! Statements.
 
-use super::expression;
-use super::value::Typed;
+use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{Declaration, Declarator, Expr, Statement, StatementKind};
 use crate::problem::{Problem, Unsupported};
 use crate::recognize;
 use crate::types::{self, Named, Position};
-use strew_affine::{Node, Span, Type, Value};
+use strew_affine::{CompareOp, Expr as Computation, Node, Type, Value};
 
 impl Lowering<'_> {
-    pub(super) fn statements(&mut self, statements: &[Statement], body: &mut Vec<Node>) {
-        for statement in statements {
-            self.statement(statement, body);
-        }
-    }
-
-    /// The statement as a block of its own.
-    pub(super) fn block(&mut self, statement: &Statement) -> Vec<Node> {
-        let mut block = Vec::new();
-        self.statement(statement, &mut block);
-        block
-    }
-
-    fn statement(&mut self, statement: &Statement, body: &mut Vec<Node>) {
+    pub(super) fn statement(&mut self, statement: &Statement, body: &mut Vec<Node>) {
         let span = statement.span;
-        if !matches!(
-            statement.kind,
-            StatementKind::For(_) | StatementKind::Invalid
-        ) {
-            for pragma in &statement.pragmas {
-                self.diagnostics
-                    .report(Problem::PragmaWithoutLoop, pragma.span);
-            }
-        }
-        if let Some(case) = statement.cases.first() {
-            let problem = Problem::Unsupported(Unsupported::Switch);
-            self.diagnostics.report(problem, case.span);
-        }
+        self.check_prefixes(statement);
         match &statement.kind {
             StatementKind::Empty | StatementKind::Invalid => {}
             StatementKind::Block(statements) => self.statements(statements, body),
@@ -59,26 +33,29 @@ impl Lowering<'_> {
                 body: turn,
                 condition,
             } => self.do_while(turn, condition, span, body),
-            StatementKind::Switch { .. } => {
-                let problem = Problem::Unsupported(Unsupported::Switch);
-                self.diagnostics.report(problem, span);
-            }
+            StatementKind::Switch { value, body: cases } => self.switch(value, cases, span, body),
             StatementKind::Goto(_) => {
                 let problem = Problem::Unsupported(Unsupported::Goto);
                 self.diagnostics.report(problem, span);
             }
-            StatementKind::Break => self.jump("break", span),
-            StatementKind::Continue => self.jump("continue", span),
-            StatementKind::Return(_) => {
-                let problem = Problem::Unsupported(Unsupported::Return);
-                self.diagnostics.report(problem, span);
-            }
+            StatementKind::Break => self.jump(true, span, body),
+            StatementKind::Continue => self.jump(false, span, body),
+            StatementKind::Return(value) => self.return_from(value.as_ref(), span, body),
         }
     }
 
-    fn jump(&mut self, word: &'static str, span: Span) {
-        let problem = Problem::Unsupported(Unsupported::Jump(word));
-        self.diagnostics.report(problem, span);
+    /// Whether what stands in front of the statement means something there.
+    pub(super) fn check_prefixes(&mut self, statement: &Statement) {
+        if matches!(
+            statement.kind,
+            StatementKind::For(_) | StatementKind::Invalid
+        ) {
+            return;
+        }
+        for pragma in &statement.pragmas {
+            self.diagnostics
+                .report(Problem::PragmaWithoutLoop, pragma.span);
+        }
     }
 
     pub(super) fn declaration(&mut self, declaration: &Declaration, body: &mut Vec<Node>) {
@@ -152,14 +129,48 @@ impl Lowering<'_> {
         let condition = self.expression(condition, body).map(Typed::condition);
         let then = self.block(then);
         let otherwise = otherwise.map(|it| self.block(it)).unwrap_or_default();
-        let Some(condition) = condition else {
-            return;
+        body.extend(condition.map(|it| self.when(it, then, otherwise)));
+    }
+
+    /// `if (condition) then else otherwise`: affine if the condition is, a reduction if it is one.
+    pub(super) fn when(&self, condition: Typed, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+        let is_inverse = then.is_empty() && !otherwise.is_empty();
+        let (condition, then, otherwise) = match condition.known.conditions {
+            _ if !is_inverse => (condition, then, otherwise),
+            Some(_) if self.inverted(&condition).known.conditions.is_none() => {
+                (condition, then, otherwise)
+            }
+            _ => (self.inverted(&condition), otherwise, then),
         };
         if otherwise.is_empty()
             && let Some(reduction) = recognize::guarded(&self.kernel, &condition.expr, &then)
         {
-            return body.push(reduction);
+            return reduction;
         }
-        body.push(expression::branch(condition, then, otherwise));
+        match condition.known.conditions {
+            Some(conditions) => Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            },
+            None => Node::ScfIf {
+                condition: condition.expr,
+                then,
+                otherwise,
+            },
+        }
+    }
+
+    /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN is not less than anything,
+    /// and not greater or equal either.
+    fn inverted(&self, condition: &Typed) -> Typed {
+        let mut inverted = value::not(condition.clone());
+        if let Computation::Compare(op, left, right) = &condition.expr
+            && (!left.ty(&self.kernel).is_float() || matches!(op, CompareOp::Eq | CompareOp::Ne))
+        {
+            let (left, right) = ((**left).clone(), (**right).clone());
+            inverted.expr = Computation::compare(op.opposite(), left, right);
+        }
+        inverted
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::Loop;
-use strew_affine::{Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
 
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
@@ -47,13 +47,19 @@ fn remove_unused(body: &mut Vec<Node>, uses: &mut Uses) {
 fn can_fault(expr: &Expr) -> bool {
     let faults = match expr {
         Expr::Load(_) => true,
-        Expr::Binary(op, ..) => matches!(
-            op,
-            strew_affine::BinaryOp::Div | strew_affine::BinaryOp::Rem
-        ),
+        Expr::Binary(op, _, divisor, _) => may_divide_by_zero(*op, divisor),
         _ => false,
     };
     faults || expr.operands().into_iter().any(can_fault)
+}
+
+/// Whether `op` can fault with this right operand.
+pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
+    let is_nonzero = match divisor {
+        Expr::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
+        _ => false,
+    };
+    matches!(op, BinaryOp::Div | BinaryOp::Rem) && !is_nonzero
 }
 
 fn number_locals(kernel: &mut Kernel) {
