@@ -8,10 +8,10 @@ use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
 /// A Rust type that stands for one parameter of a kernel in [`Kernel::typed`].
 ///
 /// Implemented for `&[T]` (arrays that the kernel does not write), `&mut [T]` (arrays that it writes) and `T` (scalars), with
-/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`.
+/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`, `bool`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a kernel's parameter",
-    note = "use `&[T]`, `&mut [T]` or a scalar `T`, with `T` one of i8 … i64, u8 … u64, f32, f64"
+    note = "use `&[T]`, `&mut [T]` or a scalar `T`, with `T` one of i8 … i64, u8 … u64, f32, f64, bool"
 )]
 pub trait ArgumentType: sealed::Sealed {
     /// What a call hands over, with a lifetime of its own for each call.
@@ -58,7 +58,7 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool);
 
 /// A tuple of [`ArgumentType`]s, up to twelve: a kernel's signature in Rust.
 pub trait Signature: sealed::Sealed {

@@ -3,7 +3,7 @@ use std::fmt;
 /// The type of a scalar value or of an array's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// The result of a comparison; never an array element.
+    /// True or false; in memory a byte, of which any but zero reads as true and one is what is stored for it.
     Bool,
     /// Two's complement, 8 bits.
     I8,
@@ -28,8 +28,8 @@ pub enum Type {
 }
 
 impl Type {
-    /// Every type that an array element can have.
-    pub const ELEMENTS: [Self; 10] = [
+    /// The types that are calculated with: all but [`Type::Bool`].
+    pub const NUMBERS: [Self; 10] = [
         Self::I8,
         Self::I16,
         Self::I32,
@@ -42,7 +42,22 @@ impl Type {
         Self::F64,
     ];
 
-    /// Size in bytes as an array element; one for [`Type::Bool`].
+    /// Every type that an array element can have.
+    pub const ELEMENTS: [Self; 11] = [
+        Self::I8,
+        Self::I16,
+        Self::I32,
+        Self::I64,
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::F32,
+        Self::F64,
+        Self::Bool,
+    ];
+
+    /// Size in bytes as an array element.
     pub fn bytes(self) -> u32 {
         match self {
             Self::Bool | Self::I8 | Self::U8 => 1,
@@ -107,9 +122,7 @@ impl Type {
 
     /// The type that the kernel text calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        std::iter::once(Self::Bool)
-            .chain(Self::ELEMENTS)
-            .find(|ty| ty.name() == name)
+        Self::ELEMENTS.into_iter().find(|ty| ty.name() == name)
     }
 }
 

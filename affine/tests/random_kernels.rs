@@ -102,6 +102,18 @@ impl Generator {
     }
 
     fn array_param(&mut self) -> Result<(), Overflow> {
+        let id = self.array()?;
+        self.kernel.params.push(Parameter::Array(id));
+        Ok(())
+    }
+
+    fn alloc(&mut self) -> Result<Node, Overflow> {
+        Ok(Node::Alloc {
+            array: self.array()?,
+        })
+    }
+
+    fn array(&mut self) -> Result<ArrayId, Overflow> {
         let rank = 1 + self.below(2);
         let mut extents = Vec::new();
         for _ in 0..rank {
@@ -118,9 +130,8 @@ impl Generator {
             span: Span::default(),
         };
         let id = self.kernel.arrays.alloc(array);
-        self.kernel.params.push(Parameter::Array(id));
         self.arrays.push(id);
-        Ok(())
+        Ok(id)
     }
 
     fn fresh_iter(&mut self) -> IterId {
@@ -134,17 +145,19 @@ impl Generator {
     }
 
     fn block(&mut self, depth: usize) -> Result<Vec<Node>, Overflow> {
-        let locals = self.locals.len();
+        let (locals, arrays) = (self.locals.len(), self.arrays.len());
         let mut nodes = Vec::new();
         for _ in 0..1 + self.below(3) {
             nodes.push(self.node(depth)?);
         }
         self.locals.truncate(locals);
+        self.arrays.truncate(arrays);
         Ok(nodes)
     }
 
     fn node(&mut self, depth: usize) -> Result<Node, Overflow> {
         match self.below(if depth == 0 { 3 } else { 9 }) {
+            0 if self.chance(30) => self.alloc(),
             0 => self.declaration(),
             1 | 2 => self.update(),
             3 | 4 => self.affine_for(depth),
@@ -278,8 +291,11 @@ impl Generator {
         for target in &arrays {
             let element = self.kernel.arrays[*target].element;
             let extents = self.kernel.arrays[*target].extents.clone();
-            let names = ["add", "min", "max", "mul"];
-            let combiner = self.pick(&names).and_then(Combiner::from_name);
+            let names: &[_] = match element {
+                Type::Bool => &["and", "or", "xor"],
+                _ => &["add", "min", "max", "mul"],
+            };
+            let combiner = self.pick(names).and_then(Combiner::from_name);
             let Some(combiner) = combiner else { continue };
             let name = self.name();
             let buffer = self.kernel.arrays.alloc(Array {

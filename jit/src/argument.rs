@@ -42,6 +42,7 @@ elements! {
     u64 => U64, |value| value;
     f32 => F32, |value| u64::from(value.to_bits());
     f64 => F64, f64::to_bits;
+    bool => Bool, u64::from;
 }
 
 /// An array that a call reads, of any element type.

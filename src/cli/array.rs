@@ -15,6 +15,7 @@ pub(crate) enum Values {
     U64(Vec<u64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Bool(Vec<bool>),
 }
 
 /// Evaluates an expression with a name bound to the vector inside, whatever its element type.
@@ -31,6 +32,7 @@ macro_rules! with_values {
             $crate::cli::array::Values::U64($name) => $body,
             $crate::cli::array::Values::F32($name) => $body,
             $crate::cli::array::Values::F64($name) => $body,
+            $crate::cli::array::Values::Bool($name) => $body,
         }
     };
 }
@@ -52,30 +54,38 @@ pub(crate) struct OutOfMemory {
 }
 
 impl Values {
-    /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as `as` does.
+    /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as `as` does; a `bool` is whether it
+    /// is not zero.
     pub(crate) fn generate(
         ty: Type,
         length: u64,
         mut make: impl FnMut(u64) -> Number,
     ) -> Result<Self, OutOfMemory> {
         macro_rules! build {
-            ($variant:ident, $element:ty) => {{
+            ($variant:ident, $element:ty) => {
+                build!($variant, $element, |number| match number {
+                    Number::Integer(value) => value as $element,
+                    Number::Float(value) => value as $element,
+                })
+            };
+            ($variant:ident, $element:ty, $convert:expr) => {{
                 let mut values: Vec<$element> = Vec::new();
                 let elements =
                     usize::try_from(length).map_err(|_| OutOfMemory { elements: length })?;
                 values
                     .try_reserve_exact(elements)
                     .map_err(|_| OutOfMemory { elements: length })?;
-                values.extend((0..length).map(|index| match make(index) {
-                    Number::Integer(value) => value as $element,
-                    Number::Float(value) => value as $element,
-                }));
+                let convert: fn(Number) -> $element = $convert;
+                values.extend((0..length).map(|index| convert(make(index))));
                 Self::$variant(values)
             }};
         }
         Ok(match ty {
-            // There are no arrays of `bool`; one byte each is what they would be.
-            Type::Bool | Type::U8 => build!(U8, u8),
+            Type::Bool => build!(Bool, bool, |number| match number {
+                Number::Integer(value) => value != 0,
+                Number::Float(value) => value != 0.0,
+            }),
+            Type::U8 => build!(U8, u8),
             Type::I8 => build!(I8, i8),
             Type::I16 => build!(I16, i16),
             Type::I32 => build!(I32, i32),

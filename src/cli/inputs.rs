@@ -172,6 +172,9 @@ fn scalar(kernel: &Kernel, it: &Assignment) -> Result<Value, Failure> {
 fn number(text: &str, ty: Type) -> Result<Value, String> {
     let text = text.trim();
     match ty.integer_range() {
+        Some(_) if ty == Type::Bool && matches!(text, "true" | "false") => {
+            Ok(Value::bool(text == "true"))
+        }
         None => {
             let parsed = match ty {
                 Type::F32 => text.parse().map(Value::f32).ok(),
@@ -238,10 +241,13 @@ mod tests {
         assert_eq!(number("104", Type::I32), Ok(Value::integer(Type::I32, 104)));
         assert_eq!(number("0x10", Type::U8), Ok(Value::integer(Type::U8, 16)));
         assert_eq!(number("0.5", Type::F64), Ok(Value::f64(0.5)));
+        assert_eq!(number("true", Type::Bool), Ok(Value::bool(true)));
+        assert_eq!(number("0", Type::Bool), Ok(Value::bool(false)));
         for (text, ty) in [
             ("300", Type::U8),
             ("-1", Type::U64),
             ("1.5", Type::I32),
+            ("2", Type::Bool),
             ("", Type::F32),
             ("x", Type::F64),
         ] {

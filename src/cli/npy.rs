@@ -40,7 +40,7 @@ impl fmt::Display for NpyError {
             Self::UnknownType { descr } => write!(
                 f,
                 "the elements have type {descr}, which no kernel can take; \
-                 expected one of i1 i2 i4 i8 u1 u2 u4 u8 f4 f8"
+                 expected one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8"
             ),
             Self::OtherType { expected, found } => write!(
                 f,
@@ -175,6 +175,7 @@ fn element_type(dtype: &DType) -> Result<Type, NpyError> {
         return Err(NpyError::UnknownType { descr });
     };
     let found = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Bool, 1) => Type::Bool,
         (TypeChar::Int, 1) => Type::I8,
         (TypeChar::Int, 2) => Type::I16,
         (TypeChar::Int, 4) => Type::I32,
@@ -195,7 +196,8 @@ fn element_type(dtype: &DType) -> Result<Type, NpyError> {
 
 fn numpy_name(ty: Type) -> &'static str {
     match ty {
-        Type::Bool | Type::U8 => "uint8",
+        Type::Bool => "bool",
+        Type::U8 => "uint8",
         Type::I8 => "int8",
         Type::I16 => "int16",
         Type::I32 => "int32",
@@ -221,7 +223,8 @@ fn elements(ty: Type, data: &[u8]) -> Values {
         }};
     }
     match ty {
-        Type::Bool | Type::U8 => read!(U8, u8),
+        Type::Bool => Values::Bool(data.iter().map(|byte| *byte != 0).collect()),
+        Type::U8 => read!(U8, u8),
         Type::I8 => read!(I8, i8),
         Type::I16 => read!(I16, i16),
         Type::I32 => read!(I32, i32),

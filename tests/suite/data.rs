@@ -42,6 +42,7 @@ pub(crate) enum Elements {
     U64(Vec<u64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Bool(Vec<bool>),
 }
 
 /// Evaluates an expression with a name bound to the vector inside.
@@ -58,6 +59,7 @@ macro_rules! with_elements {
             $crate::data::Elements::U64($name) => $body,
             $crate::data::Elements::F32($name) => $body,
             $crate::data::Elements::F64($name) => $body,
+            $crate::data::Elements::Bool($name) => $body,
         }
     };
 }
@@ -67,7 +69,8 @@ impl Elements {
     pub(crate) fn of(ty: Type, values: &[Value]) -> Self {
         let bits = values.iter().map(|it| it.bits());
         match ty {
-            Type::Bool | Type::U8 => Self::U8(bits.map(|it| it as u8).collect()),
+            Type::Bool => Self::Bool(bits.map(|it| it != 0).collect()),
+            Type::U8 => Self::U8(bits.map(|it| it as u8).collect()),
             Type::I8 => Self::I8(bits.map(|it| it as i8).collect()),
             Type::I16 => Self::I16(bits.map(|it| it as i16).collect()),
             Type::I32 => Self::I32(bits.map(|it| it as i32).collect()),

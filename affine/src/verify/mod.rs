@@ -17,7 +17,6 @@
 //! * A combiner is defined on the types it is used at, its bodies have those types and are made of operands and constants and
 //!   divide no integers; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
 //!   its places are different arrays and locals.
-//! * Parameters and arrays are not `bool`.
 //!
 //! *Loops and writes*
 //! * Bounds have at least one alternative, steps are positive.
@@ -130,7 +129,6 @@ impl<'k> Verifier<'k> {
                 } else {
                     self.report(ViolationKind::DeclaredTwice(declared.name.clone()));
                 }
-                self.in_memory(&declared.name, declared.ty);
             }
         }
         // Extents may name scalars that come after their array.
@@ -148,14 +146,7 @@ impl<'k> Verifier<'k> {
         }
     }
 
-    fn in_memory(&mut self, name: &str, ty: Type) {
-        if ty == Type::Bool {
-            self.report(ViolationKind::BoolInMemory(name.to_owned()));
-        }
-    }
-
     fn array(&mut self, array: &crate::Array) {
-        self.in_memory(&array.name, array.element);
         if array.extents.is_empty() {
             self.report(ViolationKind::NoExtent(array.name.clone()));
         }
@@ -497,10 +488,6 @@ mod tests {
                 "scf.forall c in 0..2 private(p: f64[n + 1] = identity(add)) merge(x reduce(add) p) { }",
                 "the private buffer `p` has not the type and extents of its target `x`",
             ),
-            (
-                "scf.if n == 0 { alloc t: bool[2] }",
-                "`t` has type bool, which only locals can have",
-            ),
         ];
         for (body, message) in cases {
             assert_eq!(broken(body, |_| ()), message);
@@ -619,13 +606,6 @@ mod tests {
         assert_eq!(
             set_value(Expr::Operand(Operand::Held(0))),
             "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
-        );
-        let in_memory = broken("", |kernel| {
-            scalar(kernel, "flag", Type::Bool);
-        });
-        assert_eq!(
-            in_memory,
-            "`flag` has type bool, which only locals can have"
         );
         let affine = broken("", |kernel| {
             let w = scalar(kernel, "v", Type::F64);

@@ -79,8 +79,6 @@ pub enum ViolationKind {
         /// How many it is given.
         found: usize,
     },
-    /// An array or parameter of type `bool`.
-    BoolInMemory(String),
     /// More or fewer subscripts than dimensions.
     WrongSubscriptCount {
         /// The array.
@@ -180,9 +178,6 @@ impl fmt::Display for ViolationKind {
                 "`{function}` takes {} operands, but {found} are given",
                 function.operand_count()
             ),
-            Self::BoolInMemory(name) => {
-                write!(f, "`{name}` has type bool, which only locals can have")
-            }
             Self::WrongSubscriptCount {
                 array,
                 expected,

@@ -42,12 +42,22 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn load(&mut self, access: &Access) -> Value {
         let ty = self.program.kernel.arrays[access.array].element;
         let element = self.element(access);
-        self.builder.ins().load(
+        self.read_element(ty, &element)
+    }
+
+    /// The value that `element`, of type `ty`, holds. Any byte but zero is a `bool` that is true.
+    pub(super) fn read_element(&mut self, ty: Type, element: &Element) -> Value {
+        let held = self.builder.ins().load(
             clif_type(ty),
             element.flags,
             element.address,
             element.displacement,
-        )
+        );
+        if ty == Type::Bool {
+            self.builder.ins().icmp_imm_s(IntCC::NotEqual, held, 0)
+        } else {
+            held
+        }
     }
 
     /// An integer element, sign- or zero-extended to 64 bits by the load itself.

@@ -132,6 +132,9 @@ fn apply(
 /// Whether the processor has every operation of `body` on vectors of `ty`.
 fn is_vectorizable(body: &Expr, ty: Type) -> bool {
     let here = match body {
+        // Of vectors, comparisons give masks, which no `bool` is.
+        Expr::Compare(..) if ty == Type::Bool => false,
+        Expr::And(..) | Expr::Or(..) => ty == Type::Bool,
         Expr::Binary(BinaryOp::Mul, ..) => ty.is_float() || matches!(ty.bytes(), 2 | 4),
         Expr::Binary(op, ..) => {
             ty.is_float()

@@ -2,7 +2,6 @@
 
 use super::access::Element;
 use super::combine;
-use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Type, UnaryOp};
@@ -60,12 +59,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn get(&mut self, cell: &Cell, ty: Type) -> Value {
         match cell {
-            Cell::Element(element) => self.builder.ins().load(
-                clif_type(ty),
-                element.flags,
-                element.address,
-                element.displacement,
-            ),
+            Cell::Element(element) => self.read_element(ty, element),
             Cell::Local(local) => self.local(*local),
         }
     }

@@ -34,6 +34,7 @@ pub(crate) enum Cells {
     U64(Vec<u64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Bool(Vec<bool>),
 }
 
 /// Runs `$body` with `$cells` bound to the vector inside.
@@ -50,6 +51,7 @@ macro_rules! on_cells {
             Cells::U64($cells) => $body,
             Cells::F32($cells) => $body,
             Cells::F64($cells) => $body,
+            Cells::Bool($cells) => $body,
         }
     };
 }
@@ -67,7 +69,8 @@ impl Cells {
             Type::U32 => Self::U32(bits.map(|it| it as u32).collect()),
             Type::F32 => Self::F32(bits.map(|it| f32::from_bits(it as u32)).collect()),
             Type::F64 => Self::F64(bits.map(f64::from_bits).collect()),
-            Type::U64 | Type::Bool => Self::U64(bits.collect()),
+            Type::U64 => Self::U64(bits.collect()),
+            Type::Bool => Self::Bool(bits.map(|it| it != 0).collect()),
         }
     }
 

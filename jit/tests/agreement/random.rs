@@ -48,7 +48,7 @@ struct LocalName {
 }
 
 /// The array parameters: names, element types, extents.
-const ARRAYS: [(&str, &str, &[&str]); 8] = [
+const ARRAYS: [(&str, &str, &[&str]); 9] = [
     ("a", "i64", &["n"]),
     ("b", "i32", &["n", "m + 2"]),
     ("c", "u8", &["m + 3"]),
@@ -57,6 +57,12 @@ const ARRAYS: [(&str, &str, &[&str]); 8] = [
     ("f", "u64", &["n + 1"]),
     ("g", "i16", &["n"]),
     ("key", "i32", &["n"]),
+    ("flag", "bool", &["n + 1"]),
+];
+
+/// Element types of local arrays.
+const LOCAL_TYPES: [&str; 9] = [
+    "i64", "i32", "u8", "u64", "i16", "f64", "f32", "i32", "bool",
 ];
 
 const TYPES: [&str; 8] = ["i64", "i32", "u8", "u64", "i16", "f64", "f32", "i32"];
@@ -177,7 +183,7 @@ impl Writer {
     }
 
     fn alloc(&mut self) {
-        let (name, ty) = (self.name(), self.dice.pick(&TYPES));
+        let (name, ty) = (self.name(), self.dice.pick(&LOCAL_TYPES));
         let extents = if self.dice.chance(5) {
             &LARGE
         } else {
@@ -205,9 +211,12 @@ impl Writer {
             }
         };
         let value = self.expr(ty, 3);
-        let combiners = ["add", "add", "mul", "min", "max"];
-        let line = if ty != "bool" && self.dice.chance(60) {
-            format!("{place} reduce({}) {value}", self.dice.pick(&combiners))
+        let combiners: &[_] = match ty {
+            "bool" => &["and", "or", "xor"],
+            _ => &["add", "add", "mul", "min", "max"],
+        };
+        let line = if self.dice.chance(60) {
+            format!("{place} reduce({}) {value}", self.dice.pick(combiners))
         } else {
             format!("{place} = {value}")
         };
@@ -291,9 +300,12 @@ impl Writer {
         while targets.len() > 2 {
             targets.remove(self.dice.below(targets.len()));
         }
-        let combiner = self.dice.pick(&["add", "min", "max", "mul"]);
         let (mut privates, mut merges, mut buffers) = (vec![], vec![], vec![]);
         for ArrayName { name, ty, extents } in &targets {
+            let combiner = match *ty {
+                "bool" => self.dice.pick(&["and", "or", "xor"]),
+                _ => self.dice.pick(&["add", "min", "max", "mul"]),
+            };
             let buffer = self.name();
             let shape = extents.join(", ");
             privates.push(format!("{buffer}: {ty}[{shape}] = identity({combiner})"));
@@ -499,7 +511,7 @@ fn arguments(dice: &mut Dice) -> Vec<Given> {
         scalar(Type::U64, h),
         scalar(Type::U8, w),
     ];
-    let elements = [n, n * (m + 2), m + 3, n, n * 2, n + 1, n, n];
+    let elements = [n, n * (m + 2), m + 3, n, n * 2, n + 1, n, n, n + 1];
     for ((name, ty, _), elements) in ARRAYS.iter().zip(elements) {
         let ty = Type::ELEMENTS.into_iter().find(|it| it.to_string() == *ty);
         let ty = ty.unwrap_or(Type::I64);
