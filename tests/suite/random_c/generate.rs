@@ -3,6 +3,7 @@
 use super::tree::{Array, Block, Expression, Extent, Function, Place, Role, Statement};
 use super::types::spellings;
 use crate::random::Random;
+use std::mem::take;
 use strew::ir::Type;
 
 /// Loops in loops, at most.
@@ -47,6 +48,10 @@ pub(super) struct Generator<'r> {
     pub(super) scopes: Vec<Vec<Local>>,
     /// What must stand before the statement that is being made.
     pub(super) before: Block,
+    /// What that declares and only later statements may speak of.
+    pub(super) late: Vec<Local>,
+    /// Whether the expression that is being made stands only once in the text, so that it may change variables.
+    pub(super) may_change: bool,
     names: usize,
     loops: usize,
 }
@@ -109,6 +114,8 @@ pub(crate) fn function(random: &mut Random, name: String) -> Function {
         arrays,
         scopes: vec![parameters],
         before: Vec::new(),
+        late: Vec::new(),
+        may_change: true,
         names: 0,
         loops: 0,
     };
@@ -172,11 +179,13 @@ impl Generator<'_> {
 
     /// Makes a statement and puts it into `block`, behind what it needs.
     fn push(&mut self, block: &mut Block, make: impl FnOnce(&mut Self) -> Statement) {
-        let outer = std::mem::take(&mut self.before);
+        let outer = (take(&mut self.before), take(&mut self.late));
         let statement = make(self);
         block.append(&mut self.before);
         block.push(statement);
-        self.before = outer;
+        let late = take(&mut self.late);
+        self.scopes.last_mut().expect("a scope").extend(late);
+        (self.before, self.late) = outer;
     }
 
     fn block(&mut self, depth: usize) -> Block {
@@ -194,7 +203,8 @@ impl Generator<'_> {
         match self.random.below(100) {
             0..18 => self.declaration(),
             18..32 => self.assignment(),
-            32..46 => self.store(),
+            32..43 => self.store(),
+            43..46 => Statement::Effect(self.effect()),
             46..64 => self.update(),
             64..78 if is_shallow => self.decision(depth),
             78..92 if is_shallow && self.loops < DEEPEST_NEST => self.counted(depth),
@@ -285,14 +295,42 @@ impl Generator<'_> {
     }
 
     fn store(&mut self) -> Statement {
+        if self.random.percent(10)
+            && let Some(chain) = self.chain()
+        {
+            return chain;
+        }
         let place = self.written();
         let value = self.value_for(place.ty, 4);
         Statement::Assign(place, "", value)
     }
 
+    fn chain(&mut self) -> Option<Statement> {
+        let first = self.unchanging(Self::written);
+        let second = self.unchanging(Self::written);
+        // Where both are the same array, the order of the stores would be open; so would what a subscript reads of the other.
+        let reads = |place: &Place, name: &str| place.to_string()[1..].contains(name);
+        let is_apart = first.name != second.name
+            && !reads(&first, &second.name)
+            && !reads(&second, &first.name);
+        let fits = first.ty.is_float() || !second.ty.is_float();
+        (is_apart && fits).then(|| {
+            let value = self.value_for(second.ty, 2);
+            Statement::Chain(first, second, value)
+        })
+    }
+
     fn update(&mut self) -> Statement {
-        let place = self.written();
+        let place = self.unchanging(Self::written);
         self.reduction(place)
+    }
+
+    /// What `make` makes does the same however often it stands in the text.
+    pub(super) fn unchanging<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.may_change, false);
+        let made = make(self);
+        self.may_change = outer;
+        made
     }
 
     fn written(&mut self) -> Place {

@@ -62,6 +62,13 @@ fn statements(statement: &Statement) -> Vec<Statement> {
             let with = |place| S::Assign(place, operator, value.clone());
             found.extend(places(place).into_iter().map(with));
         }
+        S::Chain(first, second, value) => {
+            found.push(S::Assign(first.clone(), "", value.clone()));
+            found.push(S::Assign(second.clone(), "", value.clone()));
+        }
+        S::Effect(expression) => {
+            found.extend(expressions(expression).into_iter().map(S::Effect));
+        }
         S::Step(place, sign, is_before) => {
             let with = |place| S::Step(place, sign, *is_before);
             found.extend(places(place).into_iter().map(with));
@@ -148,13 +155,13 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
         });
     }
     let children: Vec<&E> = match expression {
-        E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) => vec![a],
-        E::Binary(_, a, b) => vec![a, b],
+        E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) | E::Assigned(_, _, _, a) => vec![a],
+        E::Binary(_, a, b) | E::Comma(a, b) => vec![a, b],
         E::Quotient {
             dividend, divisor, ..
         } => vec![dividend, divisor],
         E::Conditional(a, b, c) => vec![a, b, c],
-        E::Literal(..) | E::Variable(..) | E::Truncated(..) => Vec::new(),
+        E::Literal(..) | E::Variable(..) | E::Truncated(..) | E::Stepped(..) => Vec::new(),
         E::Element(place) => {
             found.extend(places(place).into_iter().map(E::Element));
             Vec::new()
@@ -169,13 +176,23 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
         for smaller in expressions(child) {
             let mut changed = expression.clone();
             match (&mut changed, position) {
-                (E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _), _)
-                | (E::Binary(_, a, _) | E::Quotient { dividend: a, .. }, 0)
-                | (E::Binary(_, _, a) | E::Quotient { divisor: a, .. }, _)
+                (
+                    E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) | E::Assigned(_, _, _, a),
+                    _,
+                )
+                | (E::Binary(_, a, _) | E::Comma(a, _) | E::Quotient { dividend: a, .. }, 0)
+                | (E::Binary(_, _, a) | E::Comma(_, a) | E::Quotient { divisor: a, .. }, _)
                 | (E::Conditional(a, _, _), 0)
                 | (E::Conditional(_, a, _), 1)
                 | (E::Conditional(_, _, a), _) => **a = smaller,
-                (E::Literal(..) | E::Variable(..) | E::Truncated(..) | E::Element(_), _) => {}
+                (
+                    E::Literal(..)
+                    | E::Variable(..)
+                    | E::Truncated(..)
+                    | E::Stepped(..)
+                    | E::Element(_),
+                    _,
+                ) => {}
             }
             found.push(changed);
         }

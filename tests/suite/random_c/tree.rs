@@ -98,16 +98,16 @@ impl Binary {
     /// How tightly it binds.
     fn level(self) -> u8 {
         match self {
-            Self::OneOf => 2,
-            Self::BothOf => 3,
-            Self::Or => 4,
-            Self::Xor => 5,
-            Self::And => 6,
-            Self::Equal | Self::Unequal => 7,
-            Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual => 8,
-            Self::ShiftLeft | Self::ShiftRight => 9,
-            Self::Add | Self::Subtract => 10,
-            Self::Multiply | Self::Divide | Self::Remainder => 11,
+            Self::OneOf => 3,
+            Self::BothOf => 4,
+            Self::Or => 5,
+            Self::Xor => 6,
+            Self::And => 7,
+            Self::Equal | Self::Unequal => 8,
+            Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual => 9,
+            Self::ShiftLeft | Self::ShiftRight => 10,
+            Self::Add | Self::Subtract => 11,
+            Self::Multiply | Self::Divide | Self::Remainder => 12,
         }
     }
 
@@ -120,10 +120,12 @@ impl Binary {
     }
 }
 
-const CONDITIONAL: u8 = 1;
-const UNARY: u8 = 12;
-const POSTFIX: u8 = 13;
-const PRIMARY: u8 = 14;
+const COMMA: u8 = 0;
+const ASSIGNMENT: u8 = 1;
+const CONDITIONAL: u8 = 2;
+const UNARY: u8 = 13;
+const POSTFIX: u8 = 14;
+const PRIMARY: u8 = 15;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
@@ -147,6 +149,11 @@ pub(crate) enum Expression {
     Truncated(&'static str, Type, String),
     /// An integer that is cut to `0..extent`.
     Within(Box<Expression>, Extent),
+    /// A variable that is stepped: by `++` or `--`, before or behind it.
+    Stepped(String, Type, &'static str, bool),
+    /// A variable that is assigned to, and the operator before `=`.
+    Assigned(String, Type, &'static str, Box<Expression>),
+    Comma(Box<Expression>, Box<Expression>),
 }
 
 impl Expression {
@@ -155,7 +162,10 @@ impl Expression {
             Self::Literal(_, ty)
             | Self::Variable(_, ty)
             | Self::Cast(_, ty, _)
-            | Self::Truncated(_, ty, _) => *ty,
+            | Self::Truncated(_, ty, _)
+            | Self::Stepped(_, ty, ..)
+            | Self::Assigned(_, ty, ..) => *ty,
+            Self::Comma(_, last) => last.ty(),
             Self::Element(place) => place.ty,
             Self::Unary(Unary::Not, _) => Type::I32,
             Self::Unary(_, operand) => promoted(operand.ty()),
@@ -181,6 +191,10 @@ impl Expression {
             Self::Binary(operator, ..) | Self::Quotient { operator, .. } => operator.level(),
             Self::Conditional(..) => CONDITIONAL,
             Self::Within(..) => Binary::Remainder.level(),
+            Self::Stepped(_, _, _, true) => UNARY,
+            Self::Stepped(_, _, _, false) => POSTFIX,
+            Self::Assigned(..) => ASSIGNMENT,
+            Self::Comma(..) => COMMA,
         }
     }
 
@@ -244,6 +258,12 @@ impl Display for Expression {
             Self::Within(value, extent) => {
                 write!(f, "(uint64_t){} % (uint64_t)({extent})", value.at(UNARY))
             }
+            Self::Stepped(name, _, sign, true) => write!(f, "{sign}{name}"),
+            Self::Stepped(name, _, sign, false) => write!(f, "{name}{sign}"),
+            Self::Assigned(name, _, operator, value) => {
+                write!(f, "{name} {operator}= {}", value.at(ASSIGNMENT))
+            }
+            Self::Comma(first, last) => write!(f, "{first}, {}", last.at(ASSIGNMENT)),
         }
     }
 }
@@ -273,6 +293,10 @@ pub(crate) enum Statement {
     Declare(&'static str, String, Expression),
     /// The operator before `=`, nothing for a plain assignment.
     Assign(Place, &'static str, Expression),
+    /// The same value for two places.
+    Chain(Place, Place, Expression),
+    /// An expression for what it does.
+    Effect(Expression),
     /// A step as a statement: before or behind the place, up or down.
     Step(Place, &'static str, bool),
     If(Expression, Block, Option<Block>),
@@ -300,10 +324,17 @@ impl Statement {
     fn write(&self, f: &mut Formatter<'_>, depth: usize) -> fmt::Result {
         let indent = "  ".repeat(depth);
         match self {
-            Self::Declare(ty, name, value) => writeln!(f, "{indent}{ty} {name} = {value};"),
-            Self::Assign(place, operator, value) => {
-                writeln!(f, "{indent}{place} {operator}= {value};")
+            Self::Declare(ty, name, value) => {
+                writeln!(f, "{indent}{ty} {name} = {};", value.at(ASSIGNMENT))
             }
+            Self::Assign(place, operator, value) => {
+                writeln!(f, "{indent}{place} {operator}= {};", value.at(ASSIGNMENT))
+            }
+            Self::Chain(first, second, value) => {
+                let value = value.at(ASSIGNMENT);
+                writeln!(f, "{indent}{first} = {second} = {value};")
+            }
+            Self::Effect(expression) => writeln!(f, "{indent}{expression};"),
             Self::Step(place, sign, true) => writeln!(f, "{indent}{sign}{place};"),
             Self::Step(place, sign, false) => writeln!(f, "{indent}{place}{sign};"),
             Self::If(condition, yes, no) => {
@@ -323,6 +354,7 @@ impl Statement {
                 step,
                 body,
             } => {
+                let from = from.at(ASSIGNMENT);
                 writeln!(
                     f,
                     "{indent}for ({ty} {iterator} = {from}; {condition}; {step}) {{"

@@ -72,6 +72,9 @@ impl Generator<'_> {
             return self.leaf(0);
         }
         let depth = depth - 1;
+        if self.may_change && self.random.percent(4) {
+            return self.effect();
+        }
         match self.random.below(100) {
             0..22 => self.leaf(depth + 1),
             22..44 => {
@@ -158,6 +161,51 @@ impl Generator<'_> {
         } else {
             value
         }
+    }
+
+    /// An expression that changes a variable nobody else speaks of before the end of the statement, so that C leaves no order open.
+    pub(super) fn effect(&mut self) -> Expression {
+        let (ty, name) = (self.random.ty(), self.name('e'));
+        let first = self.unchanging(|it| it.value_for(ty, 1));
+        let spelling = self.random.spelling(ty);
+        self.before
+            .push(Statement::Declare(spelling, name.clone(), first));
+        let variable = Expression::Variable(name.clone(), ty);
+        let changed = self.change(name.clone(), ty);
+        self.late.push(Local {
+            name,
+            ty,
+            is_assignable: true,
+            below: Vec::new(),
+        });
+        // After `&&`, `||`, the condition of `?:` and a comma the change has been made.
+        let (changed, variable) = (Box::new(changed), Box::new(variable));
+        match self.random.below(6) {
+            0 => Expression::Comma(changed, variable),
+            1 => {
+                let operator = *self.random.pick(&Binary::LOGICAL);
+                Expression::Binary(operator, changed, variable)
+            }
+            2 => {
+                let other = Box::new(self.expression(1));
+                Expression::Conditional(changed, variable, other)
+            }
+            3 => {
+                let condition = Box::new(self.expression(1));
+                Expression::Conditional(condition, changed, variable)
+            }
+            _ => *changed,
+        }
+    }
+
+    fn change(&mut self, name: String, ty: Type) -> Expression {
+        if self.random.percent(50) {
+            let sign = *self.random.pick(&["++", "--"]);
+            return Expression::Stepped(name, ty, sign, self.random.percent(50));
+        }
+        let operator = *self.random.pick(&["", "+", "-", "*"]);
+        let value = Box::new(self.value_for(ty, 2));
+        Expression::Assigned(name, ty, operator, value)
     }
 
     /// An expression that can be stored to a place of type `ty`.
@@ -247,6 +295,7 @@ impl Generator<'_> {
     pub(super) fn reduction(&mut self, place: Place) -> Statement {
         let held = Expression::Element(place.clone());
         let ty = place.ty;
+        let value = self.unchanging(|it| it.value_for(ty, 1));
         match self.random.below(100) {
             0..30 => self.compound(place),
             30..42 => {
@@ -267,12 +316,10 @@ impl Generator<'_> {
                 Statement::Assign(place, "", sum)
             }
             56..72 => {
-                let value = self.value_for(ty, 1);
                 let condition = self.order(held, value.clone());
                 Statement::If(condition, vec![Statement::Assign(place, "", value)], None)
             }
             72..86 => {
-                let value = self.value_for(ty, 1);
                 let condition = Box::new(self.order(held.clone(), value.clone()));
                 let (yes, no) = match self.random.percent(50) {
                     true => (held, value),
