@@ -13,7 +13,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 10] = kernels! {
+const KERNELS: [(&str, &str); 11] = kernels! {
     "k01_hist_bin"
     "k02_scatter_add"
     "k03_segment_sum"
@@ -23,6 +23,7 @@ const KERNELS: [(&str, &str); 10] = kernels! {
     "k07_triangles"
     "k08_betweenness"
     "k10_deposit"
+    "k11_kmeans"
     "k12_edge_flux"
 };
 

@@ -1,6 +1,6 @@
 //! Kernels that no privatisation may touch: their iterations stay in order, and a step that would change that is declined.
 
-use super::{check, kernel, length, over_keys, parse};
+use super::{SIZES, check, kernel, length, over_keys, parse};
 use crate::data::Data;
 use strew::{Error, Plan, Verdict, parse_schedule};
 
@@ -29,7 +29,7 @@ fn stays_in_order(source: (&str, &str), step: &str, verdict: Verdict, reason: &s
 #[test]
 fn n01_ordered() {
     let source = kernel!("n01_ordered");
-    let cases = over_keys(|random, keys, m| {
+    let cases = over_keys(&SIZES, |random, keys, m| {
         let out: Vec<i32> = (0..m).map(|_| random.below(3) - 1).collect();
         Data::default()
             .scalar("n", length::<_, i64>(keys))
@@ -56,7 +56,7 @@ fn n01_ordered() {
 #[test]
 fn n02_reads_partial() {
     let source = kernel!("n02_reads_partial");
-    let cases = over_keys(|random, keys, m| {
+    let cases = over_keys(&SIZES, |random, keys, m| {
         let others = random.uniform(keys.len(), m);
         Data::default()
             .scalar("n", length::<_, i64>(keys))
@@ -73,7 +73,7 @@ fn n02_reads_partial() {
 #[test]
 fn n03_last_writer() {
     let source = kernel!("n03_last_writer");
-    let cases = over_keys(|random, keys, m| {
+    let cases = over_keys(&SIZES, |random, keys, m| {
         Data::default()
             .scalar("n", length::<_, i64>(keys))
             .scalar("m", m)
@@ -88,7 +88,7 @@ fn n03_last_writer() {
 
 #[test]
 fn n04_saturating() {
-    let cases = over_keys(|random, keys, m| {
+    let cases = over_keys(&SIZES, |random, keys, m| {
         let counts: Vec<u8> = (0..m).map(|_| 255 - random.below(40) as u8).collect();
         Data::default()
             .scalar("n", length::<_, i64>(keys))

@@ -75,21 +75,24 @@ fn keys(random: &mut Random, n: usize, m: i32) -> [(&'static str, Vec<i32>); 6] 
     ]
 }
 
-/// The cases that `case` makes of keys of every kind: none, one, a few, and enough for every chunk.
-fn over_keys(case: impl Fn(&mut Random, &[i32], i32) -> Data) -> Vec<Case> {
+/// Numbers of keys, and what they are below: none, one, a few, and enough for every chunk.
+const SIZES: [(usize, i32); 7] = [
+    (0, 0),
+    (0, 5),
+    (1, 1),
+    (3, 2),
+    (700, 1),
+    (700, 90),
+    (50, 300),
+];
+
+/// The cases that `case` makes of keys of every kind.
+fn over_keys(sizes: &[(usize, i32)], case: impl Fn(&mut Random, &[i32], i32) -> Data) -> Vec<Case> {
     let mut random = Random(1);
     let mut cases = Vec::new();
-    for (n, m) in [
-        (0, 0),
-        (0, 5),
-        (1, 1),
-        (3, 2),
-        (700, 1),
-        (700, 90),
-        (50, 300),
-    ] {
-        for (kind, keys) in keys(&mut random, n, m) {
-            let data = case(&mut random, &keys, m);
+    for (n, m) in sizes {
+        for (kind, keys) in keys(&mut random, *n, *m) {
+            let data = case(&mut random, &keys, *m);
             cases.push((format!("{n} keys below {m}, {kind}"), data));
         }
     }

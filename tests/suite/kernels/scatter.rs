@@ -1,12 +1,12 @@
 //! One key, one update.
 
-use super::{Case, check, kernel, length, over_keys};
+use super::{Case, SIZES, check, kernel, length, over_keys};
 use crate::data::Data;
 
 #[test]
 fn k01_hist_bin() {
     let (low, inverse) = (-1.5_f32, 3.7_f32);
-    let cases = over_keys(|random, keys, m| {
+    let cases = over_keys(&SIZES, |random, keys, m| {
         // The middle of a bin; some lie outside of all bins.
         let sample = |key: &i32| low + (*key as f32 * 1.1 - 0.05 * m as f32 + 0.5) / inverse;
         let samples: Vec<f32> = keys.iter().map(sample).collect();
@@ -29,7 +29,7 @@ fn k01_hist_bin() {
 
 #[test]
 fn k02_scatter_add() {
-    let mut cases = over_keys(|random, keys, m| {
+    let mut cases = over_keys(&SIZES, |random, keys, m| {
         Data::default()
             .scalar("n", length::<_, i64>(keys))
             .scalar("m", m)
@@ -68,7 +68,7 @@ fn special_weights() -> Case {
 
 #[test]
 fn k04_segment_argmax() {
-    let mut cases = over_keys(|random, keys, m| {
+    let mut cases = over_keys(&SIZES, |random, keys, m| {
         // Few different values, so that there are ties.
         let values: Vec<f32> = keys.iter().map(|_| random.below(20) as f32 - 9.0).collect();
         segments(keys, &values, &vec![f32::NEG_INFINITY; m as usize])
