@@ -4,8 +4,10 @@
 //! parser made it.
 
 use crate::flow::Flow;
+use crate::structure::Structure;
 use crate::token::TypeWord;
-use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Value};
+use std::rc::Rc;
+use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Type, Value};
 
 /// Which declaration of its function a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +94,8 @@ pub struct StructSpecifier {
     pub tag: Option<Name>,
     /// Absent where the structure is only named.
     pub members: Option<Vec<Declaration>>,
+    /// What it is, once names are resolved.
+    pub definition: Option<Rc<Structure>>,
     /// All of it.
     pub span: Span,
 }
@@ -103,6 +107,8 @@ pub struct EnumSpecifier {
     pub tag: Option<Name>,
     /// Absent where the enumeration is only named.
     pub enumerators: Option<Vec<Enumerator>>,
+    /// The integer type that it is, once names are resolved.
+    pub ty: Option<Type>,
     /// All of it.
     pub span: Span,
 }
@@ -121,7 +127,7 @@ pub struct Enumerator {
 pub enum Specifier {
     /// A word of the type.
     Type(TypeWord),
-    /// A name that a `typedef` declared.
+    /// A name that a `typedef` declared; once names are resolved, its words stand here instead.
     Named(Name),
     /// A structure.
     Struct(Box<StructSpecifier>),
@@ -323,7 +329,7 @@ pub struct Expr {
 pub enum ExprKind {
     /// A literal.
     Constant(Value),
-    /// A variable or an array.
+    /// A variable or an array; once names are resolved, constants are [`ExprKind::Constant`].
     Name(Name),
     /// `base[subscript]`
     Index(Box<Expr>, Box<Expr>),

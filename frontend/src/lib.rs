@@ -10,9 +10,11 @@
 
 pub mod ast;
 mod ast_print;
+mod constant;
 mod diagnostic;
 mod expected;
 mod flow;
+mod initializer;
 mod literal;
 mod lower;
 mod parse;
@@ -21,12 +23,14 @@ mod problem;
 mod recognize;
 mod resolve;
 mod splice;
+mod structure;
 mod token;
 mod typedef_names;
 mod types;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::{DirectiveFault, NumberFault, Problem, Uncounted, Unsupported};
+pub use structure::{Structure, StructureMember};
 pub use token::TypeWord;
 
 use diagnostic::Diagnostics;
@@ -63,14 +67,11 @@ pub struct Pragma {
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let mut file = parse::parse(source, &mut diagnostics);
-    for declaration in &file.declarations {
-        let problem = Problem::Unsupported(Unsupported::FileScopeVariable);
-        diagnostics.report(problem, declaration.span);
-    }
+    let globals = resolve::globals(&mut file, &mut diagnostics);
     let functions = function_names(&file, &mut diagnostics);
     let mut kernels = Vec::new();
     for function in &mut file.functions {
-        let symbols = resolve::resolve(function, &mut diagnostics);
+        let symbols = resolve::resolve(function, &globals, &mut diagnostics);
         kernels.push(lower::lower(
             function,
             &symbols,

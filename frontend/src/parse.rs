@@ -327,6 +327,7 @@ impl<'a> Session<'a> {
         Specifier::Struct(Box::new(StructSpecifier {
             tag,
             members,
+            definition: None,
             span: Span::new(start, end),
         }))
     }
@@ -341,6 +342,7 @@ impl<'a> Session<'a> {
         Specifier::Enum(Box::new(EnumSpecifier {
             tag,
             enumerators,
+            ty: None,
             span: Span::new(start, end),
         }))
     }

@@ -92,6 +92,43 @@ pub enum Problem {
     },
     /// A variable, an element or a cast of type `void`.
     VoidValue,
+    /// `struct x` or `enum x` where nothing of that name is declared.
+    UnknownTag {
+        /// With the word in front.
+        name: String,
+    },
+    /// A member that a structure does not have.
+    UnknownMember {
+        /// The member.
+        name: String,
+        /// The structure; absent where there is none.
+        of: Option<String>,
+    },
+    /// A structure where a number is needed.
+    StructureAsValue {
+        /// The structure.
+        name: String,
+    },
+    /// Something that has to be known before anything runs and is not.
+    NotConstant,
+    /// An enumeration constant that no `int` holds.
+    EnumeratorRange {
+        /// The constant.
+        name: String,
+    },
+    /// `sizeof` of something whose size is not constant.
+    SizeUnknown,
+    /// An array with an initial value that is no list in braces.
+    ArrayWithoutBraces,
+    /// More braces than the array has dimensions.
+    TooManyBraces,
+    /// More initial values than there are elements.
+    TooManyInitializers,
+    /// Initial values for an array whose length is not constant.
+    InitializedVariableLength {
+        /// The array.
+        array: String,
+    },
     /// A word such as `static` where it has no meaning.
     MisplacedWord(&'static str),
     /// `{ … }` where one value is needed.
@@ -256,6 +293,25 @@ pub enum Unsupported {
     BoolType,
     /// A string literal.
     Text,
+    /// A pointer type in a cast or in `sizeof`.
+    PointerType,
+    /// A function that returns a pointer.
+    PointerReturned,
+    /// A `typedef` of a pointer or array type.
+    TypedefOfPointer {
+        /// The name that it declares.
+        name: String,
+    },
+    /// A member that is no scalar.
+    Member {
+        /// Its name.
+        name: String,
+    },
+    /// A structure as a parameter or a local.
+    Structure {
+        /// What is declared.
+        name: String,
+    },
     /// `*p` or `&x`.
     PointerOperator(&'static str),
     /// A pointer parameter or local.
@@ -332,6 +388,16 @@ impl Problem {
             Self::VoidValue => "E022",
             Self::MisplacedWord(_) => "E023",
             Self::MisplacedBraces => "E027",
+            Self::UnknownTag { .. } => "E033",
+            Self::UnknownMember { .. } => "E034",
+            Self::StructureAsValue { .. } => "E047",
+            Self::NotConstant => "E070",
+            Self::EnumeratorRange { .. } => "E071",
+            Self::SizeUnknown => "E072",
+            Self::ArrayWithoutBraces => "E073",
+            Self::TooManyBraces => "E074",
+            Self::TooManyInitializers => "E075",
+            Self::InitializedVariableLength { .. } => "E076",
             Self::UnnamedParameter => "E024",
             Self::MissingLength { .. } => "E025",
             Self::LengthNotAffine { .. } => "E026",
@@ -381,6 +447,15 @@ impl Problem {
             Self::NotVoid { .. } => {
                 "declare it `void` and hand results over in an array parameter".to_owned()
             }
+            Self::NotConstant => {
+                "literals, constants and operators on them are accepted; calls and variables are not"
+                    .to_owned()
+            }
+            Self::ArrayWithoutBraces => "write the values in braces: `{1, 2, 3}`".to_owned(),
+            Self::InitializedVariableLength { .. } => {
+                "leave the values out: the elements are 0 at first".to_owned()
+            }
+            Self::StructureAsValue { .. } => "name one of its members".to_owned(),
             Self::MissingLength { array } => {
                 format!("give the length as a parameter in front of it: `{array}[n]`")
             }
@@ -447,10 +522,7 @@ impl Unsupported {
     fn help(&self) -> Option<String> {
         let help = match self {
             Self::Word(word) => match word.as_str() {
-                "struct" | "union" | "." | "->" => "give every member an array of its own",
-                "typedef" => "write the type itself",
-                "enum" => "write `#define NAME constant`",
-                "sizeof" => "write the number of bytes",
+                "union" => "give every member an array of its own",
                 _ => return None,
             },
             Self::DeclarationInSwitch => "put the statements behind the label into braces",
@@ -464,7 +536,14 @@ impl Unsupported {
                 ));
             }
             Self::LocalArray { .. } => "make it a parameter",
-            Self::FileScopeVariable => "make it a parameter, or write `#define NAME constant`",
+            Self::PointerType => "leave the cast out",
+            Self::PointerReturned => "hand results over in an array parameter",
+            Self::TypedefOfPointer { .. } => "give a name to the type of the elements",
+            Self::Member { .. } => {
+                "declare scalar members only, and other data as arrays of their own"
+            }
+            Self::Structure { .. } => "give every member an array of its own",
+            Self::FileScopeVariable => "make it a parameter, or `const`",
             Self::Call { .. } => "write its statements out where it is called",
             Self::OutsideCall { .. } => "operators, casts and `?:` are accepted",
         };
@@ -539,6 +618,36 @@ impl fmt::Display for Problem {
             Self::NotAType { text } => write!(f, "`{text}` is not a type of the language"),
             Self::VoidValue => f.write_str("`void` has no values"),
             Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),
+            Self::UnknownTag { name } => write!(f, "nothing is called `{}` here", clipped(name)),
+            Self::UnknownMember { name, of: Some(of) } => {
+                write!(f, "`{}` has no member `{}`", clipped(of), clipped(name))
+            }
+            Self::UnknownMember { name, of: None } => {
+                write!(f, "`{}` is a member of nothing here", clipped(name))
+            }
+            Self::StructureAsValue { name } => {
+                write!(
+                    f,
+                    "the structure `{}` stands where a number is needed",
+                    clipped(name)
+                )
+            }
+            Self::NotConstant => f.write_str("this has to be constant"),
+            Self::EnumeratorRange { name } => {
+                write!(f, "the constant `{}` does not fit an `int`", clipped(name))
+            }
+            Self::SizeUnknown => f.write_str("the size of this is not constant"),
+            Self::ArrayWithoutBraces => f.write_str("an array is initialised by a list in braces"),
+            Self::TooManyBraces => f.write_str("there are more braces here than dimensions"),
+            Self::TooManyInitializers => {
+                f.write_str("this initial value is beyond the end of the array")
+            }
+            Self::InitializedVariableLength { array } => {
+                write!(
+                    f,
+                    "`{array}` has initial values, but its length is not constant"
+                )
+            }
             Self::MisplacedBraces => {
                 f.write_str("values in braces stand where one number is needed")
             }
@@ -670,8 +779,23 @@ impl fmt::Display for Unsupported {
                     "`{name}` is a local array; those are not in the language yet"
                 )
             }
+            Self::PointerType => f.write_str("pointer types are not in the language here"),
+            Self::PointerReturned => {
+                f.write_str("functions that return pointers are not in the language")
+            }
+            Self::TypedefOfPointer { name } => write!(
+                f,
+                "`{name}` names a pointer or array type; those cannot be given names"
+            ),
+            Self::Member { name } => write!(f, "the member `{name}` is no scalar"),
+            Self::Structure { name } => {
+                write!(
+                    f,
+                    "`{name}` is a structure; those are not in the language yet"
+                )
+            }
             Self::FileScopeVariable => {
-                f.write_str("variables outside of functions are not in the language yet")
+                f.write_str("variables outside of functions are not in the language")
             }
             Self::Call { function } => write!(
                 f,

@@ -3,29 +3,44 @@
 //! The walk gives every read and write of a name a number, its *time*, in the order of the source. A loop is a range of times, so
 //! that "is this assigned in that loop" is a search in a sorted list, and the whole takes linear time.
 
+mod alias;
+mod declare;
+mod scope;
+mod shape;
+
 use crate::ast::{
-    Declaration, DeclarationId, Declarator, Expr, ExprKind, For, Function, LoopId, Name, Start,
-    Statement, StatementKind,
+    Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function,
+    LoopId, Name, Start, Statement, StatementKind,
 };
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::Problem;
-use std::collections::{HashMap, HashSet};
+use crate::types::Position;
+use alias::Aliases;
+use scope::{Entry, Names, Tag};
+use shape::Shape;
+use std::collections::HashSet;
 use std::ops::Range;
-use strew_affine::Span;
+use std::rc::Rc;
+use strew_affine::{Span, Type, Value};
+
+pub(crate) use scope::{GlobalArray, Globals};
 
 /// What is known of the names of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
     declarations: Vec<Symbol>,
     loops: Vec<Range<u32>>,
+    /// The constant arrays outside of the function that it uses.
+    globals: Vec<(DeclarationId, Rc<GlobalArray>)>,
 }
 
 /// What is known of one declaration.
 #[derive(Debug)]
 pub(crate) struct Symbol {
-    pub(crate) span: Span,
     /// When it is assigned after its declaration; ascending.
     writes: Vec<u32>,
+    /// When an element of it, or of what it may be another name for, is assigned; ascending.
+    element_writes: Vec<u32>,
     /// Whether it is read anywhere but in loops that count with it.
     pub(crate) read_outside_its_loops: bool,
 }
@@ -43,35 +58,60 @@ impl Symbols {
         !self.symbol(id).writes.is_empty()
     }
 
+    /// The constant arrays outside of the function that it uses.
+    pub(crate) fn globals(&self) -> &[(DeclarationId, Rc<GlobalArray>)] {
+        &self.globals
+    }
+
     /// How often the header and the body of a loop assign it.
     pub(crate) fn writes_in(&self, id: DeclarationId, within: LoopId) -> usize {
         let range = &self.loops[within.0];
-        let writes = &self.symbol(id).writes;
-        let before = |time: u32| writes.partition_point(|write| *write < time);
-        before(range.end) - before(range.start)
+        let count = |writes: &[u32]| {
+            let before = |time: u32| writes.partition_point(|write| *write < time);
+            before(range.end) - before(range.start)
+        };
+        let symbol = self.symbol(id);
+        count(&symbol.writes) + count(&symbol.element_writes)
+    }
+}
+
+/// The types and constants outside of functions.
+pub(crate) fn globals(file: &mut File, diagnostics: &mut Diagnostics) -> Globals {
+    let nothing = Globals::default();
+    let mut resolver = Resolver::new(&nothing, diagnostics);
+    for declaration in &mut file.declarations {
+        resolver.file_declaration(declaration);
+    }
+    Globals {
+        names: resolver.scopes.pop().unwrap_or_default(),
+        tags: resolver.tags.pop().unwrap_or_default(),
     }
 }
 
 /// Resolves the names of `function` in place.
-pub(crate) fn resolve(function: &mut Function, diagnostics: &mut Diagnostics) -> Symbols {
-    let mut resolver = Resolver {
-        symbols: Symbols::default(),
-        scopes: vec![HashMap::new()],
-        counting: Vec::new(),
-        unassigned: Vec::new(),
-        unknown: HashSet::new(),
-        in_switch: false,
-        time: 0,
-        diagnostics,
-    };
+pub(crate) fn resolve(
+    function: &mut Function,
+    globals: &Globals,
+    diagnostics: &mut Diagnostics,
+) -> Symbols {
+    let mut resolver = Resolver::new(globals, diagnostics);
+    resolver.type_name(&mut function.returns);
     for parameter in &mut function.parameters {
+        resolver.type_name(&mut parameter.ty);
         if let Some(declarator) = &mut parameter.declarator {
-            resolver.declarator(declarator, false);
+            let base = Shape::of_type(&parameter.ty, Position::Parameter);
+            resolver.declarator(declarator, base, false);
         }
     }
     // C gives the outermost block of the body the scope of the parameters.
     resolver.statements(&mut function.body);
-    resolver.symbols
+    let Resolver {
+        mut symbols,
+        aliases,
+        ..
+    } = resolver;
+    aliases.share(&mut symbols.declarations);
+    symbols
 }
 
 /// More unknown names than this are reported without a proposal, each of which takes a look at every visible name.
@@ -79,7 +119,14 @@ const PROPOSALS: usize = 20;
 
 struct Resolver<'d> {
     symbols: Symbols,
-    scopes: Vec<HashMap<String, DeclarationId>>,
+    globals: &'d Globals,
+    scopes: Vec<Names<Entry>>,
+    tags: Vec<Names<Tag>>,
+    /// By declaration.
+    shapes: Vec<Shape>,
+    aliases: Aliases,
+    /// Not inside of `sizeof`.
+    is_evaluated: bool,
     /// The iterators of the loops around.
     counting: Vec<DeclarationId>,
     /// By declaration: a local without an initial value that nothing was assigned to yet.
@@ -91,6 +138,26 @@ struct Resolver<'d> {
     diagnostics: &'d mut Diagnostics,
 }
 
+impl<'d> Resolver<'d> {
+    fn new(globals: &'d Globals, diagnostics: &'d mut Diagnostics) -> Self {
+        Self {
+            symbols: Symbols::default(),
+            globals,
+            scopes: vec![Names::default()],
+            tags: vec![Names::default()],
+            shapes: Vec::new(),
+            aliases: Aliases::default(),
+            is_evaluated: true,
+            counting: Vec::new(),
+            unassigned: Vec::new(),
+            unknown: HashSet::new(),
+            in_switch: false,
+            time: 0,
+            diagnostics,
+        }
+    }
+}
+
 impl Resolver<'_> {
     fn tick(&mut self) -> u32 {
         self.time = self.time.saturating_add(1);
@@ -98,54 +165,61 @@ impl Resolver<'_> {
     }
 
     fn scoped(&mut self, walk: impl FnOnce(&mut Self)) {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(Names::default());
+        self.tags.push(Names::default());
         walk(self);
         self.scopes.pop();
+        self.tags.pop();
     }
 
-    fn declare(&mut self, name: &mut Name, unassigned: bool) {
+    fn declare(&mut self, name: &mut Name, shape: Shape, unassigned: bool) {
+        let id = self.symbol(shape, unassigned);
+        name.declaration = Some(id);
+        self.declare_entry(name, Entry::Variable(id));
+    }
+
+    fn symbol(&mut self, shape: Shape, unassigned: bool) -> DeclarationId {
         let id = DeclarationId(self.symbols.declarations.len());
         self.symbols.declarations.push(Symbol {
-            span: name.span,
             writes: Vec::new(),
+            element_writes: Vec::new(),
             read_outside_its_loops: false,
         });
         self.unassigned.push(unassigned);
-        name.declaration = Some(id);
-        let scope = self.scopes.last_mut();
-        let previous = scope.and_then(|scope| scope.insert(name.text.clone(), id));
-        if let Some(previous) = previous {
-            let label = Label {
-                span: self.symbols.symbol(previous).span,
-                message: "first declared here".to_owned(),
-            };
-            let name_text = name.text.clone();
-            let problem = Problem::Duplicate { name: name_text };
-            self.diagnostics
-                .report_with(problem, name.span, vec![label]);
-        }
+        self.shapes.push(shape);
+        id
     }
 
     /// In C the name is visible in its own initial value already, where it has no value yet.
-    fn declarator(&mut self, declarator: &mut Declarator, is_local: bool) {
+    fn declarator(&mut self, declarator: &mut Declarator, base: Shape, is_local: bool) {
         for length in &mut declarator.lengths {
             if let Some(length) = &mut length.length {
                 self.expression(length);
             }
         }
-        let unassigned = is_local && declarator.initial.is_none();
-        self.declare(&mut declarator.name, unassigned);
+        let shape = Shape::declared(base, declarator, !is_local);
+        let is_scalar = matches!(shape, Shape::Scalar(_));
+        let unassigned = is_local && is_scalar && declarator.initial.is_none();
+        let is_reference = shape.is_reference();
+        self.declare(&mut declarator.name, shape, unassigned);
         let id = declarator.name.declaration;
         if let (Some(initial), Some(id)) = (&mut declarator.initial, id) {
-            self.unassigned[id.0] = true;
+            self.unassigned[id.0] = is_scalar;
             self.expression(initial);
             self.unassigned[id.0] = false;
+            if is_reference {
+                self.alias(id, initial);
+            }
         }
     }
 
     fn declaration(&mut self, declaration: &mut Declaration) {
+        if self.type_declaration(declaration) {
+            return;
+        }
+        let base = Shape::of_type(&declaration.ty, Position::Variable);
         for declarator in &mut declaration.declarators {
-            self.declarator(declarator, true);
+            self.declarator(declarator, base.clone(), true);
         }
     }
 
@@ -238,23 +312,48 @@ impl Resolver<'_> {
 
     fn expression(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Constant(_) | ExprKind::SizeOfType(_) | ExprKind::Invalid => {}
+            ExprKind::Constant(_) | ExprKind::Invalid => {}
+            ExprKind::Name(name) => {
+                if let Some(value) = self.read(name) {
+                    expr.kind = ExprKind::Constant(value);
+                }
+            }
+            // Functions have a name space of their own here: the lowering says what is wrong with a call.
+            ExprKind::Call(_, arguments) => {
+                for argument in arguments.iter_mut() {
+                    self.expression(argument);
+                }
+                for argument in arguments.iter() {
+                    self.write_through(argument);
+                }
+            }
             ExprKind::Braced(elements) => {
                 for element in elements {
+                    for designator in &mut element.designators {
+                        if let Designator::Index(index) = designator {
+                            self.expression(index);
+                        }
+                    }
                     self.expression(&mut element.value);
                 }
             }
-            ExprKind::Name(name) => self.read(name),
-            // Functions have a name space of their own here: the lowering says what is wrong with a call.
-            ExprKind::Call(_, arguments) => {
-                for argument in arguments {
-                    self.expression(argument);
-                }
+            ExprKind::SizeOfType(name) => {
+                self.type_name(name);
+                let size = self.size_of_type(name);
+                self.size(expr, size);
             }
-            ExprKind::Unary(_, operand)
-            | ExprKind::Cast(_, operand)
-            | ExprKind::SizeOf(operand)
-            | ExprKind::Member(operand, _, _) => self.expression(operand),
+            ExprKind::SizeOf(operand) => {
+                self.unevaluated(operand);
+                let size = self.shape(operand).size();
+                self.size(expr, size);
+            }
+            ExprKind::Cast(name, operand) => {
+                self.type_name(name);
+                self.expression(operand);
+            }
+            ExprKind::Unary(_, operand) | ExprKind::Member(operand, _, _) => {
+                self.expression(operand);
+            }
             ExprKind::Index(left, right)
             | ExprKind::Binary(_, left, right)
             | ExprKind::Comma(left, right) => {
@@ -270,6 +369,9 @@ impl Resolver<'_> {
                 self.place(place, op.is_some());
                 self.expression(value);
                 self.write(place);
+                if let Some(id) = place.as_name().and_then(|name| name.declaration) {
+                    self.alias(id, value);
+                }
             }
             ExprKind::Step(_, place) => {
                 self.place(place, true);
@@ -278,26 +380,73 @@ impl Resolver<'_> {
         }
     }
 
+    fn size(&mut self, expr: &mut Expr, size: Option<u64>) {
+        expr.kind = match size {
+            Some(size) => ExprKind::Constant(Value::integer(Type::U64, size.into())),
+            None => {
+                self.diagnostics.report(Problem::SizeUnknown, expr.span);
+                ExprKind::Invalid
+            }
+        };
+    }
+
+    /// Nothing in the operand of `sizeof` happens: what is read or written there is not.
+    fn unevaluated(&mut self, operand: &mut Expr) {
+        let outside = std::mem::replace(&mut self.is_evaluated, false);
+        self.expression(operand);
+        self.is_evaluated = outside;
+    }
+
     /// A plain variable is read only by a compound assignment; subscripts are always read.
     fn place(&mut self, place: &mut Expr, is_read: bool) {
-        match &mut place.kind {
-            ExprKind::Name(name) if !is_read => {
-                self.look_up(name);
+        if let ExprKind::Name(name) = &mut place.kind {
+            if let Some(Entry::Constant(_)) = self.look_up(name) {
+                return self.report_constant(name);
             }
+            if !is_read {
+                return;
+            }
+        }
+        match &mut place.kind {
+            ExprKind::Member(base, _, false) if !is_read => self.place(base, false),
             _ => self.expression(place),
         }
     }
 
+    fn report_constant(&mut self, name: &Name) {
+        let problem = Problem::AssignToConst {
+            name: name.text.clone(),
+        };
+        self.diagnostics.report(problem, name.span);
+    }
+
     fn write(&mut self, place: &Expr) {
-        if let Some(id) = place.base_name().and_then(|name| name.declaration) {
+        if !self.is_evaluated {
+            return;
+        }
+        let mut variable = place;
+        while let ExprKind::Member(base, _, false) = &variable.kind {
+            variable = base;
+        }
+        let Some(name) = variable.as_name() else {
+            return self.write_through(place);
+        };
+        if let Some(id) = name.declaration {
             let time = self.tick();
             self.symbols.declarations[id.0].writes.push(time);
             self.unassigned[id.0] = false;
         }
     }
 
-    fn read(&mut self, name: &mut Name) {
-        let Some(id) = self.look_up(name) else { return };
+    fn read(&mut self, name: &mut Name) -> Option<Value> {
+        let id = match self.look_up(name)? {
+            Entry::Constant(value) => return Some(value),
+            Entry::Variable(id) => id,
+            _ => return None,
+        };
+        if !self.is_evaluated {
+            return None;
+        }
         self.tick();
         if !self.counting.contains(&id) {
             self.symbols.declarations[id.0].read_outside_its_loops = true;
@@ -308,19 +457,31 @@ impl Resolver<'_> {
             };
             self.diagnostics.report(problem, name.span);
         }
+        None
     }
 
-    fn look_up(&mut self, name: &mut Name) -> Option<DeclarationId> {
-        let scopes = self.scopes.iter().rev();
-        let found = scopes
-            .filter_map(|scope| scope.get(&name.text))
-            .next()
-            .copied();
-        if found.is_none() {
-            self.report_unknown(name);
+    fn look_up(&mut self, name: &mut Name) -> Option<Entry> {
+        let mut found = self.meaning(&name.text, name.span);
+        if let Some(Entry::Array(array)) = &found {
+            let id = self.global(name, Rc::clone(array));
+            found = Some(Entry::Variable(id));
         }
-        name.declaration = found;
+        match &found {
+            Some(Entry::Variable(id)) => name.declaration = Some(*id),
+            Some(_) => {}
+            None => self.report_unknown(name),
+        }
         found
+    }
+
+    /// A constant array of the file becomes a variable of the function where it is used first.
+    fn global(&mut self, name: &Name, array: Rc<GlobalArray>) -> DeclarationId {
+        let id = self.symbol(array.shape.clone(), false);
+        if let Some(outermost) = self.scopes.first_mut() {
+            outermost.declare(&name.text, Entry::Variable(id), array.span);
+        }
+        self.symbols.globals.push((id, array));
+        id
     }
 
     /// Once for each name.
@@ -329,7 +490,8 @@ impl Resolver<'_> {
         if !self.unknown.insert(name.text.clone()) {
             return;
         }
-        let visible = self.scopes.iter().flat_map(HashMap::keys);
+        let names = self.scopes.iter().chain([&self.globals.names]);
+        let visible = names.flat_map(Names::keys);
         let problem = Problem::UnknownName {
             name: name.text.clone(),
             nearest: proposes.then(|| nearest(&name.text, visible)).flatten(),
@@ -383,14 +545,13 @@ impl Expr {
             operand.for_each_name(visit);
         }
     }
+}
 
-    /// The name that subscripts stand behind, if any do.
-    pub(crate) fn base_name(&self) -> Option<&Name> {
-        let mut base = self;
-        while let ExprKind::Index(inner, _) = &base.kind {
-            base = inner;
-        }
-        base.as_name()
+/// Where something of the same name was declared.
+fn first_declared(span: Span) -> Label {
+    Label {
+        span,
+        message: "first declared here".to_owned(),
     }
 }
 

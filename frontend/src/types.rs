@@ -2,14 +2,17 @@
 
 use crate::ast::{Specifier, TypeName};
 use crate::problem::{Problem, Unsupported};
+use crate::structure::Structure;
 use crate::token::TypeWord;
+use std::rc::Rc;
 use strew_affine::Type;
 
 /// What a type name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// `None` for `void`.
+    /// `None` for `void` and for structures.
     pub(crate) ty: Option<Type>,
+    pub(crate) structure: Option<Rc<Structure>>,
     pub(crate) is_const: bool,
 }
 
@@ -28,52 +31,113 @@ pub(crate) enum Returned {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     Function,
+    Parameter,
     Variable,
+    /// A variable outside of functions.
+    File,
+    Member,
     Cast,
 }
 
-/// What `name` stands for.
+/// What `name` stands for, once its names are resolved.
 pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Problem> {
-    let mut words = Vec::new();
-    let mut is_const = false;
+    let mut words = Words::default();
     for word in &name.words {
-        match (word, position) {
-            (Specifier::Type(word), _) => words.push(*word),
-            (Specifier::Const, _) => is_const = true,
-            (Specifier::Named(_) | Specifier::Typedef, _) => {
-                return Err(Problem::Unsupported(Unsupported::Word(
-                    "typedef".to_owned(),
-                )));
-            }
-            (Specifier::Struct(_), _) => {
-                return Err(Problem::Unsupported(Unsupported::Word("struct".to_owned())));
-            }
-            (Specifier::Enum(_), _) => {
-                return Err(Problem::Unsupported(Unsupported::Word("enum".to_owned())));
-            }
-            (Specifier::Register, Position::Variable) => {}
-            (Specifier::Register, _) => return Err(Problem::MisplacedWord("register")),
-            (Specifier::Extern, Position::Function) => {}
-            (Specifier::Extern, _) => return Err(Problem::MisplacedWord("extern")),
-            (Specifier::Static | Specifier::Inline, Position::Function) => {}
-            (Specifier::Static, _) => return Err(Problem::MisplacedWord("static")),
-            (Specifier::Inline, _) => return Err(Problem::MisplacedWord("inline")),
-            (Specifier::Restrict, _) => return Err(Problem::MisplacedWord("restrict")),
-        }
+        words.add(word)?;
     }
-    if words == [TypeWord::Void] {
-        return Ok(Named { ty: None, is_const });
+    check_position(&words, position)?;
+    if !name.pointers.is_empty() || !name.lengths.is_empty() {
+        let what = match position {
+            Position::Function => Unsupported::PointerReturned,
+            _ => Unsupported::PointerType,
+        };
+        return Err(Problem::Unsupported(what));
     }
-    let ty = scalar(&words).ok_or_else(|| {
-        let words: Vec<String> = words.iter().map(TypeWord::to_string).collect();
-        Problem::NotAType {
-            text: words.join(" "),
-        }
-    })?;
+    let Words {
+        types,
+        enumeration,
+        structure,
+        is_const,
+        ..
+    } = words;
+    let (ty, structure) = match (types.as_slice(), enumeration, structure) {
+        ([], Some(ty), None) => (Some(ty), None),
+        ([], None, Some(structure)) => (None, Some(structure)),
+        ([TypeWord::Void], None, None) => (None, None),
+        (types, None, None) => (Some(scalar(types).ok_or_else(|| not_a_type(types))?), None),
+        (types, ..) => return Err(not_a_type(types)),
+    };
+    if let (Some(structure), Position::Cast | Position::Function) = (&structure, position) {
+        let name = structure.name.clone();
+        return Err(Problem::StructureAsValue { name });
+    }
     Ok(Named {
-        ty: Some(ty),
+        ty,
+        structure,
         is_const,
     })
+}
+
+fn not_a_type(words: &[TypeWord]) -> Problem {
+    let words: Vec<String> = words.iter().map(TypeWord::to_string).collect();
+    let text = words.join(" ");
+    Problem::NotAType { text }
+}
+
+/// The words in front of what is declared, sorted.
+#[derive(Default)]
+struct Words {
+    types: Vec<TypeWord>,
+    enumeration: Option<Type>,
+    structure: Option<Rc<Structure>>,
+    is_const: bool,
+    storage: Vec<&'static str>,
+}
+
+impl Words {
+    fn add(&mut self, word: &Specifier) -> Result<(), Problem> {
+        match word {
+            Specifier::Type(word) => self.types.push(*word),
+            Specifier::Const => self.is_const = true,
+            Specifier::Enum(it) => self.enumeration = Some(it.ty.unwrap_or(Type::I32)),
+            Specifier::Struct(it) => match &it.definition {
+                Some(structure) => self.structure = Some(Rc::clone(structure)),
+                None => {
+                    let tag = it.tag.as_ref().map_or("", |tag| &tag.text);
+                    let name = format!("struct {tag}");
+                    return Err(Problem::UnknownTag { name });
+                }
+            },
+            Specifier::Named(name) => {
+                let text = name.text.clone();
+                return Err(Problem::NotAType { text });
+            }
+            Specifier::Restrict => self.storage.push("restrict"),
+            Specifier::Static => self.storage.push("static"),
+            Specifier::Inline => self.storage.push("inline"),
+            Specifier::Typedef => self.storage.push("typedef"),
+            Specifier::Register => self.storage.push("register"),
+            Specifier::Extern => self.storage.push("extern"),
+        }
+        Ok(())
+    }
+}
+
+fn check_position(words: &Words, position: Position) -> Result<(), Problem> {
+    for word in &words.storage {
+        let is_accepted = match position {
+            Position::Function => matches!(*word, "static" | "inline" | "extern"),
+            Position::Parameter => *word == "register",
+            // What never changes is the same whether it is made once or every time.
+            Position::Variable => *word == "register" || (*word == "static" && words.is_const),
+            Position::File => *word == "static",
+            Position::Member | Position::Cast => false,
+        };
+        if !is_accepted {
+            return Err(Problem::MisplacedWord(word));
+        }
+    }
+    Ok(())
 }
 
 /// The type that the words name together, in any order.

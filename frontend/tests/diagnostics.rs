@@ -159,14 +159,10 @@ fn several_errors_are_reported_at_once() {
 fn constructs_that_are_not_in_the_language() {
     assert_in_body(&[
         ("goto end;", "1 E011 `goto` is not in the language"),
-        (
-            "a[0] = sizeof(int);",
-            "8 E011 `sizeof` is not in the language yet",
-        ),
         ("a[0].x = 1;", "1 E011 `.` is not in the language yet"),
         (
             "struct point p;",
-            "1 E011 `struct` is not in the language yet",
+            "1 E033 nothing is called `struct point` here",
         ),
         (
             "_Bool b = 1; a[0] = b;",
@@ -179,10 +175,6 @@ fn constructs_that_are_not_in_the_language() {
         (
             "int *p;",
             "5 E011 `p` is a pointer; pointers are not in the language yet",
-        ),
-        (
-            "int p[3];",
-            "5 E011 `p` is a local array; those are not in the language yet",
         ),
         (
             "other();",
@@ -203,8 +195,8 @@ fn constructs_that_are_not_in_the_language() {
             "1:21 E011 `x` is a pointer; pointers are not in the language yet",
         ),
         (
-            "static const int n = 4; void f(void) {}",
-            "1:1 E011 variables outside of functions are not in the language yet",
+            "static int n = 4; void f(void) {}",
+            "1:12 E011 variables outside of functions are not in the language",
         ),
     ]);
 }
@@ -404,6 +396,87 @@ fn jumps_and_labels() {
         (
             "#pragma strew tile(i = 2)\nfor (int i = 0; i < n; i++) if (a[i] > g) break;",
             "15 E051 the loop cannot be scheduled: `break` or `return` can end it early",
+        ),
+    ]);
+}
+
+#[test]
+fn declarations_and_constants() {
+    assert_in_body(&[
+        (
+            "int p[3] = {1, 2, 3, 4};",
+            "22 E075 this initial value is beyond the end of the array",
+        ),
+        (
+            "int p[3] = 1;",
+            "12 E073 an array is initialised by a list in braces",
+        ),
+        (
+            "int p[3] = {{{1}, 2}};",
+            "13 E074 there are more braces here than dimensions",
+        ),
+        (
+            "int p[n] = {1};",
+            "12 E076 `p` has initial values, but its length is not constant",
+        ),
+        ("int p[];", "6 E025 the array `p` has no length"),
+        (
+            "int p[(int)g];",
+            "6 E026 this length of `p` is not known when the kernel is called",
+        ),
+        (
+            "int p[3] = {.x = 1};",
+            "14 E034 `x` is a member of nothing here",
+        ),
+        ("int p[3] = {[n] = 1};", "14 E070 this has to be constant"),
+        (
+            "int k = {1, 2};",
+            "9 E027 values in braces stand where one number is needed",
+        ),
+        ("enum { A = n };", "12 E070 this has to be constant"),
+        (
+            "enum { A = 3000000000 };",
+            "8 E071 the constant `A` does not fit an `int`",
+        ),
+        ("enum { A, A };", "11 E031 `A` is declared twice"),
+        ("enum { A }; A = 1;", "13 E044 `A` is `const`"),
+        ("enum { A }; A++;", "13 E044 `A` is `const`"),
+        ("enum e k;", "6 E033 nothing is called `enum e` here"),
+        (
+            "int p[n]; a[0] = sizeof p;",
+            "18 E072 the size of this is not constant",
+        ),
+        (
+            "typedef int *P;",
+            "13 E011 `P` names a pointer or array type; those cannot be given names",
+        ),
+        (
+            "struct p { int x[3]; };",
+            "16 E011 the member `x` is no scalar",
+        ),
+        ("struct p { int x, x; };", "19 E031 `x` is declared twice"),
+        ("static int k;", "1 E023 `static` has no meaning here"),
+        (
+            "a[0] = (struct q)1;",
+            "9 E033 nothing is called `struct q` here",
+        ),
+    ]);
+    assert_reports(&[
+        (
+            "int f(void); static const int n = f(); void g(void) {}",
+            "1:31 E070 this has to be constant",
+        ),
+        (
+            "const int t[2] = {1, 2, 3}; void g(void) {}",
+            "1:25 E075 this initial value is beyond the end of the array",
+        ),
+        (
+            "void g(int a[k]) {} const int k = 2;",
+            "1:14 E030 nothing is called `k` here",
+        ),
+        (
+            "const double t[3]; void g(void) { t[0] = 1; }",
+            "1:35 E044 `t` is `const`",
         ),
     ]);
 }

@@ -4,6 +4,7 @@ mod effect;
 mod expression;
 mod interval;
 mod jump;
+mod local_array;
 mod loops;
 mod signature;
 mod statement;
@@ -43,6 +44,7 @@ pub(crate) fn lower(
     };
     let mut body = Vec::new();
     lowering.signature(function, &mut body);
+    lowering.global_arrays(symbols, &mut body);
     lowering.kernel_body(&function.body, &mut body);
     lowering.kernel.body = body;
     tidy::tidy(&mut lowering.kernel);
@@ -118,10 +120,12 @@ impl Lowering<'_> {
     }
 
     fn bind(&mut self, name: &Name, binding: Binding) {
-        let DeclarationId(index) = match name.declaration {
-            Some(id) => id,
-            None => return,
-        };
+        if let Some(id) = name.declaration {
+            self.bind_declaration(id, binding);
+        }
+    }
+
+    fn bind_declaration(&mut self, DeclarationId(index): DeclarationId, binding: Binding) {
         if let Some(slot) = self.active.bindings.get_mut(index) {
             *slot = binding;
         }

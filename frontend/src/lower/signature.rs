@@ -41,7 +41,7 @@ impl Lowering<'_> {
     }
 
     fn parameter_declaration(&mut self, parameter: &Parameter, count: usize) {
-        let named = match types::named(&parameter.ty, Position::Variable) {
+        let named = match types::named(&parameter.ty, Position::Parameter) {
             Ok(named) => named,
             Err(problem) => return self.diagnostics.report(problem, parameter.ty.span),
         };
@@ -104,7 +104,11 @@ impl Lowering<'_> {
     }
 
     /// `None` when an error about it has been reported already.
-    fn length(&self, array: &str, length: Option<&Expr>) -> Result<Option<AffineExpr>, Problem> {
+    pub(super) fn length(
+        &self,
+        array: &str,
+        length: Option<&Expr>,
+    ) -> Result<Option<AffineExpr>, Problem> {
         let array = array.to_owned();
         let length = length.ok_or(Problem::MissingLength {
             array: array.clone(),
@@ -118,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// A length as a mathematical integer: an array whose size wrapped around could not be handed over.
-    fn extent(&self, expr: &Expr) -> Option<AffineExpr> {
+    pub(super) fn extent(&self, expr: &Expr) -> Option<AffineExpr> {
         match &expr.kind {
             ExprKind::Constant(value) => {
                 let value = i64::try_from(value.as_integer()?).ok()?;
@@ -128,6 +132,7 @@ impl Lowering<'_> {
                 Binding::Parameter(scalar) if self.kernel.scalars[*scalar].ty.is_integer() => {
                     Some((*scalar).into())
                 }
+                Binding::Let { known, .. } => known.affine.clone().filter(is_over_parameters),
                 _ => None,
             },
             ExprKind::Cast(ty, operand) => {
@@ -187,13 +192,19 @@ impl Lowering<'_> {
         if !self.is_assigned(name) {
             return;
         }
-        let is_const = types::named(&parameter.ty, Position::Variable).is_ok_and(|it| it.is_const);
+        let is_const = types::named(&parameter.ty, Position::Parameter).is_ok_and(|it| it.is_const);
         let ty = self.kernel.scalars[scalar].ty;
         let value = super::Typed::any(Computation::Param(scalar), ty);
         let (local, node) = self.declare(name, true, value);
         body.push(node);
         self.bind(name, Binding::Variable { local, is_const });
     }
+}
+
+fn is_over_parameters(expr: &AffineExpr) -> bool {
+    let mut found = true;
+    expr.for_each_variable(&mut |variable| found &= matches!(variable, Variable::Param(_)));
+    found
 }
 
 /// `parameter + constant`

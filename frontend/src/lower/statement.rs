@@ -3,6 +3,7 @@
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{Declaration, Declarator, Expr, Statement, StatementKind};
+use crate::initializer;
 use crate::problem::{Problem, Unsupported};
 use crate::recognize;
 use crate::types::{self, Named, Position};
@@ -59,10 +60,23 @@ impl Lowering<'_> {
     }
 
     pub(super) fn declaration(&mut self, declaration: &Declaration, body: &mut Vec<Node>) {
+        if declaration.declares_nothing() {
+            return;
+        }
         match types::named(&declaration.ty, Position::Variable) {
+            Ok(Named {
+                structure: Some(_), ..
+            }) => {
+                for declarator in &declaration.declarators {
+                    let name = declarator.name.text.clone();
+                    let problem = Problem::Unsupported(Unsupported::Structure { name });
+                    self.diagnostics.report(problem, declarator.span);
+                }
+            }
             Ok(Named {
                 ty: Some(ty),
                 is_const,
+                ..
             }) => {
                 for declarator in &declaration.declarators {
                     self.local(declarator, ty, is_const, body);
@@ -76,17 +90,13 @@ impl Lowering<'_> {
     }
 
     fn local(&mut self, declarator: &Declarator, ty: Type, is_const: bool, body: &mut Vec<Node>) {
-        let name = declarator.name.text.clone();
-        let unsupported = if !declarator.pointers.is_empty() {
-            Some(Unsupported::Pointer { name })
-        } else if declarator.lengths.is_empty() {
-            None
-        } else {
-            Some(Unsupported::LocalArray { name })
-        };
-        if let Some(unsupported) = unsupported {
-            let problem = Problem::Unsupported(unsupported);
+        if !declarator.pointers.is_empty() {
+            let name = declarator.name.text.clone();
+            let problem = Problem::Unsupported(Unsupported::Pointer { name });
             return self.diagnostics.report(problem, declarator.span);
+        }
+        if !declarator.lengths.is_empty() {
+            return self.local_array(declarator, ty, is_const, body);
         }
         let initial = match &declarator.initial {
             Some(initial) => self.initial(declarator, initial, ty, body),
@@ -116,6 +126,14 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
         self.bind(&declarator.name, Binding::Unset(ty));
+        let initial = match initializer::scalar(initial) {
+            Some(initial) => initial,
+            None => {
+                let problem = Problem::MisplacedBraces;
+                self.diagnostics.report(problem, initial.span);
+                return None;
+            }
+        };
         Some(self.expression(initial, body)?.convert(ty))
     }
 

@@ -1,0 +1,138 @@
+//! Arrays that live inside the kernel: local ones, and the constant ones outside of functions, which every kernel that uses them
+//! makes for itself.
+//!
+//! A new array is zero everywhere: of an initial value in braces only what is given has to be stored.
+
+use super::{Binding, Lowering};
+use crate::ast::{Declarator, Expr};
+use crate::initializer;
+use crate::problem::Problem;
+use crate::resolve::Symbols;
+use strew_affine::{
+    Access, AffineExpr, Array, ArrayId, Expr as Computation, Node, Place, Span, Subscript, Type,
+};
+
+impl Lowering<'_> {
+    pub(super) fn local_array(
+        &mut self,
+        declarator: &Declarator,
+        element: Type,
+        is_const: bool,
+        body: &mut Vec<Node>,
+    ) {
+        let name = &declarator.name;
+        let Some(mut extents) = self.local_extents(declarator) else {
+            return;
+        };
+        let given = match &declarator.initial {
+            Some(initial) => match self.initial_elements(declarator, initial, &mut extents) {
+                Some(given) => given,
+                None => return,
+            },
+            None => Vec::new(),
+        };
+        let Some(extents) = extents.into_iter().collect::<Option<Vec<AffineExpr>>>() else {
+            let array = name.text.clone();
+            return self
+                .diagnostics
+                .report(Problem::MissingLength { array }, declarator.span);
+        };
+        let array = self.kernel.arrays.alloc(Array {
+            name: name.text.clone(),
+            element,
+            extents,
+            span: name.span,
+        });
+        body.push(Node::Alloc { array });
+        self.bind(name, Binding::Array { array, is_const });
+        for (subscripts, expr) in given {
+            if let Some(value) = self.expression(expr, body) {
+                let value = value.convert(element).expr;
+                body.push(element_store(array, &subscripts, value, expr.span));
+            }
+        }
+    }
+
+    /// `None` for a length that the initial value gives; nothing after an error.
+    fn local_extents(&mut self, declarator: &Declarator) -> Option<Vec<Option<AffineExpr>>> {
+        let mut extents = Vec::new();
+        let name = &declarator.name.text;
+        for (index, length) in declarator.lengths.iter().enumerate() {
+            if index == 0 && length.length.is_none() && declarator.initial.is_some() {
+                extents.push(None);
+                continue;
+            }
+            match self.length(name, length.length.as_ref()) {
+                Ok(extent) => extents.push(Some(extent?)),
+                Err(problem) => {
+                    self.diagnostics.report(problem, length.span);
+                    return None;
+                }
+            }
+        }
+        Some(extents)
+    }
+
+    fn initial_elements<'e>(
+        &mut self,
+        declarator: &Declarator,
+        initial: &'e Expr,
+        extents: &mut [Option<AffineExpr>],
+    ) -> Option<initializer::Elements<'e>> {
+        let mut lengths = Vec::with_capacity(extents.len());
+        for extent in &*extents {
+            let length = extent.as_ref().map(AffineExpr::as_constant);
+            if length == Some(None) {
+                let array = declarator.name.text.clone();
+                let problem = Problem::InitializedVariableLength { array };
+                self.diagnostics.report(problem, initial.span);
+                return None;
+            }
+            lengths.push(length.flatten());
+        }
+        match initializer::elements(initial, &mut lengths) {
+            Ok(given) => {
+                if let (Some(slot @ None), Some(length)) = (extents.first_mut(), lengths.first()) {
+                    *slot = length.map(AffineExpr::from);
+                }
+                Some(given)
+            }
+            Err((problem, span)) => {
+                self.diagnostics.report(problem, span);
+                None
+            }
+        }
+    }
+
+    /// The constant arrays of the file that a function uses.
+    pub(super) fn global_arrays(&mut self, symbols: &Symbols, body: &mut Vec<Node>) {
+        for (id, global) in symbols.globals() {
+            let array = self.kernel.arrays.alloc(Array {
+                name: global.name.clone(),
+                element: global.element,
+                extents: global.lengths.iter().map(|it| (*it).into()).collect(),
+                span: global.span,
+            });
+            body.push(Node::Alloc { array });
+            for (subscripts, value, span) in &global.values {
+                let value = Computation::Constant(*value);
+                body.push(element_store(array, subscripts, value, *span));
+            }
+            let is_const = true;
+            self.bind_declaration(*id, Binding::Array { array, is_const });
+        }
+    }
+}
+
+fn element_store(array: ArrayId, subscripts: &[i64], value: Computation, span: Span) -> Node {
+    let subscripts = subscripts.iter().map(|it| Subscript::Affine((*it).into()));
+    Node::Assign {
+        place: Place::Element(Access {
+            array,
+            subscripts: subscripts.collect(),
+            span,
+        }),
+        value,
+        span,
+    }
+}

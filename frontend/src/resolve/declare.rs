@@ -1,0 +1,363 @@
+//! Declarations of types and constants: `typedef`, `struct`, `enum`, and what stands outside of functions.
+
+use super::scope::{Declared, Entry, GlobalArray, Tag};
+use super::shape::{self, Shape};
+use super::{Resolver, first_declared};
+use crate::ast::{
+    Declaration, Declarator, EnumSpecifier, Expr, Name, Specifier, StructSpecifier, TypeName,
+};
+use crate::constant;
+use crate::initializer;
+use crate::problem::{Problem, Unsupported};
+use crate::structure::Structure;
+use crate::types::{self, Named, Position};
+use std::rc::Rc;
+use strew_affine::{Span, Type, Value, evaluate};
+
+impl Resolver<'_> {
+    /// Puts what the names of types mean in their place.
+    pub(super) fn type_name(&mut self, name: &mut TypeName) {
+        self.specifiers(name, None);
+        for length in &mut name.lengths {
+            if let Some(length) = &mut length.length {
+                self.expression(length);
+            }
+        }
+    }
+
+    /// `first` is the first name that a `typedef` gives to the type.
+    fn specifiers(&mut self, name: &mut TypeName, first: Option<&str>) {
+        let mut words = Vec::with_capacity(name.words.len());
+        for word in std::mem::take(&mut name.words) {
+            match word {
+                Specifier::Named(named) => match self.meaning(&named.text, named.span) {
+                    Some(Entry::Type(meaning)) => words.extend(meaning.iter().cloned()),
+                    _ => words.push(Specifier::Named(named)),
+                },
+                Specifier::Struct(mut it) => {
+                    self.structure(&mut it, first);
+                    words.push(Specifier::Struct(it));
+                }
+                Specifier::Enum(mut it) => {
+                    self.enumeration(&mut it);
+                    words.push(Specifier::Enum(it));
+                }
+                other => words.push(other),
+            }
+        }
+        name.words = words;
+    }
+
+    fn structure(&mut self, specifier: &mut StructSpecifier, first: Option<&str>) {
+        if specifier.definition.is_some() {
+            return;
+        }
+        let Some(members) = &mut specifier.members else {
+            specifier.definition = match &specifier.tag {
+                Some(tag) => self.structure_of(tag, specifier.span),
+                None => None,
+            };
+            return;
+        };
+        let mut list: Vec<(String, Type)> = Vec::new();
+        for declaration in members {
+            self.type_name(&mut declaration.ty);
+            for declarator in &mut declaration.declarators {
+                let name = &declarator.name;
+                if list.iter().any(|(it, _)| *it == name.text) {
+                    let problem = Problem::Duplicate {
+                        name: name.text.clone(),
+                    };
+                    self.diagnostics.report(problem, name.span);
+                } else if let Some(ty) = self.member_type(&declaration.ty, declarator) {
+                    list.push((name.text.clone(), ty));
+                }
+            }
+        }
+        let tag = specifier.tag.as_ref();
+        let name = tag.map(|tag| tag.text.as_str()).or(first);
+        let structure = Rc::new(Structure::new(name.unwrap_or("struct").to_owned(), list));
+        specifier.definition = Some(Rc::clone(&structure));
+        if let Some(tag) = tag {
+            self.declare_tag(tag, Tag::Structure(structure));
+        }
+    }
+
+    fn structure_of(&mut self, tag: &Name, span: Span) -> Option<Rc<Structure>> {
+        match self.tag(&tag.text, tag.span) {
+            Some(Tag::Structure(it)) => Some(it),
+            _ => {
+                let name = format!("struct {}", tag.text);
+                self.diagnostics.report(Problem::UnknownTag { name }, span);
+                None
+            }
+        }
+    }
+
+    fn member_type(&mut self, ty: &TypeName, declarator: &Declarator) -> Option<Type> {
+        let is_plain = declarator.pointers.is_empty() && declarator.lengths.is_empty();
+        let problem = match types::named(ty, Position::Member) {
+            Ok(Named { ty: Some(ty), .. }) if is_plain => return Some(ty),
+            Ok(_) => Problem::Unsupported(Unsupported::Member {
+                name: declarator.name.text.clone(),
+            }),
+            Err(problem) => problem,
+        };
+        self.diagnostics.report(problem, declarator.span);
+        None
+    }
+
+    fn enumeration(&mut self, specifier: &mut EnumSpecifier) {
+        if specifier.ty.is_some() {
+            return;
+        }
+        let Some(enumerators) = &mut specifier.enumerators else {
+            let Some(tag) = &specifier.tag else { return };
+            specifier.ty = match self.tag(&tag.text, tag.span) {
+                Some(Tag::Enumeration(ty)) => Some(ty),
+                _ => {
+                    let name = format!("enum {}", tag.text);
+                    self.diagnostics
+                        .report(Problem::UnknownTag { name }, tag.span);
+                    Some(Type::I32)
+                }
+            };
+            return;
+        };
+        let (mut next, mut has_negative) = (0_i128, false);
+        for enumerator in enumerators {
+            if let Some(value) = &mut enumerator.value {
+                self.expression(value);
+                next = self.constant_integer(value).unwrap_or(next);
+            }
+            let value = Value::integer(Type::I32, next);
+            has_negative |= next < 0;
+            if value.as_integer() != Some(next) {
+                let name = enumerator.name.text.clone();
+                self.diagnostics
+                    .report(Problem::EnumeratorRange { name }, enumerator.name.span);
+            }
+            self.declare_entry(&enumerator.name, Entry::Constant(value));
+            next += 1;
+        }
+        // The type that the platform's compilers choose.
+        let ty = if has_negative { Type::I32 } else { Type::U32 };
+        specifier.ty = Some(ty);
+        if let Some(tag) = &specifier.tag {
+            self.declare_tag(tag, Tag::Enumeration(ty));
+        }
+    }
+
+    fn constant_integer(&mut self, expr: &Expr) -> Option<i128> {
+        let value = constant::evaluate(expr).and_then(Value::as_integer);
+        if value.is_none() {
+            self.diagnostics.report(Problem::NotConstant, expr.span);
+        }
+        value
+    }
+
+    fn declare_tag(&mut self, tag: &Name, meaning: Tag) {
+        let tags = self.tags.last_mut();
+        let previous = tags.and_then(|tags| tags.declare(&tag.text, meaning, tag.span));
+        self.report_duplicate(tag, previous);
+    }
+
+    pub(super) fn declare_entry(&mut self, name: &Name, entry: Entry) {
+        let scope = self.scopes.last_mut();
+        let previous = scope.and_then(|scope| scope.declare(&name.text, entry, name.span));
+        self.report_duplicate(name, previous);
+    }
+
+    fn report_duplicate(&mut self, name: &Name, previous: Option<Span>) {
+        if let Some(previous) = previous {
+            let problem = Problem::Duplicate {
+                name: name.text.clone(),
+            };
+            let labels = vec![first_declared(previous)];
+            self.diagnostics.report_with(problem, name.span, labels);
+        }
+    }
+
+    fn tag(&self, name: &str, span: Span) -> Option<Tag> {
+        let inner = self.tags.iter().rev().find_map(|tags| tags.get(name));
+        let outer = || self.globals.tags.get(name).filter(|it| is_before(it, span));
+        inner.or_else(outer).map(|it| it.meaning.clone())
+    }
+
+    /// What a name means at `span`.
+    pub(super) fn meaning(&self, name: &str, span: Span) -> Option<Entry> {
+        let inner = self.scopes.iter().rev().find_map(|it| it.get(name));
+        let outer = || {
+            self.globals
+                .names
+                .get(name)
+                .filter(|it| is_before(it, span))
+        };
+        inner.or_else(outer).map(|it| it.meaning.clone())
+    }
+
+    /// Whether the declaration only names a type; its names are declared then.
+    pub(super) fn type_declaration(&mut self, declaration: &mut Declaration) -> bool {
+        let first = declaration.declarators.first();
+        let first = first.map(|it| it.name.text.clone());
+        self.specifiers(&mut declaration.ty, first.as_deref());
+        if !declaration.is_typedef() {
+            return false;
+        }
+        let words = declaration.ty.words.iter();
+        let words: Rc<[Specifier]> = words
+            .filter(|word| **word != Specifier::Typedef)
+            .map(Specifier::named_only)
+            .collect();
+        for declarator in &declaration.declarators {
+            if declarator.pointers.is_empty() && declarator.lengths.is_empty() {
+                self.declare_entry(&declarator.name, Entry::Type(Rc::clone(&words)));
+            } else {
+                let name = declarator.name.text.clone();
+                let problem = Problem::Unsupported(Unsupported::TypedefOfPointer { name });
+                self.diagnostics.report(problem, declarator.span);
+                self.declare_entry(&declarator.name, Entry::Type(Rc::clone(&words)));
+            }
+        }
+        true
+    }
+
+    /// A declaration outside of functions.
+    pub(super) fn file_declaration(&mut self, declaration: &mut Declaration) {
+        if self.type_declaration(declaration) {
+            return;
+        }
+        let named = match types::named(&declaration.ty, Position::File) {
+            Ok(named) => named,
+            Err(problem) => return self.diagnostics.report(problem, declaration.ty.span),
+        };
+        for declarator in &mut declaration.declarators {
+            match (named.ty, named.is_const && declarator.pointers.is_empty()) {
+                (Some(ty), true) => self.file_constant(declarator, ty),
+                _ => {
+                    let problem = Problem::Unsupported(Unsupported::FileScopeVariable);
+                    self.diagnostics.report(problem, declarator.span);
+                }
+            }
+        }
+    }
+
+    fn file_constant(&mut self, declarator: &mut Declarator, ty: Type) {
+        for length in &mut declarator.lengths {
+            if let Some(length) = &mut length.length {
+                self.expression(length);
+            }
+        }
+        if let Some(initial) = &mut declarator.initial {
+            self.expression(initial);
+        }
+        let declarator = &*declarator;
+        if !declarator.lengths.is_empty() {
+            return self.file_array(declarator, ty);
+        }
+        let value = match &declarator.initial {
+            Some(initial) => {
+                let initial = initializer::scalar(initial);
+                let value = initial.and_then(constant::evaluate);
+                if value.is_none() {
+                    self.diagnostics
+                        .report(Problem::NotConstant, declarator.span);
+                }
+                value
+            }
+            None => None,
+        };
+        let value = value.map_or(Value::zero(ty), |it| evaluate::convert(ty, it));
+        self.declare_entry(&declarator.name, Entry::Constant(value));
+    }
+
+    fn file_array(&mut self, declarator: &Declarator, element: Type) {
+        let name = &declarator.name;
+        let mut lengths: Vec<Option<i64>> = Vec::new();
+        for (index, length) in declarator.lengths.iter().enumerate() {
+            lengths.push(match &length.length {
+                Some(expr) => match self.constant_integer(expr) {
+                    Some(length) => i64::try_from(length).ok(),
+                    None => return,
+                },
+                None if index == 0 => None,
+                None => {
+                    let array = name.text.clone();
+                    return self
+                        .diagnostics
+                        .report(Problem::MissingLength { array }, length.span);
+                }
+            });
+        }
+        let mut given = Vec::new();
+        if let Some(initial) = &declarator.initial {
+            match initializer::elements(initial, &mut lengths) {
+                Ok(elements) => given = elements,
+                Err((problem, span)) => return self.diagnostics.report(problem, span),
+            }
+        }
+        let mut values = Vec::new();
+        for (subscripts, expr) in given {
+            match constant::evaluate(expr) {
+                Some(value) => {
+                    let value = evaluate::convert(element, value);
+                    values.push((subscripts, value, expr.span));
+                }
+                None => self.diagnostics.report(Problem::NotConstant, expr.span),
+            }
+        }
+        let Some(lengths) = lengths.into_iter().collect::<Option<Vec<i64>>>() else {
+            let array = name.text.clone();
+            return self
+                .diagnostics
+                .report(Problem::MissingLength { array }, declarator.span);
+        };
+        let counts: Vec<_> = lengths.iter().map(|it| u64::try_from(*it).ok()).collect();
+        let array = Rc::new(GlobalArray {
+            name: name.text.clone(),
+            span: name.span,
+            element,
+            lengths,
+            values,
+            shape: shape::array(Shape::Scalar(element), &counts),
+        });
+        self.declare_entry(name, Entry::Array(array));
+    }
+}
+
+fn is_before<T>(declared: &Declared<T>, span: Span) -> bool {
+    declared.span.range().start <= span.range().start
+}
+
+impl Declaration {
+    /// Whether it declares types and constants alone.
+    pub(crate) fn declares_nothing(&self) -> bool {
+        self.is_typedef() || self.declarators.is_empty()
+    }
+
+    /// Whether it declares names for a type.
+    pub(crate) fn is_typedef(&self) -> bool {
+        self.ty.words.contains(&Specifier::Typedef)
+    }
+}
+
+impl Specifier {
+    /// The same without the list of members or enumerators, which is not defined again where the type is named.
+    fn named_only(&self) -> Self {
+        match self {
+            Self::Struct(it) => Self::Struct(Box::new(StructSpecifier {
+                tag: it.tag.clone(),
+                members: None,
+                definition: it.definition.clone(),
+                span: it.span,
+            })),
+            Self::Enum(it) => Self::Enum(Box::new(EnumSpecifier {
+                tag: it.tag.clone(),
+                enumerators: None,
+                ty: it.ty,
+                span: it.span,
+            })),
+            other => other.clone(),
+        }
+    }
+}
