@@ -1,0 +1,77 @@
+//! Maxima and minima: `if (x > h) h = x` and its like.
+
+use super::Update;
+use super::held::{Held, uncast};
+use super::same::{is_same, mirrored, opposite};
+use strew_affine::{Combiner, CompareOp, Expr, UnaryOp};
+
+impl Held<'_> {
+    /// `value op held ? value : held` and its mirror images.
+    pub(super) fn updated_by_select(&self, value: &Expr) -> Option<Update> {
+        let (Expr::Select(condition, then, otherwise), _) = uncast(value, self.kernel) else {
+            return None;
+        };
+        if self.is_held(otherwise) {
+            self.replaced_when(condition, then)
+        } else if self.is_held(then) {
+            self.replaced_unless(condition, otherwise)
+        } else {
+            None
+        }
+    }
+
+    /// `if (condition) held = value`
+    pub(super) fn replaced_when(&self, condition: &Expr, value: &Expr) -> Option<Update> {
+        if let Expr::Unary(UnaryOp::Not, refuted) = condition {
+            return self.replaced_unless(refuted, value);
+        }
+        let (op, compared) = self.compared(condition)?;
+        let combiner = match op {
+            CompareOp::Gt => "max",
+            CompareOp::Lt => "min",
+            // Of equal integers it does not matter which is kept; of floats it does, since -0.0 equals 0.0.
+            CompareOp::Ge if self.ty.is_integer() => "max",
+            CompareOp::Le if self.ty.is_integer() => "min",
+            CompareOp::Ge => "max_last",
+            CompareOp::Le => "min_last",
+            CompareOp::Eq | CompareOp::Ne => return None,
+        };
+        let incoming = self.stored_as_compared(compared, value)?;
+        Some((Combiner::from_name(combiner)?, incoming))
+    }
+
+    /// What is kept when the condition holds is replaced when it does not, which only integers can turn round: a comparison with a
+    /// NaN does not hold, and neither does its opposite. With floats a NaN would replace what is held, and be replaced by whatever
+    /// comes next, so that what is before it counts or not by where the NaN stands: that is no reduction.
+    fn replaced_unless(&self, condition: &Expr, value: &Expr) -> Option<Update> {
+        let Expr::Compare(op, left, right) = condition else {
+            return None;
+        };
+        if !self.ty.is_integer() || !left.ty(self.kernel).is_integer() {
+            return None;
+        }
+        let condition = Expr::compare(opposite(*op), (**left).clone(), (**right).clone());
+        self.replaced_when(&condition, value)
+    }
+
+    /// How `condition` compares a value with what is held, the value on the left.
+    pub(super) fn compared<'e>(&self, condition: &'e Expr) -> Option<(CompareOp, &'e Expr)> {
+        let Expr::Compare(op, left, right) = condition else {
+            return None;
+        };
+        if self.is_held(right) {
+            Some((*op, left))
+        } else if self.is_held(left) {
+            Some((mirrored(*op), right))
+        } else {
+            None
+        }
+    }
+
+    /// The value that is stored, if it is the one that was compared and the place holds it unchanged.
+    pub(super) fn stored_as_compared(&self, compared: &Expr, stored: &Expr) -> Option<Expr> {
+        let (compared, stored) = (self.core(compared), self.core(stored));
+        let fits = is_same(compared, stored) && self.is_unread_by(stored) && self.holds(stored);
+        fits.then(|| self.in_type_of_held(stored))
+    }
+}

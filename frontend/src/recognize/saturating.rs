@@ -1,0 +1,94 @@
+//! Counting up to a limit: `if (h < 255) h++` and its like.
+
+use super::Update;
+use super::held::{Held, uncast};
+use super::same::mirrored;
+use strew_affine::{AddSaturating, BinaryOp, Combiner, CompareOp, Expr, Value};
+
+impl Held<'_> {
+    /// `if (condition) held += 1`, where the increment is a reduction already.
+    pub(super) fn counted_when(
+        &self,
+        condition: &Expr,
+        combiner: &Combiner,
+        value: &Expr,
+    ) -> Option<Update> {
+        let is_step = combiner.to_string() == "add" && is_one(value);
+        is_step.then(|| self.limited(condition)).flatten()
+    }
+
+    /// `held += held < limit`
+    pub(super) fn counted_by_comparison(&self, value: &Expr) -> Option<Update> {
+        match self.operation(value)? {
+            (BinaryOp::Add, condition) => self.limited(self.truth(condition)?),
+            _ => None,
+        }
+    }
+
+    /// `held < limit ? held + 1 : held`
+    pub(super) fn counted_by_select(&self, value: &Expr) -> Option<Update> {
+        let (Expr::Select(condition, then, otherwise), _) = uncast(value, self.kernel) else {
+            return None;
+        };
+        let is_step = |it: &Expr| {
+            let step = self.operation(it);
+            step.is_some_and(|(op, other)| op == BinaryOp::Add && is_one(other))
+        };
+        let update = self.limited(condition)?;
+        (is_step(then) && self.is_kept(otherwise, &update)).then_some(update)
+    }
+
+    /// What is at the limit or beyond it: what is held, or the limit itself where nothing is beyond.
+    fn is_kept(&self, expr: &Expr, (combiner, _): &Update) -> bool {
+        let greatest = self.ty.integer_range().map(|(_, high)| high);
+        let is_greatest =
+            |it: &Expr| as_integer(it) == greatest && combiner.parameter() == greatest;
+        self.is_held(expr) || is_greatest(self.core(expr))
+    }
+
+    /// The comparison whose value, 0 or 1, `expr` is.
+    fn truth<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let mut core = expr;
+        while let Expr::Cast(_, inner) = core {
+            core = inner;
+        }
+        matches!(core, Expr::Compare(..)).then_some(core)
+    }
+
+    /// One step up as long as `condition`, that what is held is below a constant, holds.
+    fn limited(&self, condition: &Expr) -> Option<Update> {
+        let Expr::Compare(op, left, right) = condition else {
+            return None;
+        };
+        let (op, bound) = if self.is_held(left) {
+            (*op, right)
+        } else if self.is_held(right) {
+            (mirrored(*op), left)
+        } else {
+            return None;
+        };
+        let (least, greatest) = self.ty.integer_range()?;
+        let limit = match (op, as_integer(bound)?) {
+            (CompareOp::Lt, bound) => bound,
+            (CompareOp::Le, bound) => bound + 1,
+            // Nothing is beyond the greatest value.
+            (CompareOp::Ne, bound) if bound == greatest => bound,
+            _ => return None,
+        };
+        let combiner = Combiner::new(AddSaturating { limit });
+        combiner.bodies(&[self.ty])?;
+        let step = Value::integer(self.ty, least + 1);
+        Some((combiner, Expr::Constant(step)))
+    }
+}
+
+fn as_integer(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Constant(value) => value.as_integer(),
+        _ => None,
+    }
+}
+
+fn is_one(expr: &Expr) -> bool {
+    as_integer(expr) == Some(1)
+}
