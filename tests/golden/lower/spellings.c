@@ -23,9 +23,7 @@ void spellings(int64_t n, const int32_t k[n], const float x[n], int32_t h[8], fl
 //     small[k[i]] reduce(add) i8(k[i])
 //     lo[k[i]] reduce(min) x[i]
 //     hi[k[i]] reduce(max) x[i]
-//     scf.if x[i] >= hi[k[i]] {
-//       hi[k[i]] = x[i]
-//     }
+//     hi[k[i]] reduce(max_last) x[i]
 //     lo[k[i]] = f32(f64(lo[k[i]]) + 0.5 * f64(x[i]))
 //     h[k[i]] = i32(f64(h[k[i]]) + 0.5 * f64(x[i]))
 //   }
