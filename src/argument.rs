@@ -66,6 +66,13 @@ pub enum ArgumentError {
         /// What the call gives.
         found: ArgumentKind,
     },
+    /// The kernel returns another type than is asked for, or nothing.
+    Result {
+        /// The type asked for.
+        expected: Option<Type>,
+        /// The type of the kernel's result.
+        found: Option<Type>,
+    },
     /// Two arguments disagree about a size.
     Contradiction {
         /// The size's name.
@@ -200,6 +207,15 @@ impl fmt::Display for ArgumentError {
                 expected,
                 found,
             } => type_mismatch(f, parameter, *expected, *found),
+            Self::Result { expected, found } => {
+                let named = |ty: &Option<Type>| ty.map_or("nothing", Type::name);
+                write!(
+                    f,
+                    "the kernel returns {}, not {}",
+                    named(found),
+                    named(expected)
+                )
+            }
             Self::Contradiction {
                 size,
                 first,

@@ -5,8 +5,7 @@ use crate::sizes::{Shape, Sizes, infer};
 use crate::{Error, Report};
 use std::collections::BTreeMap;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
-use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
-use strew_runtime::Record;
+use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Outcome};
 
 /// A call whose arguments are given by name. Sizes that are left out follow from the arrays.
 ///
@@ -92,7 +91,7 @@ impl<'a> Bind<'a> {
             .map_err(|errors| self.kernel.argument_error(errors))
     }
 
-    /// Runs the kernel.
+    /// Runs the kernel. The value of one that returns something is in the report of [`run_with_report`](Self::run_with_report).
     ///
     /// # Errors
     /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
@@ -110,7 +109,7 @@ impl<'a> Bind<'a> {
         Ok(kernel.report(self.execute()?))
     }
 
-    fn execute(self) -> Result<Record, Error> {
+    fn execute(self) -> Result<Outcome, Error> {
         let kernel = self.kernel.clone();
         let checked = self.check_names().and_then(|()| self.check_presence());
         let sizes = checked.and_then(|()| self.infer());

@@ -54,7 +54,7 @@ pub use report::Report;
 pub use sizes::Sizes;
 pub use source::{Language, Position, Source};
 pub use stages::{Compiled, Parsed, ParsedKernel, Plan, Scheduled};
-pub use typed::{ArgumentType, Signature, Typed};
+pub use typed::{ArgumentType, ResultType, Signature, Typed};
 
 pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};

@@ -4,11 +4,12 @@ use crate::error::{ArgumentErrors, Error, Fault};
 use crate::settings::{Settings, settings_methods};
 use crate::sizes::written_extents;
 use crate::stages::{Compiled, Parsed, Plan};
-use crate::typed::{Signature, Typed};
+use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
 use std::sync::{Arc, OnceLock};
-use strew_jit::{Argument, ArgumentKind, CallError};
-use strew_runtime::{Record, Runtime};
+use strew_affine::Type;
+use strew_jit::{Argument, ArgumentKind, CallError, Outcome};
+use strew_runtime::Runtime;
 use strew_transforms::Schedule;
 
 /// The kernels of one source. Machine code is made when a kernel is first asked for.
@@ -132,6 +133,19 @@ impl Kernel {
         Typed::new(self.clone())
     }
 
+    /// The same for a kernel that returns a value of type `R`, which a call then gives.
+    ///
+    /// # Errors
+    /// As for [`typed`](Self::typed), and a kernel that returns nothing or a value of another type.
+    pub fn typed_returning<S: Signature, R: ResultType>(&self) -> Result<Typed<S, R>, Error> {
+        Typed::new(self.clone())
+    }
+
+    /// The type of the value that a call returns, if it returns one.
+    pub fn result_type(&self) -> Option<Type> {
+        self.ir().result_type()
+    }
+
     /// A call whose arguments are given by name.
     pub fn bind<'a>(&self) -> Bind<'a> {
         Bind::new(self.clone())
@@ -148,7 +162,7 @@ impl Kernel {
     }
 
     /// Calls the machine code with the arguments of all parameters in order.
-    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Record, Error> {
+    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Outcome, Error> {
         let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
         let outcome = self
             .compiled
@@ -243,7 +257,7 @@ impl Kernel {
         found.map_or_else(String::new, |found| written_extents(self.ir(), found))
     }
 
-    pub(crate) fn report(&self, record: Record) -> Report {
+    pub(crate) fn report(&self, outcome: Outcome) -> Report {
         Report {
             kernel: self.name().to_owned(),
             mode: self.settings.runtime.mode,
@@ -255,7 +269,8 @@ impl Kernel {
                 .map(ToString::to_string)
                 .collect(),
             compile: self.compiled.took(),
-            record,
+            record: outcome.record,
+            returned: outcome.returned,
         }
     }
 }

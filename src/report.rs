@@ -1,4 +1,5 @@
 use std::time::Duration;
+use strew_affine::Value;
 use strew_runtime::{Mode, Record};
 
 /// What a call did.
@@ -14,4 +15,6 @@ pub struct Report {
     pub compile: Duration,
     /// Strategy, threads, memory, updates and times.
     pub record: Record,
+    /// The value that the call returned, if the kernel returns one.
+    pub returned: Option<Value>,
 }

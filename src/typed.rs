@@ -3,6 +3,7 @@ use crate::program::Kernel;
 use crate::{Error, Report};
 use std::fmt;
 use std::marker::PhantomData;
+use strew_affine::{Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
 
 /// A Rust type that stands for one parameter of a kernel in [`Kernel::typed`].
@@ -53,6 +54,15 @@ macro_rules! scalars {
 
             fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
                 Argument::Scalar(argument.to_value())
+            }
+        }
+
+        impl ResultType for $scalar {
+            const TYPE: Option<Type> = Some(<Self as Element>::TYPE);
+
+            fn of(returned: Option<Value>) -> Self {
+                // Another type was refused when the handle was made.
+                Self::from_value(returned.unwrap_or(Value::zero(<Self as Element>::TYPE)))
             }
         }
     )*};
@@ -119,15 +129,31 @@ mod sealed {
     impl<T: strew_jit::Element> Sealed for &mut [T] {}
 }
 
-/// A kernel whose parameters were checked against the Rust types `S`.
-///
-/// Cheap to clone, can be called from many threads at once, and keeps the machine code alive.
-pub struct Typed<S> {
-    kernel: Kernel,
-    signature: PhantomData<fn(S)>,
+/// A Rust type that stands for what a kernel returns: `()` for nothing (or whatever it is), a scalar type for a value of that type.
+pub trait ResultType: sealed::Sealed + Sized {
+    /// The type of the value; `None` when none is asked for.
+    const TYPE: Option<Type>;
+
+    /// The value of a call, which has the type asked for.
+    #[doc(hidden)]
+    fn of(returned: Option<Value>) -> Self;
 }
 
-impl<S> Clone for Typed<S> {
+impl ResultType for () {
+    const TYPE: Option<Type> = None;
+
+    fn of(_: Option<Value>) {}
+}
+
+/// A kernel whose parameters were checked against the Rust types `S`, and what it returns against `R`.
+///
+/// Cheap to clone, can be called from many threads at once, and keeps the machine code alive.
+pub struct Typed<S, R = ()> {
+    kernel: Kernel,
+    signature: PhantomData<fn(S) -> R>,
+}
+
+impl<S, R> Clone for Typed<S, R> {
     fn clone(&self) -> Self {
         Self {
             kernel: self.kernel.clone(),
@@ -136,16 +162,21 @@ impl<S> Clone for Typed<S> {
     }
 }
 
-impl<S> fmt::Debug for Typed<S> {
+impl<S, R> fmt::Debug for Typed<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Typed").field(&self.kernel).finish()
     }
 }
 
-impl<S: Signature> Typed<S> {
+impl<S: Signature, R: ResultType> Typed<S, R> {
     /// `kernel` with the signature `S`, if that is what it takes.
     pub(crate) fn new(kernel: Kernel) -> Result<Self, Error> {
-        let errors = mismatches(&kernel.parameters(), &S::types());
+        let mut errors = mismatches(&kernel.parameters(), &S::types());
+        let found = kernel.result_type();
+        if R::TYPE.is_some() && R::TYPE != found {
+            let expected = R::TYPE;
+            errors.push(ArgumentError::Result { expected, found });
+        }
         if errors.is_empty() {
             Ok(Self {
                 kernel,
@@ -161,13 +192,14 @@ impl<S: Signature> Typed<S> {
         &self.kernel
     }
 
-    /// Runs the kernel.
+    /// Runs the kernel and gives what it returns.
     ///
     /// # Errors
     /// Arrays whose lengths are not those of their parameters, a fault while running, a call that was stopped or refused.
     /// All arrays are then as they were before.
-    pub fn call(&self, arguments: S::Arguments<'_>) -> Result<(), Error> {
-        S::with_arguments(arguments, |arguments| self.kernel.run(arguments)).map(drop)
+    pub fn call(&self, arguments: S::Arguments<'_>) -> Result<R, Error> {
+        let outcome = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(R::of(outcome.returned))
     }
 
     /// Runs the kernel and tells how.
@@ -175,8 +207,8 @@ impl<S: Signature> Typed<S> {
     /// # Errors
     /// As for [`call`](Self::call).
     pub fn call_with_report(&self, arguments: S::Arguments<'_>) -> Result<Report, Error> {
-        let record = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
-        Ok(self.kernel.report(record))
+        let outcome = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(self.kernel.report(outcome))
     }
 }
 

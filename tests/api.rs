@@ -441,3 +441,67 @@ void twice(int64_t n, const int32_t key[n], int32_t h[n], int32_t g[n]) {
     let text: Vec<_> = steps.iter().map(ToString::to_string).collect();
     assert_eq!(text, ["unroll(i_2, 2)", "unroll(i_3, 3)"]);
 }
+
+const MEAN: &str = "\
+kernel @mean(n: i64, x: f32[n], seen: i32[n]) -> f64 {
+  var sum: f64 = 0.0
+  affine.for i in 0..n {
+    sum reduce(add) f64(x[i])
+    seen[i] = 1
+  }
+  return sum / f64(100 / n)
+}
+";
+
+fn mean() -> Kernel {
+    let program = Compiler::new().compile("mean.nest", MEAN);
+    let program = program.expect("a program");
+    program.kernel("mean").expect("a kernel")
+}
+
+#[test]
+fn kernels_return_values() {
+    let mean = mean();
+    assert_eq!(mean.result_type(), Some(strew::Type::F64));
+    let handle = mean
+        .typed_returning::<(i64, &[f32], &mut [i32]), f64>()
+        .expect("it fits");
+    let mut seen = [0; 4];
+    let value = handle.call((4, &[1.0, 2.0, 3.0, 4.5], &mut seen));
+    assert_eq!(value.expect("a value"), 0.42);
+    let report = handle.call_with_report((1, &[5.0], &mut seen[..1]));
+    let returned = report.expect("a report").returned;
+    assert_eq!(returned, Some(strew::Value::f64(0.05)));
+    let call = mean.bind().array("x", &[1.0_f32; 2]);
+    let report = call.array_mut("seen", &mut seen[..2]).run_with_report();
+    let returned = report.expect("a report").returned;
+    assert_eq!(returned, Some(strew::Value::f64(0.04)));
+}
+
+#[test]
+fn a_fault_in_a_result_leaves_all_arrays_alone() {
+    let mean = mean();
+    let mut seen = [0; 101];
+    let outcome = mean
+        .bind()
+        .array("x", &[1.0_f32; 101])
+        .array_mut("seen", &mut seen)
+        .run();
+    assert!(message(outcome).contains("integer division by zero"));
+    assert_eq!(seen, [0; 101]);
+}
+
+#[test]
+fn results_of_other_types_are_refused_by_name() {
+    let mean = mean();
+    assert_eq!(
+        message(mean.typed_returning::<(i64, &[f32], &mut [i32]), f32>()),
+        "kernel `mean`: the kernel returns f64, not f32"
+    );
+    assert!(mean.typed::<(i64, &[f32], &mut [i32])>().is_ok());
+    let segment_sum = segment_sum();
+    assert_eq!(
+        message(segment_sum.typed_returning::<(i64, i32, &[i32], &[f32], &mut [f64]), bool>()),
+        "kernel `segment_sum`: the kernel returns nothing, not bool"
+    );
+}

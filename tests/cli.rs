@@ -847,3 +847,33 @@ fn flags_that_do_not_exist_are_usage_errors() {
         &["blokced", "dense"],
     );
 }
+
+#[test]
+fn a_returned_value_is_printed() {
+    let bench = Bench::new();
+    let kernel = "kernel @sum(n: i64, x: f32[n]) -> f32 {\n  var sum: f32 = 0.0\n  affine.for i in 0..n {\n    sum reduce(add) x[i]\n  }\n  return sum\n}\n";
+    bench.file("sum.nest", kernel.as_bytes());
+    let outcome = bench.strew(&["run", "sum.nest", "--in", "x=x.npy"]);
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "6.5\n"));
+    let outcome = bench.strew(&["run", "sum.nest", "--in", "x=x.npy", "--json"]);
+    assert!(
+        outcome.stdout.contains("\"returned\":6.5"),
+        "{}",
+        outcome.stdout
+    );
+    let outcome = bench.strew(&[
+        "run",
+        "sum.nest",
+        "--in",
+        "x=fill(inf)",
+        "--set",
+        "n=2",
+        "--json",
+    ]);
+    assert!(
+        outcome.stdout.contains("\"returned\":\"inf\""),
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+}

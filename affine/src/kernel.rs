@@ -1,4 +1,4 @@
-use crate::{AffineExpr, Node, Span, Type};
+use crate::{AffineExpr, Expr, Node, Span, Type};
 use la_arena::{Arena, Idx};
 
 /// A loop's iterator.
@@ -31,6 +31,8 @@ pub struct Kernel {
     pub locals: Arena<Local>,
     /// What runs.
     pub body: Vec<Node>,
+    /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
+    pub result: Option<Expr>,
 }
 
 /// One parameter.
@@ -100,7 +102,13 @@ impl Kernel {
             iters: Arena::new(),
             locals: Arena::new(),
             body: Vec::new(),
+            result: None,
         }
+    }
+
+    /// The type of the value that a call returns.
+    pub fn result_type(&self) -> Option<Type> {
+        self.result.as_ref().map(|result| result.ty(self))
     }
 
     /// The array parameters in the order of a call.

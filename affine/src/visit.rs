@@ -71,8 +71,8 @@ pub struct AccessSite<'k> {
     pub access: &'k Access,
     /// What it does.
     pub kind: AccessKind,
-    /// The node that it belongs to.
-    pub node: &'k Node,
+    /// The node that it belongs to; `None` when it is the kernel's result.
+    pub node: Option<&'k Node>,
     /// The loops around `node`, outermost first.
     pub loops: Vec<Loop<'k>>,
 }
@@ -223,7 +223,7 @@ pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
             sites.push(AccessSite {
                 access,
                 kind,
-                node,
+                node: Some(node),
                 loops: loops.to_vec(),
             });
         };
@@ -235,6 +235,16 @@ pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
             site(kind_of_writes(node), access);
         }
     });
+    if let Some(result) = &kernel.result {
+        for_each_load(result, &mut |access| {
+            sites.push(AccessSite {
+                access,
+                kind: AccessKind::Read,
+                node: None,
+                loops: Vec::new(),
+            });
+        });
+    }
     sites
 }
 

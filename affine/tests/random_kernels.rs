@@ -88,6 +88,10 @@ impl Generator {
             }
         }
         self.kernel.body = self.block(3)?;
+        if self.chance(50) {
+            let ty = self.element();
+            self.kernel.result = Some(self.value(ty, 3)?);
+        }
         Ok(self.kernel)
     }
 
@@ -576,7 +580,7 @@ proptest! {
             prop_assert_eq!(&forward.1, &arguments(&kernel), "a stop changed an argument");
         }
         prop_assert_eq!(&run(&read, ForallOrder::Forward), &forward);
-        let out_of_fuel = |it: &Result<(), String>| it.as_ref().is_err_and(|it| it.contains("longer"));
+        let out_of_fuel = |it: &Result<Option<Value>, String>| it.as_ref().is_err_and(|it| it.contains("longer"));
         let backward = run(&kernel, ForallOrder::Backward);
         // An iteration that only the backward order reaches may use up the fuel.
         if !out_of_fuel(&backward.0) && !out_of_fuel(&forward.0) {
@@ -597,7 +601,7 @@ fn many_kernels_are_drawn_and_many_of_them_run_to_their_end() {
         built += 1;
         let mut cells = arguments(&kernel);
         match interpret(&kernel, &mut cells, 20_000, ForallOrder::Forward) {
-            Ok(()) => finished += 1,
+            Ok(_) => finished += 1,
             Err(_) => faulted += 1,
         }
     }

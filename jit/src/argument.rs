@@ -14,10 +14,13 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
 
     /// The value with its type.
     fn to_value(self) -> Value;
+
+    /// The scalar whose bits are those of `value`.
+    fn from_value(value: Value) -> Self;
 }
 
 macro_rules! elements {
-    ($($rust:ty => $ty:ident, $bits:expr;)*) => {$(
+    ($($rust:ty => $ty:ident, $bits:expr, $value:expr;)*) => {$(
         impl sealed::Sealed for $rust {}
 
         impl Element for $rust {
@@ -27,22 +30,27 @@ macro_rules! elements {
                 let bits: fn($rust) -> u64 = $bits;
                 Value::from_bits(Type::$ty, bits(self))
             }
+
+            fn from_value(value: Value) -> Self {
+                let of_bits: fn(u64) -> $rust = $value;
+                of_bits(value.bits())
+            }
         }
     )*};
 }
 
 elements! {
-    i8 => I8, |value| value as u64;
-    i16 => I16, |value| value as u64;
-    i32 => I32, |value| value as u64;
-    i64 => I64, |value| value as u64;
-    u8 => U8, u64::from;
-    u16 => U16, u64::from;
-    u32 => U32, u64::from;
-    u64 => U64, |value| value;
-    f32 => F32, |value| u64::from(value.to_bits());
-    f64 => F64, f64::to_bits;
-    bool => Bool, u64::from;
+    i8 => I8, |value| value as u64, |bits| bits as i8;
+    i16 => I16, |value| value as u64, |bits| bits as i16;
+    i32 => I32, |value| value as u64, |bits| bits as i32;
+    i64 => I64, |value| value as u64, |bits| bits as i64;
+    u8 => U8, u64::from, |bits| bits as u8;
+    u16 => U16, u64::from, |bits| bits as u16;
+    u32 => U32, u64::from, |bits| bits as u32;
+    u64 => U64, |value| value, |bits| bits;
+    f32 => F32, |value| u64::from(value.to_bits()), |bits| f32::from_bits(bits as u32);
+    f64 => F64, f64::to_bits, f64::from_bits;
+    bool => Bool, u64::from, |bits| bits != 0;
 }
 
 /// An array that a call reads, of any element type.

@@ -11,7 +11,8 @@ use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::{Fault, FaultKind};
 use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Type, Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Type, Value,
+    Variable,
 };
 use strew_runtime::abi::{FaultRecord, Slot};
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
@@ -56,6 +57,15 @@ pub enum CallError {
     Failure(Failure),
     /// The code for these sizes could not be made.
     Compile(CompileError),
+}
+
+/// What a call that ended as it should leaves, besides its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ran.
+    pub record: Record,
+    /// The result, if the kernel has one.
+    pub returned: Option<Value>,
 }
 
 /// What an argument is or should be.
@@ -154,7 +164,7 @@ impl Compiled {
         runtime: &Runtime,
         settings: &Settings,
         arguments: &mut [Argument<'_>],
-    ) -> Result<Record, CallError> {
+    ) -> Result<Outcome, CallError> {
         self.0.check_kinds(arguments)?;
         let checks = self.0.check_sizes(arguments)?;
         let code = self.0.code(checks).map_err(CallError::Compile)?;
@@ -165,10 +175,18 @@ impl Compiled {
         // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
         let outcome =
             unsafe { strew_runtime::run(runtime, settings, code.entry, &slots, &protect) };
-        outcome.map_err(|failure| match failure {
-            Failure::Fault(record) => self.0.stopped_at(&code.sites, &record),
-            other => CallError::Failure(other),
-        })
+        match outcome {
+            Ok(completed) => Ok(Outcome {
+                record: completed.record,
+                returned: self
+                    .0
+                    .kernel
+                    .result_type()
+                    .map(|ty| Value::from_bits(ty, completed.returned)),
+            }),
+            Err(Failure::Fault(record)) => Err(self.0.stopped_at(&code.sites, &record)),
+            Err(other) => Err(CallError::Failure(other)),
+        }
     }
 
     /// What the arguments of a call must be, in order.

@@ -273,8 +273,10 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         });
         alone
     };
+    // Computed when the forall has written its targets.
+    let result_can_fail = kernel.result.as_ref().is_some_and(reads_or_divides);
     match kernel.body.as_slice() {
-        [Node::Forall(forall)] if writes_targets_alone(forall) => Guard::Forall,
+        [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
         _ if can_fail(kernel) || !storage.on_loan.is_empty() => Guard::Caller,
         _ => Guard::Nobody,
     }
@@ -294,6 +296,7 @@ fn can_fail(kernel: &Kernel) -> bool {
         };
         fails |= ends_early || node.expressions().into_iter().any(divides);
     });
+    fails |= kernel.result.as_ref().is_some_and(divides);
     for_each_affine(kernel, &mut |expr, loops| {
         fails |= !Checks::Computed.is_exact(expr, loops);
     });
@@ -307,6 +310,13 @@ fn can_fail(kernel: &Kernel) -> bool {
 fn divides(expr: &Expr) -> bool {
     let here = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
     here || expr.operands().into_iter().any(divides)
+}
+
+fn reads_or_divides(expr: &Expr) -> bool {
+    matches!(expr, Expr::Load(_)) || divides(expr) || {
+        let mut operands = expr.operands().into_iter();
+        operands.any(reads_or_divides)
+    }
 }
 
 fn divides_in_subscripts(access: &Access) -> bool {

@@ -17,7 +17,7 @@ mod lower;
 mod site;
 
 pub use argument::{Argument, ArrayMut, ArrayRef, Element};
-pub use call::{ArgumentKind, CallError};
+pub use call::{ArgumentKind, CallError, Outcome};
 pub use compiled::{Compiled, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;

@@ -38,6 +38,15 @@ struct Shared<'r> {
     tally: Mutex<Tally>,
 }
 
+/// What a kernel that ran to its end leaves, besides its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completed {
+    /// How it ran.
+    pub record: Record,
+    /// The bits of its result, zero-extended; 0 when it has none.
+    pub returned: u64,
+}
+
 /// Runs a compiled kernel to its end.
 ///
 /// `protect` names the memory to put back when the call fails. Nothing is copied when there is none, so the caller must name all
@@ -59,7 +68,7 @@ pub unsafe fn run(
     entry: EntryFn,
     slots: &[Slot],
     protect: &[Region],
-) -> Result<Record, Failure> {
+) -> Result<Completed, Failure> {
     let start = Instant::now();
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
@@ -79,7 +88,10 @@ pub unsafe fn run(
     // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
     let status = unsafe { entry(&raw mut call) };
     match session.outcome(status, &call) {
-        Ok(()) => Ok(shared.record(start, call.updates)),
+        Ok(()) => Ok(Completed {
+            record: shared.record(start, call.updates),
+            returned: call.returned,
+        }),
         Err(failure) => {
             // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
             unsafe { snapshot.restore(&session) };
@@ -148,6 +160,7 @@ impl<'r> Session<'r> {
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
             updates: 0,
+            returned: 0,
             fault: FaultRecord::default(),
         }
     }
@@ -276,7 +289,7 @@ mod tests {
 
     fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
         // SAFETY: the entries of these tests touch no argument.
-        unsafe { run(&runtime(2), settings, entry, &[], &[]) }
+        unsafe { run(&runtime(2), settings, entry, &[], &[]) }.map(|it| it.record)
     }
 
     #[test]
@@ -533,7 +546,7 @@ mod tests {
                     &[],
                 )
             };
-            assert_eq!(record.unwrap().updates, 1000);
+            assert_eq!(record.unwrap().record.updates, 1000);
         }
     }
 

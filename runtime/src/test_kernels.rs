@@ -123,7 +123,9 @@ impl Scatter {
         let foralls = vec![forall; self.repeat];
         // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
         // weights, which nobody writes.
-        unsafe { crate::run(runtime, settings, all_foralls, &slots(&foralls), &regions) }
+        let completed =
+            unsafe { crate::run(runtime, settings, all_foralls, &slots(&foralls), &regions) };
+        completed.map(|it| it.record)
     }
 }
 

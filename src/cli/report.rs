@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
-use strew::{Diagnostics, Fault, FaultKind, Mode, Refused, Report, Witness};
+use strew::{Diagnostics, Fault, FaultKind, Mode, Refused, Report, Type, Value, Witness};
 
 /// One run.
 #[derive(Debug, Serialize)]
@@ -19,9 +20,45 @@ pub(crate) struct RunReport {
     pub(crate) repeats: Vec<f64>,
     pub(crate) updates: Option<u64>,
     pub(crate) private_bytes: Option<u64>,
-    pub(crate) returned: Option<f64>,
+    pub(crate) returned: Option<ValueReport>,
     pub(crate) outputs: Vec<OutputReport>,
     pub(crate) fault: Option<FaultReport>,
+}
+
+/// A scalar. JSON has no number for infinities and NaN, which are strings.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum ValueReport {
+    Bool(bool),
+    Integer(i128),
+    /// An `f32` has fewer digits than the `f64` of the same value.
+    Single(f32),
+    Double(f64),
+    Special(String),
+}
+
+impl From<Value> for ValueReport {
+    fn from(value: Value) -> Self {
+        match (value.ty(), value.as_integer(), value.as_float()) {
+            (Type::Bool, ..) => Self::Bool(value.bits() != 0),
+            (_, Some(integer), _) => Self::Integer(integer),
+            (_, None, Some(float)) if !float.is_finite() => Self::Special(float.to_string()),
+            (Type::F32, None, Some(float)) => Self::Single(float as f32),
+            (_, None, float) => Self::Double(float.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Display for ValueReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Integer(value) => value.fmt(f),
+            Self::Single(value) => value.fmt(f),
+            Self::Double(value) => value.fmt(f),
+            Self::Special(value) => value.fmt(f),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +120,7 @@ impl RunReport {
         self.why = Some(record.why.to_string());
         self.updates = Some(record.updates);
         self.private_bytes = Some(record.private_bytes);
+        self.returned = report.returned.map(ValueReport::from);
         self.repeats.push(record.total.as_secs_f64());
         // The first call warms caches and buffers, the last is like those that follow it.
         self.seconds = Some(Seconds {

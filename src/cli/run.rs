@@ -222,7 +222,8 @@ fn finish(
     outputs: Outputs,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let mut summaries = String::new();
+    let returned = report.returned.as_ref();
+    let mut summaries = returned.map_or_else(String::new, |value| format!("{value}\n"));
     for name in written(kernel) {
         let Some(array) = arrays.get(&name) else {
             continue;

@@ -1,6 +1,6 @@
 //! The C compiler as an oracle.
 
-use crate::data::{Data, Outcome, parameters};
+use crate::data::{Data, Outcome, RESULT, parameters};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -158,8 +158,13 @@ fn caller(number: usize, kernel: &Kernel) -> String {
         arguments.push(name);
     }
     let arguments = arguments.join(", ");
+    let mut keep = String::new();
+    if let Some(ty) = kernel.result_type() {
+        keep = format!("{} driver_result = ", c_type(ty));
+        finish += "fwrite(&driver_result, 1, sizeof driver_result, stdout);\n";
+    }
     format!(
-        "static void driver_{number}(void) {{\n{setup}{}({arguments});\n{finish}}}",
+        "static void driver_{number}(void) {{\n{setup}{keep}{}({arguments});\n{finish}}}",
         kernel.name
     )
 }
@@ -186,24 +191,32 @@ fn bytes(value: Value) -> Vec<u8> {
     bytes[..value.ty().bytes() as usize].to_vec()
 }
 
-/// The arrays of one call, taken off the beginning of `output`.
+/// The arrays of one call and its result, taken off the beginning of `output`.
 fn results(kernel: &Kernel, data: &Data, output: &mut &[u8]) -> BTreeMap<String, Vec<Value>> {
     let arrays = parameters(kernel)
         .into_iter()
         .filter(|(_, _, is_array)| *is_array);
+    let arrays = arrays.map(|(name, ty, _)| {
+        let length = data.arrays[&name].len();
+        (name, ty, length)
+    });
+    let result = kernel.result_type().map(|ty| (RESULT.to_owned(), ty, 1));
     arrays
-        .map(|(name, ty, _)| {
-            let values = (0..data.arrays[&name].len()).map(|_| {
-                let (bytes, rest) = output.split_at(ty.bytes() as usize);
-                *output = rest;
-                let mut wide = [0; 8];
-                wide[..bytes.len()].copy_from_slice(bytes);
-                Value::from_bits(ty, u64::from_le_bytes(wide))
-            });
-            let values = values.collect();
+        .chain(result)
+        .map(|(name, ty, length)| {
+            let values = (0..length).map(|_| value(ty, output)).collect();
             (name, values)
         })
         .collect()
+}
+
+/// The value at the beginning of `output`, which is taken off.
+fn value(ty: Type, output: &mut &[u8]) -> Value {
+    let (bytes, rest) = output.split_at(ty.bytes() as usize);
+    *output = rest;
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    Value::from_bits(ty, u64::from_le_bytes(wide))
 }
 
 /// The name of `ty` in C.

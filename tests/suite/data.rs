@@ -26,6 +26,9 @@ impl Data {
     }
 }
 
+/// The name under which the result of a kernel stands among its arrays.
+pub(crate) const RESULT: &str = "return";
+
 /// How a run ended: the arrays, or a fault in words.
 pub(crate) type Outcome = Result<BTreeMap<String, Vec<Value>>, String>;
 

@@ -1,6 +1,6 @@
 //! The engines, and the check that they agree.
 
-use crate::data::{Data, Elements, Outcome, is_close, is_same, parameters, with_elements};
+use crate::data::{Data, Elements, Outcome, RESULT, is_close, is_same, parameters, with_elements};
 use std::collections::BTreeMap;
 use strew::ir::interpret::{self, Argument, ForallOrder, Stop};
 use strew::ir::verify::verify;
@@ -31,7 +31,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
         })
         .collect();
     match outcome {
-        Ok(()) => Ok(arrays),
+        Ok(result) => Ok(with_result(arrays, result)),
         Err(Stop::Fault(fault)) => {
             assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
             let kind = match fault.kind {
@@ -48,6 +48,15 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
         }
         Err(other) => panic!("the interpreter stopped: {other}"),
     }
+}
+
+/// The arrays, and the result of the kernel as one more.
+fn with_result(
+    mut arrays: BTreeMap<String, Vec<Value>>,
+    result: Option<Value>,
+) -> BTreeMap<String, Vec<Value>> {
+    arrays.extend(result.map(|it| (RESULT.to_owned(), vec![it])));
+    arrays
 }
 
 /// What the machine code of `kernel` makes of it.
@@ -73,13 +82,13 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
             _ => with_elements!(elements, it => call.array(name, it)),
         };
     }
-    let outcome = call.run();
+    let outcome = call.run_with_report();
     let arrays: BTreeMap<_, _> = arrays
         .into_iter()
         .map(|(name, elements)| (name, elements.values()))
         .collect();
     match outcome {
-        Ok(()) => Ok(arrays),
+        Ok(report) => Ok(with_result(arrays, report.returned)),
         Err(Error::Fault(fault)) => {
             assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
             let kind = match fault.kind() {

@@ -159,7 +159,7 @@ impl Case {
             Ok(arrays) => {
                 let changed = arrays
                     .iter()
-                    .filter(|(name, values)| data.arrays[*name] != **values);
+                    .filter(|(name, values)| data.arrays.get(*name) != Some(values));
                 let lines: Vec<_> = changed.map(|(name, values)| line(name, values)).collect();
                 lines.join("\n")
             }

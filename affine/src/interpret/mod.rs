@@ -18,7 +18,7 @@ use crate::{
 use la_arena::ArenaMap;
 use memory::Memory;
 
-/// Runs `kernel` on `arguments`. Each statement, each turn of a loop and each element of a private buffer or local array costs one
+/// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a private buffer or local array costs one
 /// unit of `fuel`.
 ///
 /// # Errors
@@ -29,15 +29,17 @@ pub fn interpret(
     arguments: &mut [Argument],
     fuel: u64,
     order: ForallOrder,
-) -> Result<(), Stop> {
+) -> Result<Option<Value>, Stop> {
     let mut machine = Machine::new(kernel, arguments, fuel, order)?;
     machine.block(&kernel.body)?;
+    let result = kernel.result.as_ref();
+    let result = result.map(|result| machine.expr(result)).transpose()?;
     for (param, argument) in kernel.params.iter().zip(arguments) {
         if let (Parameter::Array(array), Argument::Array(cells)) = (param, argument) {
             cells.clone_from_slice(machine.memory.cells(*array));
         }
     }
-    Ok(())
+    Ok(result)
 }
 
 struct Machine<'k> {
@@ -293,7 +295,7 @@ mod tests {
         if forward.0.is_err() {
             assert_eq!(forward.1, arguments, "a stop changes nothing");
         }
-        forward.0.map(|()| forward.1)
+        forward.0.map(|_| forward.1)
     }
 
     const SEGMENT_SUM: &str = "kernel @segment_sum(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
@@ -421,6 +423,28 @@ mod tests {
         let result = run(source, &[n(4), integers(Type::I64, &[5; 4])]);
         let expected = integers(Type::I64, &[1, 1, 1, 5]);
         assert_eq!(result.map(|it| it[1].clone()), Ok(expected));
+    }
+
+    #[test]
+    fn a_result_is_computed_behind_the_body() {
+        let source = "kernel @dot(n: i64, x: f64[n], y: f64[n]) -> f64 {
+            var sum: f64 = 0.0
+            affine.for i in 0..n { sum reduce(add) x[i] * y[i] x[i] = 0.0 }
+            return x[n - 1] + sum }";
+        let result = |n: i64, cells: &[f64]| {
+            let mut arguments = [
+                Argument::Scalar(Value::i64(n)),
+                doubles(cells),
+                doubles(cells),
+            ];
+            interpret(&kernel(source), &mut arguments, FUEL, ForallOrder::Forward)
+        };
+        assert_eq!(result(3, &[1.0, 2.0, 3.0]), Ok(Some(Value::f64(14.0))));
+        let Err(Stop::Fault(fault)) = result(0, &[]) else {
+            panic!("an index is out of range");
+        };
+        assert_eq!(&source[fault.span.range()], "x[n - 1]");
+        assert_eq!(fault.iteration, []);
     }
 
     #[test]

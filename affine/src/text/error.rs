@@ -96,6 +96,10 @@ pub enum ParseErrorKind {
         /// The type.
         ty: Type,
     },
+    /// A `return` in a kernel that does not say the type of its result.
+    ResultWithoutType,
+    /// A kernel that says the type of its result and does not end with a `return`.
+    NoReturn(Type),
     /// Something that an affine expression cannot contain.
     NotAffine,
     /// A `floordiv`, `ceildiv` or `mod` outside of affine expressions.
@@ -171,6 +175,13 @@ impl fmt::Display for ParseErrorKind {
             Self::LiteralOutOfRange { literal, ty } => {
                 write!(f, "{literal} is not a value of type {ty}")
             }
+            Self::ResultWithoutType => f.write_str(
+                "a kernel that returns a value says its type before its block, as in `-> f64 {`",
+            ),
+            Self::NoReturn(ty) => write!(
+                f,
+                "the kernel returns a value of type {ty}, so its last statement is a `return`"
+            ),
             Self::NotAffine => f.write_str(
                 "an affine expression is made of iterators, integer parameters and integers with + - * floordiv ceildiv mod",
             ),

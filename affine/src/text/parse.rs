@@ -216,6 +216,7 @@ impl Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Type;
     use crate::test_kernels::{chunked_segment_sum, segment_sum};
     use crate::verify::{ViolationKind, verify};
 
@@ -325,6 +326,42 @@ mod tests {
             "affine.for i in 0..n { h[i64(i64(i))] = 1 h[i32(i)] = 2 h[i64(m)] = 3 h[i64(i64(m))] = 4 }",
         );
         prints_back("h[col[3] + 1] = 1");
+    }
+
+    #[test]
+    fn a_result_sees_what_the_outermost_block_declares() {
+        let text = "kernel @k(n: i64, x: f32[n]) -> f32 {\n  var sum: f32 = 0.0\n  affine.for i in 0..n {\n    sum reduce(add) x[i]\n  }\n  return sum / 2.0\n}\n";
+        let read = kernel(text);
+        assert_eq!(read.result_type(), Some(Type::F32));
+        assert_eq!(read.to_string(), text);
+        assert!(verify(read).is_ok());
+        let literal = "kernel @k() -> u8 {\n  return 7\n}\n";
+        assert_eq!(kernel(literal).to_string(), literal);
+    }
+
+    #[test]
+    fn results_and_their_types_come_together() {
+        assert_eq!(
+            errors("kernel @k(n: i64) { return n }"),
+            ["n: a kernel that returns a value says its type before its block, as in `-> f64 {`"]
+        );
+        assert_eq!(
+            errors("kernel @k(n: i64) -> f32 { }"),
+            ["k: the kernel returns a value of type f32, so its last statement is a `return`"]
+        );
+        assert_eq!(
+            errors("kernel @k(n: i64) -> i32 { return n }"),
+            ["n: this has type i64, but i32 is needed; `i32(…)` converts"]
+        );
+        assert_eq!(
+            errors("kernel @k(n: i64) -> i64 { affine.for i in 0..n { } return i }"),
+            ["i: `i` is not visible here"]
+        );
+        let inside = errors("kernel @k(n: i64) -> i64 { affine.for i in 0..n { return n } }");
+        assert!(
+            inside[0].starts_with("return: `return` cannot stand here"),
+            "{inside:?}"
+        );
     }
 
     #[test]

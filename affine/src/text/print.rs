@@ -36,8 +36,16 @@ impl<'k> Printer<'k> {
     fn kernel(&mut self) {
         let kernel = self.kernel;
         let params: Vec<_> = kernel.params.iter().map(|it| self.param(it)).collect();
-        let header = format!("kernel @{}({})", written(&kernel.name), params.join(", "));
+        let mut header = format!("kernel @{}({})", written(&kernel.name), params.join(", "));
+        let result = kernel.result.as_ref().zip(kernel.result_type());
+        if let Some((_, ty)) = result {
+            header.push_str(&format!(" -> {ty}"));
+        }
         self.block(&header, &kernel.body);
+        if let Some((result, ty)) = result {
+            let result = self.expr(result, Context::Known(ty));
+            self.line(&format!("  return {result}"));
+        }
         self.line("}");
     }
 

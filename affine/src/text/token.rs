@@ -57,6 +57,8 @@ pub(super) enum Token<'a> {
     Identity,
     #[token("reduce")]
     Reduce,
+    #[token("return")]
+    Return,
     #[token("let")]
     Let,
     #[token("var")]
@@ -100,6 +102,8 @@ pub(super) enum Token<'a> {
     Colon,
     #[token("?")]
     Question,
+    #[token("->")]
+    Arrow,
     #[token("..")]
     Range,
     #[token("=")]

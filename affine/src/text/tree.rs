@@ -12,7 +12,10 @@ pub(super) struct Name<'a> {
 pub(super) struct Kernel<'a> {
     pub(super) name: Name<'a>,
     pub(super) params: Vec<Param<'a>>,
+    /// The type behind the arrow.
+    pub(super) result: Option<Type>,
     pub(super) body: Vec<Statement<'a>>,
+    pub(super) returned: Option<Tree<'a>>,
 }
 
 /// `name` or `name(parameter)`.

@@ -79,7 +79,7 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     };
     verifier.name(&kernel.name);
     verifier.params();
-    verifier.block(&kernel.body, 1);
+    verifier.outermost_block();
     let violations = verifier.violations;
     if violations.is_empty() {
         Ok(Verified(kernel))
@@ -152,6 +152,17 @@ impl<'k> Verifier<'k> {
         }
         for extent in &array.extents {
             self.over_parameters(extent);
+        }
+    }
+
+    /// The body, and behind it the result.
+    fn outermost_block(&mut self) {
+        for node in &self.kernel.body {
+            self.node(node, 1);
+        }
+        if let Some(result) = &self.kernel.result {
+            self.here = self.kernel.span;
+            self.value(result);
         }
     }
 
@@ -553,6 +564,28 @@ mod tests {
         assert_eq!(outside, "the array `t` is not visible here");
         let early = broken("alloc t: f64[n] t[0] = 1.0", |kernel| kernel.body.reverse());
         assert_eq!(early, "the array `t` is not visible here");
+    }
+
+    #[test]
+    fn a_result_is_an_expression_of_the_outermost_block() {
+        let with_result = |body: &str, result: fn(&Kernel) -> Expr| {
+            let mut kernel = read(body);
+            kernel.result = Some(result(&kernel));
+            verify(kernel).map(|_| ()).map_err(|it| it[0].to_string())
+        };
+        let local = |kernel: &Kernel| {
+            Expr::Local(kernel.locals.iter().map(|it| it.0).next().expect("a local"))
+        };
+        assert_eq!(with_result("let a: i64 = 1", local), Ok(()));
+        assert_eq!(
+            with_result("affine.for i in 0..n { let a: i64 = 1 }", local),
+            Err("the local `a` is not visible here".to_owned())
+        );
+        let negated = |_: &Kernel| Expr::unary(crate::UnaryOp::Not, Expr::i64(1));
+        assert_eq!(
+            with_result("", negated),
+            Err("`!` is not defined on i64".to_owned())
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Subscri
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
     let mut uses = HashMap::new();
-    count_uses(&mut kernel.body, &mut uses);
+    count_uses(kernel, &mut uses);
     remove_unused(&mut kernel.body, &mut uses);
     number_locals(kernel);
     name_all(kernel);
@@ -16,8 +16,8 @@ pub(super) fn tidy(kernel: &mut Kernel) {
 
 type Uses = HashMap<LocalId, usize>;
 
-fn count_uses(body: &mut [Node], uses: &mut Uses) {
-    for_each_use(body, &mut |local| *uses.entry(*local).or_default() += 1);
+fn count_uses(kernel: &mut Kernel, uses: &mut Uses) {
+    for_each_use_in(kernel, &mut |local| *uses.entry(*local).or_default() += 1);
 }
 
 /// From the last to the first, so that what only a removed local used is removed too.
@@ -71,7 +71,7 @@ fn number_locals(kernel: &mut Kernel) {
     for local in declared {
         numbers.insert(local, locals.alloc(old[local].clone()));
     }
-    for_each_use(&mut kernel.body, &mut |local| {
+    for_each_use_in(kernel, &mut |local| {
         *local = numbers.get(local).copied().unwrap_or(*local);
     });
     renumber_declarations(&mut kernel.body, &numbers);
@@ -97,7 +97,15 @@ fn renumber_declarations(body: &mut [Node], numbers: &HashMap<LocalId, LocalId>)
     }
 }
 
-/// Every use of a local, as a value or as a place.
+/// Every use of a local, as a value, as a place or in the result.
+fn for_each_use_in(kernel: &mut Kernel, visit: &mut impl FnMut(&mut LocalId)) {
+    for_each_use(&mut kernel.body, visit);
+    if let Some(result) = &mut kernel.result {
+        for_each_local(result, visit);
+    }
+}
+
+/// Every use of a local in `body`, as a value or as a place.
 fn for_each_use(body: &mut [Node], visit: &mut impl FnMut(&mut LocalId)) {
     for node in body {
         for expr in node.expressions_mut() {

@@ -144,6 +144,25 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         );
     }
 
+    /// Leaves the value of `result` where the caller of the kernel finds it.
+    pub(super) fn result(&mut self, result: &'k Expr) {
+        let ty = result.ty(self.program.kernel);
+        let value = self.expr(result);
+        let flags = MemFlagsData::new();
+        let bits = match ty {
+            Type::F64 => self.builder.ins().bitcast(types::I64, flags, value),
+            Type::F32 => self.builder.ins().bitcast(types::I32, flags, value),
+            _ => value,
+        };
+        let bits = match ty.bytes() {
+            8 => bits,
+            _ => self.builder.ins().uextend(types::I64, bits),
+        };
+        let field = offset(offset_of!(Call, returned));
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().store(flags, bits, self.call, field);
+    }
+
     /// Ends the function with [`Status::Done`].
     pub(super) fn finish(mut self) {
         let field = offset(offset_of!(Call, updates));

@@ -142,6 +142,9 @@ impl<'k> Program<'k> {
         self.define(id, signature, |program, builder| {
             let mut function = FunctionLowering::start(program, builder);
             function.nodes(&kernel.body)?;
+            if let Some(result) = &kernel.result {
+                function.result(result);
+            }
             function.finish();
             Ok(())
         })?;

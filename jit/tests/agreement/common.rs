@@ -154,7 +154,7 @@ pub(crate) fn kernel(source: &str) -> Verified {
     verify(kernels.remove(0)).unwrap_or_else(|violations| panic!("{source}\n{violations:?}"))
 }
 
-/// All arrays after the call, or the fault in words and the iterators at it.
+/// All arrays after the call and, if there is one, the result as one more, or the fault in words and the iterators at it.
 pub(crate) type Outcome = Result<Vec<Vec<Value>>, (String, Vec<(String, i64)>)>;
 
 pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder) -> Outcome {
@@ -169,7 +169,7 @@ pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder
         interpret::Argument::Scalar(_) => None,
     });
     match outcome {
-        Ok(()) => Ok(arrays.collect()),
+        Ok(result) => Ok(arrays.chain(result.map(|it| vec![it])).collect()),
         Err(interpret::Stop::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
         Err(interpret::Stop::Overflow) => Err((BEYOND.to_owned(), vec![])),
         Err(interpret::Stop::OutOfFuel) => Err((ENDLESS.to_owned(), vec![])),
@@ -202,13 +202,14 @@ pub(crate) fn executed(
         );
     }
     match outcome {
-        Ok(_) => Ok(given
-            .iter()
-            .filter_map(|it| match it {
+        Ok(outcome) => {
+            let arrays = given.iter().filter_map(|it| match it {
                 Given::Array(cells) => Some(cells.values()),
                 Given::Scalar(_) => None,
-            })
-            .collect()),
+            });
+            let result = outcome.returned.map(|it| vec![it]);
+            Ok(arrays.chain(result).collect())
+        }
         Err(CallError::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
         Err(CallError::Size { .. }) => Err((BEYOND.to_owned(), vec![])),
         Err(other) => panic!("the call failed: {other}"),

@@ -112,8 +112,22 @@ impl Writer {
         for ArrayName { name, ty, extents } in arrays {
             let _ = write!(writer.text, ", {name}: {ty}[{}]", extents.join(", "));
         }
-        writer.text.push_str(") ");
-        writer.block(3);
+        let result = writer.dice.pick(&TYPES);
+        let returns = writer.dice.chance(50);
+        let arrow = if returns {
+            format!(" -> {result}")
+        } else {
+            String::new()
+        };
+        writer.line(&format!("){arrow} {{"));
+        for _ in 0..1 + writer.dice.below(3) {
+            writer.statement(3);
+        }
+        if returns {
+            let value = writer.expr(result, 3);
+            writer.line(&format!("return {value}"));
+        }
+        writer.line("}");
         writer.text
     }
 

@@ -142,6 +142,7 @@ mod tests {
         let slots = slots(std::slice::from_ref(&forall));
         // SAFETY: the body writes the elements of `out`, each iteration its own.
         unsafe { crate::run(&runtime(threads), settings, all_foralls, &slots, &protect) }
+            .map(|it| it.record)
     }
 
     #[test]

@@ -240,7 +240,7 @@ impl<'k> Body<'k> {
         let mut used: Vec<(&Combiner, Span)> = Vec::new();
         for site in sites {
             match (site.kind, site.node) {
-                (AccessKind::Reduce, Node::Reduce { combiner, span, .. }) => {
+                (AccessKind::Reduce, Some(Node::Reduce { combiner, span, .. })) => {
                     if used.iter().all(|(known, _)| *known != combiner) {
                         used.push((combiner, *span));
                     }

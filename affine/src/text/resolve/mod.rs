@@ -25,7 +25,7 @@ pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<Par
             errors: Vec::new(),
         };
         resolver.params(&tree.params);
-        resolver.kernel.body = resolver.block(&tree.body);
+        resolver.outermost_block(tree);
         kernels.push(resolver.kernel);
         errors.extend(resolver.errors);
     }
@@ -129,14 +129,32 @@ impl<'a> Resolver<'a> {
         extent
     }
 
+    fn outermost_block(&mut self, tree: &tree::Kernel<'a>) {
+        self.kernel.body = self.statements(&tree.body);
+        self.kernel.result = match (tree.result, &tree.returned) {
+            (Some(ty), Some(value)) => self.typed(value, ty),
+            (Some(ty), None) => {
+                self.report(tree.name.span, ParseErrorKind::NoReturn(ty));
+                None
+            }
+            (None, Some(value)) => {
+                self.report(value.span, ParseErrorKind::ResultWithoutType);
+                None
+            }
+            (None, None) => None,
+        };
+    }
+
     fn block(&mut self, statements: &[Statement<'a>]) -> Vec<Node> {
         let outer = self.scope.enter();
-        let nodes = statements
-            .iter()
-            .filter_map(|it| self.statement(it))
-            .collect();
+        let nodes = self.statements(statements);
         self.scope.leave(outer);
         nodes
+    }
+
+    fn statements(&mut self, statements: &[Statement<'a>]) -> Vec<Node> {
+        let nodes = statements.iter().filter_map(|it| self.statement(it));
+        nodes.collect()
     }
 
     fn statement(&mut self, statement: &Statement<'a>) -> Option<Node> {
