@@ -45,8 +45,13 @@ enum Failure {
 }
 
 impl Failure {
+    /// By the same judge, and where the source is refused, for the same kind of error.
     fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        let code = |it: &Self| match it {
+            Self::Refused(text) => text.split(']').next().map(str::to_owned),
+            _ => None,
+        };
+        std::mem::discriminant(self) == std::mem::discriminant(other) && code(self) == code(other)
     }
 }
 
