@@ -10,6 +10,7 @@
 
 pub mod ast;
 mod ast_print;
+mod calls;
 mod constant;
 mod diagnostic;
 mod expected;
@@ -33,8 +34,8 @@ pub use problem::{DirectiveFault, NumberFault, Problem, Uncounted, Unsupported};
 pub use structure::{Structure, StructureMember};
 pub use token::TypeWord;
 
+use calls::Functions;
 use diagnostic::Diagnostics;
-use std::collections::HashSet;
 use strew_affine::{IterId, Kernel, Span};
 
 /// A kernel and what the source says about its loops.
@@ -63,21 +64,26 @@ pub struct Pragma {
 
 /// The kernels of a source file, one for each function, and everything there is to say about it.
 ///
+/// A `static` function that another function of the file calls is part of its callers and no kernel of its own.
+///
 /// There are kernels only if none of the diagnostics is an error.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let mut file = parse::parse(source, &mut diagnostics);
     let globals = resolve::globals(&mut file, &mut diagnostics);
-    let functions = function_names(&file, &mut diagnostics);
+    let symbols = file.functions.iter_mut();
+    let symbols: Vec<_> = symbols
+        .map(|it| resolve::resolve(it, &globals, &mut diagnostics))
+        .collect();
+    let functions = file.functions.iter().zip(&symbols);
+    let functions = Functions::new(functions, &file.prototypes, &mut diagnostics);
+    functions.check_recursion(&mut diagnostics);
     let mut kernels = Vec::new();
-    for function in &mut file.functions {
-        let symbols = resolve::resolve(function, &globals, &mut diagnostics);
-        kernels.push(lower::lower(
-            function,
-            &symbols,
-            &functions,
-            &mut diagnostics,
-        ));
+    for kernel in functions.kernels() {
+        if diagnostics.is_full() {
+            break;
+        }
+        kernels.push(lower::lower(kernel, &functions, &mut diagnostics));
     }
     if diagnostics.has_errors() {
         kernels.clear();
@@ -90,15 +96,4 @@ pub fn parse(source: &str) -> (ast::File, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let file = parse::parse(source, &mut diagnostics);
     (file, diagnostics.into_sorted())
-}
-
-fn function_names(file: &ast::File, diagnostics: &mut Diagnostics) -> HashSet<String> {
-    let mut names = HashSet::new();
-    for function in &file.functions {
-        let name = function.name.text.clone();
-        if !names.insert(name.clone()) {
-            diagnostics.report(Problem::Duplicate { name }, function.name.span);
-        }
-    }
-    names
 }

@@ -28,6 +28,12 @@ pub(crate) use scope::{GlobalArray, Globals};
 /// What is known of the names of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
+    /// The names of the functions it calls, where it calls them.
+    pub(crate) calls: Vec<Name>,
+    /// How many statements and expressions it has.
+    pub(crate) size: usize,
+    /// How many statements and expressions contain each other, at most.
+    pub(crate) depth: usize,
     declarations: Vec<Symbol>,
     loops: Vec<Range<u32>>,
     /// The constant arrays outside of the function that it uses.
@@ -105,11 +111,14 @@ pub(crate) fn resolve(
     }
     // C gives the outermost block of the body the scope of the parameters.
     resolver.statements(&mut function.body);
+    let statements = function.body.iter().map(|it| it.depth).max();
     let Resolver {
         mut symbols,
         aliases,
+        deepest_expression,
         ..
     } = resolver;
+    symbols.depth = deepest_expression + statements.unwrap_or_default();
     aliases.share(&mut symbols.declarations);
     symbols
 }
@@ -132,6 +141,7 @@ struct Resolver<'d> {
     /// By declaration: a local without an initial value that nothing was assigned to yet.
     unassigned: Vec<bool>,
     unknown: HashSet<String>,
+    deepest_expression: usize,
     /// Whether the next statement is one that a `switch` selects.
     in_switch: bool,
     time: u32,
@@ -151,6 +161,7 @@ impl<'d> Resolver<'d> {
             counting: Vec::new(),
             unassigned: Vec::new(),
             unknown: HashSet::new(),
+            deepest_expression: 0,
             in_switch: false,
             time: 0,
             diagnostics,
@@ -230,6 +241,7 @@ impl Resolver<'_> {
     }
 
     fn statement(&mut self, statement: &mut Statement) {
+        self.symbols.size += 1;
         let is_labelled = std::mem::take(&mut self.in_switch);
         for case in &mut statement.cases {
             if let Some(value) = &mut case.value {
@@ -311,6 +323,8 @@ impl Resolver<'_> {
     }
 
     fn expression(&mut self, expr: &mut Expr) {
+        self.symbols.size += 1;
+        self.deepest_expression = self.deepest_expression.max(expr.depth);
         match &mut expr.kind {
             ExprKind::Constant(_) | ExprKind::Invalid => {}
             ExprKind::Name(name) => {
@@ -319,7 +333,8 @@ impl Resolver<'_> {
                 }
             }
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
-            ExprKind::Call(_, arguments) => {
+            ExprKind::Call(function, arguments) => {
+                self.symbols.calls.push(function.clone());
                 for argument in arguments.iter_mut() {
                     self.expression(argument);
                 }

@@ -146,6 +146,77 @@ fn large_files_take_linear_time() {
 }
 
 #[test]
+fn calls_that_double_at_every_level_are_refused() {
+    let functions: String = (1..40)
+        .map(|it| {
+            let inner = it - 1;
+            format!("static int f{it}(int x) {{ return f{inner}(x) + f{inner}(x + 1); }}\n")
+        })
+        .collect();
+    let found = soon(&format!(
+        "static int f0(int x) {{ return x; }}\n{functions}void f(int a[1]) {{ a[0] = f39(a[0]); }}"
+    ));
+    assert!(
+        found
+            .iter()
+            .any(|it| matches!(it, Problem::CallsTooLong { .. })),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn long_chains_of_calls_are_refused_and_short_ones_are_not() {
+    let chain = |length: usize, body: &dyn Fn(usize) -> String| {
+        let functions: String = (1..length)
+            .map(|it| format!("static int f{it}(int x) {{ {} }}\n", body(it - 1)))
+            .collect();
+        let last = length - 1;
+        format!(
+            "static int f0(int x) {{ return x; }}\n{functions}void f(int a[1]) {{ a[0] = f{last}(a[0]); }}"
+        )
+    };
+    let plain = |inner: usize| format!("return f{inner}(x) + 1;");
+    assert_eq!(soon(&chain(50, &plain)), []);
+    let found = soon(&chain(20_000, &plain));
+    assert!(
+        matches!(found.as_slice(), [Problem::CallsTooDeep { .. }]),
+        "{found:?}"
+    );
+    let deep = |inner: usize| {
+        let blocks = "if (x > 1) { ".repeat(30);
+        let sum = "(1 + ".repeat(60);
+        format!(
+            "{blocks} return {sum} f{inner}(x) {}; {} return 0;",
+            ")".repeat(60),
+            "}".repeat(30)
+        )
+    };
+    let found = soon(&chain(20, &deep));
+    assert!(
+        found.iter().all(|it| matches!(
+            it,
+            Problem::CallsTooDeep { .. } | Problem::NestingTooDeep { .. }
+        )),
+        "{found:?}"
+    );
+    let found = soon(&chain(5000, &|inner| {
+        format!("return f{inner}(f{inner}(x));")
+    }));
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn many_early_exits_are_one_error() {
+    let found = soon(&in_function(
+        &"if (a[0] > n) return; a[1] += 1;\n".repeat(5_000),
+    ));
+    let is_limit = |it: &Problem| matches!(it, Problem::NestingTooDeep { .. });
+    assert!(!found.is_empty() && found.iter().all(is_limit), "{found:?}");
+    let few = "if (a[0] > n) return; a[1] += 1;\n".repeat(90);
+    assert_eq!(soon(&in_function(&few)), []);
+}
+
+#[test]
 fn every_prefix_of_a_kernel_is_answered() {
     let source = "#define K 3 // c\nvoid f(int n, const float x[n][K], double o[n]) {\n#pragma strew tile(i = 2)\nL: \
         for (int i = 0; i <= n - 1; i++) { int t = x[i][1] > 2.5e-3f ? 'a' : ~i; if (t && !n) o[t] += -x[i][2]; else o[i]--; } }";

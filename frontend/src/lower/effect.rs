@@ -26,7 +26,8 @@ impl Lowering<'_> {
             }
             _ if expr.has_effects() || is_void_cast(expr) => self.perform(expr, body),
             _ => {
-                if self.expression(expr, &mut Vec::new()).is_some() {
+                let value = self.expression(expr, body);
+                if value.is_some() {
                     self.diagnostics.report(Problem::NoEffect, expr.span);
                 }
             }
@@ -62,6 +63,12 @@ impl Lowering<'_> {
                     Operator::And => self.when(left, second, Vec::new()),
                     _ => self.when(left, Vec::new(), second),
                 }));
+            }
+            ExprKind::Call(function, arguments) => {
+                let value = self.call(function, arguments, expr.span, body);
+                if let Some(value) = value.flatten() {
+                    self.kept(value, expr.span, body);
+                }
             }
             ExprKind::Cast(_, operand) if is_void_cast(expr) => self.perform(operand, body),
             _ => {
@@ -232,17 +239,28 @@ impl Lowering<'_> {
 
     /// The value as it is now, computed once whatever happens later.
     pub(super) fn kept(&mut self, value: Typed, span: Span, body: &mut Vec<Node>) -> Typed {
+        self.kept_as("value", value, span, body)
+    }
+
+    /// The same, under a name that tells what it is.
+    pub(super) fn kept_as(
+        &mut self,
+        name: &str,
+        value: Typed,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Typed {
         if is_settled_leaf(&self.kernel, &value.expr) {
             return value;
         }
         let mut value = value;
-        body.push(self.keep(&mut value, span));
+        body.push(self.keep(name, &mut value, span));
         value
     }
 
     /// Replaces `value` by a `let`.
-    fn keep(&mut self, value: &mut Typed, span: Span) -> Node {
-        let (local, node) = self.unnamed("value", false, value.clone(), span);
+    fn keep(&mut self, name: &str, value: &mut Typed, span: Span) -> Node {
+        let (local, node) = self.unnamed(name, false, value.clone(), span);
         value.expr = Computation::Local(local);
         node
     }
@@ -260,7 +278,7 @@ impl Lowering<'_> {
         let mut kept = Vec::new();
         for (value, span) in values {
             if !is_settled(&self.kernel, &value.expr) {
-                kept.push(self.keep(value, *span));
+                kept.push(self.keep("value", value, *span));
             }
         }
         body.splice(before..before, kept);
@@ -281,7 +299,7 @@ impl Lowering<'_> {
             {
                 let ty = expr.ty(&self.kernel);
                 let mut value = Typed::any(expr.clone(), ty);
-                kept.push(self.keep(&mut value, access.span));
+                kept.push(self.keep("value", &mut value, access.span));
                 *expr = value.expr;
             }
         }

@@ -18,7 +18,7 @@ use strew_affine::{
 const KEPT_EVERY: usize = 20;
 
 impl Lowering<'_> {
-    fn report<T>(&mut self, problem: Problem, span: Span) -> Option<T> {
+    pub(super) fn report<T>(&mut self, problem: Problem, span: Span) -> Option<T> {
         self.diagnostics.report(problem, span);
         None
     }
@@ -39,7 +39,12 @@ impl Lowering<'_> {
                 self.conditional([condition, then, otherwise], expr.span, body)
             }
             ExprKind::Cast(name, operand) => self.cast(name, operand, body),
-            ExprKind::Call(function, _) => self.call(function),
+            ExprKind::Call(function, arguments) => {
+                match self.call(function, arguments, expr.span, body)? {
+                    Some(value) => Some(value),
+                    None => self.report(Problem::VoidValue, expr.span),
+                }
+            }
             ExprKind::Assign(op, place, value) => self.assigned(*op, place, value, expr.span, body),
             ExprKind::Step(step, place) => self.stepped(*step, place, expr.span, body),
             ExprKind::Comma(first, second) => {
@@ -80,6 +85,7 @@ impl Lowering<'_> {
             Binding::Unbound => None,
             Binding::Parameter(scalar) => Some(self.parameter(*scalar)),
             Binding::Iterator { iter, ty } => Some(self.iterator(*iter, *ty)),
+            Binding::Value(value) => Some(value.clone()),
             Binding::Unset(ty) => Some(Typed::constant(Value::zero(*ty))),
             Binding::Let { local, known } => {
                 let ty = self.kernel.locals[*local].ty;
@@ -142,19 +148,6 @@ impl Lowering<'_> {
             Ok(_) => self.report(Problem::VoidValue, name.span),
             Err(problem) => self.report(problem, name.span),
         }
-    }
-
-    fn call(&mut self, function: &Name) -> Option<Typed> {
-        let name = function.text.clone();
-        if name == self.kernel.name {
-            return self.report(Problem::Recursion { function: name }, function.span);
-        }
-        let what = if self.functions.contains(&name) {
-            Unsupported::Call { function: name }
-        } else {
-            Unsupported::OutsideCall { function: name }
-        };
-        self.unsupported(what, function.span)
     }
 
     fn unary(
@@ -318,7 +311,11 @@ impl Lowering<'_> {
     }
 
     /// The values of several operands with their spans, evaluated left to right.
-    fn each(&mut self, operands: &[&Expr], body: &mut Vec<Node>) -> Option<Vec<(Typed, Span)>> {
+    pub(super) fn each(
+        &mut self,
+        operands: &[&Expr],
+        body: &mut Vec<Node>,
+    ) -> Option<Vec<(Typed, Span)>> {
         let mut values = Vec::with_capacity(operands.len());
         let mut is_complete = true;
         for operand in operands {
@@ -401,6 +398,7 @@ impl Lowering<'_> {
             Binding::Unbound
             | Binding::Parameter(_)
             | Binding::Iterator { .. }
+            | Binding::Value(_)
             | Binding::Unset(_)
             | Binding::Let { .. } => None,
         }

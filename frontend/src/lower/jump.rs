@@ -72,15 +72,6 @@ impl Lowering<'_> {
         self.sequence(&Rest { statements, after }, body);
     }
 
-    /// The statements of a kernel.
-    pub(super) fn kernel_body(&mut self, statements: &[Statement], body: &mut Vec<Node>) {
-        let before = body.len();
-        self.statements(statements, body);
-        if let Some(done) = self.active.exit.done {
-            body.insert(before, declared(done, false));
-        }
-    }
-
     fn sequence(&mut self, rest: &Rest<'_>, body: &mut Vec<Node>) {
         for (position, statement) in rest.statements.iter().enumerate() {
             if !statement.flow.jumps() {

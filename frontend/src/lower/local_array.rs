@@ -7,7 +7,8 @@ use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr};
 use crate::initializer;
 use crate::problem::Problem;
-use crate::resolve::Symbols;
+use crate::resolve::{GlobalArray, Symbols};
+use std::rc::Rc;
 use strew_affine::{
     Access, AffineExpr, Array, ArrayId, Expr as Computation, Node, Place, Span, Subscript, Type,
 };
@@ -104,23 +105,34 @@ impl Lowering<'_> {
         }
     }
 
-    /// The constant arrays of the file that a function uses.
-    pub(super) fn global_arrays(&mut self, symbols: &Symbols, body: &mut Vec<Node>) {
+    /// The constant arrays of the file that a function uses, each made once however many functions use it.
+    pub(super) fn global_arrays(&mut self, symbols: &Symbols) {
         for (id, global) in symbols.globals() {
-            let array = self.kernel.arrays.alloc(Array {
-                name: global.name.clone(),
-                element: global.element,
-                extents: global.lengths.iter().map(|it| (*it).into()).collect(),
-                span: global.span,
-            });
-            body.push(Node::Alloc { array });
-            for (subscripts, value, span) in &global.values {
-                let value = Computation::Constant(*value);
-                body.push(element_store(array, subscripts, value, *span));
-            }
+            let known = self.globals.iter().find(|(it, _)| Rc::ptr_eq(it, global));
+            let array = match known {
+                Some((_, array)) => *array,
+                None => self.global_array(global),
+            };
             let is_const = true;
             self.bind_declaration(*id, Binding::Array { array, is_const });
         }
+    }
+
+    fn global_array(&mut self, global: &Rc<GlobalArray>) -> ArrayId {
+        let array = self.kernel.arrays.alloc(Array {
+            name: global.name.clone(),
+            element: global.element,
+            extents: global.lengths.iter().map(|it| (*it).into()).collect(),
+            span: global.span,
+        });
+        self.prelude.push(Node::Alloc { array });
+        for (subscripts, value, span) in &global.values {
+            let value = Computation::Constant(*value);
+            let store = element_store(array, subscripts, value, *span);
+            self.prelude.push(store);
+        }
+        self.globals.push((global.clone(), array));
+        array
     }
 }
 

@@ -1,11 +1,13 @@
 //! From the syntax tree to a kernel: here alone it is judged what is affine.
 
+mod call;
 mod effect;
 mod expression;
 mod interval;
 mod jump;
 mod local_array;
 mod loops;
+mod math;
 mod signature;
 mod statement;
 mod switch;
@@ -13,29 +15,31 @@ mod tidy;
 mod value;
 mod while_loop;
 
-use crate::ast::{DeclarationId, Function, Name};
+use crate::ast::{DeclarationId, Name};
+use crate::calls::{Functions, Resolved};
 use crate::diagnostic::Diagnostics;
-use crate::resolve::Symbols;
+use crate::resolve::{GlobalArray, Symbols};
 use crate::{Lowered, Pragma, types};
 use interval::{Interval, Ranges};
 use jump::{Exit, Target};
+use std::rc::Rc;
 use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use value::{Known, Typed};
 
-/// The names of the functions of the file.
-pub(crate) type FunctionNames = std::collections::HashSet<String>;
-
 /// The kernel of a function whose names are resolved. It means something only if no error was reported.
 pub(crate) fn lower(
-    function: &Function,
-    symbols: &Symbols,
-    functions: &FunctionNames,
+    Resolved { function, symbols }: Resolved<'_>,
+    functions: &Functions<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Lowered {
     let mut lowering = Lowering {
         kernel: Kernel::new(function.name.text.clone(), function.name.span),
         active: Activation::new(symbols, types::Returned::Nothing),
         functions,
+        callers: vec![function.name.text.clone()],
+        call_depth: symbols.depth,
+        globals: Vec::new(),
+        prelude: Vec::new(),
         nesting: 0,
         ranges: Ranges::default(),
         pragmas: Vec::new(),
@@ -44,8 +48,9 @@ pub(crate) fn lower(
     };
     let mut body = Vec::new();
     lowering.signature(function, &mut body);
-    lowering.global_arrays(symbols, &mut body);
-    lowering.kernel_body(&function.body, &mut body);
+    lowering.global_arrays(symbols);
+    lowering.function_body(function, &mut body);
+    body.splice(0..0, std::mem::take(&mut lowering.prelude));
     lowering.kernel.body = body;
     tidy::tidy(&mut lowering.kernel);
     Lowered {
@@ -68,6 +73,8 @@ enum Binding {
     Iterator { iter: IterId, ty: Type },
     /// A local that is never assigned after its declaration.
     Let { local: LocalId, known: Known },
+    /// A parameter of a function that is called, and never assigned: the argument.
+    Value(Typed),
     /// A local inside of its own initial value.
     Unset(Type),
     /// A local that is assigned again.
@@ -103,7 +110,14 @@ struct Lowering<'a> {
     kernel: Kernel,
     /// The function whose statements are lowered.
     active: Activation<'a>,
-    functions: &'a FunctionNames,
+    functions: &'a Functions<'a>,
+    /// The functions whose bodies are lowered, one called by the other.
+    callers: Vec<String>,
+    /// How deep these reach into each other.
+    call_depth: usize,
+    /// The constant arrays of the file that are used, and what makes them, in front of everything else.
+    globals: Vec<(Rc<GlobalArray>, ArrayId)>,
+    prelude: Vec<Node>,
     /// How many blocks contain each other here.
     nesting: usize,
     ranges: Ranges,

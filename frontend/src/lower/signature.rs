@@ -4,10 +4,10 @@ use super::interval::Interval;
 use super::{Binding, Lowering, value};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
 use crate::problem::{Problem, Unsupported};
-use crate::types::{self, Named, Position, Returned};
+use crate::types::{self, Position, Returned};
 use strew_affine::{
-    AffineExpr, Array, BinaryOp, Expr as Computation, Node, Parameter as KernelParameter, Scalar,
-    ScalarId, Type, Variable,
+    AffineExpr, Array, BinaryOp, Expr as Computation, Kernel, Node, Parameter as KernelParameter,
+    Scalar, ScalarId, Type, Variable,
 };
 
 /// In bytes: what 57-bit addresses leave to a process.
@@ -16,21 +16,14 @@ const LARGEST_ADDRESS_SPACE: i128 = 1 << 56;
 impl Lowering<'_> {
     /// Declares the parameters; those that the function assigns are copied to variables first.
     pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
-        self.active.exit.returned = match types::named(&function.returns, Position::Function) {
-            Ok(Named { ty: None, .. }) => Returned::Nothing,
-            Ok(Named { ty: Some(ty), .. }) => {
-                let function_name = function.name.text.clone();
-                let problem = Problem::NotVoid {
-                    function: function_name,
-                };
-                self.diagnostics.report(problem, function.returns.span);
-                Returned::Value(ty)
-            }
-            Err(problem) => {
-                self.diagnostics.report(problem, function.returns.span);
-                Returned::Invalid
-            }
-        };
+        self.active.exit.returned = self.returned_by(function);
+        if let Returned::Value(_) = self.active.exit.returned {
+            let function_name = function.name.text.clone();
+            let problem = Problem::NotVoid {
+                function: function_name,
+            };
+            self.diagnostics.report(problem, function.returns.span);
+        }
         for parameter in &function.parameters {
             self.parameter_declaration(parameter, function.parameters.len());
         }
@@ -133,6 +126,7 @@ impl Lowering<'_> {
                     Some((*scalar).into())
                 }
                 Binding::Let { known, .. } => known.affine.clone().filter(is_over_parameters),
+                Binding::Value(value) => handed_over(&self.kernel, &value.expr),
                 _ => None,
             },
             ExprKind::Cast(ty, operand) => {
@@ -205,6 +199,18 @@ fn is_over_parameters(expr: &AffineExpr) -> bool {
     let mut found = true;
     expr.for_each_variable(&mut |variable| found &= matches!(variable, Variable::Param(_)));
     found
+}
+
+/// A value as a length, where it is a parameter of the kernel or a constant, converted or not.
+fn handed_over(kernel: &Kernel, value: &Computation) -> Option<AffineExpr> {
+    match value {
+        Computation::Constant(value) => Some(i64::try_from(value.as_integer()?).ok()?.into()),
+        Computation::Param(scalar) if kernel.scalars[*scalar].ty.is_integer() => {
+            Some((*scalar).into())
+        }
+        Computation::Cast(ty, operand) if ty.is_integer() => handed_over(kernel, operand),
+        _ => None,
+    }
 }
 
 /// `parameter + constant`

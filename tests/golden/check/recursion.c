@@ -8,3 +8,5 @@ void f(int n, int a[n]) {
 //   |
 // 3 |   f(n, a);
 //   |   ^
+//   |
+//   = help: write a loop

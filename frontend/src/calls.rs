@@ -1,0 +1,142 @@
+//! Which functions of a file call which.
+//!
+//! A call is replaced by the body of the function called, so that no function may come to call itself. Every function becomes a
+//! kernel, except for a `static` one that another function calls: that is part of its callers alone.
+
+use crate::ast::{Function, Prototype, Specifier};
+use crate::diagnostic::{Diagnostics, Label};
+use crate::problem::Problem;
+use crate::resolve::Symbols;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+/// How many statements and expressions calls may add to the kernels of a file.
+const LIMIT: usize = 400_000;
+
+/// A function whose names are resolved.
+#[derive(Clone, Copy)]
+pub(crate) struct Resolved<'a> {
+    pub(crate) function: &'a Function,
+    pub(crate) symbols: &'a Symbols,
+}
+
+/// The functions of a file, by name.
+pub(crate) struct Functions<'a> {
+    defined: HashMap<&'a str, Resolved<'a>>,
+    in_order: Vec<Resolved<'a>>,
+    prototypes: HashMap<&'a str, &'a Prototype>,
+    /// How many statements and expressions calls may still add.
+    left: Cell<usize>,
+}
+
+impl<'a> Functions<'a> {
+    pub(crate) fn new(
+        functions: impl Iterator<Item = (&'a Function, &'a Symbols)>,
+        prototypes: &'a [Prototype],
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let in_order = functions.map(|(function, symbols)| Resolved { function, symbols });
+        let in_order: Vec<_> = in_order.collect();
+        let mut defined: HashMap<&str, Resolved<'_>> = HashMap::new();
+        for resolved in &in_order {
+            let name = &resolved.function.name;
+            if let Some(first) = defined.get(name.text.as_str()) {
+                let label = Label {
+                    span: first.function.name.span,
+                    message: "first defined here".to_owned(),
+                };
+                let problem = Problem::Duplicate {
+                    name: name.text.clone(),
+                };
+                diagnostics.report_with(problem, name.span, vec![label]);
+                continue;
+            }
+            defined.insert(&name.text, *resolved);
+        }
+        Self {
+            defined,
+            in_order,
+            prototypes: prototypes
+                .iter()
+                .map(|it| (it.name.text.as_str(), it))
+                .collect(),
+            left: Cell::new(LIMIT),
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Resolved<'a>> {
+        self.defined.get(name).copied()
+    }
+
+    pub(crate) fn prototype(&self, name: &str) -> Option<&'a Prototype> {
+        self.prototypes.get(name).copied()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.defined.keys().copied()
+    }
+
+    /// Takes `size` from what calls may add.
+    ///
+    /// # Errors
+    /// How much they may add in all, when no more is left.
+    pub(crate) fn expand(&self, size: usize) -> Result<(), usize> {
+        let left = self.left.get().checked_sub(size).ok_or(LIMIT)?;
+        self.left.set(left);
+        Ok(())
+    }
+
+    /// The functions that become kernels, in the order of the source.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = Resolved<'a>> + '_ {
+        let called: HashSet<&str> = self
+            .in_order
+            .iter()
+            .flat_map(|it| &it.symbols.calls)
+            .map(|it| it.text.as_str())
+            .collect();
+        let in_order = self.in_order.iter().copied();
+        in_order.filter(move |it| {
+            !(is_static(it.function) && called.contains(it.function.name.text.as_str()))
+        })
+    }
+
+    /// Reports the calls that lead back to the function they stand in.
+    pub(crate) fn check_recursion(&self, diagnostics: &mut Diagnostics) {
+        let mut done = HashSet::new();
+        for start in &self.in_order {
+            self.search(&start.function.name.text, &mut done, diagnostics);
+        }
+    }
+
+    /// Depth first, without recursion: chains of calls may be long.
+    fn search(&self, start: &'a str, done: &mut HashSet<&'a str>, diagnostics: &mut Diagnostics) {
+        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
+        let mut on_path = HashSet::from([start]);
+        while let Some((name, next)) = path.last_mut() {
+            let function = self.defined.get(*name).filter(|_| !done.contains(*name));
+            let Some(call) = function.and_then(|it| it.symbols.calls.get(*next)) else {
+                done.insert(*name);
+                on_path.remove(*name);
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            let callee = call.text.as_str();
+            if on_path.contains(callee) {
+                let cycle = path.iter().map(|(name, _)| *name);
+                let cycle = cycle.skip_while(|name| *name != callee);
+                let problem = Problem::Recursion {
+                    cycle: cycle.map(str::to_owned).collect(),
+                };
+                diagnostics.report(problem, call.span);
+            } else if self.defined.contains_key(callee) && !done.contains(callee) {
+                on_path.insert(callee);
+                path.push((callee, 0));
+            }
+        }
+    }
+}
+
+fn is_static(function: &Function) -> bool {
+    function.returns.words.contains(&Specifier::Static)
+}

@@ -1,0 +1,350 @@
+//! Calls of functions of the file: the body of the callee is lowered where it is called.
+//!
+//! Its parameters become locals with the values of the arguments; those that nothing assigns stay what the argument is. An array
+//! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
+
+use super::jump::declared;
+use super::value::Typed;
+use super::{Activation, Binding, Lowering};
+use crate::ast::{Declarator, Expr, Function, Name, Parameter, StatementKind};
+use crate::calls::Resolved;
+use crate::diagnostic::Label;
+use crate::flow::Flow;
+use crate::problem::{Problem, c_name};
+use crate::types::{self, Named, Position, Returned};
+use strew_affine::{AffineExpr, ArrayId, Expr as Computation, Node, Span, Type, Value, text};
+
+/// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
+/// lowering recurses through them.
+const DEEPEST: usize = 400;
+
+/// What is handed over for a parameter.
+enum Argument {
+    Scalar(Typed),
+    Array { array: ArrayId, is_const: bool },
+}
+
+impl<'a> Lowering<'a> {
+    /// The value of a call, `None` inside where the function returns none.
+    pub(super) fn call(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Option<Typed>> {
+        let Some(callee) = self.functions.get(&name.text) else {
+            return self.library_call(name, arguments, span, body).map(Some);
+        };
+        let parameters = parameters(callee.function);
+        let function = callee.function.name.text.clone();
+        if parameters.len() != arguments.len() {
+            let problem = Problem::ArgumentCount {
+                function,
+                expected: parameters.len(),
+                found: arguments.len(),
+            };
+            return self.report_at_function(problem, span, callee);
+        }
+        if self.callers.contains(&function) {
+            // That a function comes to call itself has been said.
+            return None;
+        }
+        let depth = callee.symbols.depth + 1;
+        if self.call_depth + depth > DEEPEST {
+            return self.report(Problem::CallsTooDeep { limit: DEEPEST }, span);
+        }
+        if let Err(limit) = self.functions.expand(callee.symbols.size) {
+            return self.report(Problem::CallsTooLong { limit }, span);
+        }
+        let values = self.arguments(&parameters, arguments, body);
+        self.call_depth += depth;
+        self.callers.push(function);
+        let value = values.and_then(|values| self.inlined(callee, &parameters, values, span, body));
+        self.callers.pop();
+        self.call_depth -= depth;
+        value
+    }
+
+    fn report_at_function<T>(
+        &mut self,
+        problem: Problem,
+        span: Span,
+        callee: Resolved<'a>,
+    ) -> Option<T> {
+        let label = Label {
+            span: callee.function.name.span,
+            message: "declared here".to_owned(),
+        };
+        self.diagnostics.report_with(problem, span, vec![label]);
+        None
+    }
+
+    /// Evaluates the arguments left to right; what a later one could change is kept.
+    fn arguments(
+        &mut self,
+        parameters: &[(&Parameter, &Declarator)],
+        arguments: &[Expr],
+        body: &mut Vec<Node>,
+    ) -> Option<Vec<Argument>> {
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut is_complete = true;
+        for ((parameter, declarator), argument) in parameters.iter().zip(arguments) {
+            let value = if is_array(declarator) {
+                self.array_argument(argument, declarator)
+            } else {
+                self.scalar_argument(parameter, declarator, argument, body)
+            };
+            is_complete &= value.is_some();
+            values.extend(value);
+        }
+        is_complete.then_some(values)
+    }
+
+    fn scalar_argument(
+        &mut self,
+        parameter: &Parameter,
+        declarator: &Declarator,
+        argument: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<Argument> {
+        let value = self.expression(argument, body);
+        let ty = match types::named(&parameter.ty, Position::Variable) {
+            Ok(Named { ty: Some(ty), .. }) => ty,
+            Ok(_) => return self.report(Problem::VoidValue, parameter.span),
+            Err(problem) => return self.report(problem, parameter.ty.span),
+        };
+        let value = value?.convert(ty);
+        let value = self.kept_as(&declarator.name.text, value, argument.span, body);
+        Some(Argument::Scalar(value))
+    }
+
+    fn array_argument(&mut self, argument: &Expr, declarator: &Declarator) -> Option<Argument> {
+        let binding = argument.as_name().map(|name| self.binding(name));
+        match binding {
+            Some(Binding::Array { array, is_const }) => Some(Argument::Array {
+                array: *array,
+                is_const: *is_const,
+            }),
+            Some(Binding::Unbound) => None,
+            _ => {
+                let parameter = declarator.name.text.clone();
+                let label = Label {
+                    span: declarator.span,
+                    message: "the parameter".to_owned(),
+                };
+                let problem = Problem::ArgumentNotArray { parameter };
+                self.diagnostics
+                    .report_with(problem, argument.span, vec![label]);
+                None
+            }
+        }
+    }
+
+    /// The body of the callee, and its value.
+    fn inlined(
+        &mut self,
+        callee: Resolved<'a>,
+        parameters: &[(&Parameter, &Declarator)],
+        arguments: Vec<Argument>,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Option<Typed>> {
+        let returned = self.returned_by(callee.function);
+        let active = Activation::new(callee.symbols, returned);
+        let outer = std::mem::replace(&mut self.active, active);
+        self.global_arrays(callee.symbols);
+        let is_bound = self.bind_arguments(parameters, arguments, span, body);
+        let value = is_bound.map(|()| self.function_body(callee.function, body));
+        self.active = outer;
+        match returned {
+            Returned::Nothing => value.map(|_| None),
+            Returned::Value(_) => value?.map(Some),
+            Returned::Invalid => None,
+        }
+    }
+
+    /// Lengths of arrays may speak of any scalar parameter.
+    fn bind_arguments(
+        &mut self,
+        parameters: &[(&Parameter, &Declarator)],
+        arguments: Vec<Argument>,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<()> {
+        let mut arrays = Vec::new();
+        for ((parameter, declarator), argument) in parameters.iter().zip(arguments) {
+            match argument {
+                Argument::Scalar(value) => {
+                    self.bind_scalar(parameter, &declarator.name, value, body);
+                }
+                Argument::Array { array, is_const } => {
+                    arrays.push((*parameter, *declarator, array, is_const));
+                }
+            }
+        }
+        let bound = arrays
+            .into_iter()
+            .map(|(parameter, declarator, array, is_const)| {
+                self.bind_array(parameter, declarator, (array, is_const), span)
+            });
+        bound.fold(Some(()), Option::and)
+    }
+
+    fn bind_scalar(
+        &mut self,
+        parameter: &Parameter,
+        name: &Name,
+        value: Typed,
+        body: &mut Vec<Node>,
+    ) {
+        if !self.is_assigned(name) {
+            return self.bind(name, Binding::Value(value));
+        }
+        let is_const = types::named(&parameter.ty, Position::Variable).is_ok_and(|it| it.is_const);
+        let (local, node) = self.declare(name, true, value);
+        body.push(node);
+        self.bind(name, Binding::Variable { local, is_const });
+    }
+
+    fn bind_array(
+        &mut self,
+        parameter: &Parameter,
+        declarator: &Declarator,
+        (array, is_const): (ArrayId, bool),
+        span: Span,
+    ) -> Option<()> {
+        let named = match types::named(&parameter.ty, Position::Variable) {
+            Ok(named) => named,
+            Err(problem) => return self.report(problem, parameter.ty.span),
+        };
+        let label = Label {
+            span: declarator.span,
+            message: "the parameter".to_owned(),
+        };
+        let array_name = self.kernel.arrays[array].name.clone();
+        let expected = self.parameter_shape(declarator);
+        let problem = if !self.fits(array, named.ty, &expected) {
+            Problem::ArgumentShape {
+                array: array_name,
+                found: self.shape_in_words(array),
+                parameter: declarator.name.text.clone(),
+                expected: self.expected_in_words(named.ty, &expected),
+            }
+        } else if is_const && !named.is_const {
+            Problem::ArgumentConst {
+                array: array_name,
+                parameter: declarator.name.text.clone(),
+            }
+        } else {
+            let is_const = named.is_const;
+            self.bind(&declarator.name, Binding::Array { array, is_const });
+            return Some(());
+        };
+        self.diagnostics.report_with(problem, span, vec![label]);
+        None
+    }
+
+    /// The lengths of an array parameter but the first, which says nothing; `None` where one is not known.
+    fn parameter_shape(&self, declarator: &Declarator) -> Vec<Option<AffineExpr>> {
+        let pointers = declarator.pointers.iter().map(|_| None);
+        let lengths = declarator.lengths.iter();
+        let lengths = lengths.map(|it| self.extent(it.length.as_ref()?));
+        pointers.chain(lengths).collect()
+    }
+
+    fn fits(&self, array: ArrayId, ty: Option<Type>, expected: &[Option<AffineExpr>]) -> bool {
+        let array = &self.kernel.arrays[array];
+        let inner = array.extents.iter().zip(expected).skip(1);
+        ty == Some(array.element)
+            && array.extents.len() == expected.len()
+            && inner
+                .map(|(found, expected)| (Some(found), expected.as_ref()))
+                .all(|(a, b)| a == b)
+    }
+
+    fn shape_in_words(&self, array: ArrayId) -> String {
+        let array = &self.kernel.arrays[array];
+        let extents = array.extents.iter();
+        let extents = extents.map(|it| format!("[{}]", text::affine(&self.kernel, it)));
+        format!("{}{}", c_name(array.element), extents.collect::<String>())
+    }
+
+    fn expected_in_words(&self, ty: Option<Type>, expected: &[Option<AffineExpr>]) -> String {
+        let extents = expected
+            .iter()
+            .enumerate()
+            .map(|(position, extent)| match extent {
+                _ if position == 0 => "[]".to_owned(),
+                Some(extent) => format!("[{}]", text::affine(&self.kernel, extent)),
+                None => "[?]".to_owned(),
+            });
+        format!(
+            "{}{}",
+            ty.map_or("void", c_name),
+            extents.collect::<String>()
+        )
+    }
+
+    /// What the function returns.
+    pub(super) fn returned_by(&mut self, function: &Function) -> Returned {
+        match types::named(&function.returns, Position::Function) {
+            Ok(Named { ty, .. }) => ty.map_or(Returned::Nothing, Returned::Value),
+            Err(problem) => {
+                self.diagnostics.report(problem, function.returns.span);
+                Returned::Invalid
+            }
+        }
+    }
+
+    /// The statements of a function, and what it returns.
+    pub(super) fn function_body(
+        &mut self,
+        function: &Function,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        if let [statements @ .., last] = function.body.as_slice()
+            && let StatementKind::Return(value @ Some(_)) = &last.kind
+            && Flow::of_list(statements) == Flow::ON
+        {
+            self.statements(statements, body);
+            return self.returned(value.as_ref(), last.span, body);
+        }
+        let result = match self.active.exit.returned {
+            Returned::Value(ty) => {
+                self.check_end(function);
+                let zero = Typed::constant(Value::zero(ty));
+                let local = self.variable_of("result", zero, function.name.span, body);
+                Some((local, ty))
+            }
+            Returned::Nothing | Returned::Invalid => None,
+        };
+        self.active.exit.result = result.map(|(local, _)| local);
+        let before = body.len();
+        self.statements(&function.body, body);
+        if let Some(done) = self.active.exit.done {
+            body.insert(before, declared(done, false));
+        }
+        result.map(|(local, ty)| Typed::any(Computation::Local(local), ty))
+    }
+
+    fn check_end(&mut self, function: &Function) {
+        if Flow::of_list(&function.body).completes {
+            let problem = Problem::MissingReturn {
+                function: function.name.text.clone(),
+            };
+            self.diagnostics.report(problem, function.name.span);
+        }
+    }
+}
+
+/// Those with a name: all but the `void` in `f(void)`.
+fn parameters(function: &Function) -> Vec<(&Parameter, &Declarator)> {
+    let parameters = function.parameters.iter();
+    let named = parameters.filter_map(|it| Some((it, it.declarator.as_ref()?)));
+    named.collect()
+}
+
+fn is_array(declarator: &Declarator) -> bool {
+    !declarator.pointers.is_empty() || !declarator.lengths.is_empty()
+}

@@ -1,0 +1,192 @@
+//! The functions of `math.h`, and those of `stdlib.h` that compute.
+
+use super::Lowering;
+use super::value::{self, Typed};
+use crate::ast::{Expr, Name};
+use crate::diagnostic::Label;
+use crate::problem::Problem;
+use crate::resolve::nearest;
+use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
+
+/// A function that the file does not define.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Library {
+    /// On one float type.
+    Math(Function, Type),
+    /// A function of `math.h` whose result is an integer: `lround`.
+    Rounded(Function, Type),
+    /// `abs`, `labs` and `llabs`.
+    Absolute(Type),
+    /// `isnan` and the other macros about one float.
+    Classify(Class),
+}
+
+/// What a macro asks about a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Nan,
+    Infinite,
+    Finite,
+    Negative,
+}
+
+/// Names that are not of the form "function" or "function and `f`".
+const OTHERS: [(&str, Library); 15] = [
+    ("abs", Library::Absolute(Type::I32)),
+    ("labs", Library::Absolute(Type::I64)),
+    ("llabs", Library::Absolute(Type::I64)),
+    ("isnan", Library::Classify(Class::Nan)),
+    ("isinf", Library::Classify(Class::Infinite)),
+    ("isfinite", Library::Classify(Class::Finite)),
+    ("signbit", Library::Classify(Class::Negative)),
+    ("lround", Library::Rounded(Function::Round, Type::F64)),
+    ("llround", Library::Rounded(Function::Round, Type::F64)),
+    ("lrint", Library::Rounded(Function::Rint, Type::F64)),
+    ("llrint", Library::Rounded(Function::Rint, Type::F64)),
+    ("lroundf", Library::Rounded(Function::Round, Type::F32)),
+    ("llroundf", Library::Rounded(Function::Round, Type::F32)),
+    ("lrintf", Library::Rounded(Function::Rint, Type::F32)),
+    ("llrintf", Library::Rounded(Function::Rint, Type::F32)),
+];
+
+impl Library {
+    fn from_name(name: &str) -> Option<Self> {
+        if let Some(function) = Function::from_name(name) {
+            return Some(Self::Math(function, Type::F64));
+        }
+        let single = name.strip_suffix('f').and_then(Function::from_name);
+        if let Some(function) = single {
+            return Some(Self::Math(function, Type::F32));
+        }
+        let (_, other) = OTHERS.iter().find(|(it, _)| *it == name)?;
+        Some(*other)
+    }
+
+    fn argument_count(self) -> usize {
+        match self {
+            Self::Math(function, _) | Self::Rounded(function, _) => function.operand_count(),
+            Self::Absolute(_) | Self::Classify(_) => 1,
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// A call of a function that the file does not define.
+    pub(super) fn library_call(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        let arguments_and_positions: Vec<&Expr> = arguments.iter().collect();
+        let values = self.each(&arguments_and_positions, body);
+        let Some(library) = Library::from_name(&name.text) else {
+            return self.unknown_function(name);
+        };
+        let expected = library.argument_count();
+        if expected != arguments.len() {
+            let problem = Problem::ArgumentCount {
+                function: name.text.clone(),
+                expected,
+                found: arguments.len(),
+            };
+            return self.report(problem, span);
+        }
+        let values: Vec<Typed> = values?.into_iter().map(|(value, _)| value).collect();
+        Some(match library {
+            Library::Math(function, ty) => math(function, ty, values),
+            Library::Rounded(function, ty) => math(function, ty, values).convert(Type::I64),
+            Library::Absolute(ty) => {
+                let value = values.into_iter().next()?.convert(ty);
+                let value = self.kept(value, span, body);
+                let zero = Typed::constant(Value::integer(ty, 0));
+                let is_negative = value::compare(CompareOp::Lt, value.clone(), zero);
+                let negated = value::negated(value.clone(), &self.ranges);
+                value::select(is_negative, negated, value)
+            }
+            Library::Classify(class) => {
+                let value = values.into_iter().next()?;
+                let value = if value.ty.is_float() {
+                    value
+                } else {
+                    value.convert(Type::F64)
+                };
+                let value = self.kept(value, span, body);
+                class.of(value, span).convert(Type::I32)
+            }
+        })
+    }
+
+    fn unknown_function(&mut self, name: &Name) -> Option<Typed> {
+        let text = name.text.clone();
+        if let Some(prototype) = self.functions.prototype(&text) {
+            let label = Label {
+                span: prototype.span,
+                message: "declared here".to_owned(),
+            };
+            let problem = Problem::NotDefined { function: text };
+            self.diagnostics
+                .report_with(problem, name.span, vec![label]);
+            return None;
+        }
+        let double = text
+            .strip_suffix('l')
+            .filter(|it| Library::from_name(it).is_some());
+        if let Some(double) = double {
+            let double = double.to_owned();
+            let problem = Problem::LongDouble {
+                function: text,
+                double,
+            };
+            return self.report(problem, name.span);
+        }
+        let library = Function::ALL.iter().map(|it| it.name());
+        let library = library.chain(OTHERS.iter().map(|(name, _)| *name));
+        let known: Vec<String> = library
+            .chain(self.functions.names())
+            .map(str::to_owned)
+            .collect();
+        let nearest = nearest(&text, known.iter());
+        let problem = Problem::UnknownFunction {
+            function: text,
+            nearest,
+        };
+        self.report(problem, name.span)
+    }
+}
+
+fn math(function: Function, ty: Type, operands: Vec<Typed>) -> Typed {
+    let operands = operands.into_iter().map(|it| it.convert(ty).expr);
+    Typed::any(Computation::Call(function, operands.collect()), ty)
+}
+
+impl Class {
+    /// The answer as a `bool`, or as an `int` where it has more than two values.
+    fn of(self, value: Typed, span: Span) -> Typed {
+        let ty = value.ty;
+        let infinity = || Typed::constant(Value::float(ty, f64::INFINITY));
+        match self {
+            Self::Nan => value::compare(CompareOp::Ne, value.clone(), value),
+            Self::Infinite => {
+                // Minus infinity gives -1, as the macro of the platform does.
+                let above = value::compare(CompareOp::Eq, value.clone(), infinity());
+                let least = Typed::constant(Value::float(ty, f64::NEG_INFINITY));
+                let below = value::compare(CompareOp::Eq, value, least);
+                let (above, below) = (above.convert(Type::I32), below.convert(Type::I32));
+                let difference = Computation::binary(BinaryOp::Sub, above.expr, below.expr, span);
+                Typed::any(difference, Type::I32)
+            }
+            Self::Finite => {
+                let size = math(Function::Fabs, ty, vec![value]);
+                value::compare(CompareOp::Lt, size, infinity())
+            }
+            Self::Negative => {
+                let one = Typed::constant(Value::float(ty, 1.0));
+                let signed = math(Function::Copysign, ty, vec![one, value]);
+                let zero = Typed::constant(Value::float(ty, 0.0));
+                value::compare(CompareOp::Lt, signed, zero)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Calls of functions of the file: what they become where they are called.
+
+use strew_affine::verify::verify;
+use strew_frontend::compile;
+
+/// The names of the kernels, and the lines of the last one.
+fn kernels(source: &str) -> (Vec<String>, Vec<String>) {
+    let (kernels, diagnostics) = compile(source);
+    let messages: Vec<String> = diagnostics.iter().map(|it| it.message()).collect();
+    assert!(messages.is_empty(), "{source}\n{messages:#?}");
+    let names = kernels.iter().map(|it| it.kernel.name.clone()).collect();
+    let kernel = kernels.last().expect("a kernel").kernel.clone();
+    let text = kernel.to_string();
+    let verified = verify(kernel);
+    assert!(verified.is_ok(), "{text}\n{verified:?}");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let last = lines.len() - 1;
+    (
+        names,
+        lines[1..last].iter().map(|it| (*it).to_owned()).collect(),
+    )
+}
+
+fn assert_lines(source: &str, expected: &[&str]) {
+    assert_eq!(kernels(source).1, expected, "{source}");
+}
+
+#[test]
+fn a_static_function_that_is_called_is_no_kernel() {
+    let called = "static double g(double x) { return x; } void f(double a[1]) { a[0] = g(1); }";
+    assert_eq!(kernels(called).0, ["f"]);
+    assert_eq!(kernels("static void g(double a[1]) { a[0] = 1; }").0, ["g"]);
+    let plain = "void g(double a[1]) { a[0] = 1; } void f(double a[1]) { g(a); }";
+    assert_eq!(kernels(plain).0, ["g", "f"]);
+}
+
+#[test]
+fn arguments_that_are_kept_are_evaluated_once() {
+    assert_lines(
+        "static double square(double v) { return v * v; }
+         void f(int n, const int s[n], const double x[n], double out[n]) {
+           for (int i = 0; i < n; i++) out[s[i]] += square(x[i]) + square(2);
+         }",
+        &[
+            "affine.for i in 0..n {",
+            "let value: i32 = s[i]",
+            "let v: f64 = x[i]",
+            "out[value] reduce(add) v * v + 2.0 * 2.0",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn arrays_keep_their_names_and_subscripts_their_form() {
+    assert_lines(
+        "static void row(int w, double m[][w], int r, double v) { for (int j = 0; j < w; j++) m[r][j] = v; }
+         void f(int n, int m, double g[n][m]) { for (int i = 0; i < n; i++) row(m, g, i, i); }",
+        &[
+            "affine.for i in 0..n {",
+            "let v: f64 = f64(i32(i))",
+            "affine.for j in 0..m {",
+            "g[i, j] = v",
+            "}",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn a_return_from_the_middle_leaves_the_callee_alone() {
+    assert_lines(
+        "static int sign(int v) { if (v < 0) return -1; if (v > 0) return 1; return 0; }
+         void f(int n, int k[n]) { for (int i = 0; i < n; i++) k[i] = sign(k[i]); }",
+        &[
+            "affine.for i in 0..n {",
+            "let v: i32 = k[i]",
+            "var result: i32 = 0",
+            "scf.if v < 0 {",
+            "result = -1",
+            "} else {",
+            "scf.if v > 0 {",
+            "result = 1",
+            "} else {",
+            "result = 0",
+            "}",
+            "}",
+            "k[i] = result",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn a_function_of_the_library_is_a_call() {
+    assert_lines(
+        "#include <math.h>
+         void f(int n, float x[n], double y[n]) {
+           for (int i = 0; i < n; i++) { y[i] = sqrt(x[i]) + pow(y[i], 2); x[i] = sqrtf(x[i]) + fabs(i); }
+         }",
+        &[
+            "affine.for i in 0..n {",
+            "y[i] = sqrt(f64(x[i])) + pow(y[i], 2.0)",
+            "x[i] = f32(f64(sqrt(x[i])) + fabs(f64(i32(i))))",
+            "}",
+        ],
+    );
+}
