@@ -7,6 +7,7 @@ pub(crate) fn name_of(kernel: &Kernel, parameter: Parameter) -> &str {
     match parameter {
         Parameter::Scalar(scalar) => &kernel.scalars[scalar].name,
         Parameter::Array(array) => &kernel.arrays[array].name,
+        Parameter::Record(record) => &kernel.records[record].name,
     }
 }
 

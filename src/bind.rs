@@ -1,7 +1,7 @@
 use crate::argument::{ArgumentError, name_of};
 use crate::program::Kernel;
 use crate::settings::settings_methods;
-use crate::sizes::{Shape, Sizes, infer};
+use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
 use std::collections::BTreeMap;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
@@ -203,9 +203,10 @@ impl<'a> Bind<'a> {
                 ) => {
                     scalars.push((scalar, *value));
                 }
-                (Parameter::Array(array), given) => {
+                (Parameter::Array(_) | Parameter::Record(_), given) => {
                     let length = given.map(|given| given.elements);
-                    shapes.extend(self.shape_of(name, length)?.map(|shape| (array, shape)));
+                    let shape = self.shape_of(name, length)?;
+                    shapes.extend(representative(kernel, *parameter).zip(shape));
                 }
                 (Parameter::Scalar(_), _) => {}
             }

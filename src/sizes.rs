@@ -210,10 +210,15 @@ impl Inference<'_> {
                     Some(known) => sizes.scalars.push((self.scalar_name(scalar), known.value)),
                     None => errors.push(self.missing(scalar)),
                 },
-                Parameter::Array(array) => match self.check(array) {
-                    Ok(extents) => sizes.extents.push((self.array_name(array), extents)),
-                    Err(error) => errors.extend(error.map(|it| *it)),
-                },
+                Parameter::Array(_) | Parameter::Record(_) => {
+                    let array = representative(self.kernel, *parameter);
+                    match array.map(|array| (self.array_name(array), self.check(array))) {
+                        Some((name, Ok(extents))) => sizes.extents.push((name, extents)),
+                        Some((_, Err(error))) => errors.extend(error.map(|it| *it)),
+                        // A verified record has fields.
+                        None => {}
+                    }
+                }
             }
         }
         if errors.is_empty() {
@@ -316,12 +321,24 @@ impl Inference<'_> {
         }
     }
 
+    /// What the caller knows the array by: a field by its record.
     fn array_name(&self, array: ArrayId) -> String {
-        self.kernel.arrays[array].name.clone()
+        let array = &self.kernel.arrays[array];
+        let record = array.field.map(|it| &self.kernel.records[it.record].name);
+        record.unwrap_or(&array.name).clone()
     }
 
     fn scalar_name(&self, scalar: ScalarId) -> String {
         self.kernel.scalars[scalar].name.clone()
+    }
+}
+
+/// The array whose extents are those of `parameter`: of records, the first field.
+pub(crate) fn representative(kernel: &Kernel, parameter: Parameter) -> Option<ArrayId> {
+    match parameter {
+        Parameter::Scalar(_) => None,
+        Parameter::Array(array) => Some(array),
+        Parameter::Record(record) => kernel.records[record].fields.first().copied(),
     }
 }
 

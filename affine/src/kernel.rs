@@ -7,6 +7,8 @@ pub type IterId = Idx<Iter>;
 pub type ScalarId = Idx<Scalar>;
 /// An array: a parameter, a private buffer or a local array.
 pub type ArrayId = Idx<Array>;
+/// A record parameter.
+pub type RecordId = Idx<Record>;
 /// A `let` or a mutable scalar.
 pub type LocalId = Idx<Local>;
 
@@ -23,7 +25,9 @@ pub struct Kernel {
     pub params: Vec<Parameter>,
     /// The scalar parameters.
     pub scalars: Arena<Scalar>,
-    /// Array parameters, private buffers of foralls, and local arrays.
+    /// The record parameters.
+    pub records: Arena<Record>,
+    /// Array parameters, fields of record parameters, private buffers of foralls, and local arrays.
     pub arrays: Arena<Array>,
     /// The iterators of all loops.
     pub iters: Arena<Iter>,
@@ -42,6 +46,8 @@ pub enum Parameter {
     Scalar(ScalarId),
     /// An array, borrowed from the caller. Distinct array parameters never overlap.
     Array(ArrayId),
+    /// An array of records, borrowed likewise: each of its fields is an array.
+    Record(RecordId),
 }
 
 /// A scalar parameter.
@@ -64,8 +70,33 @@ pub struct Array {
     pub element: Type,
     /// The number of elements in each dimension, outermost first, over parameters alone; at least one dimension.
     pub extents: Vec<AffineExpr>,
+    /// Where it lies, when it is a field of a record parameter; else its elements follow each other.
+    pub field: Option<Field>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// An array of records, of which every field is an array of its own: as fields never overlap, they are different arrays for
+/// everything that is said about accesses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its name.
+    pub name: String,
+    /// The distance in bytes from one record to the next.
+    pub bytes: u32,
+    /// The fields, each an array called `record.field` with the same extents; at least one.
+    pub fields: Vec<ArrayId>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Where the elements of an array lie that is a field of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// The record.
+    pub record: RecordId,
+    /// The distance in bytes from the beginning of a record to the field: a multiple of the size of its type.
+    pub offset: u32,
 }
 
 /// An iterator.
@@ -98,6 +129,7 @@ impl Kernel {
             span,
             params: Vec::new(),
             scalars: Arena::new(),
+            records: Arena::new(),
             arrays: Arena::new(),
             iters: Arena::new(),
             locals: Arena::new(),
@@ -111,17 +143,30 @@ impl Kernel {
         self.result.as_ref().map(|result| result.ty(self))
     }
 
-    /// The array parameters in the order of a call.
+    /// The arrays that come from the caller, in the order of a call: array parameters and the fields of record parameters.
     pub fn array_params(&self) -> impl Iterator<Item = ArrayId> + '_ {
-        self.params.iter().filter_map(|param| match param {
-            Parameter::Array(array) => Some(*array),
-            Parameter::Scalar(_) => None,
-        })
+        let arrays = self.params.iter().flat_map(|param| match param {
+            Parameter::Array(array) => std::slice::from_ref(array),
+            Parameter::Record(record) => &self.records[*record].fields,
+            Parameter::Scalar(_) => &[],
+        });
+        arrays.copied()
+    }
+
+    /// The name of a field without that of its record.
+    pub fn field_name(&self, field: ArrayId) -> &str {
+        let array = &self.arrays[field];
+        let of_record = array.field.and_then(|it| {
+            let rest = array.name.strip_prefix(&self.records[it.record].name)?;
+            rest.strip_prefix('.')
+        });
+        of_record.unwrap_or(&array.name)
     }
 
     /// Whether `name` names anything in the kernel.
     pub fn is_taken(&self, name: &str) -> bool {
         self.scalars.values().any(|it| it.name == name)
+            || self.records.values().any(|it| it.name == name)
             || self.arrays.values().any(|it| it.name == name)
             || self.iters.values().any(|it| it.name == name)
             || self.locals.values().any(|it| it.name == name)

@@ -35,7 +35,8 @@ pub use combiner::{
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use kernel::{
-    Array, ArrayId, Iter, IterId, Kernel, Local, LocalId, Parameter, Scalar, ScalarId,
+    Array, ArrayId, Field, Iter, IterId, Kernel, Local, LocalId, Parameter, Record, RecordId,
+    Scalar, ScalarId,
 };
 pub use node::{AffineFor, Bound, Condition, Forall, Node, Place, Private, Relation, ScfFor};
 pub use span::Span;

@@ -26,6 +26,7 @@ pub(crate) fn array(
         name: name.to_owned(),
         element,
         extents,
+        field: None,
         span: Span::default(),
     })
 }

@@ -1,8 +1,7 @@
 //! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
 
 use crate::{
-    Access, AffineFor, ArrayId, Expr, Forall, IterId, Kernel, Node, Parameter, Place, ScfFor,
-    Subscript,
+    Access, AffineFor, ArrayId, Expr, Forall, IterId, Kernel, Node, Place, ScfFor, Subscript,
 };
 use std::collections::BTreeSet;
 
@@ -266,7 +265,7 @@ pub fn allocated_arrays(body: &[Node]) -> Vec<ArrayId> {
     allocated
 }
 
-/// The array parameters that a call may change: those that a statement writes and those that a forall merges into.
+/// The array parameters and fields of record parameters that a call may change: those that a statement writes and those that a forall merges into.
 pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();
     walk(&kernel.body, &mut |node, _| {
@@ -275,7 +274,8 @@ pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
             written.extend(forall.privates.iter().map(|private| private.target));
         }
     });
-    written.retain(|array| kernel.params.contains(&Parameter::Array(*array)));
+    let params: BTreeSet<_> = kernel.array_params().collect();
+    written.retain(|array| params.contains(array));
     written
 }
 

@@ -5,8 +5,9 @@ use strew_affine::interpret::{Argument, ForallOrder, interpret};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, BinaryOp, Bound, Combiner, CompareOp, Condition,
-    Expr, Forall, Function, Iter, IterId, Kernel, Local, LocalId, Node, Overflow, Parameter, Place,
-    Private, Relation, Scalar, ScalarId, ScfFor, Span, Subscript, Type, UnaryOp, Value, text,
+    Expr, Field, Forall, Function, Iter, IterId, Kernel, Local, LocalId, Node, Overflow, Parameter,
+    Place, Private, Record, Relation, Scalar, ScalarId, ScfFor, Span, Subscript, Type, UnaryOp,
+    Value, text,
 };
 
 const SIZE: i64 = 7;
@@ -106,8 +107,36 @@ impl Generator {
     }
 
     fn array_param(&mut self) -> Result<(), Overflow> {
+        if self.chance(30) {
+            return self.record();
+        }
         let id = self.array()?;
         self.kernel.params.push(Parameter::Array(id));
+        Ok(())
+    }
+
+    fn record(&mut self) -> Result<(), Overflow> {
+        let (name, first) = (self.name(), self.array()?);
+        let extents = self.kernel.arrays[first].extents.clone();
+        let mut fields = vec![first];
+        for _ in 0..self.below(3) {
+            let field = self.array()?;
+            self.kernel.arrays[field].extents.clone_from(&extents);
+            fields.push(field);
+        }
+        let record = self.kernel.records.alloc(Record {
+            name: name.clone(),
+            bytes: 8 * fields.len() as u32,
+            fields: fields.clone(),
+            span: Span::default(),
+        });
+        for (field, position) in fields.into_iter().zip(0..) {
+            let array = &mut self.kernel.arrays[field];
+            array.name = format!("{name}.{}", array.name);
+            let offset = 8 * position;
+            array.field = Some(Field { record, offset });
+        }
+        self.kernel.params.push(Parameter::Record(record));
         Ok(())
     }
 
@@ -131,6 +160,7 @@ impl Generator {
             name: self.name(),
             element: self.element(),
             extents,
+            field: None,
             span: Span::default(),
         };
         let id = self.kernel.arrays.alloc(array);
@@ -306,6 +336,7 @@ impl Generator {
                 name,
                 element,
                 extents,
+                field: None,
                 span: Span::default(),
             });
             self.arrays.push(buffer);
@@ -525,17 +556,22 @@ fn without_spans(kernel: &Kernel) -> String {
 
 fn arguments(kernel: &Kernel) -> Vec<Argument> {
     let size = |extent: &AffineExpr| extent.evaluate(&|_| SIZE).unwrap_or(0) as usize;
+    let cells = |array: ArrayId| -> Vec<Value> {
+        let array = &kernel.arrays[array];
+        let elements: usize = array.extents.iter().map(size).product();
+        let cell = |position: usize| Value::integer(Type::I64, position as i128 % 5);
+        let cast = |value| strew_affine::evaluate::convert(array.element, value);
+        (0..elements).map(cell).map(cast).collect()
+    };
     let params = kernel.params.iter().map(|param| match param {
         Parameter::Scalar(scalar) => {
             let ty = kernel.scalars[*scalar].ty;
             Argument::Scalar(Value::integer(ty, SIZE.into()))
         }
-        Parameter::Array(array) => {
-            let array = &kernel.arrays[*array];
-            let elements = array.extents.iter().map(size).product();
-            let cell = |position: usize| Value::integer(Type::I64, position as i128 % 5);
-            let cast = |value| strew_affine::evaluate::convert(array.element, value);
-            Argument::Array((0..elements).map(cell).map(cast).collect())
+        Parameter::Array(array) => Argument::Array(cells(*array)),
+        Parameter::Record(record) => {
+            let fields = kernel.records[*record].fields.iter();
+            Argument::Record(fields.map(|field| cells(*field)).collect())
         }
     });
     params.collect()

@@ -145,6 +145,7 @@ impl ArgumentFacts {
                 ArgumentKind::Write(kernel.arrays[array].element)
             }
             Parameter::Array(array) => ArgumentKind::Read(kernel.arrays[array].element),
+            Parameter::Record(_) => ArgumentKind::Read(Type::U8),
         };
         Self {
             kinds: kernel.params.iter().map(kind).collect(),
@@ -238,6 +239,7 @@ impl Inner {
         match self.kernel.params[position] {
             Parameter::Scalar(scalar) => self.kernel.scalars[scalar].name.clone(),
             Parameter::Array(array) => self.kernel.arrays[array].name.clone(),
+            Parameter::Record(record) => self.kernel.records[record].name.clone(),
         }
     }
 

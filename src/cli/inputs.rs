@@ -127,6 +127,7 @@ fn parameter(kernel: &Kernel, name: &str) -> Result<Parameter, Failure> {
     let name_of = |it: &Parameter| match *it {
         Parameter::Scalar(scalar) => kernel.scalars[scalar].name.as_str(),
         Parameter::Array(array) => kernel.arrays[array].name.as_str(),
+        Parameter::Record(record) => kernel.records[record].name.as_str(),
     };
     let found = kernel.params.iter().find(|it| name_of(it) == name);
     found.copied().ok_or_else(|| {
@@ -147,6 +148,9 @@ fn parameter(kernel: &Kernel, name: &str) -> Result<Parameter, Failure> {
 pub(crate) fn array_type(kernel: &Kernel, name: &str) -> Result<Type, Failure> {
     match parameter(kernel, name)? {
         Parameter::Array(array) => Ok(kernel.arrays[array].element),
+        Parameter::Record(_) => Err(Failure::usage(format!(
+            "`{name}` is an array of records, which no file gives"
+        ))),
         Parameter::Scalar(scalar) => Err(Failure::usage(format!(
             "`{name}` is a scalar ({}), expected an array; give it with --set {name}=VALUE",
             kernel.scalars[scalar].ty
@@ -157,7 +161,7 @@ pub(crate) fn array_type(kernel: &Kernel, name: &str) -> Result<Type, Failure> {
 fn scalar(kernel: &Kernel, it: &Assignment) -> Result<Value, Failure> {
     let ty = match parameter(kernel, &it.name)? {
         Parameter::Scalar(scalar) => kernel.scalars[scalar].ty,
-        Parameter::Array(_) => {
+        Parameter::Array(_) | Parameter::Record(_) => {
             let name = &it.name;
             let message = format!(
                 "`{name}` is an array, expected a scalar; give it with --in {name}=FILE.npy"

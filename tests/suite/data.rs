@@ -1,7 +1,7 @@
 //! Arguments of a kernel whose types are known at run time only.
 
 use std::collections::BTreeMap;
-use strew::ir::{Kernel, Parameter, Type, Value};
+use strew::ir::{ArrayId, Kernel, Parameter, Type, Value};
 use strew::{Element, Sizes};
 
 /// What every engine is given: all scalars and arrays by name.
@@ -93,17 +93,22 @@ impl Elements {
 
 /// The scalar and the array parameters of `kernel` with their types, in order.
 pub(crate) fn parameters(kernel: &Kernel) -> Vec<(String, Type, bool)> {
+    let array = |array: ArrayId| {
+        let array = &kernel.arrays[array];
+        (array.name.clone(), array.element, true)
+    };
     let parameter = |it: &Parameter| match *it {
         Parameter::Scalar(scalar) => {
             let scalar = &kernel.scalars[scalar];
-            (scalar.name.clone(), scalar.ty, false)
+            vec![(scalar.name.clone(), scalar.ty, false)]
         }
-        Parameter::Array(array) => {
-            let array = &kernel.arrays[array];
-            (array.name.clone(), array.element, true)
+        Parameter::Array(only) => vec![array(only)],
+        Parameter::Record(record) => {
+            let fields = kernel.records[record].fields.iter();
+            fields.map(|field| array(*field)).collect()
         }
     };
-    kernel.params.iter().map(parameter).collect()
+    kernel.params.iter().flat_map(parameter).collect()
 }
 
 /// The extents that `scalars` give the arrays of `kernel`.

@@ -27,7 +27,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
     let arrays: BTreeMap<_, _> = arrays
         .filter_map(|((name, ..), argument)| match argument {
             Argument::Array(cells) => Some((name, cells)),
-            Argument::Scalar(_) => None,
+            Argument::Scalar(_) | Argument::Record(_) => None,
         })
         .collect();
     match outcome {

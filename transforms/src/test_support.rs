@@ -4,7 +4,7 @@ use crate::witness::{self, Witness};
 use crate::{Reason, Schedule, Verdict};
 use strew_affine::interpret::{Argument, FaultKind, ForallOrder, Stop, interpret};
 use strew_affine::verify::{Verified, verify};
-use strew_affine::{AffineExpr, Kernel, Parameter, Type, Value, Variable, text};
+use strew_affine::{AffineExpr, ArrayId, Kernel, Parameter, Type, Value, Variable, text};
 
 const FUEL: u64 = 1 << 20;
 
@@ -132,25 +132,30 @@ fn arguments(kernel: &Kernel, seed: i64) -> Vec<Argument> {
         Variable::Param(param) => sizes.get(&param).copied().unwrap_or_default(),
         Variable::Iter(_) => 0,
     };
-    let argument = |param: &Parameter| match param {
+    let mut cells = |array: ArrayId| -> Vec<Value> {
+        let array = &kernel.arrays[array];
+        let extents = array
+            .extents
+            .iter()
+            .map(|extent| extent.evaluate(&value_of).unwrap_or(0));
+        let bound = sizes.values().copied().min().unwrap_or(4).max(1);
+        let slack = i64::from(seed % 5 == 4);
+        (0..extents.product::<i64>().max(0))
+            .map(|_| number(array.element, random.below(bound + slack)))
+            .collect()
+    };
+    let mut argument = |param: &Parameter| match param {
         Parameter::Scalar(scalar) => {
             let ty = kernel.scalars[*scalar].ty;
             Argument::Scalar(number(ty, value_of(Variable::Param(*scalar))))
         }
-        Parameter::Array(array) => {
-            let array = &kernel.arrays[*array];
-            let extents = array
-                .extents
-                .iter()
-                .map(|extent| extent.evaluate(&value_of).unwrap_or(0));
-            let bound = sizes.values().copied().min().unwrap_or(4).max(1);
-            let slack = i64::from(seed % 5 == 4);
-            let elements = (0..extents.product::<i64>().max(0))
-                .map(|_| number(array.element, random.below(bound + slack)));
-            Argument::Array(elements.collect())
+        Parameter::Array(array) => Argument::Array(cells(*array)),
+        Parameter::Record(record) => {
+            let fields = kernel.records[*record].fields.iter();
+            Argument::Record(fields.map(|field| cells(*field)).collect())
         }
     };
-    kernel.params.iter().map(argument).collect()
+    kernel.params.iter().map(&mut argument).collect()
 }
 
 fn number(ty: Type, value: i64) -> Value {

@@ -253,7 +253,7 @@ impl Trial<'_> {
     fn scalars(&self) -> impl Iterator<Item = (strew_affine::ScalarId, Value)> + '_ {
         let ids = self.kernel.params.iter().filter_map(|param| match param {
             Parameter::Scalar(scalar) => Some(*scalar),
-            Parameter::Array(_) => None,
+            Parameter::Array(_) | Parameter::Record(_) => None,
         });
         ids.zip(0..).map(|(scalar, position)| {
             let ty = self.kernel.scalars[scalar].ty;

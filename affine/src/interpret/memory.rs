@@ -1,6 +1,6 @@
 use super::{Argument, BadArguments, ForallOrder, Machine, Stop};
 use crate::visit::allocated_arrays;
-use crate::{Array, ArrayId, Kernel, Overflow, Parameter, ScalarId, Type, Value};
+use crate::{Array, ArrayId, Kernel, Overflow, Parameter, RecordId, ScalarId, Type, Value};
 use la_arena::ArenaMap;
 
 /// The arrays of a run: copies, so that a stop leaves the arguments as they were.
@@ -75,8 +75,16 @@ impl<'k> Machine<'k> {
             }
         }
         for (param, argument) in kernel.params.iter().zip(arguments) {
-            if let Parameter::Array(array) = *param {
-                machine.bind_array(array, argument)?;
+            match (*param, argument) {
+                (Parameter::Scalar(_), _) => {}
+                (Parameter::Array(array), Argument::Array(cells)) => {
+                    machine.bind_array(array, cells)?;
+                }
+                (Parameter::Array(array), _) => {
+                    let declared = &kernel.arrays[array];
+                    return Err(wrong_type(&declared.name, declared.element));
+                }
+                (Parameter::Record(record), _) => machine.bind_record(record, argument)?,
             }
         }
         for array in allocated_arrays(&kernel.body) {
@@ -96,11 +104,38 @@ impl<'k> Machine<'k> {
         }
     }
 
-    fn bind_array(&mut self, array: ArrayId, argument: &Argument) -> Result<(), Stop> {
+    fn bind_record(&mut self, record: RecordId, argument: &Argument) -> Result<(), Stop> {
+        let declared = &self.kernel.records[record];
+        match argument {
+            Argument::Record(fields) if fields.len() == declared.fields.len() => {
+                let mut pairs = declared.fields.iter().zip(fields);
+                pairs.try_for_each(|(field, cells)| self.bind_array(*field, cells))
+            }
+            _ => Err(Stop::Arguments(BadArguments::Record {
+                parameter: declared.name.clone(),
+                fields: declared.fields.len(),
+            })),
+        }
+    }
+
+    /// Writes what the parameter holds to the argument it was given.
+    pub(super) fn give_back(&self, param: &Parameter, argument: &mut Argument) {
+        match (*param, argument) {
+            (Parameter::Array(array), Argument::Array(cells)) => {
+                cells.clone_from_slice(self.memory.cells(array));
+            }
+            (Parameter::Record(record), Argument::Record(fields)) => {
+                let arrays = &self.kernel.records[record].fields;
+                for (array, cells) in arrays.iter().zip(fields) {
+                    cells.clone_from_slice(self.memory.cells(*array));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bind_array(&mut self, array: ArrayId, cells: &[Value]) -> Result<(), Stop> {
         let declared = &self.kernel.arrays[array];
-        let Argument::Array(cells) = argument else {
-            return Err(wrong_type(&declared.name, declared.element));
-        };
         if cells.iter().any(|cell| cell.ty() != declared.element) {
             return Err(wrong_type(&declared.name, declared.element));
         }
@@ -112,7 +147,7 @@ impl<'k> Machine<'k> {
                 found: cells.len(),
             }));
         }
-        self.memory.insert(array, extents, cells.clone());
+        self.memory.insert(array, extents, cells.to_vec());
         Ok(())
     }
 

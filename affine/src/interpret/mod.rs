@@ -13,7 +13,7 @@ pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
 use crate::verify::Verified;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
-    Node, Overflow, Parameter, Place, Relation, ScalarId, ScfFor, Value, Variable,
+    Node, Overflow, Place, Relation, ScalarId, ScfFor, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
@@ -35,9 +35,7 @@ pub fn interpret(
     let result = kernel.result.as_ref();
     let result = result.map(|result| machine.expr(result)).transpose()?;
     for (param, argument) in kernel.params.iter().zip(arguments) {
-        if let (Parameter::Array(array), Argument::Array(cells)) = (param, argument) {
-            cells.clone_from_slice(machine.memory.cells(*array));
-        }
+        machine.give_back(param, argument);
     }
     Ok(result)
 }
@@ -412,6 +410,38 @@ mod tests {
         assert_eq!(
             fault.to_string(),
             "index 2 is out of range for `t`, whose extent there is 2"
+        );
+    }
+
+    #[test]
+    fn the_fields_of_a_record_are_arrays() {
+        let source = "kernel @k(n: i64, p: record(16) { x: f64 @ 0, k: i32 @ 8, on: bool @ 12 }[n], out: f64[2]) {
+            affine.for i in 0..n {
+              scf.if p.on[i] { out[p.k[i]] reduce(add) p.x[i] }
+              p.x[i] = 0.0
+              p.on[i] = p.k[i] == 0
+            } }";
+        let truths = |values: &[bool]| values.iter().map(|it| Value::bool(*it)).collect();
+        let Argument::Array(x) = doubles(&[1.5, 2.0, 4.0]) else {
+            panic!("an array");
+        };
+        let Argument::Array(k) = integers(Type::I32, &[1, 0, 1]) else {
+            panic!("an array");
+        };
+        let p = Argument::Record(vec![x, k.clone(), truths(&[true, false, true])]);
+        let result = run(source, &[n(3), p.clone(), doubles(&[0.5, 0.5])]);
+        let zeros = vec![Value::f64(0.0); 3];
+        let after = Argument::Record(vec![zeros, k, truths(&[false, true, false])]);
+        assert_eq!(result, Ok(vec![n(3), after, doubles(&[0.5, 6.0])]));
+        let bad = |argument: Argument| run(source, &[n(2), argument, doubles(&[0.5, 0.5])]);
+        let message = |result: Result<_, Stop>| result.map_err(|it| it.to_string());
+        assert_eq!(
+            message(bad(p)),
+            Err("array `p.x` has 2 elements, the argument 3".to_owned())
+        );
+        assert_eq!(
+            message(bad(doubles(&[1.0, 2.0]))),
+            Err("the argument for `p` is not an array of records of 3 fields".to_owned())
         );
     }
 

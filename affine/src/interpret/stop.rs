@@ -9,6 +9,8 @@ pub enum Argument {
     Scalar(Value),
     /// For an array, row by row.
     Array(Vec<Value>),
+    /// For an array of records: one array for each field, in their order.
+    Record(Vec<Vec<Value>>),
 }
 
 /// The order in which the iterations of a forall run. The result is the same in both; tests run both to see that it is.
@@ -78,6 +80,13 @@ pub enum BadArguments {
         /// The type of the scalar or of the elements.
         expected: Type,
     },
+    /// Something else than records of so many fields.
+    Record {
+        /// The parameter's name.
+        parameter: String,
+        /// How many fields it has.
+        fields: usize,
+    },
     /// An array of another length than its extents say.
     Length {
         /// The array's name.
@@ -138,6 +147,10 @@ impl fmt::Display for BadArguments {
             } => write!(
                 f,
                 "the argument for `{parameter}` is not of type {expected}"
+            ),
+            Self::Record { parameter, fields } => write!(
+                f,
+                "the argument for `{parameter}` is not an array of records of {fields} fields"
             ),
             Self::Length {
                 array,

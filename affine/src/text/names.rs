@@ -3,11 +3,26 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 31] = [
+pub(super) const RESERVED: [&str; 32] = [
     "kernel", "in", "step", "private", "merge", "strategy", "identity", "reduce", "return", "let",
-    "var", "alloc", "else", "true", "false", "inf", "nan", "floordiv", "ceildiv", "mod", "bool",
-    "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
+    "var", "alloc", "record", "else", "true", "false", "inf", "nan", "floordiv", "ceildiv", "mod",
+    "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
 ];
+
+/// Words with a dot that are no names either.
+const DOTTED: [&str; 6] = [
+    "affine.for",
+    "affine.if",
+    "scf.forall",
+    "scf.for",
+    "scf.while",
+    "scf.if",
+];
+
+/// Whether `name` is made of identifiers with dots between them, as the name of a field is.
+fn is_path(name: &str) -> bool {
+    name.split('.').all(is_identifier) && !DOTTED.contains(&name)
+}
 
 /// Whether `name` has the form of an identifier: a letter or underscore, then letters, digits and underscores, all ASCII.
 fn is_identifier(name: &str) -> bool {
@@ -29,7 +44,7 @@ pub(super) fn written(name: &str) -> String {
 
 /// The name of a combiner as the text writes it: where combiners stand, no function can.
 pub(super) fn written_combiner(name: &str) -> String {
-    if is_identifier(name) && !RESERVED.contains(&name) {
+    if is_path(name) && !RESERVED.contains(&name) {
         name.to_owned()
     } else {
         format!("`{name}`")

@@ -2,8 +2,8 @@ use super::names::{written, written_combiner};
 use super::print_affine::Order;
 use super::print_expr::Context;
 use crate::{
-    AffineExpr, AffineFor, Array, Bound, Combiner, Condition, Expr, Forall, Kernel, LocalId, Node,
-    Parameter, Place, Relation, ScfFor, Type,
+    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, Forall, Kernel,
+    LocalId, Node, Parameter, Place, RecordId, Relation, ScfFor, Type,
 };
 use std::fmt;
 
@@ -56,13 +56,34 @@ impl<'k> Printer<'k> {
                 format!("{}: {}", written(&scalar.name), scalar.ty)
             }
             Parameter::Array(array) => self.array(&self.kernel.arrays[*array]),
+            Parameter::Record(record) => self.record(*record),
         }
     }
 
+    fn record(&self, id: RecordId) -> String {
+        let kernel = self.kernel;
+        let record = &kernel.records[id];
+        let field = |id: &ArrayId| {
+            let array = &kernel.arrays[*id];
+            let offset = array.field.map_or(0, |it| it.offset);
+            let name = written(kernel.field_name(*id));
+            format!("{name}: {} @ {offset}", array.element)
+        };
+        let fields: Vec<_> = record.fields.iter().map(field).collect();
+        let first = record.fields.first().map(|it| &kernel.arrays[*it]);
+        let extents = first.map_or(String::new(), |it| self.extents(it));
+        let (name, fields) = (written(&record.name), fields.join(", "));
+        format!("{name}: record({}) {{ {fields} }}[{extents}]", record.bytes)
+    }
+
     fn array(&self, array: &Array) -> String {
+        let (name, extents) = (written(&array.name), self.extents(array));
+        format!("{name}: {}[{extents}]", array.element)
+    }
+
+    fn extents(&self, array: &Array) -> String {
         let extents: Vec<_> = array.extents.iter().map(|it| self.affine(it)).collect();
-        let name = written(&array.name);
-        format!("{name}: {}[{}]", array.element, extents.join(", "))
+        extents.join(", ")
     }
 
     fn affine(&self, expr: &AffineExpr) -> String {

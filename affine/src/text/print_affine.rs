@@ -49,7 +49,7 @@ impl Order {
         });
         let scalars = kernel.params.iter().filter_map(|param| match param {
             Parameter::Scalar(scalar) => Some(*scalar),
-            Parameter::Array(_) => None,
+            Parameter::Array(_) | Parameter::Record(_) => None,
         });
         let params = scalars.zip(0..).collect();
         Self { iters, params }

@@ -7,7 +7,7 @@ use std::fmt;
 #[logos(skip r"[ \t\r\n]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 pub(super) enum Token<'a> {
-    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")]
     #[regex("`[^`\n]+`", |lexer| lexer.slice().trim_matches('`'))]
     Name(&'a str),
     /// Written as a name that is the function's.
@@ -59,6 +59,8 @@ pub(super) enum Token<'a> {
     Reduce,
     #[token("return")]
     Return,
+    #[token("record")]
+    Record,
     #[token("let")]
     Let,
     #[token("var")]

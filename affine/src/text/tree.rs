@@ -11,7 +11,7 @@ pub(super) struct Name<'a> {
 #[derive(Debug)]
 pub(super) struct Kernel<'a> {
     pub(super) name: Name<'a>,
-    pub(super) params: Vec<Param<'a>>,
+    pub(super) params: Vec<KernelParam<'a>>,
     /// The type behind the arrow.
     pub(super) result: Option<Type>,
     pub(super) body: Vec<Statement<'a>>,
@@ -24,6 +24,29 @@ pub(super) struct Combiner<'a> {
     pub(super) name: Name<'a>,
     pub(super) parameter: Option<Literal<'a>>,
     pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) enum KernelParam<'a> {
+    Plain(Param<'a>),
+    Record(RecordParam<'a>),
+}
+
+/// `name: record(bytes) { fields }[extents]`.
+#[derive(Debug)]
+pub(super) struct RecordParam<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) bytes: Name<'a>,
+    pub(super) fields: Vec<RecordField<'a>>,
+    pub(super) extents: Vec<Tree<'a>>,
+}
+
+/// `name: type @ offset`.
+#[derive(Debug)]
+pub(super) struct RecordField<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) ty: Type,
+    pub(super) offset: Name<'a>,
 }
 
 /// `name: type` or `name: type[extents]`.

@@ -6,6 +6,8 @@
 //! * A scalar is used if it is a parameter; an array if it is a parameter, inside its forall a private buffer, or behind its `alloc`
 //!   and inside the block of that a local array; an iterator inside its loop; a local behind its declaration and inside the block
 //!   of that.
+//! * A record parameter has fields, all of them its own and of the same extents, which lie apart inside of its bytes, each at a
+//!   multiple of its size; its bytes are a multiple of those of every field. No other array is a field.
 //! * An iterator is bound by one loop, a local declared once, an array allocated once, a private buffer owned by one forall, a
 //!   parameter listed once.
 //!
@@ -26,6 +28,7 @@
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
 mod expression;
+mod record;
 mod scope;
 mod violation;
 
@@ -33,7 +36,7 @@ pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::{
     AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel, LocalId, Node,
-    Parameter, Place, Private, ScfFor, Span, Type,
+    Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::BTreeSet;
@@ -132,18 +135,38 @@ impl<'k> Verifier<'k> {
             }
         }
         // Extents may name scalars that come after their array.
-        for array in kernel.array_params() {
-            let Some(declared) = self.known_array(array) else {
-                continue;
-            };
-            self.here = declared.span;
-            if self.scope.arrays.insert(array) {
-                self.new_name(&declared.name);
-            } else {
-                self.report(ViolationKind::DeclaredTwice(declared.name.clone()));
+        for param in &kernel.params {
+            match param {
+                Parameter::Scalar(_) => {}
+                Parameter::Array(array) => self.array_param(*array, None),
+                Parameter::Record(record) => self.record(*record),
             }
-            self.array(declared);
         }
+    }
+
+    /// An array that comes from the caller, by itself or as a field of `record`.
+    fn array_param(&mut self, array: ArrayId, record: Option<RecordId>) {
+        let Some(declared) = self.known_array(array) else {
+            return;
+        };
+        self.here = declared.span;
+        if self.scope.arrays.insert(array) {
+            self.new_name(&declared.name);
+        } else {
+            self.report(ViolationKind::DeclaredTwice(declared.name.clone()));
+        }
+        if declared.field.map(|it| it.record) != record {
+            self.report(ViolationKind::MisplacedField(declared.name.clone()));
+        }
+        self.array(declared);
+    }
+
+    /// An array that does not come from the caller.
+    fn own_array(&mut self, array: &crate::Array) {
+        if array.field.is_some() {
+            self.report(ViolationKind::MisplacedField(array.name.clone()));
+        }
+        self.array(array);
     }
 
     fn array(&mut self, array: &crate::Array) {
@@ -264,7 +287,7 @@ impl<'k> Verifier<'k> {
         }
         if self.scope.own(private.buffer) {
             self.new_name(&buffer.name);
-            self.array(buffer);
+            self.own_array(buffer);
         } else {
             self.report(ViolationKind::NotPrivate(buffer.name.clone()));
         }
@@ -336,7 +359,7 @@ impl<'k> Verifier<'k> {
         self.here = declared.span;
         if self.scope.allocate(array) {
             self.new_name(&declared.name);
-            self.array(declared);
+            self.own_array(declared);
         } else {
             self.report(ViolationKind::DeclaredTwice(declared.name.clone()));
         }

@@ -1,4 +1,4 @@
-use crate::{ArrayId, IterId, LocalId, ScalarId};
+use crate::{ArrayId, IterId, LocalId, RecordId, ScalarId};
 use std::collections::HashSet;
 
 /// What is visible at a point of the text, and what was declared so far.
@@ -6,6 +6,7 @@ use std::collections::HashSet;
 pub(super) struct Scope {
     pub(super) scalars: HashSet<ScalarId>,
     pub(super) arrays: HashSet<ArrayId>,
+    pub(super) records: HashSet<RecordId>,
     pub(super) iters: Vec<IterId>,
     pub(super) locals: Vec<LocalId>,
     /// The local arrays among `arrays`.

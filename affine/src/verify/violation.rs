@@ -15,8 +15,10 @@ pub struct Violation {
 pub enum EntityKind {
     /// A scalar parameter.
     Scalar,
-    /// An array parameter, a private buffer or a local array.
+    /// An array parameter, a field, a private buffer or a local array.
     Array,
+    /// A record parameter.
+    Record,
     /// An iterator.
     Iter,
     /// A `let` or `var`.
@@ -90,6 +92,12 @@ pub enum ViolationKind {
     },
     /// A computed subscript or an affine variable that is not an integer.
     NotAnInteger(Type),
+    /// A record without fields, or with fields that overlap, do not lie inside of it, or not at multiples of their sizes.
+    Layout(String),
+    /// A record with fields of different extents.
+    UnlikeFields(String),
+    /// An array that says that it is a field of a record, but is not one of its fields, or the other way round.
+    MisplacedField(String),
     /// An array without a dimension.
     NoExtent(String),
     /// An extent, or the divisor of an affine division, that depends on an iterator.
@@ -126,6 +134,7 @@ impl EntityKind {
         match self {
             Self::Scalar => "parameter",
             Self::Array => "array",
+            Self::Record => "record",
             Self::Iter => "iterator",
             Self::Local => "local",
         }
@@ -189,6 +198,17 @@ impl fmt::Display for ViolationKind {
             Self::NotAnInteger(ty) => {
                 write!(f, "this has type {ty}, but an integer is needed")
             }
+            Self::Layout(name) => write!(
+                f,
+                "the fields of `{name}` do not lie apart inside of its bytes, each at a multiple of its size"
+            ),
+            Self::UnlikeFields(name) => {
+                write!(f, "the fields of `{name}` have different extents")
+            }
+            Self::MisplacedField(name) => write!(
+                f,
+                "`{name}` is not a field of the record that has it, or a field of a record that has it not"
+            ),
             Self::NoExtent(name) => write!(f, "the array `{name}` has no dimension"),
             Self::NotOverParameters => f.write_str(
                 "an extent, or the divisor of an affine division, depends on an iterator",

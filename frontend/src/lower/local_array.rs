@@ -42,6 +42,7 @@ impl Lowering<'_> {
             name: name.text.clone(),
             element,
             extents,
+            field: None,
             span: name.span,
         });
         body.push(Node::Alloc { array });
@@ -123,6 +124,7 @@ impl Lowering<'_> {
             name: global.name.clone(),
             element: global.element,
             extents: global.lengths.iter().map(|it| (*it).into()).collect(),
+            field: None,
             span: global.span,
         });
         self.prelude.push(Node::Alloc { array });

@@ -90,6 +90,7 @@ impl Lowering<'_> {
             name: name.text.clone(),
             element,
             extents,
+            field: None,
             span: name.span,
         });
         self.kernel.params.push(KernelParameter::Array(array));

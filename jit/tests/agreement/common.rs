@@ -166,7 +166,7 @@ pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder
     let outcome = interpret(kernel, &mut arguments, FUEL, order);
     let arrays = arguments.into_iter().filter_map(|it| match it {
         interpret::Argument::Array(cells) => Some(cells),
-        interpret::Argument::Scalar(_) => None,
+        interpret::Argument::Scalar(_) | interpret::Argument::Record(_) => None,
     });
     match outcome {
         Ok(result) => Ok(arrays.chain(result.map(|it| vec![it])).collect()),

@@ -57,7 +57,9 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
 fn private_buffer(kernel: &mut Kernel, private: &Privatized) -> strew_affine::ArrayId {
     let shared = &kernel.arrays[private.array];
     let buffer = Array {
-        name: kernel.fresh_name(&format!("{}_p", shared.name)),
+        name: kernel.fresh_name(&format!("{}_p", shared.name.replace('.', "_"))),
+        // A buffer is dense, wherever its target lies.
+        field: None,
         ..shared.clone()
     };
     kernel.arrays.alloc(buffer)
@@ -71,7 +73,7 @@ fn fill_loop(kernel: &mut Kernel, private: &Privatized, value: Value) -> Node {
         span,
         ..
     } = kernel.arrays[private.array].clone();
-    let name = kernel.fresh_name(&format!("{name}_f"));
+    let name = kernel.fresh_name(&format!("{}_f", name.replace('.', "_")));
     let iter = kernel.iters.alloc(Iter { name, span });
     let access = Access {
         array: private.array,

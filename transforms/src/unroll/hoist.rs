@@ -46,7 +46,7 @@ impl<'k> Hoisting<'k> {
             let access = copying.access(load)?;
             let array = &kernel.arrays[access.array];
             let local = Local {
-                name: kernel.fresh_name(&format!("{}_{suffix}", array.name)),
+                name: kernel.fresh_name(&format!("{}_{suffix}", array.name.replace('.', "_"))),
                 ty: array.element,
                 mutable: false,
                 span: access.span,

@@ -16,7 +16,7 @@ impl<'a> Resolver<'a> {
             TreeKind::Name(name) => match self.scope.lookup(name) {
                 Ok(Symbol::Iter(_)) => true,
                 Ok(Symbol::Scalar(scalar)) => self.kernel.scalars[scalar].ty.is_integer(),
-                Ok(Symbol::Array(_) | Symbol::Local(_)) | Err(_) => false,
+                Ok(Symbol::Array(_) | Symbol::Record | Symbol::Local(_)) | Err(_) => false,
             },
             TreeKind::Unary(UnaryOp::Neg, operand) | TreeKind::Group(operand) => {
                 self.has_affine_form(operand)
@@ -76,7 +76,7 @@ impl<'a> Resolver<'a> {
             Symbol::Scalar(scalar) if self.kernel.scalars[scalar].ty.is_integer() => {
                 Some(scalar.into())
             }
-            Symbol::Scalar(_) | Symbol::Array(_) | Symbol::Local(_) => {
+            Symbol::Scalar(_) | Symbol::Array(_) | Symbol::Record | Symbol::Local(_) => {
                 self.wrong_kind(name, span, "an iterator or an integer parameter")
             }
         }

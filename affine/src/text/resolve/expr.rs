@@ -85,6 +85,7 @@ impl<'a> Resolver<'a> {
             Symbol::Iter(id) => Some((Expr::Iter(id), Type::I64)),
             Symbol::Local(id) => Some((Expr::Local(id), self.kernel.locals[id].ty)),
             Symbol::Array(_) => self.wrong_kind(name, span, "a value; arrays take subscripts"),
+            Symbol::Record => self.wrong_kind(name, span, "a value, but a record; its fields are"),
         }
     }
 
@@ -231,7 +232,7 @@ impl<'a> Resolver<'a> {
                 Symbol::Scalar(id) => Some(self.kernel.scalars[id].ty),
                 Symbol::Iter(_) => Some(Type::I64),
                 Symbol::Local(id) => Some(self.kernel.locals[id].ty),
-                Symbol::Array(_) => None,
+                Symbol::Array(_) | Symbol::Record => None,
             },
             TreeKind::Index(name, _) => match self.scope.lookup(name.text).ok()? {
                 Symbol::Array(id) => Some(self.kernel.arrays[id].element),

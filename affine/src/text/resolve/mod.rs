@@ -2,17 +2,20 @@
 
 mod affine;
 mod expr;
+mod record;
 mod scope;
 
 use super::error::{ParseError, ParseErrorKind};
 use super::tree::{
-    self, Forall, MergeClause, Name, Param, PrivateClause, Statement, StatementKind, Tree, TreeKind,
+    self, Forall, KernelParam, MergeClause, Name, Param, PrivateClause, Statement, StatementKind,
+    Tree, TreeKind,
 };
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Expr, Iter, IterId, Kernel, Local,
     Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
+use std::borrow::Cow;
 
 /// Resolves every kernel, or tells all errors in all of them.
 pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<ParseError>> {
@@ -50,12 +53,13 @@ impl<'a> Resolver<'a> {
     }
 
     fn declare(&mut self, name: Name<'a>, symbol: Symbol) {
-        if let Err(first) = self.scope.declare(name, symbol) {
-            let kind = ParseErrorKind::Duplicate {
-                name: name.text.to_owned(),
-                first,
-            };
-            self.report(name.span, kind);
+        self.declare_at(Cow::Borrowed(name.text), name.span, symbol);
+    }
+
+    fn declare_at(&mut self, name: Cow<'a, str>, span: Span, symbol: Symbol) {
+        if let Err(first) = self.scope.declare(name.clone(), span, symbol) {
+            let name = name.into_owned();
+            self.report(span, ParseErrorKind::Duplicate { name, first });
         }
     }
 
@@ -76,12 +80,19 @@ impl<'a> Resolver<'a> {
     }
 
     /// Extents may name scalars that come later, so those are declared first.
-    fn params(&mut self, params: &[Param<'a>]) {
-        let scalars: Vec<_> = params.iter().map(|it| self.scalar_param(it)).collect();
+    fn params(&mut self, params: &[KernelParam<'a>]) {
+        let scalars: Vec<_> = params
+            .iter()
+            .map(|it| match it {
+                KernelParam::Plain(param) => self.scalar_param(param),
+                KernelParam::Record(_) => None,
+            })
+            .collect();
         for (param, scalar) in params.iter().zip(scalars) {
-            let parameter = match scalar {
-                Some(scalar) => scalar,
-                None => Parameter::Array(self.array(param)),
+            let parameter = match (param, scalar) {
+                (_, Some(scalar)) => scalar,
+                (KernelParam::Plain(param), None) => Parameter::Array(self.array(param)),
+                (KernelParam::Record(record), None) => Parameter::Record(self.record(record)),
             };
             self.kernel.params.push(parameter);
         }
@@ -111,6 +122,7 @@ impl<'a> Resolver<'a> {
             name: param.name.text.to_owned(),
             element: param.ty,
             extents,
+            field: None,
             span: param.name.span,
         });
         self.declare(param.name, Symbol::Array(id));

@@ -1,6 +1,6 @@
 use crate::text::error::ParseErrorKind;
-use crate::text::tree::Name;
 use crate::{ArrayId, IterId, LocalId, ScalarId, Span};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// What a name stands for.
@@ -8,6 +8,7 @@ use std::collections::HashMap;
 pub(super) enum Symbol {
     Scalar(ScalarId),
     Array(ArrayId),
+    Record,
     Iter(IterId),
     Local(LocalId),
 }
@@ -22,8 +23,8 @@ struct Entry {
 /// The names of a kernel. No name is given twice, so one table is enough for all blocks.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
-    entries: HashMap<&'a str, Entry>,
-    visible: Vec<&'a str>,
+    entries: HashMap<Cow<'a, str>, Entry>,
+    visible: Vec<Cow<'a, str>>,
 }
 
 /// A name with more edits for its letters than this is another name and not worth suggesting.
@@ -34,17 +35,22 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// Where the name was given before.
-    pub(super) fn declare(&mut self, name: Name<'a>, symbol: Symbol) -> Result<(), Span> {
-        if let Some(first) = self.entries.get(name.text) {
+    pub(super) fn declare(
+        &mut self,
+        name: Cow<'a, str>,
+        span: Span,
+        symbol: Symbol,
+    ) -> Result<(), Span> {
+        if let Some(first) = self.entries.get(&name) {
             return Err(first.span);
         }
         let entry = Entry {
             symbol,
-            span: name.span,
+            span,
             is_visible: true,
         };
-        self.entries.insert(name.text, entry);
-        self.visible.push(name.text);
+        self.entries.insert(name.clone(), entry);
+        self.visible.push(name);
         Ok(())
     }
 
@@ -64,7 +70,7 @@ impl<'a> Scope<'a> {
         let nearest = self.visible.iter().min_by_key(|it| edits(it))?;
         let bearable = 1.max(name.len() / LETTERS_PER_EDIT);
         let is_alike = edits(nearest) <= bearable && edits(nearest) < name.len();
-        is_alike.then(|| (*nearest).to_owned())
+        is_alike.then(|| nearest.clone().into_owned())
     }
 
     /// Begins a block; what it gives back ends it.
@@ -74,7 +80,7 @@ impl<'a> Scope<'a> {
 
     pub(super) fn leave(&mut self, outer: usize) {
         for name in self.visible.split_off(outer) {
-            if let Some(entry) = self.entries.get_mut(name) {
+            if let Some(entry) = self.entries.get_mut(&name) {
                 entry.is_visible = false;
             }
         }
