@@ -80,11 +80,6 @@ pub enum Problem {
     Unsupported(Unsupported),
     /// The file defines no function.
     NoFunction,
-    /// A function that returns a value.
-    NotVoid {
-        /// The function.
-        function: String,
-    },
     /// Words that together name no type.
     NotAType {
         /// As written.
@@ -434,7 +429,6 @@ impl Problem {
             Self::Expected { .. } => "E010",
             Self::Unsupported(_) => "E011",
             Self::NoFunction => "E012",
-            Self::NotVoid { .. } => "E020",
             Self::NotAType { .. } => "E021",
             Self::VoidValue => "E022",
             Self::MisplacedWord(_) => "E023",
@@ -503,9 +497,6 @@ impl Problem {
             Self::Unsupported(it) => return it.help(),
             Self::NoFunction => {
                 "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
-            }
-            Self::NotVoid { .. } => {
-                "declare it `void` and hand results over in an array parameter".to_owned()
             }
             Self::NotConstant => {
                 "literals, constants and operators on them are accepted; calls and variables are not"
@@ -693,9 +684,6 @@ impl fmt::Display for Problem {
             }
             Self::Unsupported(it) => it.fmt(f),
             Self::NoFunction => f.write_str("there is no function in this file"),
-            Self::NotVoid { function } => {
-                write!(f, "the kernel `{function}` does not return `void`")
-            }
             Self::NotAType { text } => write!(f, "`{text}` is not a type of the language"),
             Self::VoidValue => f.write_str("`void` has no values"),
             Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),

@@ -106,3 +106,36 @@ fn a_function_of_the_library_is_a_call() {
         ],
     );
 }
+
+#[test]
+fn a_kernel_returns_what_its_last_statement_says() {
+    let source = "double dot(int n, const double x[n], const double y[n]) {
+           double s = 0; for (int i = 0; i < n; i++) s += x[i] * y[i]; return s; }";
+    let text = compile(source).0[0].kernel.to_string();
+    let expected = "kernel @dot(n: i32, x: f64[n], y: f64[n]) -> f64 {\n  var s: f64 = 0.0\n  affine.for i in 0..n {\n    \
+        s reduce(add) x[i] * y[i]\n  }\n  return s\n}";
+    assert_eq!(text.trim_end(), expected);
+    assert_lines(
+        "int first(int n, const int k[n], int v) { for (int i = 0; i < n; i++) if (k[i] == v) return i; return -1; }",
+        &[
+            "var result: i32 = 0",
+            "var done: bool = false",
+            "var i: i32 = 0",
+            "var again: bool = true",
+            "scf.while again && i < n {",
+            "scf.if k[i] == v {",
+            "result = i",
+            "again = false",
+            "done = true",
+            "}",
+            "scf.if again {",
+            "i reduce(add) 1",
+            "}",
+            "}",
+            "scf.if !done {",
+            "result = -1",
+            "}",
+            "return result",
+        ],
+    );
+}

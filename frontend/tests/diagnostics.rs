@@ -197,8 +197,20 @@ fn constructs_that_are_not_in_the_language() {
 fn signatures() {
     assert_reports(&[
         (
-            "int f(void) { return 1; }",
-            "1:1 E020 the kernel `f` does not return `void`",
+            "int f(int n) { if (n) return 1; }",
+            "1:5 W004 `f` can end without returning a value",
+        ),
+        (
+            "int f(int n) { if (n) return; return 1; }",
+            "1:23 E061 this `return` lacks a value",
+        ),
+        (
+            "int *f(int n) { return 0; }",
+            "1:1 E011 functions that return pointers are not in the language",
+        ),
+        (
+            "struct p { int x; }; struct p f(int n) { return n; }",
+            "1:22 E047 the structure `p` stands where a number is needed",
         ),
         (
             "void f(long double x) {}",

@@ -297,7 +297,7 @@ fn pairs_that_differ_from_the_combiner_stay_in_order() {
         "if (f != best[m]) { best[m] = f; arg[m] = n; }",
         "if (f > best[m]) { best[m] = f; arg[m] = n; k[m] = 1; }",
         // A slot that is taken once, in the order of the iterations.
-        "int next = 0; if (arg[m] < 0) { arg[m] = next; at[m] = 1; }",
+        "int next = 0; if (arg[m] < 0) { arg[m] = next++; at[m] = 1; }",
     ];
     for code in cases {
         let text = lines(code).join("\n");

@@ -3,7 +3,6 @@
 //! Its parameters become locals with the values of the arguments; those that nothing assigns stay what the argument is. An array
 //! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
 
-use super::jump::declared;
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
 use crate::ast::{Declarator, Expr, Function, Name, Parameter, StatementKind};
@@ -109,8 +108,15 @@ impl<'a> Lowering<'a> {
         body: &mut Vec<Node>,
     ) -> Option<Argument> {
         let value = self.expression(argument, body);
-        let ty = match types::named(&parameter.ty, Position::Variable) {
+        let ty = match types::named(&parameter.ty, Position::Parameter) {
             Ok(Named { ty: Some(ty), .. }) => ty,
+            Ok(Named {
+                structure: Some(it),
+                ..
+            }) => {
+                let name = it.name.clone();
+                return self.report(Problem::StructureAsValue { name }, parameter.ty.span);
+            }
             Ok(_) => return self.report(Problem::VoidValue, parameter.span),
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
@@ -201,7 +207,7 @@ impl<'a> Lowering<'a> {
         if !self.is_assigned(name) {
             return self.bind(name, Binding::Value(value));
         }
-        let is_const = types::named(&parameter.ty, Position::Variable).is_ok_and(|it| it.is_const);
+        let is_const = types::named(&parameter.ty, Position::Parameter).is_ok_and(|it| it.is_const);
         let (local, node) = self.declare(name, true, value);
         body.push(node);
         self.bind(name, Binding::Variable { local, is_const });
@@ -214,7 +220,7 @@ impl<'a> Lowering<'a> {
         (array, is_const): (ArrayId, bool),
         span: Span,
     ) -> Option<()> {
-        let named = match types::named(&parameter.ty, Position::Variable) {
+        let named = match types::named(&parameter.ty, Position::Parameter) {
             Ok(named) => named,
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
@@ -322,9 +328,7 @@ impl<'a> Lowering<'a> {
         self.active.exit.result = result.map(|(local, _)| local);
         let before = body.len();
         self.statements(&function.body, body);
-        if let Some(done) = self.active.exit.done {
-            body.insert(before, declared(done, false));
-        }
+        body.splice(before..before, self.active.exit.done.declared());
         result.map(|(local, ty)| Typed::any(Computation::Local(local), ty))
     }
 

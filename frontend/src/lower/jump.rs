@@ -15,6 +15,28 @@ use crate::types::Returned;
 use strew_affine::verify::MAX_NESTING;
 use strew_affine::{Expr as Computation, LocalId, Node, Span, Type, Value};
 
+/// A variable that says whether a jump happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flag {
+    /// Made when something first asks for it.
+    pub(super) local: Option<LocalId>,
+    /// Whether something that follows will ask.
+    is_awaited: bool,
+}
+
+impl Flag {
+    /// What a jump has to set.
+    fn awaited(self) -> Option<LocalId> {
+        self.local.filter(|_| self.is_awaited)
+    }
+
+    /// The declaration, if anything ever asked.
+    pub(super) fn declared(self) -> Option<Node> {
+        let value = Computation::Constant(Value::bool(false));
+        self.local.map(|local| Node::Declare { local, value })
+    }
+}
+
 /// Where a `break` or `continue` can go.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
@@ -23,12 +45,12 @@ pub(super) enum Target {
         /// Says whether there is another turn; every loop that can be left has it.
         again: Option<LocalId>,
         /// Says whether the rest of the turn is left out.
-        skip: Option<LocalId>,
+        skip: Flag,
     },
     /// A `switch`.
     Switch {
         /// Says whether the rest of it is left out.
-        left: Option<LocalId>,
+        left: Flag,
     },
 }
 
@@ -40,7 +62,7 @@ pub(super) struct Exit {
     /// Holds what is returned.
     pub(super) result: Option<LocalId>,
     /// Says whether the rest of the function is left out.
-    pub(super) done: Option<LocalId>,
+    pub(super) done: Flag,
 }
 
 /// Statements that follow each other, and what follows them.
@@ -117,8 +139,9 @@ impl Lowering<'_> {
                 self.unreachable(following);
             }
             _ => {
-                self.require_flags(flow);
+                let before = self.await_flags(flow);
                 self.statement(statement, body);
+                self.restore_flags(before);
                 let goes_on = self.goes_on(flow);
                 let rest = self.nested(statement.span, |it, rest| it.sequence(following, rest));
                 let node = self.when(goes_on, rest, Vec::new());
@@ -196,42 +219,60 @@ impl Lowering<'_> {
 
     /// The body of a loop. `again` says whether there is another turn; a loop that can be left has it.
     pub(super) fn turn(&mut self, statement: &Statement, again: Option<LocalId>) -> Vec<Node> {
-        self.active.targets.push(Target::Loop { again, skip: None });
+        let skip = Flag::default();
+        self.active.targets.push(Target::Loop { again, skip });
         let mut turn = self.block(statement);
-        if let Some(Target::Loop {
-            skip: Some(skip), ..
-        }) = self.active.targets.pop()
-        {
-            turn.insert(0, declared(skip, false));
+        if let Some(Target::Loop { skip, .. }) = self.active.targets.pop() {
+            turn.splice(0..0, skip.declared());
         }
         turn
     }
 
-    /// Sees to it that the jumps of `flow` leave traces.
-    pub(super) fn require_flags(&mut self, flow: Flow) {
+    /// Sees to it that the jumps of `flow` leave traces; gives back what was to leave some before.
+    pub(super) fn await_flags(&mut self, flow: Flow) -> (Vec<Target>, Flag) {
+        let before = (self.active.targets.clone(), self.active.exit.done);
         let is_looping = self.innermost_loop().is_some();
         if flow.continues
-            && let Some(Target::Loop { again, skip: None }) = self.innermost_loop()
+            && let Some(Target::Loop { again, skip }) = self.innermost_loop()
         {
-            let skip = Some(self.flag("skip"));
+            let skip = self.awaited("skip", skip);
             self.set_innermost_loop(Target::Loop { again, skip });
         }
         if flow.breaks
-            && let Some(Target::Switch { left: None }) = self.active.targets.last()
+            && let Some(Target::Switch { left }) = self.active.targets.last().copied()
         {
-            let left = Some(self.flag("left"));
+            let left = self.awaited("left", left);
             self.active.targets.pop();
             self.active.targets.push(Target::Switch { left });
         }
-        if flow.returns && !is_looping && self.active.exit.done.is_none() {
-            self.active.exit.done = Some(self.flag("done"));
+        if flow.returns && !is_looping {
+            self.active.exit.done = self.awaited("done", self.active.exit.done);
         }
+        before
     }
 
-    fn flag(&mut self, name: &str) -> LocalId {
+    /// What follows has been reached: jumps from there on leave only the traces that were to be left before.
+    pub(super) fn restore_flags(&mut self, (targets, done): (Vec<Target>, Flag)) {
+        for (now, before) in self.active.targets.iter_mut().zip(targets) {
+            match (now, before) {
+                (Target::Loop { skip: now, .. }, Target::Loop { skip: before, .. })
+                | (Target::Switch { left: now }, Target::Switch { left: before }) => {
+                    now.is_awaited = before.is_awaited;
+                }
+                _ => {}
+            }
+        }
+        self.active.exit.done.is_awaited = done.is_awaited;
+    }
+
+    fn awaited(&mut self, name: &str, flag: Flag) -> Flag {
         let no = Typed::constant(Value::bool(false));
-        let (local, _) = self.unnamed(name, true, no, Span::default());
-        local
+        let local = flag.local;
+        let local = local.unwrap_or_else(|| self.unnamed(name, true, no, Span::default()).0);
+        Flag {
+            local: Some(local),
+            is_awaited: true,
+        }
     }
 
     fn innermost_loop(&self) -> Option<Target> {
@@ -261,16 +302,16 @@ impl Lowering<'_> {
         if flow.breaks {
             match self.active.targets.last() {
                 Some(Target::Loop { again, .. }) => add(*again, true),
-                Some(Target::Switch { left }) => add(*left, false),
+                Some(Target::Switch { left }) => add(left.local, false),
                 None => {}
             }
         }
         match self.innermost_loop() {
             Some(Target::Loop { again, skip }) => {
                 add(again.filter(|_| flow.returns), true);
-                add(skip.filter(|_| flow.continues), false);
+                add(skip.local.filter(|_| flow.continues), false);
             }
-            _ => add(self.active.exit.done.filter(|_| flow.returns), false),
+            _ => add(self.active.exit.done.local.filter(|_| flow.returns), false),
         }
         let conditions = flags.into_iter().map(|(flag, expected)| {
             let flag = Typed::any(Computation::Local(flag), Type::Bool);
@@ -293,8 +334,8 @@ impl Lowering<'_> {
                 return self.diagnostics.report(Problem::JumpNowhere(word), span);
             }
             Some(Target::Loop { again, .. }) if is_break => (again, false),
-            Some(Target::Loop { skip, .. }) => (skip, true),
-            Some(Target::Switch { left }) => (left, true),
+            Some(Target::Loop { skip, .. }) => (skip.awaited(), true),
+            Some(Target::Switch { left }) => (left.awaited(), true),
         };
         self.raise(flag, value, span, body);
     }
@@ -316,7 +357,7 @@ impl Lowering<'_> {
                 self.raise(again, false, span, body);
             }
         }
-        self.raise(exit.done, true, span, body);
+        self.raise(exit.done.awaited(), true, span, body);
     }
 
     /// What is returned, in the type that the function returns.
@@ -341,10 +382,4 @@ impl Lowering<'_> {
             (Some(value), Returned::Value(ty)) => Some(self.expression(value, body)?.convert(ty)),
         }
     }
-}
-
-/// The declaration of a flag.
-pub(super) fn declared(local: LocalId, value: bool) -> Node {
-    let value = Computation::Constant(Value::bool(value));
-    Node::Declare { local, value }
 }

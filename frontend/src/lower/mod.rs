@@ -21,7 +21,7 @@ use crate::diagnostic::Diagnostics;
 use crate::resolve::{GlobalArray, Symbols};
 use crate::{Lowered, Pragma, types};
 use interval::{Interval, Ranges};
-use jump::{Exit, Target};
+use jump::{Exit, Flag, Target};
 use std::rc::Rc;
 use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use value::{Known, Typed};
@@ -49,7 +49,10 @@ pub(crate) fn lower(
     let mut body = Vec::new();
     lowering.signature(function, &mut body);
     lowering.global_arrays(symbols);
-    lowering.function_body(function, &mut body);
+    let result = lowering.function_body(function, &mut body);
+    if let types::Returned::Value(_) = lowering.active.exit.returned {
+        lowering.kernel.result = result.map(|it| it.expr);
+    }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
     lowering.kernel.body = body;
     tidy::tidy(&mut lowering.kernel);
@@ -100,7 +103,7 @@ impl<'a> Activation<'a> {
             exit: Exit {
                 returned,
                 result: None,
-                done: None,
+                done: Flag::default(),
             },
         }
     }

@@ -4,7 +4,7 @@ use super::interval::Interval;
 use super::{Binding, Lowering, value};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
 use crate::problem::{Problem, Unsupported};
-use crate::types::{self, Position, Returned};
+use crate::types::{self, Position};
 use strew_affine::{
     AffineExpr, Array, BinaryOp, Expr as Computation, Kernel, Node, Parameter as KernelParameter,
     Scalar, ScalarId, Type, Variable,
@@ -17,13 +17,6 @@ impl Lowering<'_> {
     /// Declares the parameters; those that the function assigns are copied to variables first.
     pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
         self.active.exit.returned = self.returned_by(function);
-        if let Returned::Value(_) = self.active.exit.returned {
-            let function_name = function.name.text.clone();
-            let problem = Problem::NotVoid {
-                function: function_name,
-            };
-            self.diagnostics.report(problem, function.returns.span);
-        }
         for parameter in &function.parameters {
             self.parameter_declaration(parameter, function.parameters.len());
         }

@@ -5,7 +5,7 @@
 //! a group runs if the label was its own or one of an earlier group.
 
 use super::Lowering;
-use super::jump::{Target, declared};
+use super::jump::{Flag, Target};
 use super::value::{self, Typed};
 use crate::ast::{Case, Expr, Statement, StatementKind};
 use crate::diagnostic::Label;
@@ -54,14 +54,16 @@ impl Lowering<'_> {
         let ty = choice.as_ref().map_or(Type::I32, |it| it.ty);
         let groups = self.groups(statements, ty, body);
         let before = body.len();
-        self.active.targets.push(Target::Switch { left: None });
+        self.active.targets.push(Target::Switch {
+            left: Flag::default(),
+        });
         let sections = self.sections(&groups, choice.as_ref(), span);
         let target = self.active.targets.pop();
         if let Some(choice) = choice {
             self.choose(&choice, sections, body);
         }
-        if let Some(Target::Switch { left: Some(left) }) = target {
-            body.insert(before, declared(left, false));
+        if let Some(Target::Switch { left }) = target {
+            body.splice(before..before, left.declared());
         }
     }
 
@@ -200,6 +202,7 @@ impl Lowering<'_> {
         let never = Typed::constant(Value::bool(false));
         let entered = self.variable_of("entered", never, span, body);
         let mut flow = Flow::ON;
+        let mut before = None;
         for (position, group) in earlier.iter().enumerate() {
             let here = if group.is_default {
                 let later = groups.iter().skip(position + 1);
@@ -210,7 +213,8 @@ impl Lowering<'_> {
             let was = Typed::any(Computation::Local(entered), Type::Bool);
             let here = value::or(was.clone(), here);
             body.push(self.set(entered, here.expr, span));
-            self.require_flags(group.flow());
+            let awaited = self.await_flags(group.flow());
+            before.get_or_insert(awaited);
             let runs = if flow.jumps() {
                 value::and(was, self.goes_on(flow))
             } else {
@@ -218,6 +222,9 @@ impl Lowering<'_> {
             };
             self.guarded(runs, group, body);
             flow = flow.or(group.flow());
+        }
+        if let Some(before) = before {
+            self.restore_flags(before);
         }
         if flow.jumps() {
             self.guarded(self.goes_on(flow), last, body);
