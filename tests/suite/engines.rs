@@ -197,6 +197,27 @@ impl Engines {
     }
 }
 
+impl Engines {
+    /// Whether anything runs in parallel.
+    pub(crate) fn has_forall(&self) -> bool {
+        let text = self.scheduled.compiled().kernel().to_string();
+        text.contains("scf.forall")
+    }
+
+    /// With private buffers, however little there is to do: the same bits on one thread and on two, those of `reference` where the
+    /// order of combination `is_free`.
+    #[track_caller]
+    pub(crate) fn privately(&self, data: &Data, reference: &Outcome, is_free: bool) {
+        let strategy = "dense".parse().expect("a strategy");
+        let kernel = self.scheduled.clone().strategy(strategy);
+        let [one, two] = [1, 2].map(|threads| compiled(&kernel.clone().threads(threads), data));
+        agree("two threads beside one", &two, &one, is_same);
+        if is_free {
+            agree("private buffers", &one, reference, is_same);
+        }
+    }
+}
+
 /// As [`Engines::everywhere`], for a kernel that is run once.
 #[track_caller]
 pub(crate) fn everywhere(parsed: &ParsedKernel, data: &Data) -> Outcome {

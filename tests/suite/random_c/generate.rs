@@ -65,6 +65,8 @@ pub(super) struct Generator<'r> {
     pub(super) late: Vec<Local>,
     /// Whether the expression that is being made stands only once in the text, so that it may change variables.
     pub(super) may_change: bool,
+    /// Whether it may read arrays that are written.
+    pub(super) may_read_written: bool,
     names: usize,
     loops: usize,
 }
@@ -129,6 +131,7 @@ pub(crate) fn function(random: &mut Random, name: String) -> Function {
         before: Vec::new(),
         late: Vec::new(),
         may_change: true,
+        may_read_written: true,
         names: 0,
         loops: 0,
     };
@@ -176,6 +179,10 @@ fn arrays(random: &mut Random) -> Vec<Array> {
 impl Generator<'_> {
     fn body(&mut self) -> Block {
         let mut body = Vec::new();
+        if self.random.percent(30) {
+            self.push(&mut body, Self::scatter);
+            return body;
+        }
         for _ in 0..=self.random.below(2) {
             if self.random.percent(50) {
                 self.push(&mut body, Self::declaration);
@@ -183,6 +190,23 @@ impl Generator<'_> {
             self.push(&mut body, |generator| generator.counted(0));
         }
         body
+    }
+
+    /// A loop that gathers in arrays and reads none of them: one that can be tiled.
+    fn scatter(&mut self) -> Statement {
+        self.may_read_written = false;
+        let scatter = self.counted_with(|generator| {
+            let mut block = Vec::new();
+            for _ in 0..=generator.random.below(2) {
+                if generator.random.percent(40) {
+                    generator.push(&mut block, Self::declaration);
+                }
+                generator.push(&mut block, Self::update);
+            }
+            block
+        });
+        self.may_read_written = true;
+        scatter
     }
 
     pub(super) fn name(&mut self, kind: char) -> String {
@@ -375,12 +399,16 @@ impl Generator<'_> {
     }
 
     fn counted(&mut self, depth: usize) -> Statement {
+        self.counted_with(|generator| generator.block(depth + 1))
+    }
+
+    fn counted_with(&mut self, make: impl FnOnce(&mut Self) -> Block) -> Statement {
         let iterator = self.name('i');
         let header = self.header(&iterator);
         self.loops += 1;
         self.scopes.push(Vec::new());
         self.declare(iterator.clone(), header.ty, false, header.below);
-        let body = self.block(depth + 1);
+        let body = make(self);
         self.scopes.pop();
         self.loops -= 1;
         Statement::For {

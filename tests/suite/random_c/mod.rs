@@ -79,6 +79,13 @@ impl Subject {
             let kernel = parsed.kernel(None).expect("one kernel");
             let engines = Engines::new(kernel);
             let results: Vec<_> = data.iter().map(|data| engines.exactly(data)).collect();
+            if engines.has_forall() {
+                let mut written = function.arrays.iter().filter(|it| it.is_written);
+                let is_free = written.all(|it| !it.ty.is_float());
+                for (data, outcome) in data.iter().zip(&results) {
+                    engines.privately(data, outcome, is_free);
+                }
+            }
             (kernel.kernel().clone(), results)
         });
         let (kernel, outcomes) = outcomes.map_err(Failure::Disagreement)?;

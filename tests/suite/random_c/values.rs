@@ -140,7 +140,7 @@ impl Generator<'_> {
         match self.random.below(100) {
             0..25 => self.random.literal(),
             60.. if depth > 0 => {
-                let arrays = self.arrays.clone();
+                let arrays = self.readable();
                 let array = self.random.pick(&arrays);
                 Expression::Element(self.element(array, depth - 1))
             }
@@ -150,6 +150,12 @@ impl Generator<'_> {
                 Expression::Variable(local.name, local.ty)
             }
         }
+    }
+
+    /// There are always keys that can be read.
+    fn readable(&self) -> Vec<Array> {
+        let is_readable = |it: &&Array| self.may_read_written || !it.is_written;
+        self.arrays.iter().filter(is_readable).cloned().collect()
     }
 
     /// An expression of an integer type.
