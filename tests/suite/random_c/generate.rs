@@ -68,7 +68,10 @@ pub(super) struct Generator<'r> {
     /// Whether it may read arrays that are written.
     pub(super) may_read_written: bool,
     names: usize,
-    loops: usize,
+    /// Loops around.
+    pub(super) loops: usize,
+    /// Loops and switches around.
+    pub(super) left_by_break: usize,
 }
 
 impl Random {
@@ -134,9 +137,12 @@ pub(crate) fn function(random: &mut Random, name: String) -> Function {
         may_read_written: true,
         names: 0,
         loops: 0,
+        left_by_break: 0,
     };
+    let parameters = generator.arrays.len();
     let body = generator.body();
-    let arrays = generator.arrays;
+    let mut arrays = generator.arrays;
+    arrays.truncate(parameters);
     Function {
         name,
         sizes,
@@ -184,6 +190,9 @@ impl Generator<'_> {
             return body;
         }
         for _ in 0..=self.random.below(2) {
+            if self.random.percent(10) {
+                self.local_array(&mut body);
+            }
             if self.random.percent(50) {
                 self.push(&mut body, Self::declaration);
             }
@@ -225,13 +234,18 @@ impl Generator<'_> {
         (self.before, self.late) = outer;
     }
 
-    fn block(&mut self, depth: usize) -> Block {
+    pub(super) fn block(&mut self, depth: usize) -> Block {
         self.scopes.push(Vec::new());
+        let arrays = self.arrays.len();
         let mut block = Vec::new();
         for _ in 0..=self.random.below(3) {
+            if self.random.percent(4) {
+                self.local_array(&mut block);
+            }
             self.push(&mut block, |generator| generator.statement(depth));
         }
         self.scopes.pop();
+        self.arrays.truncate(arrays);
         block
     }
 
@@ -240,12 +254,14 @@ impl Generator<'_> {
         match self.random.below(100) {
             0..18 => self.declaration(),
             18..32 => self.assignment(),
-            32..43 => self.store(),
-            43..46 => Statement::Effect(self.effect()),
-            46..64 => self.update(),
-            64..78 if is_shallow => self.decision(depth),
-            78..92 if is_shallow && self.loops < DEEPEST_NEST => self.counted(depth),
-            92..97 if is_shallow && self.loops < DEEPEST_NEST => self.repeated(depth),
+            32..42 => self.store(),
+            42..45 => Statement::Effect(self.effect()),
+            45..61 => self.update(),
+            61..74 if is_shallow => self.decision(depth),
+            74..87 if is_shallow && self.loops < DEEPEST_NEST => self.counted(depth),
+            87..92 if is_shallow && self.loops < DEEPEST_NEST => self.repeated(depth),
+            92..95 if is_shallow => self.switch(depth),
+            95..97 => self.leave(),
             97.. if is_shallow => Statement::Block(self.block(depth + 1)),
             _ => self.update(),
         }
@@ -383,111 +399,69 @@ impl Generator<'_> {
         Statement::If(condition, yes, no)
     }
 
-    fn repeated(&mut self, depth: usize) -> Statement {
-        let turns = self.integer(2);
-        let condition = self.expression(3);
-        let counter = self.name('w');
-        self.loops += 1;
-        let body = self.block(depth + 1);
-        self.loops -= 1;
-        Statement::While {
-            counter,
-            turns,
-            condition,
-            body,
+    fn switch(&mut self, depth: usize) -> Statement {
+        let value = self.integer(2);
+        let mut labels: Vec<_> = (-1..5).map(Some).chain([None]).collect();
+        let mut cases = Vec::new();
+        self.left_by_break += 1;
+        for _ in 0..=self.random.below(3) {
+            let own = 1 + self.random.below(2);
+            let own = (0..own).map(|_| {
+                let position = self.random.below(labels.len() as i32);
+                labels.swap_remove(position as usize)
+            });
+            let own = own.collect();
+            let mut body = self.block(depth + 1);
+            if self.random.percent(60) {
+                body.push(Statement::Leave("break"));
+            }
+            cases.push((own, body));
         }
+        self.left_by_break -= 1;
+        Statement::Switch(value, cases)
     }
 
-    fn counted(&mut self, depth: usize) -> Statement {
-        self.counted_with(|generator| generator.block(depth + 1))
-    }
-
-    fn counted_with(&mut self, make: impl FnOnce(&mut Self) -> Block) -> Statement {
-        let iterator = self.name('i');
-        let header = self.header(&iterator);
-        self.loops += 1;
-        self.scopes.push(Vec::new());
-        self.declare(iterator.clone(), header.ty, false, header.below);
-        let body = make(self);
-        self.scopes.pop();
-        self.loops -= 1;
-        Statement::For {
-            ty: self.random.spelling(header.ty),
-            iterator,
-            from: header.from,
-            condition: header.condition,
-            step: header.step,
-            body,
-        }
-    }
-
-    fn header(&mut self, iterator: &str) -> Header {
-        let ty = self.random.integer_type();
-        let number = |it: i32| Expression::Literal(it.to_string(), Type::I32);
-        let outer = self.iterators();
-        let (size, extent) = self.size();
-        let mut header = Header {
-            ty,
-            from: number(0),
-            condition: format!("{iterator} < {size}"),
-            step: format!("{iterator}++"),
-            below: vec![extent],
+    /// Leaves something on a condition.
+    fn leave(&mut self) -> Statement {
+        let word = match self.random.below(10) {
+            0..5 if self.left_by_break > 0 => "break",
+            5..9 if self.loops > 0 => "continue",
+            _ => "return",
         };
-        match self.random.below(100) {
-            0..25 => {}
-            25..35 => {
-                header.from = number(self.random.below(4));
-                let step = 1 + self.random.below(3);
-                header.step = format!("{iterator} += {step}");
-            }
-            35..42 => header.condition = format!("{iterator} != {size}"),
-            42..50 if ty.is_signed() => {
-                header.from = Expression::Variable(format!("{size} - 1"), Type::I64);
-                header.condition = format!("{iterator} >= 0");
-                header.step = format!("{iterator}--");
-            }
-            50..57 => {
-                header.from = Expression::Variable(size, Type::I64);
-                header.condition = format!("{iterator} > 0");
-                header.step = format!("--{iterator}");
-                header.below.clear();
-            }
-            57..62 => {
-                header.condition = format!("{iterator} < 5");
-                header.below = vec![Extent::Constant(5), Extent::Constant(8)];
-            }
-            62..70 => {
-                let most = self.integer(2);
-                header.condition = format!("{iterator} < (({most}) & 7)");
-                header.below = vec![Extent::Constant(8)];
-            }
-            70..80 if !outer.is_empty() => {
-                let outer = self.random.pick(&outer).clone();
-                let relation = if self.random.percent(50) { "<" } else { "<=" };
-                header.condition = format!("{iterator} {relation} {}", outer.name);
-                header.below = outer.below;
-            }
-            80..88 if !outer.is_empty() => {
-                let outer = self.random.pick(&outer).clone();
-                header.from = Expression::Variable(outer.name, outer.ty);
-            }
-            88.. => self.row(iterator, &mut header),
-            _ => {}
-        }
-        header
+        let condition = self.expression(2);
+        Statement::If(condition, vec![Statement::Leave(word)], None)
     }
 
-    /// The loop over a row, where there are rows and a loop over them.
-    fn row(&mut self, iterator: &str, header: &mut Header) {
-        let outer = self.iterators().into_iter();
-        let outer: Vec<_> = outer.filter(|it| it.below.contains(&Extent::N)).collect();
-        let rows = self.arrays.iter().find(|it| it.role == Role::Rows);
-        if let (Some(rows), false) = (rows.map(|it| it.name.clone()), outer.is_empty()) {
-            let row = self.random.pick(&outer).name.clone();
-            header.from = Expression::Variable(format!("{rows}[{row}]"), Type::I64);
-            header.condition = format!("{iterator} < {rows}[{row} + 1]");
-            header.below = vec![Extent::M];
+    /// An array of its own for the rest of the block, with its first values: C gives it none.
+    fn local_array(&mut self, block: &mut Block) {
+        let extents = match self.random.below(4) {
+            0 => vec![Extent::N],
+            1 => vec![Extent::Constant(5), Extent::Constant(8)],
+            _ => vec![Extent::Constant(8)],
+        };
+        let ty = self.random.ty();
+        let array = Array {
+            spelling: self.random.spelling(ty),
+            ty,
+            name: self.name('a'),
+            is_written: true,
+            role: Role::Values,
+            extents,
+        };
+        self.push(block, |generator| {
+            let is_constant = array.extents != [Extent::N];
+            let count = if is_constant {
+                1 + generator.random.below(4)
+            } else {
+                0
+            };
+            let value = |_| generator.value_for(ty, 1);
+            Statement::Array(array.clone(), (0..count).map(value).collect())
+        });
+        if array.extents == [Extent::N] {
+            block.push(filled(&array, self.name('i')));
         }
+        self.arrays.push(array);
     }
 
     /// The iterators around that are subscripts of something.
@@ -495,20 +469,22 @@ impl Generator<'_> {
         let locals = self.visible().into_iter();
         locals.filter(|it| !it.below.is_empty()).collect()
     }
-
-    fn size(&mut self) -> (String, Extent) {
-        if self.random.percent(60) {
-            ("n".to_owned(), Extent::N)
-        } else {
-            ("m".to_owned(), Extent::M)
-        }
-    }
 }
 
-struct Header {
-    ty: Type,
-    from: Expression,
-    condition: String,
-    step: String,
-    below: Vec<Extent>,
+/// The loop that gives every element of a local array of `n` its first value.
+fn filled(array: &Array, iterator: String) -> Statement {
+    let variable = Expression::Variable(iterator.clone(), Type::I32);
+    let place = Place {
+        name: array.name.clone(),
+        ty: array.ty,
+        subscripts: vec![variable.clone()],
+    };
+    Statement::For {
+        ty: "int",
+        from: Expression::Literal("0".to_owned(), Type::I32),
+        condition: format!("{iterator} < n"),
+        step: format!("{iterator}++"),
+        iterator,
+        body: vec![Statement::Assign(place, "", variable)],
+    }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod generate;
+mod loops;
 mod shrink;
 mod tree;
 mod types;
@@ -70,7 +71,7 @@ impl Subject {
         let parsed = parsed.map_err(Failure::Disagreement)?;
         let parsed = parsed.map_err(|error| Failure::Refused(error.to_string()))?;
         let mut random = Random(seed ^ 0x5DEE_CE66);
-        let largest = if loops(&function) > 2 { 5 } else { 40 };
+        let largest = if depth_of_loops(&function) > 2 { 5 } else { 40 };
         let data: Vec<_> = [4, largest]
             .into_iter()
             .map(|largest| arguments::arguments(&mut random, &function, largest))
@@ -111,7 +112,7 @@ impl Subject {
 }
 
 /// How deep the loops of `function` are nested, counted by the indentation of its text.
-fn loops(function: &Function) -> usize {
+fn depth_of_loops(function: &Function) -> usize {
     let text = function.to_string();
     let lines = text
         .lines()

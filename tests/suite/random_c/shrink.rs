@@ -43,7 +43,10 @@ fn blocks(block: &Block) -> Vec<Block> {
 fn parts(statement: &Statement) -> Vec<Block> {
     match statement {
         Statement::If(_, yes, no) => std::iter::once(yes).chain(no).cloned().collect(),
-        Statement::Block(body) | Statement::While { body, .. } => vec![body.clone()],
+        Statement::Block(body) | Statement::While { body, .. } | Statement::Do { body, .. } => {
+            vec![body.clone()]
+        }
+        Statement::Switch(_, cases) => cases.iter().map(|it| it.1.clone()).collect(),
         _ => Vec::new(),
     }
 }
@@ -123,6 +126,49 @@ fn statements(statement: &Statement) -> Vec<Statement> {
             let turns = expressions(turns).into_iter();
             found.extend(turns.map(|it| with(it, condition.clone(), body.clone())));
         }
+        S::Do {
+            counter,
+            turns,
+            condition,
+            body,
+        } => {
+            let with = |turns, condition, body| S::Do {
+                counter: counter.clone(),
+                turns,
+                condition,
+                body,
+            };
+            let bodies = blocks(body).into_iter();
+            found.extend(bodies.map(|it| with(turns.clone(), condition.clone(), it)));
+            let conditions = expressions(condition).into_iter();
+            found.extend(conditions.map(|it| with(turns.clone(), it, body.clone())));
+            let turns = expressions(turns).into_iter();
+            found.extend(turns.map(|it| with(it, condition.clone(), body.clone())));
+        }
+        S::Switch(value, cases) => {
+            let values = expressions(value).into_iter();
+            found.extend(values.map(|it| S::Switch(it, cases.clone())));
+            for position in 0..cases.len() {
+                let mut fewer = cases.clone();
+                fewer.remove(position);
+                found.push(S::Switch(value.clone(), fewer));
+                for body in blocks(&cases[position].1) {
+                    let mut changed = cases.clone();
+                    changed[position].1 = body;
+                    found.push(S::Switch(value.clone(), changed));
+                }
+            }
+        }
+        S::Array(array, values) => {
+            for (position, value) in values.iter().enumerate() {
+                for smaller in expressions(value) {
+                    let mut changed = values.clone();
+                    changed[position] = smaller;
+                    found.push(S::Array(array.clone(), changed));
+                }
+            }
+        }
+        S::Leave(_) => {}
         S::Block(body) => found.extend(blocks(body).into_iter().map(S::Block)),
     }
     found

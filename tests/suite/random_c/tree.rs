@@ -317,8 +317,24 @@ pub(crate) enum Statement {
         condition: Expression,
         body: Block,
     },
+    /// As `While`, and the first turn comes without a question.
+    Do {
+        counter: String,
+        turns: Expression,
+        condition: Expression,
+        body: Block,
+    },
+    /// Each with its labels.
+    Switch(Expression, Vec<(Vec<Label>, Block)>),
+    /// `break`, `continue` or `return`.
+    Leave(&'static str),
+    /// How the type is written, the array, and its first elements.
+    Array(Array, Vec<Expression>),
     Block(Block),
 }
+
+/// A value, or none for `default`.
+pub(crate) type Label = Option<i32>;
 
 impl Statement {
     fn write(&self, f: &mut Formatter<'_>, depth: usize) -> fmt::Result {
@@ -375,6 +391,43 @@ impl Statement {
                 writeln!(f, "{indent}  {counter}--;")?;
                 write_block(f, body, depth + 1)?;
                 writeln!(f, "{indent}}}")
+            }
+            Self::Do {
+                counter,
+                turns,
+                condition,
+                body,
+            } => {
+                let turns = turns.at(Binary::And.level());
+                writeln!(f, "{indent}int {counter} = {turns} & 7;")?;
+                writeln!(f, "{indent}do {{")?;
+                write_block(f, body, depth + 1)?;
+                let condition = condition.at(Binary::BothOf.level());
+                writeln!(f, "{indent}}} while ({counter}-- > 0 && {condition});")
+            }
+            Self::Switch(value, cases) => {
+                writeln!(f, "{indent}switch ({value}) {{")?;
+                for (labels, body) in cases {
+                    for label in labels {
+                        match label {
+                            Some(label) => writeln!(f, "{indent}case {label}:")?,
+                            None => writeln!(f, "{indent}default:")?,
+                        }
+                    }
+                    writeln!(f, "{indent}{{")?;
+                    write_block(f, body, depth + 1)?;
+                    writeln!(f, "{indent}}}")?;
+                }
+                writeln!(f, "{indent}}}")
+            }
+            Self::Leave(word) => writeln!(f, "{indent}{word};"),
+            Self::Array(array, values) => {
+                write!(f, "{indent}{array}")?;
+                if !values.is_empty() {
+                    let values: Vec<_> = values.iter().map(|it| it.at(ASSIGNMENT)).collect();
+                    write!(f, " = {{{}}}", values.join(", "))?;
+                }
+                writeln!(f, ";")
             }
             Self::Block(body) => {
                 writeln!(f, "{indent}{{")?;
