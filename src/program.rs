@@ -96,13 +96,10 @@ impl Kernel {
         &self.ir().name
     }
 
-    /// What it takes: the names of its parameters, and what an argument must be, in order.
+    /// What it takes: the names of its parameters, those that are inferred left out, and what an argument must be, in order.
     pub fn parameters(&self) -> Vec<(String, ArgumentKind)> {
-        let names = self
-            .ir()
-            .params
-            .iter()
-            .map(|it| name_of(self.ir(), *it).to_owned());
+        let passed = self.ir().passed_params();
+        let names = passed.map(|it| name_of(self.ir(), it).to_owned());
         names
             .zip(self.compiled.code().argument_kinds().iter().copied())
             .collect()

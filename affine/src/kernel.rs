@@ -1,4 +1,4 @@
-use crate::{AffineExpr, Expr, Node, Span, Type};
+use crate::{AffineExpr, Condition, Expr, Node, Span, Type, Variable};
 use la_arena::{Arena, Idx};
 
 /// A loop's iterator.
@@ -33,6 +33,8 @@ pub struct Kernel {
     pub iters: Arena<Iter>,
     /// The `let` values and mutable scalars.
     pub locals: Arena<Local>,
+    /// What the kernel relies on, over parameters alone. When one of these does not hold, a call ends before anything happens.
+    pub assumptions: Vec<Condition>,
     /// What runs.
     pub body: Vec<Node>,
     /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
@@ -57,6 +59,8 @@ pub struct Scalar {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// A size that no caller passes: an `i64` that is found from the length of an array, which has it as an extent.
+    pub inferred: bool,
     /// Where it is declared.
     pub span: Span,
 }
@@ -133,9 +137,21 @@ impl Kernel {
             arrays: Arena::new(),
             iters: Arena::new(),
             locals: Arena::new(),
+            assumptions: Vec::new(),
             body: Vec::new(),
             result: None,
         }
+    }
+
+    /// The first assumption that does not hold when the integer parameters have these values. One whose sides cannot be computed in 64
+    /// bits, or whose parameters do not fit into an `i64`, does not hold.
+    pub fn broken_assumption(&self, value: &dyn Fn(ScalarId) -> Option<i64>) -> Option<&Condition> {
+        let value_of = |variable| match variable {
+            Variable::Param(scalar) => value(scalar),
+            Variable::Iter(_) => None,
+        };
+        let mut assumptions = self.assumptions.iter();
+        assumptions.find(|condition| condition.holds(&value_of) != Ok(true))
     }
 
     /// The type of the value that a call returns.

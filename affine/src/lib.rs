@@ -16,6 +16,7 @@ pub mod classify;
 mod combiner;
 pub mod evaluate;
 mod expr;
+mod inferred;
 pub mod interpret;
 mod kernel;
 mod node;

@@ -1,4 +1,6 @@
-use crate::{Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Span};
+use crate::{
+    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Overflow, Span, Variable,
+};
 
 /// A loop or a statement.
 ///
@@ -125,6 +127,29 @@ pub struct Condition {
     pub relation: Relation,
     /// The right side.
     pub right: AffineExpr,
+}
+
+impl Condition {
+    /// Whether it holds when its variables have the values that `value_of` gives.
+    ///
+    /// # Errors
+    /// A side that leaves 64 bits, or a variable without a value that fits them.
+    pub fn holds(&self, value_of: &dyn Fn(Variable) -> Option<i64>) -> Result<bool, Overflow> {
+        let side = |side: &AffineExpr| {
+            let mut fits = true;
+            side.for_each_variable(&mut |variable| fits &= value_of(variable).is_some());
+            if !fits {
+                return Err(Overflow);
+            }
+            side.evaluate(&|variable| value_of(variable).unwrap_or(0))
+        };
+        let (left, right) = (side(&self.left)?, side(&self.right)?);
+        Ok(match self.relation {
+            Relation::LessOrEqual => left <= right,
+            Relation::Less => left < right,
+            Relation::Equal => left == right,
+        })
+    }
 }
 
 /// The relations that a [`Condition`] can state.

@@ -8,6 +8,7 @@ use crate::{
 
 pub(crate) fn scalar(kernel: &mut Kernel, name: &str, ty: Type) -> ScalarId {
     let id = kernel.scalars.alloc(Scalar {
+        inferred: false,
         name: name.to_owned(),
         ty,
         span: Span::default(),

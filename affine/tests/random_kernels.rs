@@ -99,7 +99,12 @@ impl Generator {
     fn scalar(&mut self, ty: Type) {
         let name = self.name();
         let span = Span::default();
-        let id = self.kernel.scalars.alloc(Scalar { name, ty, span });
+        let id = self.kernel.scalars.alloc(Scalar {
+            name,
+            ty,
+            inferred: false,
+            span,
+        });
         self.kernel.params.push(Parameter::Scalar(id));
         if ty.is_integer() {
             self.integers.push(id);

@@ -105,14 +105,3 @@ pub enum Argument<'a> {
     /// For an array that the kernel writes.
     Write(ArrayMut<'a>),
 }
-
-impl Argument<'_> {
-    /// Address, number of elements and element type of an array.
-    pub(crate) fn array(&self) -> Option<(u64, usize, Type)> {
-        match self {
-            Self::Scalar(_) => None,
-            Self::Read(array) => Some((array.address, array.elements, array.ty)),
-            Self::Write(array) => Some((array.address, array.elements, array.ty)),
-        }
-    }
-}

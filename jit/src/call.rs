@@ -148,7 +148,7 @@ impl ArgumentFacts {
             Parameter::Record(_) => ArgumentKind::Read(Type::U8),
         };
         Self {
-            kinds: kernel.params.iter().map(kind).collect(),
+            kinds: kernel.passed_params().map(|it| kind(&it)).collect(),
             sizes: facts::sizes(kernel).into_iter().collect(),
             last: Mutex::new(None),
         }
@@ -156,10 +156,10 @@ impl ArgumentFacts {
 }
 
 impl Compiled {
-    /// Runs the kernel. Arguments come in the order of its parameters.
+    /// Runs the kernel. Arguments come in the order of its parameters, inferred sizes left out.
     ///
     /// # Errors
-    /// Arguments that do not fit, a fault, or a runtime that could not run it; all arrays are then as they were.
+    /// Arguments that do not fit, an assumption that does not hold, a fault, or a runtime that could not run it; all arrays are then as they were.
     pub fn call(
         &self,
         runtime: &Runtime,
@@ -167,10 +167,12 @@ impl Compiled {
         arguments: &mut [Argument<'_>],
     ) -> Result<Outcome, CallError> {
         self.0.check_kinds(arguments)?;
-        let checks = self.0.check_sizes(arguments)?;
+        let arguments = self.0.complete(arguments);
+        self.0.check_assumptions(&arguments)?;
+        let checks = self.0.check_sizes(&arguments)?;
         let code = self.0.code(checks).map_err(CallError::Compile)?;
-        let slots: Vec<_> = arguments.iter().map(slot).collect();
-        let protect = self.0.protected(arguments, checks);
+        let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
+        let protect = self.0.protected(&arguments, checks);
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
         // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
@@ -196,20 +198,54 @@ impl Compiled {
     }
 }
 
-fn slot(argument: &Argument<'_>) -> Slot {
-    match argument {
-        Argument::Scalar(value) => Slot {
-            bits_or_address: value.bits(),
-            elements: 0,
-        },
-        Argument::Read(array) => Slot {
-            bits_or_address: array.address,
-            elements: array.elements as u64,
-        },
-        Argument::Write(array) => Slot {
-            bits_or_address: array.address,
-            elements: array.elements as u64,
-        },
+/// What a parameter of the kernel has in a call.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Scalar(Value),
+    Array {
+        address: u64,
+        elements: usize,
+        ty: Type,
+    },
+}
+
+impl Bound {
+    fn of(argument: &Argument<'_>) -> Self {
+        match argument {
+            Argument::Scalar(value) => Self::Scalar(*value),
+            Argument::Read(array) => Self::Array {
+                address: array.address,
+                elements: array.elements,
+                ty: array.ty,
+            },
+            Argument::Write(array) => Self::Array {
+                address: array.address,
+                elements: array.elements,
+                ty: array.ty,
+            },
+        }
+    }
+
+    fn slot(&self) -> Slot {
+        match *self {
+            Self::Scalar(value) => Slot {
+                bits_or_address: value.bits(),
+                elements: 0,
+            },
+            Self::Array {
+                address, elements, ..
+            } => Slot {
+                bits_or_address: address,
+                elements: elements as u64,
+            },
+        }
+    }
+
+    fn size(&self) -> Option<i64> {
+        match self {
+            Self::Scalar(value) => i64::try_from(value.as_integer()?).ok(),
+            Self::Array { .. } => None,
+        }
     }
 }
 
@@ -236,24 +272,76 @@ impl Inner {
     }
 
     fn parameter_name(&self, position: usize) -> String {
-        match self.kernel.params[position] {
-            Parameter::Scalar(scalar) => self.kernel.scalars[scalar].name.clone(),
-            Parameter::Array(array) => self.kernel.arrays[array].name.clone(),
-            Parameter::Record(record) => self.kernel.records[record].name.clone(),
+        match self.kernel.passed_params().nth(position) {
+            Some(Parameter::Scalar(scalar)) => self.kernel.scalars[scalar].name.clone(),
+            Some(Parameter::Array(array)) => self.kernel.arrays[array].name.clone(),
+            Some(Parameter::Record(record)) => self.kernel.records[record].name.clone(),
+            None => String::new(),
+        }
+    }
+
+    /// What every parameter has, inferred sizes included.
+    fn complete(&self, arguments: &[Argument<'_>]) -> Vec<Bound> {
+        let kernel = &self.kernel;
+        let mut passed = arguments.iter().map(Bound::of);
+        let none = Bound::Scalar(Value::i64(0));
+        let params = kernel.params.iter();
+        let mut bound: Vec<_> = params
+            .map(|param| match kernel.is_inferred(*param) {
+                true => none,
+                false => passed.next().unwrap_or(none),
+            })
+            .collect();
+        let of = |param: Parameter| {
+            let position = kernel.params.iter().position(|it| *it == param);
+            position.and_then(|position| bound.get(position))
+        };
+        let parameter = |array: ArrayId| match kernel.arrays[array].field {
+            Some(field) => Parameter::Record(field.record),
+            None => Parameter::Array(array),
+        };
+        let elements = |array| match of(parameter(array)) {
+            Some(Bound::Array { elements, .. }) => *elements as u64,
+            _ => 0,
+        };
+        let value = |scalar| of(Parameter::Scalar(scalar)).and_then(Bound::size);
+        for (scalar, size) in kernel.inferred_sizes(&elements, &value) {
+            let param = Parameter::Scalar(scalar);
+            let position = kernel.params.iter().position(|it| *it == param);
+            if let Some(slot) = position.and_then(|position| bound.get_mut(position)) {
+                *slot = Bound::Scalar(Value::i64(size));
+            }
+        }
+        bound
+    }
+
+    /// Before anything is computed from the sizes: an assumption is what makes that possible.
+    fn check_assumptions(&self, arguments: &[Bound]) -> Result<(), CallError> {
+        if self.kernel.assumptions.is_empty() {
+            return Ok(());
+        }
+        let value = |scalar: ScalarId| {
+            let param = Parameter::Scalar(scalar);
+            let position = self.kernel.params.iter().position(|it| *it == param)?;
+            arguments.get(position)?.size()
+        };
+        match self.kernel.broken_assumption(&value) {
+            None => Ok(()),
+            Some(condition) => Err(CallError::Fault(Fault::assumption(&self.kernel, condition))),
         }
     }
 
     /// Checks every array's length and says which code is safe with these sizes. The verdict follows from the integer arguments
     /// alone, so that of the last call is used again when they are the same.
-    fn check_sizes(&self, arguments: &[Argument<'_>]) -> Result<Checks, CallError> {
+    fn check_sizes(&self, arguments: &[Bound]) -> Result<Checks, CallError> {
         let values = self.size_values(arguments)?;
         let value_of = |scalar: ScalarId| {
             let position = self.arguments.sizes.iter().position(|it| *it == scalar);
             position.map_or(0, |position| values[position])
         };
         for (param, argument) in self.kernel.params.iter().zip(arguments) {
-            if let (Parameter::Array(array), Some((_, elements, _))) = (param, argument.array()) {
-                self.check_length(*array, elements, &value_of)?;
+            if let (Parameter::Array(array), Bound::Array { elements, .. }) = (param, argument) {
+                self.check_length(*array, *elements, &value_of)?;
             }
         }
         for array in allocated_arrays(&self.kernel.body) {
@@ -274,7 +362,7 @@ impl Inner {
     }
 
     /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
-    fn size_values(&self, arguments: &[Argument<'_>]) -> Result<Vec<i64>, CallError> {
+    fn size_values(&self, arguments: &[Bound]) -> Result<Vec<i64>, CallError> {
         let argument_of = |scalar: ScalarId| {
             let param = Parameter::Scalar(scalar);
             let position = self.kernel.params.iter().position(|it| *it == param);
@@ -282,12 +370,9 @@ impl Inner {
         };
         let sizes = self.arguments.sizes.iter();
         let values = sizes.map(|scalar| match argument_of(*scalar) {
-            Some(Argument::Scalar(value)) => {
-                let integer = value.as_integer().map(i64::try_from);
-                integer.and_then(Result::ok).ok_or_else(|| CallError::Size {
-                    what: format!("parameter `{}`", self.kernel.scalars[*scalar].name),
-                })
-            }
+            Some(bound @ Bound::Scalar(_)) => bound.size().ok_or_else(|| CallError::Size {
+                what: format!("parameter `{}`", self.kernel.scalars[*scalar].name),
+            }),
             _ => Ok(0),
         });
         values.collect()
@@ -329,16 +414,22 @@ impl Inner {
         Ok((extents, elements))
     }
 
-    fn protected(&self, arguments: &[Argument<'_>], checks: Checks) -> Vec<Region> {
+    fn protected(&self, arguments: &[Bound], checks: Checks) -> Vec<Region> {
         let copied = self.facts.copied_before_run(&self.kernel, checks);
         let region = |array: ArrayId| {
             let param = Parameter::Array(array);
             let position = self.kernel.params.iter().position(|it| *it == param)?;
-            let (address, elements, ty) = arguments[position].array()?;
-            Some(Region {
-                address: address as *mut u8,
-                bytes: elements * ty.bytes() as usize,
-            })
+            match *arguments.get(position)? {
+                Bound::Array {
+                    address,
+                    elements,
+                    ty,
+                } => Some(Region {
+                    address: address as *mut u8,
+                    bytes: elements * ty.bytes() as usize,
+                }),
+                Bound::Scalar(_) => None,
+            }
         };
         copied.into_iter().filter_map(region).collect()
     }

@@ -91,7 +91,7 @@ impl Elements {
     }
 }
 
-/// The scalar and the array parameters of `kernel` with their types, in order.
+/// The scalar and the array parameters that a caller of `kernel` passes, with their types, in order.
 pub(crate) fn parameters(kernel: &Kernel) -> Vec<(String, Type, bool)> {
     let array = |array: ArrayId| {
         let array = &kernel.arrays[array];
@@ -108,7 +108,10 @@ pub(crate) fn parameters(kernel: &Kernel) -> Vec<(String, Type, bool)> {
             fields.map(|field| array(*field)).collect()
         }
     };
-    kernel.params.iter().flat_map(parameter).collect()
+    kernel
+        .passed_params()
+        .flat_map(|it| parameter(&it))
+        .collect()
 }
 
 /// The extents that `scalars` give the arrays of `kernel`.

@@ -43,6 +43,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
                     format!("out_of_range {array} index {index} extent {extent}")
                 }
                 interpret::FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+                interpret::FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration))
         }
@@ -100,6 +101,7 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
                     format!("out_of_range {array} index {index} extent {extent}")
                 }
                 FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+                FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration()))
         }

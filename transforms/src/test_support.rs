@@ -155,7 +155,7 @@ fn arguments(kernel: &Kernel, seed: i64) -> Vec<Argument> {
             Argument::Record(fields.map(|field| cells(*field)).collect())
         }
     };
-    kernel.params.iter().map(&mut argument).collect()
+    kernel.passed_params().map(|it| argument(&it)).collect()
 }
 
 fn number(ty: Type, value: i64) -> Value {

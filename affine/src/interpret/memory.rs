@@ -1,6 +1,8 @@
-use super::{Argument, BadArguments, ForallOrder, Machine, Stop};
+use super::{Argument, BadArguments, Fault, ForallOrder, Machine, Stop};
 use crate::visit::allocated_arrays;
-use crate::{Array, ArrayId, Kernel, Overflow, Parameter, RecordId, ScalarId, Type, Value};
+use crate::{
+    Array, ArrayId, Kernel, Overflow, Parameter, RecordId, ScalarId, Type, Value, Variable,
+};
 use la_arena::ArenaMap;
 
 /// The arrays of a run: copies, so that a stop leaves the arguments as they were.
@@ -52,9 +54,10 @@ impl<'k> Machine<'k> {
         fuel: u64,
         order: ForallOrder,
     ) -> Result<Self, Stop> {
-        if kernel.params.len() != arguments.len() {
+        let passed: Vec<_> = kernel.passed_params().collect();
+        if passed.len() != arguments.len() {
             return Err(Stop::Arguments(BadArguments::Count {
-                expected: kernel.params.len(),
+                expected: passed.len(),
                 found: arguments.len(),
             }));
         }
@@ -69,12 +72,14 @@ impl<'k> Machine<'k> {
             order,
         };
         // Extents are over scalars that may come later.
-        for (param, argument) in kernel.params.iter().zip(arguments) {
+        for (param, argument) in passed.iter().zip(arguments) {
             if let Parameter::Scalar(scalar) = *param {
                 machine.bind_scalar(scalar, argument)?;
             }
         }
-        for (param, argument) in kernel.params.iter().zip(arguments) {
+        machine.infer_sizes(&passed, arguments);
+        machine.check_assumptions()?;
+        for (param, argument) in passed.iter().zip(arguments) {
             match (*param, argument) {
                 (Parameter::Scalar(_), _) => {}
                 (Parameter::Array(array), Argument::Array(cells)) => {
@@ -101,6 +106,33 @@ impl<'k> Machine<'k> {
                 Ok(())
             }
             _ => Err(wrong_type(&declared.name, declared.ty)),
+        }
+    }
+
+    fn infer_sizes(&mut self, passed: &[Parameter], arguments: &[Argument]) {
+        let elements = |array: ArrayId| {
+            let mut pairs = passed.iter().zip(arguments);
+            let cells = pairs.find_map(|(param, argument)| match (param, argument) {
+                (Parameter::Array(it), Argument::Array(cells)) if *it == array => Some(cells),
+                (Parameter::Record(record), Argument::Record(fields)) => {
+                    let mut own = self.kernel.records[*record].fields.iter();
+                    fields.get(own.position(|it| *it == array)?)
+                }
+                _ => None,
+            });
+            cells.map_or(0, |cells| cells.len() as u64)
+        };
+        let value = |scalar| self.variable(Variable::Param(scalar));
+        for (scalar, size) in self.kernel.inferred_sizes(&elements, &value) {
+            self.scalars.insert(scalar, Value::i64(size));
+        }
+    }
+
+    fn check_assumptions(&self) -> Result<(), Stop> {
+        let value = |scalar| self.variable(Variable::Param(scalar));
+        match self.kernel.broken_assumption(&value) {
+            None => Ok(()),
+            Some(condition) => Err(Stop::Fault(Fault::assumption(self.kernel, condition))),
         }
     }
 

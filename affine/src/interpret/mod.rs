@@ -13,7 +13,7 @@ pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
 use crate::verify::Verified;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
-    Node, Overflow, Place, Relation, ScalarId, ScfFor, Value, Variable,
+    Node, Overflow, Place, ScalarId, ScfFor, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
@@ -22,7 +22,7 @@ use memory::Memory;
 /// unit of `fuel`.
 ///
 /// # Errors
-/// Bad arguments, a fault (the first in serial order, whatever `order` is), an affine expression that leaves 64 bits, or no fuel
+/// Bad arguments, an assumption that does not hold, a fault (the first in serial order, whatever `order` is), an affine expression that leaves 64 bits, or no fuel
 /// left. The arguments are then unchanged.
 pub fn interpret(
     kernel: &Verified,
@@ -34,8 +34,8 @@ pub fn interpret(
     machine.block(&kernel.body)?;
     let result = kernel.result.as_ref();
     let result = result.map(|result| machine.expr(result)).transpose()?;
-    for (param, argument) in kernel.params.iter().zip(arguments) {
-        machine.give_back(param, argument);
+    for (param, argument) in kernel.passed_params().zip(arguments) {
+        machine.give_back(&param, argument);
     }
     Ok(result)
 }
@@ -166,14 +166,7 @@ impl<'k> Machine<'k> {
 
     fn conditions(&self, conditions: &[Condition]) -> Result<bool, Overflow> {
         for condition in conditions {
-            let left = self.affine(&condition.left)?;
-            let right = self.affine(&condition.right)?;
-            let holds = match condition.relation {
-                Relation::LessOrEqual => left <= right,
-                Relation::Less => left < right,
-                Relation::Equal => left == right,
-            };
-            if !holds {
+            if !condition.holds(&|variable| self.variable(variable))? {
                 return Ok(false);
             }
         }
@@ -475,6 +468,64 @@ mod tests {
         };
         assert_eq!(&source[fault.span.range()], "x[n - 1]");
         assert_eq!(fault.iteration, []);
+    }
+
+    #[test]
+    fn an_inferred_size_follows_from_the_length_of_an_array() {
+        let source =
+            "kernel @k(infer rows: i64, a: f64[rows, 3], infer length: i64, x: f64[length]) {
+            affine.for i in 0..rows { a[i, 0] = f64(rows) x[length - 1] = 2.0 } }";
+        let result = run(source, &[doubles(&[1.0; 6]), doubles(&[0.0; 2])]);
+        let expected = [
+            doubles(&[2.0, 1.0, 1.0, 2.0, 1.0, 1.0]),
+            doubles(&[0.0, 2.0]),
+        ];
+        assert_eq!(result, Ok(expected.to_vec()));
+        let uneven = run(source, &[doubles(&[1.0; 7]), doubles(&[0.0; 2])]);
+        assert_eq!(
+            uneven.map_err(|it| it.to_string()),
+            Err("array `a` has 6 elements, the argument 7".to_owned())
+        );
+    }
+
+    #[test]
+    fn an_inferred_size_follows_from_the_length_of_an_array_of_records() {
+        let source =
+            "kernel @k(infer length: i64, p: record(16) { x: f64 @ 0, id: i32 @ 8 }[length]) {
+            affine.for i in 0..length { p.x[i] = f64(length) } }";
+        let fields = |x: f64| {
+            let ids = vec![Value::integer(Type::I32, 0); 2];
+            Argument::Record(vec![vec![Value::f64(x); 2], ids])
+        };
+        assert_eq!(run(source, &[fields(0.0)]), Ok(vec![fields(2.0)]));
+    }
+
+    #[test]
+    fn a_kernel_whose_assumptions_do_not_hold_does_not_run() {
+        let source = "kernel @k(n: i64, m: u64, x: f64[n]) assume (n * n <= 100, m < 3) {
+            affine.for i in 0..n { x[i] = 1.0 } }";
+        let with = |n: i64, m: i128| {
+            let cells = doubles(&vec![0.0; n as usize]);
+            let m = Argument::Scalar(Value::integer(Type::U64, m));
+            run(source, &[Argument::Scalar(Value::i64(n)), m, cells]).map_err(|it| it.to_string())
+        };
+        assert!(with(10, 2).is_ok());
+        let broken = |condition: &str| {
+            let text = "which does not hold for these arguments";
+            Err(format!("the kernel assumes `{condition}`, {text}"))
+        };
+        assert_eq!(with(11, 2), broken("n * n <= 100"));
+        assert_eq!(with(10, 3), broken("m < 3"));
+        assert_eq!(with(10, i128::from(u64::MAX)), broken("m < 3"));
+        let huge = [
+            n(1 << 62),
+            Argument::Scalar(Value::integer(Type::U64, 0)),
+            doubles(&[]),
+        ];
+        let Err(Stop::Fault(fault)) = run(source, &huge) else {
+            panic!("the square does not fit 64 bits");
+        };
+        assert!(matches!(fault.kind, FaultKind::Assumption { .. }));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 use crate::evaluate::DivisionByZero;
-use crate::{Overflow, Span, Type, Value};
+use crate::{Condition, Kernel, Overflow, Span, Type, Value, text};
 use std::fmt;
 
-/// One argument, in the order of the kernel's parameters.
+/// One argument, in the order of the parameters that a caller passes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// For a scalar parameter.
@@ -61,6 +61,24 @@ pub enum FaultKind {
     },
     /// An integer division or remainder by zero.
     DivisionByZero,
+    /// Something that the kernel assumes of its parameters does not hold. Nothing of it has run.
+    Assumption {
+        /// The condition, as the kernel text writes it.
+        condition: String,
+    },
+}
+
+impl Fault {
+    /// The fault of a call whose parameters do not keep `condition`.
+    pub fn assumption(kernel: &Kernel, condition: &Condition) -> Self {
+        Self {
+            kind: FaultKind::Assumption {
+                condition: text::condition(kernel, condition),
+            },
+            span: kernel.span,
+            iteration: Vec::new(),
+        }
+    }
 }
 
 /// What is wrong with the arguments.
@@ -128,6 +146,10 @@ impl fmt::Display for Fault {
                 "index {index} is out of range for `{array}`, whose extent there is {extent}"
             ),
             FaultKind::DivisionByZero => DivisionByZero.fmt(f),
+            FaultKind::Assumption { condition } => write!(
+                f,
+                "the kernel assumes `{condition}`, which does not hold for these arguments"
+            ),
         }
     }
 }

@@ -108,7 +108,7 @@ pub enum ParseErrorKind {
     Divisor,
     /// An affine expression whose coefficients leave 64 bits or that has too many terms.
     AffineTooLarge,
-    /// A condition of an `affine.if` that is no comparison, or `!=`.
+    /// A condition of an `affine.if` or an assumption that is no comparison, or `!=`.
     NotACondition,
     /// A forall that does not count from 0.
     ForallFromZero,
@@ -196,7 +196,7 @@ impl fmt::Display for ParseErrorKind {
                 "this affine expression has too many terms, or a coefficient beyond 64 bits",
             ),
             Self::NotACondition => f.write_str(
-                "a condition of `affine.if` compares two affine expressions with <= < == >= or >; `scf.if` takes others",
+                "a condition of `affine.if` or `assume` compares two affine expressions with <= < == >= or >; `scf.if` takes others",
             ),
             Self::ForallFromZero => f.write_str("an `scf.forall` counts from 0"),
             Self::UnknownCombiner(name) => {

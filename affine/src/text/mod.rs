@@ -17,6 +17,11 @@ pub use error::{ParseError, ParseErrorKind};
 pub use parse::parse;
 pub use print::print;
 
+/// The condition as it stands in the text of `kernel`.
+pub fn condition(kernel: &crate::Kernel, condition: &crate::Condition) -> String {
+    print_affine::Order::of(kernel).condition(kernel, condition)
+}
+
 /// The affine expression `expr` as it stands in the text of `kernel`.
 pub fn affine(kernel: &crate::Kernel, expr: &crate::AffineExpr) -> String {
     print_affine::Order::of(kernel).expr(kernel, expr)

@@ -340,6 +340,28 @@ mod tests {
     }
 
     #[test]
+    fn assumptions_and_inferred_sizes_read_back() {
+        let text = "kernel @k(infer h_length: i64, h: i32[h_length], n: i32) -> i32 assume (n * n <= 2147483647, 0 < n, n == h_length) {\n  return n\n}\n";
+        let read = kernel(text);
+        assert_eq!(read.to_string(), text);
+        assert_eq!(read.passed_params().count(), 2);
+        assert!(verify(read).is_ok());
+        let swapped = kernel("kernel @k(n: i64) assume (n > 3) { }").to_string();
+        assert_eq!(swapped, "kernel @k(n: i64) assume (3 < n) {\n}\n");
+        assert_eq!(
+            errors("kernel @k(n: i64) assume (n != 3) { }"),
+            [
+                "n != 3: a condition of `affine.if` or `assume` compares two affine expressions with <= < == >= or >; `scf.if` takes others"
+            ]
+        );
+        let inside = errors("kernel @k(n: i64) { let infer a: i64 = 3 }");
+        assert!(
+            inside[0].starts_with("infer: `infer` cannot stand here"),
+            "{inside:?}"
+        );
+    }
+
+    #[test]
     fn results_and_their_types_come_together() {
         assert_eq!(
             errors("kernel @k(n: i64) { return n }"),
@@ -462,7 +484,7 @@ mod tests {
             ),
             (
                 "affine.if (n != 3) { }",
-                "n != 3: a condition of `affine.if` compares two affine expressions with <= < == >= or >; `scf.if` takes others",
+                "n != 3: a condition of `affine.if` or `assume` compares two affine expressions with <= < == >= or >; `scf.if` takes others",
             ),
             (
                 "affine.for n in 0..3 { }",

@@ -3,7 +3,7 @@ use super::print_affine::Order;
 use super::print_expr::Context;
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, Forall, Kernel,
-    LocalId, Node, Parameter, Place, RecordId, Relation, ScfFor, Type,
+    LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
 };
 use std::fmt;
 
@@ -41,6 +41,14 @@ impl<'k> Printer<'k> {
         if let Some((_, ty)) = result {
             header.push_str(&format!(" -> {ty}"));
         }
+        if !kernel.assumptions.is_empty() {
+            let texts: Vec<_> = kernel
+                .assumptions
+                .iter()
+                .map(|it| self.condition(it))
+                .collect();
+            header.push_str(&format!(" assume ({})", texts.join(", ")));
+        }
         self.block(&header, &kernel.body);
         if let Some((result, ty)) = result {
             let result = self.expr(result, Context::Known(ty));
@@ -53,7 +61,8 @@ impl<'k> Printer<'k> {
         match param {
             Parameter::Scalar(scalar) => {
                 let scalar = &self.kernel.scalars[*scalar];
-                format!("{}: {}", written(&scalar.name), scalar.ty)
+                let word = if scalar.inferred { "infer " } else { "" };
+                format!("{word}{}: {}", written(&scalar.name), scalar.ty)
             }
             Parameter::Array(array) => self.array(&self.kernel.arrays[*array]),
             Parameter::Record(record) => self.record(*record),
@@ -199,13 +208,7 @@ impl<'k> Printer<'k> {
     }
 
     fn condition(&self, condition: &Condition) -> String {
-        let relation = match condition.relation {
-            Relation::LessOrEqual => "<=",
-            Relation::Less => "<",
-            Relation::Equal => "==",
-        };
-        let (left, right) = (self.affine(&condition.left), self.affine(&condition.right));
-        format!("{left} {relation} {right}")
+        self.order.condition(self.kernel, condition)
     }
 
     fn forall_header(&self, forall: &Forall) -> String {

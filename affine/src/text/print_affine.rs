@@ -1,6 +1,8 @@
 use super::names::written;
 use crate::visit::{Loop, walk};
-use crate::{AffineExpr, Factor, IterId, Kernel, Parameter, ScalarId, Term, Variable};
+use crate::{
+    AffineExpr, Condition, Factor, IterId, Kernel, Parameter, Relation, ScalarId, Term, Variable,
+};
 use std::collections::HashMap;
 
 /// Where each variable is declared in the text: what the order of terms and factors follows.
@@ -73,6 +75,19 @@ impl Order {
     }
 
     /// The text of `expr`.
+    pub(super) fn condition(&self, kernel: &Kernel, condition: &Condition) -> String {
+        let relation = match condition.relation {
+            Relation::LessOrEqual => "<=",
+            Relation::Less => "<",
+            Relation::Equal => "==",
+        };
+        let (left, right) = (
+            self.expr(kernel, &condition.left),
+            self.expr(kernel, &condition.right),
+        );
+        format!("{left} {relation} {right}")
+    }
+
     pub(super) fn expr(&self, kernel: &Kernel, expr: &AffineExpr) -> String {
         self.sum(kernel, expr).0
     }

@@ -61,6 +61,10 @@ pub(super) enum Token<'a> {
     Return,
     #[token("record")]
     Record,
+    #[token("assume")]
+    Assume,
+    #[token("infer")]
+    Infer,
     #[token("let")]
     Let,
     #[token("var")]

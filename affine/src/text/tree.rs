@@ -14,6 +14,7 @@ pub(super) struct Kernel<'a> {
     pub(super) params: Vec<KernelParam<'a>>,
     /// The type behind the arrow.
     pub(super) result: Option<Type>,
+    pub(super) assumptions: Vec<Tree<'a>>,
     pub(super) body: Vec<Statement<'a>>,
     pub(super) returned: Option<Tree<'a>>,
 }
@@ -49,12 +50,13 @@ pub(super) struct RecordField<'a> {
     pub(super) offset: Name<'a>,
 }
 
-/// `name: type` or `name: type[extents]`.
+/// `name: type`, `infer name: type` or `name: type[extents]`.
 #[derive(Debug)]
 pub(super) struct Param<'a> {
     pub(super) name: Name<'a>,
     pub(super) ty: Type,
     pub(super) extents: Option<Vec<Tree<'a>>>,
+    pub(super) inferred: bool,
 }
 
 #[derive(Debug)]

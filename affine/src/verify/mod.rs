@@ -10,6 +10,8 @@
 //!   multiple of its size; its bytes are a multiple of those of every field. No other array is a field.
 //! * An iterator is bound by one loop, a local declared once, an array allocated once, a private buffer owned by one forall, a
 //!   parameter listed once.
+//! * An inferred size is an `i64` and, by itself, an extent of an array parameter whose other extents are over passed scalars.
+//! * Assumptions are over parameters alone.
 //!
 //! *Types*
 //! * Operands have the types that [`Expr`] asks for, functions as many as they take, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
@@ -82,6 +84,8 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     };
     verifier.name(&kernel.name);
     verifier.params();
+    verifier.inferred_sizes();
+    verifier.assumptions();
     verifier.outermost_block();
     let violations = verifier.violations;
     if violations.is_empty() {
@@ -141,6 +145,24 @@ impl<'k> Verifier<'k> {
                 Parameter::Array(array) => self.array_param(*array, None),
                 Parameter::Record(record) => self.record(*record),
             }
+        }
+    }
+
+    fn inferred_sizes(&mut self) {
+        let kernel = self.kernel;
+        for (id, scalar) in kernel.scalars.iter().filter(|it| it.1.inferred) {
+            self.here = scalar.span;
+            if scalar.ty != Type::I64 || kernel.array_that_tells(id).is_none() {
+                self.report(ViolationKind::NotInferable(scalar.name.clone()));
+            }
+        }
+    }
+
+    fn assumptions(&mut self) {
+        self.here = self.kernel.span;
+        for condition in &self.kernel.assumptions {
+            self.over_parameters(&condition.left);
+            self.over_parameters(&condition.right);
         }
     }
 
@@ -609,6 +631,36 @@ mod tests {
             with_result("", negated),
             Err("`!` is not defined on i64".to_owned())
         );
+    }
+
+    #[test]
+    fn inferred_sizes_and_assumptions_are_about_parameters() {
+        let violation = |source: &str| {
+            let kernels = text::parse(source).expect("a kernel");
+            refused(kernels.into_iter().next().expect("one kernel")).swap_remove(0)
+        };
+        let message = |name: &str| {
+            format!(
+                "`{name}` can only be inferred if it is an i64 and an extent of an array whose other extents are known"
+            )
+        };
+        for source in [
+            "kernel @k(infer s: i32, x: f64[s]) { }",
+            "kernel @k(infer s: i64, x: f64[2 * s]) { }",
+            "kernel @k(infer s: i64) { }",
+            "kernel @k(infer s: i64, infer t: i64, x: f64[t], y: f64[s, t]) { }",
+        ] {
+            assert_eq!(violation(source), message("s"));
+        }
+        let over_iterator = broken("affine.for i in 0..n { }", |kernel| {
+            let i = iter(kernel, "j");
+            kernel.assumptions = vec![crate::Condition {
+                left: i.into(),
+                relation: crate::Relation::Less,
+                right: 3.into(),
+            }];
+        });
+        assert_eq!(over_iterator, "the iterator `j` is not visible here");
     }
 
     #[test]

@@ -100,7 +100,9 @@ pub enum ViolationKind {
     MisplacedField(String),
     /// An array without a dimension.
     NoExtent(String),
-    /// An extent, or the divisor of an affine division, that depends on an iterator.
+    /// An inferred size that is no `i64`, or that no array tells.
+    NotInferable(String),
+    /// An extent, an assumption, or the divisor of an affine division, that depends on an iterator.
     NotOverParameters,
     /// A loop bound without an alternative.
     EmptyBound(String),
@@ -210,8 +212,12 @@ impl fmt::Display for ViolationKind {
                 "`{name}` is not a field of the record that has it, or a field of a record that has it not"
             ),
             Self::NoExtent(name) => write!(f, "the array `{name}` has no dimension"),
+            Self::NotInferable(name) => write!(
+                f,
+                "`{name}` can only be inferred if it is an i64 and an extent of an array whose other extents are known"
+            ),
             Self::NotOverParameters => f.write_str(
-                "an extent, or the divisor of an affine division, depends on an iterator",
+                "an extent, an assumption, or the divisor of an affine division, depends on an iterator",
             ),
             Self::EmptyBound(name) => write!(f, "the loop `{name}` has an empty bound"),
             Self::StepNotPositive(step) => write!(f, "the step {step} is not positive"),

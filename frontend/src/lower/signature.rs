@@ -58,6 +58,7 @@ impl Lowering<'_> {
         let scalar = self.kernel.scalars.alloc(Scalar {
             name: name.text.clone(),
             ty,
+            inferred: false,
             span: name.span,
         });
         self.kernel.params.push(KernelParameter::Scalar(scalar));

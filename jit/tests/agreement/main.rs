@@ -419,3 +419,38 @@ fn a_fault_in_a_late_chunk_leaves_everything_as_it_was() {
     assert!(matches!(outcome, Err(CallError::Fault(_))), "{outcome:?}");
     assert_eq!((out, seen), ([7; 3], [0; 1000]));
 }
+
+#[test]
+fn inferred_sizes_are_not_passed() {
+    let source = "kernel @k(infer rows: i64, a: f64[rows, 3], m: i32, infer length: i64, x: f64[length, m]) -> i64 {
+        affine.for i in 0..rows { a[i, 0] = f64(rows) x[length - 1, 0] = 2.0 }
+        return length }";
+    let a = array(&[1.0; 6]);
+    let outcome = check(source, &[a.clone(), scalar(2_i32), array(&[0.0; 4])]);
+    let arrays = outcome.expect("it runs");
+    assert_eq!(arrays[2], [Value::i64(2)]);
+    // Nothing can be divided by an extent of 0, so the size is 0 and the subscript below it.
+    let empty: [f64; 0] = [];
+    let outcome = check(source, &[a, scalar(0_i32), array(&empty)]);
+    assert!(outcome.is_err());
+}
+
+#[test]
+fn a_kernel_whose_assumptions_do_not_hold_does_not_run() {
+    let source = "kernel @k(n: i64, m: u64, x: f64[n]) assume (n * n <= 100, m < 3) {
+        affine.for i in 0..n { x[i] = 1.0 } }";
+    let with = |n: i64, m: u64| {
+        check(
+            source,
+            &[scalar(n), scalar(m), array(&vec![0.0; n as usize])],
+        )
+    };
+    assert!(with(10, 2).is_ok());
+    for (n, m) in [(11, 2), (10, 3), (10, u64::MAX)] {
+        let (message, iteration) = with(n, m).expect_err("an assumption is broken");
+        assert!(message.starts_with("the kernel assumes"), "{message}");
+        assert_eq!(iteration, []);
+    }
+    let huge = [scalar(1_i64 << 62), scalar(0_u64), array::<f64>(&[])];
+    assert!(check(source, &huge).is_err());
+}

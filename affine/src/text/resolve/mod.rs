@@ -28,6 +28,7 @@ pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<Par
             errors: Vec::new(),
         };
         resolver.params(&tree.params);
+        resolver.assumptions(&tree.assumptions);
         resolver.outermost_block(tree);
         kernels.push(resolver.kernel);
         errors.extend(resolver.errors);
@@ -105,6 +106,7 @@ impl<'a> Resolver<'a> {
         let id = self.kernel.scalars.alloc(Scalar {
             name: param.name.text.to_owned(),
             ty: param.ty,
+            inferred: param.inferred,
             span: param.name.span,
         });
         self.declare(param.name, Symbol::Scalar(id));
@@ -139,6 +141,11 @@ impl<'a> Resolver<'a> {
             self.report(tree.span, ParseErrorKind::NotAffine);
         }
         extent
+    }
+
+    fn assumptions(&mut self, trees: &[Tree<'a>]) {
+        let assumptions: Vec<_> = trees.iter().map(|it| self.condition(it)).collect();
+        self.kernel.assumptions = assumptions.into_iter().flatten().collect();
     }
 
     fn outermost_block(&mut self, tree: &tree::Kernel<'a>) {
