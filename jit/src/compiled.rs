@@ -3,12 +3,12 @@
 use crate::CompileError;
 use crate::call::ArgumentFacts;
 use crate::facts::{Checks, Facts};
-use crate::isa::Target;
+use crate::isa::{Effort, Target};
 use crate::lower::{self, LOCAL_ARRAY, Lowered, RUN_FORALL, define_symbols};
 use crate::site::Site;
 use cranelift_codegen::Context;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, default_libcall_names};
+use cranelift_module::{Module, ModuleReloc, default_libcall_names};
 use std::fmt::Write as _;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -111,9 +111,9 @@ impl Compiled {
     pub fn clif(&self) -> Result<String, CompileError> {
         let lowered = self.lowered()?;
         let mut text = String::new();
-        for (_, function) in &lowered.functions {
+        for function in &lowered.functions {
             // Writing to a `String` does not fail.
-            let _ = writeln!(text, "{}", function.display());
+            let _ = writeln!(text, "{}", function.body.display());
         }
         Ok(text)
     }
@@ -124,11 +124,11 @@ impl Compiled {
     /// As for [`compile`].
     pub fn assembly(&self) -> Result<String, CompileError> {
         let lowered = self.lowered()?;
-        let isa = self.0.options.target.isa()?;
         let mut text = String::new();
-        for (_, function) in lowered.functions {
-            let name = function.name.clone();
-            let mut context = Context::for_function(function);
+        for function in lowered.functions {
+            let isa = self.0.options.target.isa(function.effort)?;
+            let name = function.body.name.clone();
+            let mut context = Context::for_function(function.body);
             context.set_disasm(true);
             let code = context
                 .compile(&*isa, &mut Default::default())
@@ -146,7 +146,8 @@ impl Compiled {
 }
 
 fn module(options: &Options) -> Result<JITModule, CompileError> {
-    let mut builder = JITBuilder::with_isa(options.target.isa()?, default_libcall_names());
+    let isa = options.target.isa(Effort::Full)?;
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
     define_symbols(&mut builder);
@@ -162,7 +163,7 @@ impl Code {
     ) -> Result<Self, CompileError> {
         let make = || {
             let lowered = lower::lower(kernel, facts, checks, module(options)?)?;
-            Self::define(lowered)
+            Self::define(lowered, options.target)
         };
         // The code generator panics on some combinations that it does not support; that is a failed compilation, no more.
         catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
@@ -175,7 +176,7 @@ impl Code {
         })
     }
 
-    fn define(lowered: Lowered) -> Result<Self, CompileError> {
+    fn define(lowered: Lowered, target: Target) -> Result<Self, CompileError> {
         let Lowered {
             mut module,
             entry,
@@ -183,9 +184,20 @@ impl Code {
             sites,
         } = lowered;
         let mut context = module.make_context();
-        for (id, function) in functions {
-            context.func = function;
-            module.define_function(id, &mut context)?;
+        for function in functions {
+            let isa = target.isa(function.effort)?;
+            context.func = function.body;
+            let code = context
+                .compile(&*isa, &mut Default::default())
+                .map_err(|error| CompileError::Internal(error.inner.to_string()))?;
+            let alignment = u64::from(code.buffer.alignment);
+            let bytes = code.code_buffer().to_vec();
+            let relocations = code.buffer.relocs().to_vec();
+            let relocations: Vec<_> = relocations
+                .iter()
+                .map(|it| ModuleReloc::from_mach_reloc(it, &context.func, function.id))
+                .collect();
+            module.define_function_bytes(function.id, alignment, &bytes, &relocations)?;
             module.clear_context(&mut context);
         }
         module.finalize_definitions()?;

@@ -15,36 +15,48 @@ pub enum Target {
     Baseline,
 }
 
+/// How hard the code generator tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// For functions with loops.
+    Full,
+    /// For functions without loops, which run once a call: the time that better code saves there is less than what it costs to make.
+    Quick,
+}
+
+type Isa = Result<OwnedTargetIsa, CompileError>;
+
 impl Target {
     /// The code generator's description, made once and kept.
-    pub(crate) fn isa(self) -> Result<OwnedTargetIsa, CompileError> {
-        static NATIVE: OnceLock<Result<OwnedTargetIsa, CompileError>> = OnceLock::new();
-        static BASELINE: OnceLock<Result<OwnedTargetIsa, CompileError>> = OnceLock::new();
-        let made = match self {
-            Self::Native => NATIVE.get_or_init(|| build(true)),
-            Self::Baseline => BASELINE.get_or_init(|| build(false)),
-        };
-        made.clone()
+    pub(crate) fn isa(self, effort: Effort) -> Isa {
+        static MADE: [[OnceLock<Isa>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
+        let made = &MADE[self as usize][effort as usize];
+        made.get_or_init(|| self.build(effort)).clone()
+    }
+
+    fn build(self, effort: Effort) -> Isa {
+        let flags = flags(effort).map_err(|error| CompileError::Internal(error.to_string()))?;
+        cranelift_native::builder_with_options(self == Self::Native)
+            .map_err(|why| CompileError::Processor(why.to_owned()))?
+            .finish(flags)
+            .map_err(|error| CompileError::Processor(error.to_string()))
     }
 }
 
-fn build(infer_native_flags: bool) -> Result<OwnedTargetIsa, CompileError> {
-    let flags = flags().map_err(|error| CompileError::Internal(error.to_string()))?;
-    cranelift_native::builder_with_options(infer_native_flags)
-        .map_err(|why| CompileError::Processor(why.to_owned()))?
-        .finish(flags)
-        .map_err(|error| CompileError::Processor(error.to_string()))
-}
-
-fn flags() -> settings::SetResult<settings::Flags> {
+fn flags(effort: Effort) -> settings::SetResult<settings::Flags> {
     let verifier = if cfg!(debug_assertions) {
         "true"
     } else {
         "false"
     };
+    let (opt_level, regalloc_algorithm) = match effort {
+        Effort::Full => ("speed", "backtracking"),
+        Effort::Quick => ("none", "single_pass"),
+    };
     let mut flags = settings::builder();
     for (name, value) in [
-        ("opt_level", "speed"),
+        ("opt_level", opt_level),
+        ("regalloc_algorithm", regalloc_algorithm),
         ("enable_verifier", verifier),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),

@@ -32,6 +32,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) divisions: Vec<(Factor, Value)>,
     /// Where faults leave the function, one block for each set of loops around, outermost first.
     pub(super) fault_exits: Vec<(Vec<IterId>, Block)>,
+    /// Where the function is left when somebody asked the call to stop.
+    stop_exit: Option<Block>,
 }
 
 /// Where the value of a local is.
@@ -93,6 +95,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             updates,
             divisions: Vec::new(),
             fault_exits: Vec::new(),
+            stop_exit: None,
         };
         function.read_arguments(slots);
         function
@@ -196,7 +199,19 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     pub(super) fn poll_stop(&mut self) {
         let flags = MemFlagsData::trusted();
         let asked = self.builder.ins().load(types::I32, flags, self.stop, 0);
-        self.leave_if(asked, |function| function.return_status(Status::Stopped));
+        let next = self.builder.create_block();
+        let (exit, is_new) = match self.stop_exit {
+            Some(exit) => (exit, false),
+            None => (self.builder.create_block(), true),
+        };
+        self.builder.ins().brif(asked, exit, &[], next, &[]);
+        if is_new {
+            self.stop_exit = Some(exit);
+            self.builder.set_cold_block(exit);
+            self.builder.switch_to_block(exit);
+            self.return_status(Status::Stopped);
+        }
+        self.builder.switch_to_block(next);
     }
 
     /// The iterators of the loops around, outermost first.

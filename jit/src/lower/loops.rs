@@ -5,15 +5,18 @@
 use super::function::FunctionLowering;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineFor, Expr, IterId, Node, ScfFor};
+use strew_affine::{AffineExpr, AffineFor, Expr, Factor, IterId, Node, ScfFor};
 
 /// A loop that looks at the stop token does so after so many turns.
 const TURNS_BETWEEN_LOOKS: i64 = 1 << 20;
 
 /// The same for a loop around loops.
 const OUTER_TURNS_BETWEEN_LOOKS: i64 = 1 << 6;
+
+/// A loop over a shorter distance does not look at all.
+const SHORT: i64 = 1 << 6;
 
 /// What every counted loop has.
 pub(super) struct Counted<'k> {
@@ -60,22 +63,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
         self.scoped(|function| match function.strip(&counted) {
-            Some(strip) => function.strips(&counted, strip),
-            None => function.some_turns(&counted, lower, upper),
+            Some(strip) => function.strips(&counted, strip, done),
+            None => function.all_turns(&counted, done),
         })?;
-        self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
         Ok(())
     }
 
     /// The distance of values between two looks at the stop token, if the loop is to look. Loops over computed bounds do, since those
-    /// can be anything, and the outermost loop of a function does, unless nobody could put the outputs back.
+    /// can be anything, and the outermost loop of a function does, unless nobody could put the outputs back or it is over at once.
     fn strip(&self, counted: &Counted<'k>) -> Option<i64> {
         let is_inside = |around: &&Loop<'_>| !matches!(around, Loop::Forall(_));
         let looks = match counted.around {
             Loop::Scf(_) => true,
-            Loop::Affine(_) => {
-                self.program.facts.can_stop() && self.loops.last().filter(is_inside).is_none()
+            Loop::Affine(node) => {
+                self.program.facts.can_stop()
+                    && self.loops.last().filter(is_inside).is_none()
+                    && !is_short(node)
             }
             // The runtime looks between its calls of the body.
             Loop::Forall(_) => false,
@@ -89,44 +93,62 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         looks.then(|| counted.step.checked_mul(turns)).flatten()
     }
 
-    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips.
-    fn strips(&mut self, counted: &Counted<'k>, strip: i64) -> Result<(), CompileError> {
-        let head = self.builder.create_block();
-        let look = self.builder.create_block();
-        let done = self.builder.create_block();
-        let first = self.builder.append_block_param(head, types::I64);
-        let upper = counted.upper;
-        let start = [BlockArg::Value(counted.lower)];
-        self.builder.ins().jump(head, &start);
-        self.builder.switch_to_block(head);
-        let left = self.builder.ins().isub(upper, first);
-        let beyond = IntCC::UnsignedGreaterThan;
-        let is_far = self.builder.ins().icmp_imm_u(beyond, left, strip);
-        let near = self.builder.ins().iadd_imm_s(first, strip);
-        let end = self.builder.ins().select(is_far, near, upper);
-        self.some_turns(counted, first, end)?;
-        let is_over = self.builder.ins().icmp(IntCC::Equal, end, upper);
-        self.builder.ins().brif(is_over, done, &[], look, &[]);
-        self.builder.set_cold_block(look);
-        self.builder.switch_to_block(look);
-        self.poll_stop();
-        self.builder.ins().jump(head, &[BlockArg::Value(end)]);
-        self.builder.switch_to_block(done);
+    fn all_turns(&mut self, counted: &Counted<'k>, done: Block) -> Result<(), CompileError> {
+        let turn = self.builder.create_block();
+        let limit = self.limit(counted.upper, counted.step);
+        let first = [BlockArg::Value(counted.lower)];
+        self.builder.ins().jump(turn, &first);
+        let (iter, next) = self.turn(counted, turn)?;
+        let more = self.is_below(counted, iter, next, limit);
+        let again = [BlockArg::Value(next)];
+        self.builder.ins().brif(more, turn, &again, done, &[]);
         Ok(())
     }
 
-    /// The turns from `first`, which is below `end`.
-    fn some_turns(
+    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips. It is one
+    /// loop all the same: the end of the strip is carried along, and moved where a strip is over.
+    fn strips(
         &mut self,
         counted: &Counted<'k>,
-        first: Value,
-        end: Value,
+        strip: i64,
+        done: Block,
     ) -> Result<(), CompileError> {
         let turn = self.builder.create_block();
-        let done = self.builder.create_block();
-        let last = self.last(end, counted.step);
-        let start = [BlockArg::Value(first)];
-        self.builder.ins().jump(turn, &start);
+        let edge = self.builder.create_block();
+        let look = self.builder.create_block();
+        let limit = self.limit(counted.upper, counted.step);
+        let end = self.end_of_strip(counted, counted.lower, strip);
+        let first = [end, counted.lower].map(BlockArg::Value);
+        self.builder.ins().jump(turn, &first);
+        let end = self.builder.append_block_param(turn, types::I64);
+        let (iter, next) = self.turn(counted, turn)?;
+        let more = self.is_below(counted, iter, next, end);
+        let again = [end, next].map(BlockArg::Value);
+        self.builder.ins().brif(more, turn, &again, edge, &[]);
+        self.builder.switch_to_block(edge);
+        let more = self.is_below(counted, iter, next, limit);
+        self.builder.ins().brif(more, look, &[], done, &[]);
+        self.builder.set_cold_block(look);
+        self.builder.switch_to_block(look);
+        self.poll_stop();
+        let end = self.end_of_strip(counted, next, strip);
+        let again = [end, next].map(BlockArg::Value);
+        self.builder.ins().jump(turn, &again);
+        Ok(())
+    }
+
+    /// The limit of the strip that begins at `first`, which is below the upper bound.
+    fn end_of_strip(&mut self, counted: &Counted<'k>, first: Value, strip: i64) -> Value {
+        let left = self.builder.ins().isub(counted.upper, first);
+        let beyond = IntCC::UnsignedGreaterThan;
+        let is_far = self.builder.ins().icmp_imm_u(beyond, left, strip);
+        let near = self.builder.ins().iadd_imm_s(first, strip);
+        let end = self.builder.ins().select(is_far, near, counted.upper);
+        self.limit(end, counted.step)
+    }
+
+    /// The body in the block `turn`: the iterator's value in it, and the one after it.
+    fn turn(&mut self, counted: &Counted<'k>, turn: Block) -> Result<(Value, Value), CompileError> {
         self.builder.switch_to_block(turn);
         let iter = self.builder.append_block_param(turn, types::I64);
         self.iters.insert(counted.iter, iter);
@@ -134,15 +156,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.nodes(counted.body)?;
         self.loops.pop();
         let next = self.builder.ins().iadd_imm_s(iter, counted.step);
-        let more = match last {
-            Some(last) => self.builder.ins().icmp(IntCC::SignedLessThan, iter, last),
-            None => self.builder.ins().icmp(IntCC::SignedLessThan, next, end),
-        };
+        Ok((iter, next))
+    }
+
+    /// Whether there is another turn before `limit`.
+    fn is_below(&mut self, counted: &Counted<'k>, iter: Value, next: Value, limit: Value) -> Value {
+        let compared = if counted.step == 1 { next } else { iter };
         self.builder
             .ins()
-            .brif(more, turn, &[BlockArg::Value(next)], done, &[]);
-        self.builder.switch_to_block(done);
-        Ok(())
+            .icmp(IntCC::SignedLessThan, compared, limit)
     }
 
     /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.
@@ -157,16 +179,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().iadd_imm_s(whole, 1)
     }
 
-    /// The value that the iterator must be below for another turn, `end - step`, unless the step is one. It is compared with the value
-    /// before the step, since the one after it may not fit; and it does not wrap, since `end` is raised to where it fits: no value
-    /// is below the least.
-    fn last(&mut self, end: Value, step: i64) -> Option<Value> {
+    /// What decides whether there is another turn before `end`. With a step of one the next value must be below it. With any other the
+    /// value before the step must: the one after it may not fit. `end - step` does not wrap, since `end` is raised to where it
+    /// fits: no value is below the least.
+    fn limit(&mut self, end: Value, step: i64) -> Value {
         if step == 1 {
-            return None;
+            return end;
         }
         let least = self.builder.ins().iconst(types::I64, i64::MIN + step);
         let raised = self.builder.ins().smax(end, least);
-        Some(self.builder.ins().iadd_imm_s(raised, -step))
+        self.builder.ins().iadd_imm_s(raised, -step)
     }
 
     pub(super) fn scf_while(
@@ -189,4 +211,32 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(done);
         Ok(())
     }
+}
+
+/// Whether some upper bound is never further than [`SHORT`] from some lower one.
+fn is_short(node: &AffineFor) -> bool {
+    let distances = node.upper.0.iter().flat_map(|upper| {
+        let lower = node.lower.0.iter();
+        lower.filter_map(|lower| greatest(&upper.minus(lower).ok()?))
+    });
+    distances.into_iter().any(|distance| distance <= SHORT)
+}
+
+/// A bound on `expr`: a constant is one, and `a - (a floordiv d) * d`, what a loop in steps of `d` leaves over, is at most `d - 1`.
+fn greatest(expr: &AffineExpr) -> Option<i64> {
+    expr.as_constant().or_else(|| {
+        expr.terms().iter().find_map(|term| {
+            let [Factor::FloorDiv(dividend, divisor)] = term.factors.as_slice() else {
+                return None;
+            };
+            let divisor = divisor.as_constant()?;
+            if divisor.checked_neg() != Some(term.coefficient) {
+                return None;
+            }
+            let whole = dividend.floordiv(&divisor.into()).ok()?;
+            let remainder = dividend.minus(&whole.scaled(divisor).ok()?).ok()?;
+            let rest = expr.minus(&remainder).ok()?.as_constant()?;
+            rest.checked_add(divisor - 1)
+        })
+    })
 }

@@ -22,6 +22,7 @@ pub(crate) use call::define_symbols;
 
 use crate::CompileError;
 use crate::facts::{Checks, Facts};
+use crate::isa::Effort;
 use crate::site::Site;
 use call::{Calls, MathFunctions};
 use cranelift_codegen::ir::{self, AbiParam, Signature, types};
@@ -30,7 +31,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
 use function::FunctionLowering;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use strew_affine::{Kernel, Type};
 
 impl From<ModuleError> for CompileError {
@@ -45,11 +46,18 @@ pub(crate) const RUN_FORALL: &str = "strew_run_forall";
 /// The name under which generated code calls [`strew_runtime::local_array`].
 pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
 
+/// One function, for the code generator.
+pub(crate) struct Function {
+    pub(crate) id: FuncId,
+    pub(crate) body: ir::Function,
+    pub(crate) effort: Effort,
+}
+
 /// What lowering makes.
 pub(crate) struct Lowered {
     pub(crate) module: JITModule,
     pub(crate) entry: FuncId,
-    pub(crate) functions: Vec<(FuncId, ir::Function)>,
+    pub(crate) functions: Vec<Function>,
     pub(crate) sites: Vec<Site>,
 }
 
@@ -61,7 +69,7 @@ pub(crate) struct Program<'k> {
     module: JITModule,
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
-    functions: Vec<(FuncId, ir::Function)>,
+    functions: Vec<Function>,
     merges: Vec<((String, Type), FuncId)>,
     math: MathFunctions,
     run_forall: FuncId,
@@ -172,7 +180,27 @@ impl<'k> Program<'k> {
         let mut function = ir::Function::with_name_signature(name, signature);
         let mut context = FunctionBuilderContext::new();
         build(self, FunctionBuilder::new(&mut function, &mut context))?;
-        self.functions.push((id, function));
+        let effort = if has_cycle(&function) {
+            Effort::Full
+        } else {
+            Effort::Quick
+        };
+        self.functions.push(Function {
+            id,
+            body: function,
+            effort,
+        });
         Ok(())
     }
+}
+
+/// Whether `function` may jump back anywhere: only a loop does in the order in which its blocks were made, or a second way to a fault.
+fn has_cycle(function: &ir::Function) -> bool {
+    let mut seen = HashSet::new();
+    function.layout.blocks().any(|block| {
+        seen.insert(block);
+        function
+            .block_successors(block)
+            .any(|it| seen.contains(&it))
+    })
 }
