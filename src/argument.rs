@@ -1,6 +1,6 @@
 use std::fmt;
 use strew_affine::{Kernel, Parameter, Type};
-use strew_jit::ArgumentKind;
+use strew_jit::{ArgumentKind, ElementType};
 
 /// The name of `parameter`.
 pub(crate) fn name_of(kernel: &Kernel, parameter: Parameter) -> &str {
@@ -149,7 +149,7 @@ pub enum ArgumentError {
 }
 
 /// What an argument is in Rust's words.
-fn in_rust(kind: ArgumentKind) -> String {
+fn in_rust(kind: &ArgumentKind) -> String {
     match kind {
         ArgumentKind::Scalar(ty) => ty.to_string(),
         ArgumentKind::Read(ty) => format!("&[{ty}]"),
@@ -163,7 +163,7 @@ fn listed(parameters: &[(String, ArgumentKind)]) -> String {
     }
     let shown: Vec<_> = parameters
         .iter()
-        .map(|(name, kind)| format!("{name}: {}", in_rust(*kind)))
+        .map(|(name, kind)| format!("{name}: {}", in_rust(kind)))
         .collect();
     shown.join(", ")
 }
@@ -195,7 +195,7 @@ impl fmt::Display for ArgumentError {
                     f,
                     "no value for `{parameter}` ({ty}): it is not given, and no array's shape tells it"
                 ),
-                _ => write!(f, "no array for `{parameter}` ({})", in_rust(*expected)),
+                _ => write!(f, "no array for `{parameter}` ({})", in_rust(expected)),
             },
             Self::Unknown { name, parameters } => write!(
                 f,
@@ -207,7 +207,7 @@ impl fmt::Display for ArgumentError {
                 parameter,
                 expected,
                 found,
-            } => type_mismatch(f, parameter, *expected, *found),
+            } => type_mismatch(f, parameter, expected, found),
             Self::Result { expected, found } => {
                 let named = |ty: &Option<Type>| ty.map_or("nothing", Type::name);
                 write!(
@@ -296,8 +296,8 @@ impl fmt::Display for ArgumentError {
 fn type_mismatch(
     f: &mut fmt::Formatter<'_>,
     parameter: &str,
-    expected: ArgumentKind,
-    found: ArgumentKind,
+    expected: &ArgumentKind,
+    found: &ArgumentKind,
 ) -> fmt::Result {
     let (wanted, given) = (in_rust(expected), in_rust(found));
     write!(f, "`{parameter}` takes {wanted}, the call gives {given}")?;
@@ -310,6 +310,15 @@ fn type_mismatch(
             f,
             ": the kernel writes `{parameter}`, so it needs the slice to itself"
         ),
+        (
+            ArgumentKind::Read(ElementType::Record(a))
+            | ArgumentKind::Write(ElementType::Record(a)),
+            ArgumentKind::Read(ElementType::Record(b))
+            | ArgumentKind::Write(ElementType::Record(b)),
+        ) => match a.difference(b) {
+            Some(difference) => write!(f, ": {difference}"),
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
 }
@@ -331,22 +340,22 @@ mod tests {
         };
         assert_eq!(
             error(
-                ArgumentKind::Write(Type::F64),
-                ArgumentKind::Read(Type::F64)
+                ArgumentKind::Write(Type::F64.into()),
+                ArgumentKind::Read(Type::F64.into())
             ),
             "`out` takes &mut [f64], the call gives &[f64]: the kernel writes `out`, so it needs the slice to itself"
         );
         assert_eq!(
             error(
-                ArgumentKind::Read(Type::F64),
-                ArgumentKind::Write(Type::F64)
+                ArgumentKind::Read(Type::F64.into()),
+                ArgumentKind::Write(Type::F64.into())
             ),
             "`out` takes &[f64], the call gives &mut [f64]: the kernel does not write `out`, so hand it a shared slice"
         );
         assert_eq!(
             error(
-                ArgumentKind::Write(Type::F64),
-                ArgumentKind::Write(Type::F32)
+                ArgumentKind::Write(Type::F64.into()),
+                ArgumentKind::Write(Type::F32.into())
             ),
             "`out` takes &mut [f64], the call gives &mut [f32]"
         );

@@ -5,7 +5,10 @@ use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
 use std::collections::BTreeMap;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
-use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Outcome};
+use strew_jit::{
+    Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, ElementType, Outcome,
+    Records,
+};
 
 /// A call whose arguments are given by name. Sizes that are left out follow from the arrays.
 ///
@@ -46,16 +49,41 @@ impl<'a> Bind<'a> {
     }
 
     /// Gives an array that the kernel does not write, row by row.
-    pub fn array<T: Element>(self, name: &str, elements: &'a [T]) -> Self {
+    pub fn array<T: ArrayElement>(self, name: &str, elements: &'a [T]) -> Self {
         let argument = Argument::Read(ArrayRef::new(elements));
-        self.give(name, argument, ArgumentKind::Read(T::TYPE), elements.len())
+        self.give(
+            name,
+            argument,
+            ArgumentKind::Read(T::layout().element_type()),
+            elements.len(),
+        )
     }
 
     /// Gives an array that the kernel writes, row by row.
-    pub fn array_mut<T: Element>(self, name: &str, elements: &'a mut [T]) -> Self {
+    pub fn array_mut<T: ArrayElement>(self, name: &str, elements: &'a mut [T]) -> Self {
         let length = elements.len();
         let argument = Argument::Write(ArrayMut::new(elements));
-        self.give(name, argument, ArgumentKind::Write(T::TYPE), length)
+        self.give(
+            name,
+            argument,
+            ArgumentKind::Write(T::layout().element_type()),
+            length,
+        )
+    }
+
+    /// Gives records that the kernel does not write, whose layout is known at run time only.
+    pub fn records(self, name: &str, records: &'a Records) -> Self {
+        let kind = ArgumentKind::Read(ElementType::Record(records.layout().clone()));
+        let argument = Argument::Read(records.as_array());
+        self.give(name, argument, kind, records.len())
+    }
+
+    /// Gives records that the kernel writes, whose layout is known at run time only.
+    pub fn records_mut(self, name: &str, records: &'a mut Records) -> Self {
+        let kind = ArgumentKind::Write(ElementType::Record(records.layout().clone()));
+        let length = records.len();
+        let argument = Argument::Write(records.as_array_mut());
+        self.give(name, argument, kind, length)
     }
 
     /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone does not tell the sizes.
@@ -126,7 +154,7 @@ impl<'a> Bind<'a> {
         let parameters = self.parameters();
         let kinds: BTreeMap<_, _> = parameters
             .iter()
-            .map(|(name, kind)| (name, *kind))
+            .map(|(name, kind)| (name, kind.clone()))
             .collect();
         let mut errors = Vec::new();
         for (position, (name, given)) in self.given.iter().enumerate() {
@@ -140,8 +168,8 @@ impl<'a> Bind<'a> {
                 None => errors.push(self.unknown(name)),
                 Some(expected) if *expected != given.kind => errors.push(ArgumentError::Type {
                     parameter: name.clone(),
-                    expected: *expected,
-                    found: given.kind,
+                    expected: expected.clone(),
+                    found: given.kind.clone(),
                 }),
                 Some(_) => {}
             }

@@ -58,7 +58,10 @@ pub use typed::{ArgumentType, ResultType, Signature, Typed};
 
 pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};
-pub use strew_jit::{ArgumentKind, CompileError, Element, FaultKind};
+pub use strew_jit::{
+    ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout,
+    RecordLayout, Records, record,
+};
 pub use strew_runtime::{
     Choice as Strategy, Failure, Mode, Record, StopToken, TooManyThreads, Why,
 };

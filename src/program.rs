@@ -2,7 +2,7 @@ use crate::argument::{ArgumentError, name_of};
 use crate::bind::Bind;
 use crate::error::{ArgumentErrors, Error, Fault};
 use crate::settings::{Settings, settings_methods};
-use crate::sizes::written_extents;
+use crate::sizes::{representative, written_extents};
 use crate::stages::{Compiled, Parsed, Plan};
 use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
@@ -101,7 +101,7 @@ impl Kernel {
         let passed = self.ir().passed_params();
         let names = passed.map(|it| name_of(self.ir(), it).to_owned());
         names
-            .zip(self.compiled.code().argument_kinds().iter().copied())
+            .zip(self.compiled.code().argument_kinds().iter().cloned())
             .collect()
     }
 
@@ -248,10 +248,12 @@ impl Kernel {
         }
     }
 
-    fn written_extents(&self, array: &str) -> String {
-        let mut arrays = self.ir().array_params();
-        let found = arrays.find(|it| self.ir().arrays[*it].name == array);
-        found.map_or_else(String::new, |found| written_extents(self.ir(), found))
+    fn written_extents(&self, name: &str) -> String {
+        let ir = self.ir();
+        let mut params = ir.params.iter();
+        let found = params.find(|it| name_of(ir, **it) == name);
+        let array = found.and_then(|it| representative(ir, *it));
+        array.map_or_else(String::new, |array| written_extents(ir, array))
     }
 
     pub(crate) fn report(&self, outcome: Outcome) -> Report {

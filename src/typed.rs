@@ -4,12 +4,12 @@ use crate::{Error, Report};
 use std::fmt;
 use std::marker::PhantomData;
 use strew_affine::{Type, Value};
-use strew_jit::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element};
+use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element};
 
 /// A Rust type that stands for one parameter of a kernel in [`Kernel::typed`].
 ///
 /// Implemented for `&[T]` (arrays that the kernel does not write), `&mut [T]` (arrays that it writes) and `T` (scalars), with
-/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`, `bool`.
+/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`, `bool`, in slices also a struct that [`record!`](crate::record) declares.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a kernel's parameter",
     note = "use `&[T]`, `&mut [T]` or a scalar `T`, with `T` one of i8 … i64, u8 … u64, f32, f64, bool"
@@ -19,25 +19,31 @@ pub trait ArgumentType: sealed::Sealed {
     type Argument<'a>;
 
     /// The parameter that it fits.
-    const TYPE: ArgumentKind;
+    fn kind() -> ArgumentKind;
 
     /// The argument in the form that generated code takes.
     #[doc(hidden)]
     fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a>;
 }
 
-impl<T: Element> ArgumentType for &[T] {
+impl<T: ArrayElement> ArgumentType for &[T] {
     type Argument<'a> = &'a [T];
-    const TYPE: ArgumentKind = ArgumentKind::Read(T::TYPE);
+
+    fn kind() -> ArgumentKind {
+        ArgumentKind::Read(T::layout().element_type())
+    }
 
     fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
         Argument::Read(ArrayRef::new(argument))
     }
 }
 
-impl<T: Element> ArgumentType for &mut [T] {
+impl<T: ArrayElement> ArgumentType for &mut [T] {
     type Argument<'a> = &'a mut [T];
-    const TYPE: ArgumentKind = ArgumentKind::Write(T::TYPE);
+
+    fn kind() -> ArgumentKind {
+        ArgumentKind::Write(T::layout().element_type())
+    }
 
     fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
         Argument::Write(ArrayMut::new(argument))
@@ -50,7 +56,10 @@ macro_rules! scalars {
 
         impl ArgumentType for $scalar {
             type Argument<'a> = Self;
-            const TYPE: ArgumentKind = ArgumentKind::Scalar(<Self as Element>::TYPE);
+
+            fn kind() -> ArgumentKind {
+                ArgumentKind::Scalar(<Self as Element>::TYPE)
+            }
 
             fn into_argument<'a>(argument: Self::Argument<'a>) -> Argument<'a> {
                 Argument::Scalar(argument.to_value())
@@ -94,7 +103,7 @@ macro_rules! signature {
             type Arguments<'a> = ($($name::Argument<'a>,)*);
 
             fn types() -> Vec<ArgumentKind> {
-                vec![$($name::TYPE),*]
+                vec![$($name::kind()),*]
             }
 
             fn with_arguments<R>(
@@ -125,8 +134,8 @@ mod sealed {
     /// Keeps the set of types that can cross into generated code closed.
     pub trait Sealed {}
 
-    impl<T: strew_jit::Element> Sealed for &[T] {}
-    impl<T: strew_jit::Element> Sealed for &mut [T] {}
+    impl<T: strew_jit::ArrayElement> Sealed for &[T] {}
+    impl<T: strew_jit::ArrayElement> Sealed for &mut [T] {}
 }
 
 /// A Rust type that stands for what a kernel returns: `()` for nothing (or whatever it is), a scalar type for a value of that type.
@@ -224,8 +233,8 @@ fn mismatches(expected: &[(String, ArgumentKind)], found: &[ArgumentKind]) -> Ve
         .filter(|((_, expected), found)| expected != *found)
         .map(|((parameter, expected), found)| ArgumentError::Type {
             parameter: parameter.clone(),
-            expected: *expected,
-            found: *found,
+            expected: expected.clone(),
+            found: found.clone(),
         })
         .collect()
 }

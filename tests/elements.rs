@@ -96,3 +96,122 @@ fn files_of_bool_are_read_and_written() {
     let hint = "the elements have type u8, expected bool; types are never converted silently, save a.astype('bool')";
     assert!(said.contains(hint), "{said}");
 }
+
+const PUSH: &str = "\
+kernel @k(n: i64, m: i64, p: record(24) { x: f64 @ 0, cell: i32 @ 8, alive: bool @ 12, v: f32 @ 16 }[n], load: i32[m]) {
+  affine.for i in 0..n {
+    scf.if p.alive[i] {
+      p.x[i] = p.x[i] + f64(p.v[i])
+      load[p.cell[i]] reduce(add) 1
+    }
+  }
+}
+";
+
+strew::record! {
+    #[derive(Debug, PartialEq)]
+    struct Particle {
+        x: f64,
+        cell: i32,
+        alive: bool,
+        v: f32,
+    }
+}
+
+fn particle(x: f64, cell: i32, alive: bool) -> Particle {
+    Particle {
+        x,
+        cell,
+        alive,
+        v: 0.5,
+    }
+}
+
+#[test]
+fn structs_are_elements_of_arrays_of_records() {
+    let push = kernel(PUSH)
+        .typed::<(i64, i64, &mut [Particle], &mut [i32])>()
+        .expect("the signature");
+    let mut p = [
+        particle(1.0, 2, true),
+        particle(2.0, 0, false),
+        particle(3.0, 2, true),
+    ];
+    let mut load = [0; 3];
+    push.call((3, 3, &mut p, &mut load)).expect("a call");
+    let after = [
+        particle(1.5, 2, true),
+        particle(2.0, 0, false),
+        particle(3.5, 2, true),
+    ];
+    assert_eq!((&p, load), (&after, [0, 0, 2]));
+    // Sizes follow from the number of records.
+    let bound = kernel(PUSH);
+    let call = bound.bind().array_mut("p", &mut p);
+    call.array_mut("load", &mut load).run().expect("a call");
+    assert_eq!(load, [0, 0, 4]);
+    let (before, mut short) = (p, [0; 2]);
+    let call = bound.bind().array_mut("p", &mut p);
+    let fault = call.array_mut("load", &mut short).run();
+    let fault = fault.expect_err("a cell that is not there").to_string();
+    assert!(
+        fault.contains("index 2 is out of range for `load`"),
+        "{fault}"
+    );
+    assert_eq!((p, short), (before, [0; 2]));
+}
+
+#[test]
+fn a_number_of_records_that_does_not_fit_is_told_by_their_name() {
+    let mut p = [particle(1.0, 2, true)];
+    let mut load = [0; 3];
+    let bound = kernel(PUSH);
+    let call = bound.bind().scalar("n", 2_i64).array_mut("p", &mut p);
+    let refused = call.array_mut("load", &mut load).run();
+    assert_eq!(
+        refused.expect_err("one is missing").to_string(),
+        "kernel `k`: `n` is 2 as given, 1 by `p`"
+    );
+    let push = kernel(PUSH)
+        .typed::<(i64, i64, &mut [Particle], &mut [i32])>()
+        .expect("the signature");
+    let refused = push.call((2, 3, &mut p, &mut load));
+    assert_eq!(
+        refused.expect_err("one is missing").to_string(),
+        "kernel `k`: `p` has 1 elements, expected 2 elements for p[n]"
+    );
+}
+
+#[test]
+fn a_struct_of_another_layout_is_refused_with_the_difference() {
+    strew::record! {
+        struct Wide {
+            x: f64,
+            cell: i64,
+            alive: bool,
+            v: f32,
+        }
+    }
+    strew::record! {
+        struct Renamed {
+            x: f64,
+            bin: i32,
+            alive: bool,
+            v: f32,
+        }
+    }
+    let wide = kernel(PUSH).typed::<(i64, i64, &mut [Wide], &mut [i32])>();
+    let wide = wide.expect_err("another layout").to_string();
+    let difference = ": field `cell` is i64 at byte 8, expected i32 at byte 8";
+    assert!(wide.ends_with(difference), "{wide}");
+    let renamed = kernel(PUSH).typed::<(i64, i64, &mut [Renamed], &mut [i32])>();
+    let renamed = renamed.expect_err("another name").to_string();
+    assert!(renamed.ends_with(": there is no field `cell`"), "{renamed}");
+    let read = kernel(PUSH).typed::<(i64, i64, &[Particle], &mut [i32])>();
+    let read = read.expect_err("they are written").to_string();
+    let hint = ": the kernel writes `p`, so it needs the slice to itself";
+    assert!(read.ends_with(hint), "{read}");
+    let plain = kernel(PUSH).typed::<(i64, i64, &mut [f64], &mut [i32])>();
+    let plain = plain.expect_err("no records").to_string();
+    assert!(plain.ends_with("the call gives &mut [f64]"), "{plain}");
+}

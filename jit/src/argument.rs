@@ -1,5 +1,6 @@
 //! What a call is given.
 
+use crate::record::{ArrayElement, FieldLayout, Layout, RecordLayout};
 use std::marker::PhantomData;
 use strew_affine::{Type, Value};
 
@@ -7,7 +8,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that can be a scalar argument or an element of an array.
+/// A Rust type that can be a scalar argument, an element of an array or a field of a record.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The kernel's type for it.
     const TYPE: Type;
@@ -22,6 +23,13 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
 macro_rules! elements {
     ($($rust:ty => $ty:ident, $bits:expr, $value:expr;)*) => {$(
         impl sealed::Sealed for $rust {}
+
+        // SAFETY: the type is the one that lies there.
+        unsafe impl ArrayElement for $rust {
+            fn layout() -> Layout<'static> {
+                Layout::Plain(Type::$ty)
+            }
+        }
 
         impl Element for $rust {
             const TYPE: Type = Type::$ty;
@@ -58,17 +66,17 @@ elements! {
 pub struct ArrayRef<'a> {
     pub(crate) address: u64,
     pub(crate) elements: usize,
-    pub(crate) ty: Type,
+    pub(crate) layout: Layout<'a>,
     borrowed: PhantomData<&'a [u8]>,
 }
 
 impl<'a> ArrayRef<'a> {
     /// The elements of `slice`, row by row.
-    pub fn new<T: Element>(slice: &'a [T]) -> Self {
+    pub fn new<T: ArrayElement>(slice: &'a [T]) -> Self {
         Self {
             address: slice.as_ptr() as u64,
             elements: slice.len(),
-            ty: T::TYPE,
+            layout: T::layout(),
             borrowed: PhantomData,
         }
     }
@@ -79,19 +87,118 @@ impl<'a> ArrayRef<'a> {
 pub struct ArrayMut<'a> {
     pub(crate) address: u64,
     pub(crate) elements: usize,
-    pub(crate) ty: Type,
+    pub(crate) layout: Layout<'a>,
     borrowed: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> ArrayMut<'a> {
     /// The elements of `slice`, row by row.
-    pub fn new<T: Element>(slice: &'a mut [T]) -> Self {
+    pub fn new<T: ArrayElement>(slice: &'a mut [T]) -> Self {
         Self {
             address: slice.as_mut_ptr() as u64,
             elements: slice.len(),
-            ty: T::TYPE,
+            layout: T::layout(),
             borrowed: PhantomData,
         }
+    }
+}
+
+/// Records whose layout is known at run time only, in memory that is aligned for every field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Records {
+    words: Vec<u64>,
+    elements: usize,
+    layout: RecordLayout,
+}
+
+impl Records {
+    /// `elements` records of zeros; `None` when there is no memory for them, or when a field does not lie inside of its record at a
+    /// multiple of its size.
+    pub fn zeros(layout: RecordLayout, elements: usize) -> Option<Self> {
+        let lies_well = |field: &FieldLayout| {
+            let size = field.ty.bytes() as usize;
+            let end = field.offset.checked_add(size);
+            field.offset.is_multiple_of(size)
+                && layout.bytes().is_multiple_of(size)
+                && end.is_some_and(|end| end <= layout.bytes())
+        };
+        if !layout.fields().iter().all(lies_well) {
+            return None;
+        }
+        let count = elements.checked_mul(layout.bytes())?.div_ceil(8);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).ok()?;
+        words.resize(count, 0);
+        Some(Self {
+            words,
+            elements,
+            layout,
+        })
+    }
+
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.elements
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.elements == 0
+    }
+
+    /// How they lie in memory.
+    pub fn layout(&self) -> &RecordLayout {
+        &self.layout
+    }
+
+    /// The value of the field at `offset` of record `index`; zero when there is no such thing.
+    pub fn get(&self, index: usize, field: &FieldLayout) -> Value {
+        let at = self.position(index, field);
+        let word = self.words.get(at / 8).copied().unwrap_or(0);
+        Value::from_bits(field.ty, truth(field.ty, word >> (at % 8 * 8)))
+    }
+
+    /// Sets the field at `offset` of record `index`, if there is one.
+    pub fn set(&mut self, index: usize, field: &FieldLayout, value: Value) {
+        let at = self.position(index, field);
+        let shift = at % 8 * 8;
+        let mask = u64::MAX >> (64 - 8 * field.ty.bytes()) << shift;
+        if let Some(word) = self.words.get_mut(at / 8) {
+            *word = *word & !mask | (value.bits() << shift) & mask;
+        }
+    }
+
+    fn position(&self, index: usize, field: &FieldLayout) -> usize {
+        let record = index.saturating_mul(self.layout.bytes());
+        record.saturating_add(field.offset)
+    }
+
+    /// The argument for a parameter that the kernel does not write.
+    pub fn as_array(&self) -> ArrayRef<'_> {
+        ArrayRef {
+            address: self.words.as_ptr() as u64,
+            elements: self.elements,
+            layout: Layout::Record(&self.layout),
+            borrowed: PhantomData,
+        }
+    }
+
+    /// The argument for a parameter that the kernel writes.
+    pub fn as_array_mut(&mut self) -> ArrayMut<'_> {
+        ArrayMut {
+            address: self.words.as_mut_ptr() as u64,
+            elements: self.elements,
+            layout: Layout::Record(&self.layout),
+            borrowed: PhantomData,
+        }
+    }
+}
+
+/// Any byte but zero is a `bool` that is true.
+fn truth(ty: Type, bits: u64) -> u64 {
+    match ty {
+        Type::Bool => u64::from(bits & 0xff != 0),
+        _ => bits,
     }
 }
 

@@ -4,7 +4,9 @@ use crate::CompileError;
 use crate::argument::Argument;
 use crate::compiled::{Compiled, Inner};
 use crate::facts::{self, Checks, for_each_affine, has_known_domain};
+use crate::record::{ElementType, RecordLayout};
 use crate::site::{Site, SiteKind};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
@@ -69,14 +71,14 @@ pub struct Outcome {
 }
 
 /// What an argument is or should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// A scalar of this type.
     Scalar(Type),
-    /// An array of this element type that is only read.
-    Read(Type),
-    /// An array of this element type that is written.
-    Write(Type),
+    /// An array of such elements that is only read.
+    Read(ElementType),
+    /// An array of such elements that is written.
+    Write(ElementType),
 }
 
 impl fmt::Display for ArgumentKind {
@@ -139,13 +141,21 @@ pub(crate) struct ArgumentFacts {
 impl ArgumentFacts {
     pub(crate) fn of(kernel: &Kernel) -> Self {
         let written = written_arrays(kernel);
+        let array = |is_written: bool, element: ElementType| match is_written {
+            true => ArgumentKind::Write(element),
+            false => ArgumentKind::Read(element),
+        };
         let kind = |param: &Parameter| match *param {
             Parameter::Scalar(scalar) => ArgumentKind::Scalar(kernel.scalars[scalar].ty),
-            Parameter::Array(array) if written.contains(&array) => {
-                ArgumentKind::Write(kernel.arrays[array].element)
+            Parameter::Array(it) => array(written.contains(&it), kernel.arrays[it].element.into()),
+            Parameter::Record(record) => {
+                let mut fields = kernel.records[record].fields.iter();
+                let is_written = fields.any(|field| written.contains(field));
+                array(
+                    is_written,
+                    ElementType::Record(RecordLayout::of(kernel, record)),
+                )
             }
-            Parameter::Array(array) => ArgumentKind::Read(kernel.arrays[array].element),
-            Parameter::Record(_) => ArgumentKind::Read(Type::U8),
         };
         Self {
             kinds: kernel.passed_params().map(|it| kind(&it)).collect(),
@@ -205,7 +215,7 @@ enum Bound {
     Array {
         address: u64,
         elements: usize,
-        ty: Type,
+        element_bytes: usize,
     },
 }
 
@@ -216,12 +226,12 @@ impl Bound {
             Argument::Read(array) => Self::Array {
                 address: array.address,
                 elements: array.elements,
-                ty: array.ty,
+                element_bytes: array.layout.bytes(),
             },
             Argument::Write(array) => Self::Array {
                 address: array.address,
                 elements: array.elements,
-                ty: array.ty,
+                element_bytes: array.layout.bytes(),
             },
         }
     }
@@ -259,12 +269,11 @@ impl Inner {
             });
         }
         for (position, (expected, argument)) in kinds.iter().zip(arguments).enumerate() {
-            let found = kind_of(argument);
-            if *expected != found {
+            if !is_of_kind(argument, expected) {
                 return Err(CallError::Mismatch {
                     parameter: self.parameter_name(position),
-                    expected: *expected,
-                    found,
+                    expected: expected.clone(),
+                    found: kind_of(argument),
                 });
             }
         }
@@ -340,7 +349,13 @@ impl Inner {
             position.map_or(0, |position| values[position])
         };
         for (param, argument) in self.kernel.params.iter().zip(arguments) {
-            if let (Parameter::Array(array), Bound::Array { elements, .. }) = (param, argument) {
+            let array = match param {
+                Parameter::Scalar(_) => None,
+                Parameter::Array(array) => Some(array),
+                // All fields have the extents of the records.
+                Parameter::Record(record) => self.kernel.records[*record].fields.first(),
+            };
+            if let (Some(array), Bound::Array { elements, .. }) = (array, argument) {
                 self.check_length(*array, *elements, &value_of)?;
             }
         }
@@ -389,11 +404,18 @@ impl Inner {
             Ok(())
         } else {
             Err(CallError::Length {
-                array: self.kernel.arrays[array].name.clone(),
+                array: self.known_name(array),
                 extents,
                 found,
             })
         }
+    }
+
+    /// What the caller knows the array by: a field by its record.
+    fn known_name(&self, array: ArrayId) -> String {
+        let array = &self.kernel.arrays[array];
+        let record = array.field.map(|it| &self.kernel.records[it.record].name);
+        record.unwrap_or(&array.name).clone()
     }
 
     /// The extents of `array` and the number of its elements.
@@ -416,22 +438,28 @@ impl Inner {
 
     fn protected(&self, arguments: &[Bound], checks: Checks) -> Vec<Region> {
         let copied = self.facts.copied_before_run(&self.kernel, checks);
-        let region = |array: ArrayId| {
-            let param = Parameter::Array(array);
-            let position = self.kernel.params.iter().position(|it| *it == param)?;
-            match *arguments.get(position)? {
-                Bound::Array {
-                    address,
-                    elements,
-                    ty,
-                } => Some(Region {
-                    address: address as *mut u8,
-                    bytes: elements * ty.bytes() as usize,
-                }),
-                Bound::Scalar(_) => None,
-            }
+        let param = |array: ArrayId| match self.kernel.arrays[array].field {
+            Some(field) => Parameter::Record(field.record),
+            None => Parameter::Array(array),
         };
-        copied.into_iter().filter_map(region).collect()
+        let position = |array: ArrayId| {
+            let param = param(array);
+            self.kernel.params.iter().position(|it| *it == param)
+        };
+        // Several fields of one record are one region.
+        let positions: BTreeSet<_> = copied.into_iter().filter_map(position).collect();
+        let region = |position: usize| match *arguments.get(position)? {
+            Bound::Array {
+                address,
+                elements,
+                element_bytes,
+            } => Some(Region {
+                address: address as *mut u8,
+                bytes: elements * element_bytes,
+            }),
+            Bound::Scalar(_) => None,
+        };
+        positions.into_iter().filter_map(region).collect()
     }
 
     fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
@@ -469,11 +497,20 @@ impl Inner {
     }
 }
 
+fn is_of_kind(argument: &Argument<'_>, kind: &ArgumentKind) -> bool {
+    match (argument, kind) {
+        (Argument::Scalar(value), ArgumentKind::Scalar(ty)) => value.ty() == *ty,
+        (Argument::Read(array), ArgumentKind::Read(element)) => array.layout.is(element),
+        (Argument::Write(array), ArgumentKind::Write(element)) => array.layout.is(element),
+        _ => false,
+    }
+}
+
 fn kind_of(argument: &Argument<'_>) -> ArgumentKind {
     match argument {
         Argument::Scalar(value) => ArgumentKind::Scalar(value.ty()),
-        Argument::Read(array) => ArgumentKind::Read(array.ty),
-        Argument::Write(array) => ArgumentKind::Write(array.ty),
+        Argument::Read(array) => ArgumentKind::Read(array.layout.element_type()),
+        Argument::Write(array) => ArgumentKind::Write(array.layout.element_type()),
     }
 }
 

@@ -70,9 +70,6 @@ impl Drop for Code {
 /// # Errors
 /// A strategy that the runtime does not know, or a processor that code cannot be made for.
 pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, CompileError> {
-    if !kernel.records.is_empty() {
-        return Err(CompileError::Records);
-    }
     let facts = Facts::of(kernel);
     let proved = Code::make(kernel, &facts, Checks::Computed, options)?;
     Ok(Compiled(Arc::new(Inner {

@@ -12,8 +12,6 @@ pub enum CompileError {
         /// The names that there are.
         known: Vec<&'static str>,
     },
-    /// Code for records is not made yet.
-    Records,
     /// No code can be made for this processor.
     Processor(String),
     /// The code generator failed on a kernel that it should have taken.
@@ -28,7 +26,6 @@ impl fmt::Display for CompileError {
                 "there is no strategy `{name}`; there are auto, {}",
                 known.join(", ")
             ),
-            Self::Records => f.write_str("code for arrays of records is not made yet"),
             Self::Processor(why) => write!(f, "no code can be made for this processor: {why}"),
             Self::Internal(why) => write!(f, "the code generator failed: {why}"),
         }

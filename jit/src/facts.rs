@@ -114,6 +114,8 @@ pub(crate) fn sizes(kernel: &Kernel) -> BTreeSet<ScalarId> {
 pub(crate) struct Facts {
     written: BTreeSet<ArrayId>,
     storage: LocalStorage,
+    /// The private buffers that may be fields of records themselves, since what they are merged into is one.
+    strided: BTreeSet<ArrayId>,
     /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
     affine_updates_count: bool,
     guard: Guard,
@@ -152,7 +154,13 @@ impl Facts {
             affine_updates_count,
             guard: guard(kernel, &storage),
             storage,
+            strided: strided(kernel),
         }
+    }
+
+    /// Whether the distance of the elements of `buffer` is only known when it is handed over.
+    pub(crate) fn is_strided(&self, buffer: ArrayId) -> bool {
+        self.strided.contains(&buffer)
     }
 
     /// Where the local arrays are.
@@ -196,6 +204,22 @@ fn is_scatter(node: &Node) -> bool {
     let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
     node.written_elements()
         .any(|access| access.subscripts.iter().any(is_computed))
+}
+
+fn strided(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let mut strided = BTreeSet::new();
+    // Outer foralls come first, so what their buffers are is known.
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::Forall(forall) = node {
+            for private in &forall.privates {
+                let is_field = kernel.arrays[private.target].field.is_some();
+                if is_field || strided.contains(&private.target) {
+                    strided.insert(private.buffer);
+                }
+            }
+        }
+    });
+    strided
 }
 
 /// Where the local arrays of a kernel are while it runs.

@@ -14,11 +14,13 @@ mod error;
 mod facts;
 mod isa;
 mod lower;
+mod record;
 mod site;
 
-pub use argument::{Argument, ArrayMut, ArrayRef, Element};
+pub use argument::{Argument, ArrayMut, ArrayRef, Element, Records};
 pub use call::{ArgumentKind, CallError, Outcome};
 pub use compiled::{Compiled, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;
+pub use record::{ArrayElement, ElementType, FieldLayout, Layout, RecordLayout};
 pub use strew_affine::interpret::{Fault, FaultKind};

@@ -85,7 +85,8 @@ pub type EntryFn = unsafe extern "C" fn(call: *mut Call) -> u32;
 /// Iterations `first..last` of a forall, in order: returns a [`Status`].
 ///
 /// `frame` holds the values that the body takes from outside of the loop; `privates` the addresses of this task's private buffers,
-/// in the order of [`ForallCall::privates`]. They may be the targets themselves when only one task runs.
+/// in the order of [`ForallCall::privates`], and behind them, in that order again, the distances in bytes from one element of a
+/// buffer to the next. They may be the targets themselves when only one task runs.
 pub type ChunkFn = unsafe extern "C" fn(
     call: *mut Call,
     frame: *const u64,
@@ -105,6 +106,8 @@ pub struct PrivateCall {
     pub target: *mut u8,
     /// Its number of elements.
     pub elements: u64,
+    /// The distance in bytes from one element of the target to the next. Elements of buffers follow each other.
+    pub target_stride: u64,
     /// The bits of the identity that buffers start with, zero-extended.
     pub identity: u64,
     /// Combines.

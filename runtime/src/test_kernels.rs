@@ -140,6 +140,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: MergeFn, exact: u32) ->
     PrivateCall {
         target: target.as_mut_ptr().cast(),
         elements: target.len() as u64,
+        target_stride: size_of::<T>() as u64,
         identity,
         merge,
         element_bytes: size_of::<T>() as u32,

@@ -12,7 +12,8 @@ use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy,
+    ArgumentError, ArgumentKind, Bind, ElementType, Error, Kernel, Mode, Report, Sizes, StopToken,
+    Strategy,
 };
 
 /// The status of a process that Ctrl-C ended, as shells count it.
@@ -142,7 +143,9 @@ fn absent(kernel: &Kernel, inputs: &Inputs) -> Vec<ArgumentError> {
 fn arrays(kernel: &Kernel, inputs: &mut Inputs, sizes: &Sizes) -> Result<Arrays, Failure> {
     let mut arrays = Arrays::new();
     for (name, kind) in kernel.parameters() {
-        let (ArgumentKind::Read(ty) | ArgumentKind::Write(ty)) = kind else {
+        let (ArgumentKind::Read(ElementType::Plain(ty))
+        | ArgumentKind::Write(ElementType::Plain(ty))) = kind
+        else {
             continue;
         };
         let array = match (inputs.take(&name, ty, sizes)?, kind) {

@@ -115,8 +115,11 @@ trait ElementType {
 
 impl ElementType for ArgumentKind {
     fn element_type(&self) -> strew::Type {
-        match *self {
-            Self::Scalar(ty) | Self::Read(ty) | Self::Write(ty) => ty,
+        match self {
+            Self::Scalar(ty)
+            | Self::Read(strew::ElementType::Plain(ty))
+            | Self::Write(strew::ElementType::Plain(ty)) => *ty,
+            other => panic!("{other} takes records"),
         }
     }
 }

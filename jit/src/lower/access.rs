@@ -1,7 +1,7 @@
 //! Array elements: addresses, range checks, faults.
 
 use super::convert::{clif_type, extend};
-use super::function::{ArrayValue, Binding, FunctionLowering, offset};
+use super::function::{ArrayValue, Binding, FunctionLowering, Stride, offset};
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
@@ -24,6 +24,16 @@ struct Index {
     constant: i64,
     ty: Type,
     proved: bool,
+}
+
+/// The bytes from an element's address to the one that lies `constant` elements behind it, with the offset of the array.
+fn displacement(array: &ArrayValue, constant: i64) -> Option<i32> {
+    let distance = match array.stride {
+        Stride::Fixed(bytes) => constant.checked_mul(i64::from(bytes))?,
+        Stride::Given(_) if constant == 0 => 0,
+        Stride::Given(_) => return None,
+    };
+    i32::try_from(distance.checked_add(i64::from(array.offset))?).ok()
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -98,8 +108,7 @@ impl FunctionLowering<'_, '_, '_> {
                 self.check(access, index, *extent);
             }
         }
-        let bytes = self.program.kernel.arrays[access.array].element.bytes();
-        let (address, displacement) = self.address(&array, &indices, bytes);
+        let (address, displacement) = self.address(&array, &indices);
         let flags = MemFlagsData::trusted().with_alias_region(Some(array.region));
         Element {
             address,
@@ -108,8 +117,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The address by Horner's rule over the extents; the last subscript's constant becomes a displacement, which costs nothing.
-    fn address(&mut self, array: &ArrayValue, indices: &[Index], bytes: u32) -> (Value, i32) {
+    /// The address by Horner's rule over the extents; what is constant becomes a displacement, which costs nothing.
+    fn address(&mut self, array: &ArrayValue, indices: &[Index]) -> (Value, i32) {
         let Some((last, outer)) = indices.split_last() else {
             return (array.address, 0);
         };
@@ -120,15 +129,16 @@ impl FunctionLowering<'_, '_, '_> {
             row = Some(self.builder.ins().imul(position, *extent));
         }
         let index = self.add_to(row, last.value);
-        let address = self.displaced(array.address, index, bytes);
-        let distance = last.constant.checked_mul(i64::from(bytes));
-        match distance.and_then(|distance| i32::try_from(distance).ok()) {
-            Some(displacement) => (address, displacement),
-            None => {
-                let index = self.builder.ins().iadd_imm_s(index, last.constant);
-                (self.displaced(array.address, index, bytes), 0)
-            }
+        if let Some(displacement) = displacement(array, last.constant) {
+            return (self.displaced(array, index), displacement);
         }
+        let index = self.builder.ins().iadd_imm_s(index, last.constant);
+        let address = self.displaced(array, index);
+        let address = self
+            .builder
+            .ins()
+            .iadd_imm_s(address, i64::from(array.offset));
+        (address, 0)
     }
 
     fn add_to(&mut self, row: Option<Value>, index: Value) -> Value {
@@ -138,10 +148,16 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    fn displaced(&mut self, address: Value, index: Value, bytes: u32) -> Value {
-        let shift = i64::from(bytes.trailing_zeros());
-        let distance = self.builder.ins().ishl_imm_u(index, shift);
-        self.builder.ins().iadd(address, distance)
+    fn displaced(&mut self, array: &ArrayValue, index: Value) -> Value {
+        let ins = self.builder.ins();
+        let distance = match array.stride {
+            Stride::Fixed(bytes) if bytes.is_power_of_two() => {
+                ins.ishl_imm_u(index, i64::from(bytes.trailing_zeros()))
+            }
+            Stride::Fixed(bytes) => ins.imul_imm_s(index, i64::from(bytes)),
+            Stride::Given(bytes) => ins.imul(index, bytes),
+        };
+        self.builder.ins().iadd(array.address, distance)
     }
 
     /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check

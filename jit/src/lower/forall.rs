@@ -1,7 +1,7 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
 use super::convert::clif_type;
-use super::function::{Binding, FunctionLowering, argument_flags, offset};
+use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::signature;
 use crate::CompileError;
@@ -71,7 +71,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             values.push(self.local(*local));
         }
         for buffer in &captured.arrays {
-            values.extend(self.arrays.get(*buffer).map(|array| array.address));
+            let array = self.arrays.get(*buffer);
+            values.extend(array.map(|array| array.address));
+            if let Some(Stride::Given(stride)) = array.map(|array| array.stride) {
+                values.push(stride);
+            }
         }
         let frame = self.stack(values.len().max(1) * SLOT);
         for (position, value) in values.into_iter().enumerate() {
@@ -106,7 +110,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let merge = self.program.merge(&private.combiner, ty)?;
             let at = position * size_of::<PrivateCall>();
             if let Some(target) = self.arrays.get(private.target).cloned() {
-                self.store_at(table, at + offset_of!(PrivateCall, target), target.address);
+                let address = self
+                    .builder
+                    .ins()
+                    .iadd_imm_s(target.address, i64::from(target.offset));
+                self.store_at(table, at + offset_of!(PrivateCall, target), address);
+                let stride = match target.stride {
+                    Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
+                    Stride::Given(stride) => stride,
+                };
+                self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
                 let elements = self.elements(&target.extents);
                 self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
             }
@@ -215,7 +228,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.read_frame(frame, &outlined.captured);
         for (position, private) in outlined.forall.privates.iter().enumerate() {
             let address = self.read(types::I64, privates, position);
-            self.bind_array(private.buffer, address);
+            if self.program.facts.is_strided(private.buffer) {
+                let behind = outlined.forall.privates.len() + position;
+                let stride = self.read(types::I64, privates, behind);
+                self.bind_strided(private.buffer, address, 0, Stride::Given(stride));
+            } else {
+                self.bind_array(private.buffer, address);
+            }
         }
         self.loops.clone_from(&outlined.loops);
         let counted = Counted {
@@ -251,7 +270,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         for buffer in &captured.arrays {
             let address = self.read(types::I64, frame, next());
-            self.bind_array(*buffer, address);
+            if self.program.facts.is_strided(*buffer) {
+                let stride = self.read(types::I64, frame, next());
+                self.bind_strided(*buffer, address, 0, Stride::Given(stride));
+            } else {
+                self.bind_array(*buffer, address);
+            }
         }
     }
 }

@@ -45,10 +45,21 @@ pub(super) enum Binding {
     Mutable(Variable),
 }
 
+/// The distance in bytes from one element of an array to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stride {
+    Fixed(u32),
+    /// Of a buffer that may be a field of a record itself.
+    Given(Value),
+}
+
 /// An array while its function runs.
 #[derive(Clone, Debug)]
 pub(super) struct ArrayValue {
     pub(super) address: Value,
+    /// Bytes from `address` to the first element.
+    pub(super) offset: u32,
+    pub(super) stride: Stride,
     /// One for each dimension, as `i64`.
     pub(super) extents: Vec<Value>,
     /// Accesses of different arrays never meet.
@@ -115,18 +126,40 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             }
         }
         for (position, param) in kernel.params.iter().enumerate() {
-            if let Parameter::Array(array) = *param {
-                let base =
-                    self.builder
-                        .ins()
-                        .load(types::I64, argument_flags(), slots, address(position));
-                self.bind_array(array, base);
+            let arrays = match param {
+                Parameter::Scalar(_) => continue,
+                Parameter::Array(array) => std::slice::from_ref(array),
+                Parameter::Record(record) => &kernel.records[*record].fields,
+            };
+            let base =
+                self.builder
+                    .ins()
+                    .load(types::I64, argument_flags(), slots, address(position));
+            for array in arrays {
+                self.bind_array(*array, base);
             }
         }
     }
 
-    /// Makes `array` known at `address`; its extents are computed from the scalar parameters.
+    /// Makes `array` known at `address`, of a field that of its record; its extents are computed from the scalar parameters.
     pub(super) fn bind_array(&mut self, array: ArrayId, address: Value) {
+        let kernel = self.program.kernel;
+        let declared = &kernel.arrays[array];
+        let (offset, stride) = match declared.field {
+            Some(field) => (field.offset, kernel.records[field.record].bytes),
+            None => (0, declared.element.bytes()),
+        };
+        self.bind_strided(array, address, offset, Stride::Fixed(stride));
+    }
+
+    /// The same for an array whose elements lie so far apart.
+    pub(super) fn bind_strided(
+        &mut self,
+        array: ArrayId,
+        address: Value,
+        offset: u32,
+        stride: Stride,
+    ) {
         let declared = &self.program.kernel.arrays[array];
         let region = self.builder.func.dfg.alias_regions.insert(AliasRegionData {
             user_id: array.into_raw().into_u32(),
@@ -141,6 +174,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             array,
             ArrayValue {
                 address,
+                offset,
+                stride,
                 extents,
                 region,
             },

@@ -5,8 +5,8 @@ use strew_affine::interpret::{self, ForallOrder, interpret};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{Type, Value, text};
 use strew_jit::{
-    Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, Options, Target,
-    compile,
+    Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, ElementType,
+    FieldLayout, Options, Records, Target, compile,
 };
 use strew_runtime::{Runtime, Settings};
 
@@ -115,6 +115,7 @@ impl Cells {
 pub(crate) enum Given {
     Scalar(Value),
     Array(Cells),
+    Records(Records),
 }
 
 impl Given {
@@ -122,12 +123,13 @@ impl Given {
         match self {
             Self::Scalar(value) => Self::Scalar(*value),
             Self::Array(cells) => Self::Array(cells.fenced()),
+            Self::Records(records) => Self::Records(records.clone()),
         }
     }
 
     fn unfenced(self) -> Option<Self> {
         match self {
-            Self::Scalar(_) => Some(self),
+            Self::Scalar(_) | Self::Records(_) => Some(self),
             Self::Array(cells) => cells.unfenced().map(Self::Array),
         }
     }
@@ -136,8 +138,42 @@ impl Given {
         match self {
             Self::Scalar(value) => Argument::Scalar(*value),
             Self::Array(cells) => cells.argument(kind),
+            Self::Records(records) => match kind {
+                ArgumentKind::Write(_) => Argument::Write(records.as_array_mut()),
+                _ => Argument::Read(records.as_array()),
+            },
         }
     }
+}
+
+/// The values of every field of `records`, in the order of their offsets.
+fn fields(records: &Records) -> Vec<Vec<Value>> {
+    let of = |field| (0..records.len()).map(move |index| records.get(index, field));
+    let fields = records.layout().fields();
+    fields.iter().map(|field| of(field).collect()).collect()
+}
+
+/// `elements` records for the first parameter of `kernel` that takes some, with `value` for every field.
+pub(crate) fn records(
+    kernel: &Verified,
+    elements: usize,
+    mut value: impl FnMut(&FieldLayout, usize) -> Value,
+) -> Given {
+    let code = compile(kernel, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let layout = code.argument_kinds().iter().find_map(|kind| match kind {
+        ArgumentKind::Read(ElementType::Record(layout))
+        | ArgumentKind::Write(ElementType::Record(layout)) => Some(layout.clone()),
+        _ => None,
+    });
+    let layout = layout.unwrap_or_else(|| panic!("no parameter takes records"));
+    let records = Records::zeros(layout.clone(), elements);
+    let mut records = records.unwrap_or_else(|| panic!("no memory for records"));
+    for index in 0..elements {
+        for field in layout.fields() {
+            records.set(index, field, value(field, index));
+        }
+    }
+    Given::Records(records)
 }
 
 pub(crate) fn scalar<T: Element>(value: T) -> Given {
@@ -161,12 +197,14 @@ pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder
     let argument = |it: &Given| match it {
         Given::Scalar(value) => interpret::Argument::Scalar(*value),
         Given::Array(cells) => interpret::Argument::Array(cells.values()),
+        Given::Records(records) => interpret::Argument::Record(fields(records)),
     };
     let mut arguments: Vec<_> = given.iter().map(argument).collect();
     let outcome = interpret(kernel, &mut arguments, FUEL, order);
-    let arrays = arguments.into_iter().filter_map(|it| match it {
-        interpret::Argument::Array(cells) => Some(cells),
-        interpret::Argument::Scalar(_) | interpret::Argument::Record(_) => None,
+    let arrays = arguments.into_iter().flat_map(|it| match it {
+        interpret::Argument::Array(cells) => vec![cells],
+        interpret::Argument::Record(fields) => fields,
+        interpret::Argument::Scalar(_) => vec![],
     });
     match outcome {
         Ok(result) => Ok(arrays.chain(result.map(|it| vec![it])).collect()),
@@ -203,9 +241,10 @@ pub(crate) fn executed(
     }
     match outcome {
         Ok(outcome) => {
-            let arrays = given.iter().filter_map(|it| match it {
-                Given::Array(cells) => Some(cells.values()),
-                Given::Scalar(_) => None,
+            let arrays = given.iter().flat_map(|it| match it {
+                Given::Array(cells) => vec![cells.values()],
+                Given::Records(records) => fields(records),
+                Given::Scalar(_) => vec![],
             });
             let result = outcome.returned.map(|it| vec![it]);
             Ok(arrays.chain(result).collect())

@@ -4,6 +4,7 @@ mod combiners;
 mod common;
 mod local_arrays;
 mod random;
+mod records;
 mod soundness;
 
 use common::{Cells, Given, array, check, kernel, scalar};

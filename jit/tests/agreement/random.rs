@@ -3,9 +3,12 @@
 //!
 //! `STREW_RANDOM_KERNELS` sets how many are drawn.
 
-use crate::common::{BEYOND, Cells, ENDLESS, Given, Outcome, executed, interpreted, kernel, same};
+use crate::common::{
+    BEYOND, Cells, ENDLESS, Given, Outcome, executed, interpreted, kernel, records, same,
+};
 use std::fmt::Write as _;
 use strew_affine::interpret::ForallOrder;
+use strew_affine::verify::Verified;
 use strew_affine::{Function, Type, Value};
 use strew_jit::{Options, Target, compile};
 use strew_runtime::{Choice, Mode, Settings};
@@ -67,6 +70,17 @@ const LOCAL_TYPES: [&str; 9] = [
 
 const TYPES: [&str; 8] = ["i64", "i32", "u8", "u64", "i16", "f64", "f32", "i32"];
 
+/// The fields of a record parameter: names, element types, extents.
+const FIELDS: [(&str, &str, &[&str]); 4] = [
+    ("p.x", "f64", &["n"]),
+    ("p.k", "i32", &["n"]),
+    ("p.on", "bool", &["n"]),
+    ("p.h", "i64", &["n"]),
+];
+
+/// The record parameter.
+const RECORD: &str = "p: record(24) { x: f64 @ 0, k: i32 @ 8, on: bool @ 12, h: i64 @ 16 }[n]";
+
 /// Extents of local arrays.
 const LOCAL_EXTENTS: [&[&str]; 7] = [
     &["3"],
@@ -99,14 +113,20 @@ impl Writer {
             ty,
             extents,
         });
+        let fields = FIELDS.map(|(name, ty, extents)| ArrayName {
+            name: name.to_owned(),
+            ty,
+            extents,
+        });
+        let known = [&arrays[..], &fields].concat();
         let mut writer = Self {
             dice: Dice(seed | 1),
             text: String::new(),
             names: 0,
             iters: Vec::new(),
             locals: Vec::new(),
-            readable: arrays.to_vec(),
-            writable: arrays.to_vec(),
+            readable: known.clone(),
+            writable: known,
         };
         writer.text = "kernel @k(n: i64, m: i32, far: i64, h: u64, w: u8".to_owned();
         for ArrayName { name, ty, extents } in arrays {
@@ -119,7 +139,7 @@ impl Writer {
         } else {
             String::new()
         };
-        writer.line(&format!("){arrow} {{"));
+        writer.line(&format!(", {RECORD}){arrow} {{"));
         for _ in 0..1 + writer.dice.below(3) {
             writer.statement(3);
         }
@@ -511,7 +531,7 @@ impl Writer {
 }
 
 /// Arguments for [`Writer::kernel`].
-fn arguments(dice: &mut Dice) -> Vec<Given> {
+fn arguments(kernel: &Verified, dice: &mut Dice) -> Vec<Given> {
     let n = dice.pick(&[0_i64, 1, 3, 6, 6, 11]);
     let m = dice.pick(&[-1_i64, 0, 1, 2, 5, 5]);
     let far = dice.pick(&[1_i64 << 40, i64::MAX, i64::MIN, -5, 2]);
@@ -539,6 +559,10 @@ fn arguments(dice: &mut Dice) -> Vec<Given> {
         let cells: Vec<_> = (0..elements).map(cell).collect();
         given.push(Given::Array(Cells::of(ty, &cells)));
     }
+    given.push(records(kernel, n as usize, |field, _| {
+        let number = Value::integer(Type::I64, dice.below(12) as i128 - 3);
+        strew_affine::evaluate::convert(field.ty, number)
+    }));
     given
 }
 
@@ -561,7 +585,7 @@ fn settings() -> Vec<Settings> {
 fn is_refused(given: &[Given], found: &Outcome) -> bool {
     let beyond = |it: &Given| match it {
         Given::Scalar(value) => value.as_integer() > Some(i64::MAX.into()),
-        Given::Array(_) => false,
+        Given::Array(_) | Given::Records(_) => false,
     };
     given.iter().any(beyond) && matches!(found, Err((words, _)) if words == BEYOND)
 }
@@ -582,7 +606,7 @@ fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
     });
     let mut dice = Dice(seed.rotate_left(17) | 1);
     for round in 0..6 {
-        let given = arguments(&mut dice);
+        let given = arguments(&kernel, &mut dice);
         let expected = interpreted(&kernel, &given, ForallOrder::Forward);
         match &expected {
             Ok(_) => count.finished += 1,

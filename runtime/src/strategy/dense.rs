@@ -1,6 +1,6 @@
 use super::fill::fill;
 use super::merge::Column;
-use super::{Job, Ran, Shape, Strategy, bytes};
+use super::{Job, Ran, Shape, Strategy, bytes, distance};
 use crate::abi::PrivateCall;
 use crate::arena::ALIGNMENT;
 use crate::chunks::{Chunks, part};
@@ -146,21 +146,23 @@ impl<'j> Buffers<'j> {
         })
     }
 
-    /// Writes the identity to all buffers of `group`, on the thread that is going to use them, and returns their addresses.
+    /// Writes the identity to all buffers of `group`, on the thread that is going to use them, and returns their addresses and
+    /// the distances between their elements.
     ///
     /// # Safety
     /// Nobody else touches the buffers of this group meanwhile.
     unsafe fn fill(&self, group: usize) -> SmallVec<[*mut u8; 8]> {
         let base = self.loan.address().wrapping_add(group * self.stride);
         let buffers = self.privates.iter().zip(&self.offsets);
-        buffers
-            .map(|(private, offset)| {
-                let buffer = base.wrapping_add(*offset);
-                // SAFETY: `take` made room for the elements of every private of every group.
-                unsafe { fill(buffer, private) };
-                buffer
-            })
-            .collect()
+        let strides = self.privates.iter();
+        let strides = strides.map(|private| distance(u64::from(private.element_bytes)));
+        let addresses = buffers.map(|(private, offset)| {
+            let buffer = base.wrapping_add(*offset);
+            // SAFETY: `take` made room for the elements of every private of every group.
+            unsafe { fill(buffer, private) };
+            buffer
+        });
+        addresses.chain(strides).collect()
     }
 
     /// Merges all groups into the targets.

@@ -40,6 +40,7 @@ mod tests {
         let private = PrivateCall {
             target: std::ptr::null_mut(),
             elements: 4,
+            target_stride: size_of::<T>() as u64,
             identity: bits,
             merge: no_merge,
             element_bytes: size_of::<T>() as u32,

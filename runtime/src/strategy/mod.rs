@@ -97,6 +97,11 @@ impl Shape {
     }
 }
 
+/// A distance in the form in which bodies take it, behind the addresses of their buffers.
+fn distance(bytes: u64) -> *mut u8 {
+    std::ptr::without_provenance_mut(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
 fn bytes(private: &PrivateCall) -> u64 {
     private
         .elements

@@ -1,4 +1,5 @@
-use super::{Job, Ran, Shape, Strategy, bytes};
+use super::{Job, Ran, Shape, Strategy, distance};
+use crate::abi::PrivateCall;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::snapshot::{Region, Snapshot};
@@ -25,8 +26,12 @@ impl Strategy for Serial {
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
         let prepared = Instant::now();
-        let targets: SmallVec<[*mut u8; 8]> =
-            job.privates.iter().map(|private| private.target).collect();
+        let targets = job.privates.iter().map(|private| private.target);
+        let strides = job
+            .privates
+            .iter()
+            .map(|private| distance(private.target_stride));
+        let targets: SmallVec<[*mut u8; 8]> = targets.chain(strides).collect();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
@@ -46,6 +51,17 @@ impl Strategy for Serial {
     }
 }
 
+/// The bytes from the first element of the target to the end of its last.
+fn span(private: &PrivateCall) -> u64 {
+    match private.elements.checked_sub(1) {
+        None => 0,
+        Some(steps) => {
+            let distance = steps.saturating_mul(private.target_stride);
+            distance.saturating_add(u64::from(private.element_bytes))
+        }
+    }
+}
+
 /// What has to be put back after a failure, if nobody else does.
 fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
     let unguarded = job.forall.guarded == 0;
@@ -53,7 +69,7 @@ fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
     privates.iter().map(|private| Region {
         address: private.target,
         // A target lies in memory, so its size fits.
-        bytes: usize::try_from(bytes(private)).unwrap_or(usize::MAX),
+        bytes: usize::try_from(span(private)).unwrap_or(usize::MAX),
     })
 }
 
