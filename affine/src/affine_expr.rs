@@ -80,7 +80,8 @@ impl From<ScalarId> for AffineExpr {
 }
 
 impl AffineExpr {
-    fn from_factor(factor: Factor) -> Self {
+    /// The expression that is just `factor`.
+    pub fn from_factor(factor: Factor) -> Self {
         Self {
             terms: vec![Term {
                 factors: vec![factor],

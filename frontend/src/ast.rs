@@ -1,6 +1,6 @@
 //! The syntax tree: C as it was written, with spans and without types.
 //!
-//! Name resolution fills in which declaration a name means and numbers the loops; nothing else changes the tree after the
+//! Name resolution fills in which declaration a name means; nothing else changes the tree after the
 //! parser made it.
 
 use crate::flow::Flow;
@@ -12,10 +12,6 @@ use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Type, Value};
 /// Which declaration of its function a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeclarationId(pub(crate) usize);
-
-/// Which loop of its function a `for` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LoopId(pub(crate) usize);
 
 /// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -290,8 +286,6 @@ pub enum StatementKind {
 /// A `for` loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
-    /// Which loop it is, once names are resolved.
-    pub id: Option<LoopId>,
     /// The first part of the header.
     pub start: Start,
     /// The second part of the header.

@@ -21,6 +21,7 @@ mod lower;
 mod parse;
 mod preprocess;
 mod problem;
+mod raise;
 mod recognize;
 mod resolve;
 mod splice;
@@ -47,6 +48,8 @@ pub struct Lowered {
     pub pragmas: Vec<Pragma>,
     /// The labels of loops, in the order of the source.
     pub labels: Vec<(IterId, String)>,
+    /// What the parameters have to meet for the kernel to mean what the source means.
+    pub assumptions: Vec<strew_affine::Condition>,
 }
 
 /// A `#pragma strew` line.
@@ -67,7 +70,26 @@ pub struct Pragma {
 /// A `static` function that another function of the file calls is part of its callers and no kernel of its own.
 ///
 /// There are kernels only if none of the diagnostics is an error.
+///
+/// A kernel may assume something of its parameters, where that keeps a loop or a subscript affine which would not be for all
+/// parameters: that no sum in a machine integer wraps, for instance. For other parameters [`compile_exact`] makes the same
+/// kernels without assumptions.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
+    compile_with(source, false)
+}
+
+/// The same as [`compile`], for all parameters: what is affine only for some of them is computed as C computes it.
+pub fn compile_exact(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
+    compile_with(source, false)
+}
+
+/// The same as [`compile`], with assumptions.
+#[doc(hidden)]
+pub fn compile_assuming(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
+    compile_with(source, true)
+}
+
+fn compile_with(source: &str, assumes: bool) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let mut file = parse::parse(source, &mut diagnostics);
     let globals = resolve::globals(&mut file, &mut diagnostics);
@@ -83,7 +105,7 @@ pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
         if diagnostics.is_full() {
             break;
         }
-        kernels.push(lower::lower(kernel, &functions, &mut diagnostics));
+        kernels.push(lower::lower(kernel, &functions, assumes, &mut diagnostics));
     }
     if diagnostics.has_errors() {
         kernels.clear();

@@ -492,7 +492,6 @@ impl<'a> Session<'a> {
         end: usize,
     ) -> Statement {
         let kind = StatementKind::For(Box::new(For {
-            id: None,
             start,
             condition,
             step,

@@ -387,9 +387,9 @@ pub enum Unsupported {
 /// Why a `for` loop has no iterator in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncounted {
-    /// The header is not `for (i = first; i < end; i++)` or a close relative.
+    /// The condition does not compare a variable, to which every turn adds the same, with a bound.
     Header,
-    /// The iterator is assigned in the body.
+    /// The iterator is assigned in the body too.
     IteratorAssigned,
     /// What the bound is computed from changes in the loop.
     BoundChanges,
@@ -913,7 +913,7 @@ impl fmt::Display for Unsupported {
 impl fmt::Display for Uncounted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Header => "its header does not count up to a bound in constant steps",
+            Self::Header => "it does not count to a bound by the same amount in every turn",
             Self::IteratorAssigned => "its iterator is assigned in its body",
             Self::BoundChanges => "its bound changes while it runs",
             Self::MayWrap => "its iterator may wrap around before it reaches the bound",

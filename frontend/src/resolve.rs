@@ -1,25 +1,19 @@
-//! Which declaration every name means, and what happens to each declaration where.
-//!
-//! The walk gives every read and write of a name a number, its *time*, in the order of the source. A loop is a range of times, so
-//! that "is this assigned in that loop" is a search in a sorted list, and the whole takes linear time.
+//! Which declaration every name means, and which of the declared are assigned.
 
-mod alias;
 mod declare;
 mod scope;
 mod shape;
 
 use crate::ast::{
-    Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function,
-    LoopId, Name, Start, Statement, StatementKind,
+    Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function, Name,
+    Start, Statement, StatementKind,
 };
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::Problem;
 use crate::types::Position;
-use alias::Aliases;
 use scope::{Entry, Names, Tag};
 use shape::Shape;
 use std::collections::HashSet;
-use std::ops::Range;
 use std::rc::Rc;
 use strew_affine::{Span, Type, Value};
 
@@ -35,7 +29,6 @@ pub(crate) struct Symbols {
     /// How many statements and expressions contain each other, at most.
     pub(crate) depth: usize,
     declarations: Vec<Symbol>,
-    loops: Vec<Range<u32>>,
     /// The constant arrays outside of the function that it uses.
     globals: Vec<(DeclarationId, Rc<GlobalArray>)>,
 }
@@ -43,12 +36,8 @@ pub(crate) struct Symbols {
 /// What is known of one declaration.
 #[derive(Debug)]
 pub(crate) struct Symbol {
-    /// When it is assigned after its declaration; ascending.
-    writes: Vec<u32>,
-    /// When an element of it, or of what it may be another name for, is assigned; ascending.
-    element_writes: Vec<u32>,
-    /// Whether it is read anywhere but in loops that count with it.
-    pub(crate) read_outside_its_loops: bool,
+    /// Whether it is assigned after its declaration.
+    is_assigned: bool,
 }
 
 impl Symbols {
@@ -56,28 +45,15 @@ impl Symbols {
         self.declarations.len()
     }
 
-    pub(crate) fn symbol(&self, id: DeclarationId) -> &Symbol {
-        &self.declarations[id.0]
-    }
-
-    pub(crate) fn is_assigned(&self, id: DeclarationId) -> bool {
-        !self.symbol(id).writes.is_empty()
+    pub(crate) fn is_assigned(&self, DeclarationId(index): DeclarationId) -> bool {
+        self.declarations
+            .get(index)
+            .is_some_and(|it| it.is_assigned)
     }
 
     /// The constant arrays outside of the function that it uses.
     pub(crate) fn globals(&self) -> &[(DeclarationId, Rc<GlobalArray>)] {
         &self.globals
-    }
-
-    /// How often the header and the body of a loop assign it.
-    pub(crate) fn writes_in(&self, id: DeclarationId, within: LoopId) -> usize {
-        let range = &self.loops[within.0];
-        let count = |writes: &[u32]| {
-            let before = |time: u32| writes.partition_point(|write| *write < time);
-            before(range.end) - before(range.start)
-        };
-        let symbol = self.symbol(id);
-        count(&symbol.writes) + count(&symbol.element_writes)
     }
 }
 
@@ -114,12 +90,10 @@ pub(crate) fn resolve(
     let statements = function.body.iter().map(|it| it.depth).max();
     let Resolver {
         mut symbols,
-        aliases,
         deepest_expression,
         ..
     } = resolver;
     symbols.depth = deepest_expression + statements.unwrap_or_default();
-    aliases.share(&mut symbols.declarations);
     symbols
 }
 
@@ -133,18 +107,14 @@ struct Resolver<'d> {
     tags: Vec<Names<Tag>>,
     /// By declaration.
     shapes: Vec<Shape>,
-    aliases: Aliases,
     /// Not inside of `sizeof`.
     is_evaluated: bool,
-    /// The iterators of the loops around.
-    counting: Vec<DeclarationId>,
     /// By declaration: a local without an initial value that nothing was assigned to yet.
     unassigned: Vec<bool>,
     unknown: HashSet<String>,
     deepest_expression: usize,
     /// Whether the next statement is one that a `switch` selects.
     in_switch: bool,
-    time: u32,
     diagnostics: &'d mut Diagnostics,
 }
 
@@ -156,25 +126,17 @@ impl<'d> Resolver<'d> {
             scopes: vec![Names::default()],
             tags: vec![Names::default()],
             shapes: Vec::new(),
-            aliases: Aliases::default(),
             is_evaluated: true,
-            counting: Vec::new(),
             unassigned: Vec::new(),
             unknown: HashSet::new(),
             deepest_expression: 0,
             in_switch: false,
-            time: 0,
             diagnostics,
         }
     }
 }
 
 impl Resolver<'_> {
-    fn tick(&mut self) -> u32 {
-        self.time = self.time.saturating_add(1);
-        self.time
-    }
-
     fn scoped(&mut self, walk: impl FnOnce(&mut Self)) {
         self.scopes.push(Names::default());
         self.tags.push(Names::default());
@@ -191,11 +153,9 @@ impl Resolver<'_> {
 
     fn symbol(&mut self, shape: Shape, unassigned: bool) -> DeclarationId {
         let id = DeclarationId(self.symbols.declarations.len());
-        self.symbols.declarations.push(Symbol {
-            writes: Vec::new(),
-            element_writes: Vec::new(),
-            read_outside_its_loops: false,
-        });
+        self.symbols
+            .declarations
+            .push(Symbol { is_assigned: false });
         self.unassigned.push(unassigned);
         self.shapes.push(shape);
         id
@@ -211,16 +171,12 @@ impl Resolver<'_> {
         let shape = Shape::declared(base, declarator, !is_local);
         let is_scalar = matches!(shape, Shape::Scalar(_));
         let unassigned = is_local && is_scalar && declarator.initial.is_none();
-        let is_reference = shape.is_reference();
         self.declare(&mut declarator.name, shape, unassigned);
         let id = declarator.name.declaration;
         if let (Some(initial), Some(id)) = (&mut declarator.initial, id) {
             self.unassigned[id.0] = is_scalar;
             self.expression(initial);
             self.unassigned[id.0] = false;
-            if is_reference {
-                self.alias(id, initial);
-            }
         }
     }
 
@@ -302,12 +258,6 @@ impl Resolver<'_> {
             Start::Declaration(declaration) => self.declaration(declaration),
             Start::Expression(expr) => self.expression(expr),
         }
-        let id = LoopId(self.symbols.loops.len());
-        it.id = Some(id);
-        let start = self.tick();
-        self.symbols.loops.push(start..start);
-        let iterator = it.start.iterator().and_then(|name| name.declaration);
-        self.counting.extend(iterator);
         if let Some(condition) = &mut it.condition {
             self.expression(condition);
         }
@@ -315,11 +265,6 @@ impl Resolver<'_> {
         if let Some(step) = &mut it.step {
             self.expression(step);
         }
-        if iterator.is_some() {
-            self.counting.pop();
-        }
-        let end = self.tick();
-        self.symbols.loops[id.0] = start..end;
     }
 
     fn expression(&mut self, expr: &mut Expr) {
@@ -335,11 +280,8 @@ impl Resolver<'_> {
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
             ExprKind::Call(function, arguments) => {
                 self.symbols.calls.push(function.clone());
-                for argument in arguments.iter_mut() {
+                for argument in arguments {
                     self.expression(argument);
-                }
-                for argument in arguments.iter() {
-                    self.write_through(argument);
                 }
             }
             ExprKind::Braced(elements) => {
@@ -384,9 +326,6 @@ impl Resolver<'_> {
                 self.place(place, op.is_some());
                 self.expression(value);
                 self.write(place);
-                if let Some(id) = place.as_name().and_then(|name| name.declaration) {
-                    self.alias(id, value);
-                }
             }
             ExprKind::Step(_, place) => {
                 self.place(place, true);
@@ -443,12 +382,8 @@ impl Resolver<'_> {
         while let ExprKind::Member(base, _, false) = &variable.kind {
             variable = base;
         }
-        let Some(name) = variable.as_name() else {
-            return self.write_through(place);
-        };
-        if let Some(id) = name.declaration {
-            let time = self.tick();
-            self.symbols.declarations[id.0].writes.push(time);
+        if let Some(id) = variable.as_name().and_then(|name| name.declaration) {
+            self.symbols.declarations[id.0].is_assigned = true;
             self.unassigned[id.0] = false;
         }
     }
@@ -461,10 +396,6 @@ impl Resolver<'_> {
         };
         if !self.is_evaluated {
             return None;
-        }
-        self.tick();
-        if !self.counting.contains(&id) {
-            self.symbols.declarations[id.0].read_outside_its_loops = true;
         }
         if std::mem::take(&mut self.unassigned[id.0]) {
             let problem = Problem::ReadBeforeAssigned {
@@ -512,23 +443,6 @@ impl Resolver<'_> {
             nearest: proposes.then(|| nearest(&name.text, visible)).flatten(),
         };
         self.diagnostics.report(problem, name.span);
-    }
-}
-
-impl Start {
-    /// The variable that this gives its first value.
-    pub(crate) fn iterator(&self) -> Option<&Name> {
-        match self {
-            Self::Declaration(declaration) => match declaration.declarators.as_slice() {
-                [only] => Some(&only.name),
-                _ => None,
-            },
-            Self::Expression(expr) => match &expr.kind {
-                ExprKind::Assign(None, place, _) => place.as_name(),
-                _ => None,
-            },
-            Self::Nothing => None,
-        }
     }
 }
 

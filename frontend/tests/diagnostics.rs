@@ -308,12 +308,12 @@ fn pragmas_need_a_loop_that_counts() {
     let uncounted = [
         ("n = 1;", "no `for` loop follows this `#pragma strew`"),
         (
-            "for (int i = 0; i <= m; i++) ;",
+            "for (int i = 0; i <= k[0]; i++) ;",
             "the loop cannot be scheduled: its iterator may wrap around before it reaches the bound",
         ),
         (
-            "for (int i = n; i > 0; i--) ;",
-            "the loop cannot be scheduled: its header does not count up to a bound in constant steps",
+            "for (int i = 1; i < n; i *= 2) ;",
+            "the loop cannot be scheduled: it does not count to a bound by the same amount in every turn",
         ),
         (
             "for (int i = 0; i < n; i++) i += 1;",
@@ -325,7 +325,7 @@ fn pragmas_need_a_loop_that_counts() {
         ),
     ];
     for (body, message) in uncounted {
-        let source = format!("void f(int n, int m) {{\n{pragma}{body} }}");
+        let source = format!("void f(int n, int k[4]) {{\n{pragma}{body} }}");
         let found: Vec<String> = report(&source)
             .iter()
             .map(|it| it[10..].to_owned())

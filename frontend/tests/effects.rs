@@ -29,17 +29,17 @@ fn assert_lines(cases: &[(&str, &[&str])]) {
 fn a_step_behind_its_place_gives_the_value_from_before() {
     assert_lines(&[
         (
-            "int j = m; x[j++] = d;",
+            "int j = k[1]; x[j++] = d;",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "let value: i32 = j",
                 "j reduce(add) 1",
                 "x[value] = d",
             ],
         ),
         (
-            "int j = m; x[--j] = d;",
-            &["var j: i32 = m", "j reduce(add) -1", "x[j] = d"],
+            "int j = k[1]; x[--j] = d;",
+            &["var j: i32 = k[1]", "j reduce(add) -1", "x[j] = d"],
         ),
         (
             "x[k[m]++] = d;",
@@ -56,12 +56,12 @@ fn a_step_behind_its_place_gives_the_value_from_before() {
 fn an_assignment_gives_what_is_stored() {
     assert_lines(&[
         (
-            "int i, j; i = j = 0; k[i] = j;",
+            "int i, j; i = j = k[1]; k[i] = j;",
             &[
                 "var i: i32 = 0",
                 "var j: i32 = 0",
-                "j = 0",
-                "i = 0",
+                "j = k[1]",
+                "i = j",
                 "k[i] = j",
             ],
         ),
@@ -73,9 +73,9 @@ fn an_assignment_gives_what_is_stored() {
 fn what_was_evaluated_before_an_effect_is_kept() {
     assert_lines(&[
         (
-            "int j = m; x[0] = x[j] + y[j++];",
+            "int j = k[1]; x[0] = x[j] + y[j++];",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "let value: f64 = x[j]",
                 "let value_2: i32 = j",
                 "j reduce(add) 1",
@@ -83,9 +83,9 @@ fn what_was_evaluated_before_an_effect_is_kept() {
             ],
         ),
         (
-            "int j = m; x[k[j]] = y[j++];",
+            "int j = k[1]; x[k[j]] = y[j++];",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "let value: i32 = k[j]",
                 "let value_2: i32 = j",
                 "j reduce(add) 1",
@@ -94,9 +94,9 @@ fn what_was_evaluated_before_an_effect_is_kept() {
         ),
         // A reduction stays one.
         (
-            "int j = m; x[k[j]] += y[j++];",
+            "int j = k[1]; x[k[j]] += y[j++];",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "let value: i32 = k[j]",
                 "let value_2: i32 = j",
                 "j reduce(add) 1",
@@ -110,9 +110,9 @@ fn what_was_evaluated_before_an_effect_is_kept() {
 fn a_conditional_effect_is_a_branch() {
     assert_lines(&[
         (
-            "int j = m; k[0] = d > 0 && j++;",
+            "int j = k[1]; k[0] = d > 0 && j++;",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "var holds: bool = false",
                 "scf.if d > 0.0 {",
                 "let value: i32 = j",
@@ -123,9 +123,9 @@ fn a_conditional_effect_is_a_branch() {
             ],
         ),
         (
-            "int j = m; if (n > 3 || --j) k[0] = j;",
+            "int j = k[1]; if (n > 3 || --j) k[0] = j;",
             &[
-                "var j: i32 = m",
+                "var j: i32 = k[1]",
                 "var holds: bool = true",
                 "affine.if (n <= 3) {",
                 "j reduce(add) -1",
@@ -158,9 +158,9 @@ fn a_conditional_effect_is_a_branch() {
 #[test]
 fn a_condition_with_effects_is_evaluated_in_the_loop() {
     assert_lines(&[(
-        "int j = m; while (j-- > 0) x[j] = d;",
+        "int j = k[1]; while (j-- > 0) x[j] = d;",
         &[
-            "var j: i32 = m",
+            "var j: i32 = k[1]",
             "var again: bool = true",
             "scf.while again {",
             "let value: i32 = j",

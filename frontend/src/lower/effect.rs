@@ -5,7 +5,7 @@
 //! of: whatever was evaluated earlier and could see the difference is kept in a `let` in front of that node.
 
 use super::Lowering;
-use super::tidy::may_divide_by_zero;
+use super::unused::may_divide_by_zero;
 use super::value::Typed;
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Step};
 use crate::problem::Problem;

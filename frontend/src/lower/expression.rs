@@ -84,7 +84,6 @@ impl Lowering<'_> {
         match self.binding(name) {
             Binding::Unbound => None,
             Binding::Parameter(scalar) => Some(self.parameter(*scalar)),
-            Binding::Iterator { iter, ty } => Some(self.iterator(*iter, *ty)),
             Binding::Value(value) => Some(value.clone()),
             Binding::Unset(ty) => Some(Typed::constant(Value::zero(*ty))),
             Binding::Let { local, known } => {
@@ -353,10 +352,7 @@ impl Lowering<'_> {
             Type::Bool => value.convert(Type::I32),
             _ => value,
         };
-        Some(match value.known.affine {
-            Some(affine) => Subscript::Affine(affine),
-            None => Subscript::Computed(value.expr),
-        })
+        Some(Subscript::Computed(value.expr))
     }
 
     /// Something that a statement can write, and its type.
@@ -397,7 +393,6 @@ impl Lowering<'_> {
             // Everything that is assigned anywhere is a variable.
             Binding::Unbound
             | Binding::Parameter(_)
-            | Binding::Iterator { .. }
             | Binding::Value(_)
             | Binding::Unset(_)
             | Binding::Let { .. } => None,

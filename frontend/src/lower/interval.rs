@@ -90,16 +90,48 @@ impl Interval {
 }
 
 /// The values that iterators and parameters can have.
-#[derive(Debug, Default)]
-pub(crate) struct Ranges(HashMap<Variable, Interval>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    now: HashMap<Variable, Interval>,
+    /// What each change replaced, the last change last.
+    before: Vec<(Variable, Option<Interval>)>,
+}
 
 impl Ranges {
     pub(crate) fn set(&mut self, variable: Variable, range: Interval) {
-        self.0.insert(variable, range);
+        let before = self.now.insert(variable, range);
+        self.before.push((variable, before));
     }
 
     pub(crate) fn get(&self, variable: Variable) -> Interval {
-        self.0.get(&variable).copied().unwrap_or(Interval::i64())
+        self.now.get(&variable).copied().unwrap_or(Interval::i64())
+    }
+
+    /// Those of the parameters alone.
+    pub(crate) fn of_parameters(&self) -> Self {
+        let of_parameters = |it: &(Variable, Interval)| matches!(it.0, Variable::Param(_));
+        let now = self.now.iter().map(|(variable, range)| (*variable, *range));
+        Self {
+            now: now.filter(of_parameters).collect(),
+            before: Vec::new(),
+        }
+    }
+
+    /// To return to.
+    pub(crate) fn mark(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Undoes every change since `mark`.
+    pub(crate) fn return_to(&mut self, mark: usize) {
+        while self.before.len() > mark
+            && let Some((variable, before)) = self.before.pop()
+        {
+            match before {
+                Some(range) => self.now.insert(variable, range),
+                None => self.now.remove(&variable),
+            };
+        }
     }
 
     /// The values of `expr`; `None` when one of its terms or partial sums, taken in order, can leave 64 bits.
@@ -119,15 +151,20 @@ impl Ranges {
         match factor {
             Factor::Variable(variable) => inside(self.get(*variable)),
             Factor::FloorDiv(left, right) => {
-                let divisor = i128::from(right.as_constant().filter(|it| *it > 0)?);
-                Some(self.of(left)?.monotone(|value| value.div_euclid(divisor)))
+                let (dividend, divisor) = (self.of(left)?, self.divisor(right)?);
+                let [slow, fast] = [divisor.low, divisor.high]
+                    .map(|by| dividend.monotone(|value| value.div_euclid(by)));
+                Some(slow.hull(fast))
             }
             Factor::Mod(left, right) => {
-                let divisor = i128::from(right.as_constant().filter(|it| *it > 0)?);
                 self.of(left)?;
-                Some(Interval::new(0, divisor - 1))
+                Some(Interval::new(0, self.divisor(right)?.high - 1))
             }
         }
+    }
+
+    fn divisor(&self, expr: &AffineExpr) -> Option<Interval> {
+        self.of(expr).filter(|it| it.low >= 1)
     }
 }
 

@@ -183,12 +183,9 @@ impl Lowering<'_> {
         if let Some(first) = following.first() {
             self.diagnostics.report(Problem::Unreachable, first.span);
         }
-        let (pragmas, labels) = (self.pragmas.len(), self.labels.len());
         self.nested(Span::default(), |it, nothing| {
             it.sequence(following, nothing);
         });
-        self.pragmas.truncate(pragmas);
-        self.labels.truncate(labels);
     }
 
     /// What `walk` appends to a block inside of the present one.

@@ -1,9 +1,11 @@
-//! From the syntax tree to a kernel: here alone it is judged what is affine.
+//! From the syntax tree to a kernel that computes as C does: variables of machine integers, and loops that run while a condition
+//! holds. What is affine about them is found out by [`raise`](crate::raise).
 
+pub(crate) mod affine_value;
 mod call;
 mod effect;
 mod expression;
-mod interval;
+pub(crate) mod interval;
 mod jump;
 mod local_array;
 mod loops;
@@ -12,24 +14,28 @@ mod signature;
 mod statement;
 mod switch;
 mod tidy;
-mod value;
+mod unused;
+pub(crate) mod value;
 mod while_loop;
 
+use crate::Lowered;
 use crate::ast::{DeclarationId, Name};
 use crate::calls::{Functions, Resolved};
 use crate::diagnostic::Diagnostics;
+use crate::raise::{LoopSources, raise};
 use crate::resolve::{GlobalArray, Symbols};
-use crate::{Lowered, Pragma, types};
+use crate::types;
 use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
 use std::rc::Rc;
-use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, ScalarId, Type, Variable};
+use strew_affine::{ArrayId, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use value::{Known, Typed};
 
 /// The kernel of a function whose names are resolved. It means something only if no error was reported.
 pub(crate) fn lower(
     Resolved { function, symbols }: Resolved<'_>,
     functions: &Functions<'_>,
+    assumes: bool,
     diagnostics: &mut Diagnostics,
 ) -> Lowered {
     let mut lowering = Lowering {
@@ -42,8 +48,7 @@ pub(crate) fn lower(
         prelude: Vec::new(),
         nesting: 0,
         ranges: Ranges::default(),
-        pragmas: Vec::new(),
-        labels: Vec::new(),
+        loop_sources: LoopSources::new(),
         diagnostics,
     };
     let mut body = Vec::new();
@@ -55,12 +60,15 @@ pub(crate) fn lower(
     }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
     lowering.kernel.body = body;
-    tidy::tidy(&mut lowering.kernel);
-    Lowered {
-        kernel: lowering.kernel,
-        pragmas: lowering.pragmas,
-        labels: lowering.labels,
-    }
+    let Lowering {
+        kernel,
+        ranges,
+        loop_sources,
+        ..
+    } = lowering;
+    let mut lowered = raise(kernel, ranges, &loop_sources, assumes, diagnostics);
+    tidy::tidy(&mut lowered.kernel);
+    lowered
 }
 
 /// What a declaration has become.
@@ -72,8 +80,6 @@ enum Binding {
     Parameter(ScalarId),
     /// An array parameter.
     Array { array: ArrayId, is_const: bool },
-    /// The iterator of a loop around, with the type that C gives it.
-    Iterator { iter: IterId, ty: Type },
     /// A local that is never assigned after its declaration.
     Let { local: LocalId, known: Known },
     /// A parameter of a function that is called, and never assigned: the argument.
@@ -124,8 +130,7 @@ struct Lowering<'a> {
     /// How many blocks contain each other here.
     nesting: usize,
     ranges: Ranges,
-    pragmas: Vec<Pragma>,
-    labels: Vec<(IterId, String)>,
+    loop_sources: LoopSources,
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -163,18 +168,6 @@ impl Lowering<'_> {
             }
             None => Typed::any(Expr::Param(param), ty),
         }
-    }
-
-    /// The value of an iterator in its C type.
-    fn iterator(&self, iter: IterId, ty: Type) -> Typed {
-        let range = self.ranges.get(Variable::Iter(iter));
-        let expr = Expr::Iter(iter);
-        let expr = if ty == Type::I64 {
-            expr
-        } else {
-            Expr::Cast(ty, Box::new(expr))
-        };
-        Typed::variable(expr, ty, Variable::Iter(iter), range)
     }
 
     /// A new local and the node that declares it.

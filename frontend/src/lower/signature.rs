@@ -1,5 +1,6 @@
 //! What a kernel takes: parameters, the shapes of arrays, and what the shapes tell about the parameters.
 
+use super::affine_value::Affine;
 use super::interval::Interval;
 use super::{Binding, Lowering, value};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
@@ -120,7 +121,10 @@ impl Lowering<'_> {
                 Binding::Parameter(scalar) if self.kernel.scalars[*scalar].ty.is_integer() => {
                     Some((*scalar).into())
                 }
-                Binding::Let { known, .. } => known.affine.clone().filter(is_over_parameters),
+                Binding::Let { known, .. } => {
+                    let affine = known.affine.as_ref().and_then(Affine::proved);
+                    affine.filter(|it| is_over_parameters(it)).cloned()
+                }
                 Binding::Value(value) => handed_over(&self.kernel, &value.expr),
                 _ => None,
             },

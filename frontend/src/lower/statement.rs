@@ -1,13 +1,13 @@
 //! Statements.
 
-use super::value::{self, Typed};
+use super::value::Typed;
 use super::{Binding, Lowering};
 use crate::ast::{Declaration, Declarator, Expr, Statement, StatementKind};
 use crate::initializer;
 use crate::problem::{Problem, Unsupported};
 use crate::recognize;
 use crate::types::{self, Named, Position};
-use strew_affine::{CompareOp, Expr as Computation, Node, Type, Value};
+use strew_affine::{CompareOp, Expr as Computation, Node, Type, UnaryOp, Value};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, body: &mut Vec<Node>) {
@@ -150,45 +150,44 @@ impl Lowering<'_> {
         body.extend(condition.map(|it| self.when(it, then, otherwise)));
     }
 
-    /// `if (condition) then else otherwise`: affine if the condition is, a reduction if it is one.
+    /// `if (condition) then else otherwise`, a reduction if it is one.
     pub(super) fn when(&self, condition: Typed, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+        // What is not the conjunction of anything would not be affine.
         let is_inverse = then.is_empty() && !otherwise.is_empty();
-        let (condition, then, otherwise) = match condition.known.conditions {
-            _ if !is_inverse => (condition, then, otherwise),
-            Some(_) if self.inverted(&condition).known.conditions.is_none() => {
-                (condition, then, otherwise)
-            }
-            _ => (self.inverted(&condition), otherwise, then),
-        };
+        let (condition, then, otherwise) =
+            if is_inverse && !matches!(condition.expr, Computation::And(..)) {
+                (self.inverted(condition.expr), otherwise, then)
+            } else {
+                (condition.expr, then, otherwise)
+            };
         if otherwise.is_empty()
-            && let Some(reduction) = recognize::guarded(&self.kernel, &condition.expr, &then)
+            && let Some(reduction) = recognize::guarded(&self.kernel, &condition, &then)
         {
             return reduction;
         }
-        match condition.known.conditions {
-            Some(conditions) => Node::AffineIf {
-                conditions,
-                then,
-                otherwise,
-            },
-            None => Node::ScfIf {
-                condition: condition.expr,
-                then,
-                otherwise,
-            },
+        Node::ScfIf {
+            condition,
+            then,
+            otherwise,
         }
     }
 
     /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN is not less than anything,
     /// and not greater or equal either.
-    fn inverted(&self, condition: &Typed) -> Typed {
-        let mut inverted = value::not(condition.clone());
-        if let Computation::Compare(op, left, right) = &condition.expr
-            && (!left.ty(&self.kernel).is_float() || matches!(op, CompareOp::Eq | CompareOp::Ne))
-        {
-            let (left, right) = ((**left).clone(), (**right).clone());
-            inverted.expr = Computation::compare(op.opposite(), left, right);
+    fn inverted(&self, condition: Computation) -> Computation {
+        match condition {
+            Computation::Compare(op, left, right)
+                if !left.ty(&self.kernel).is_float()
+                    || matches!(op, CompareOp::Eq | CompareOp::Ne) =>
+            {
+                Computation::Compare(op.opposite(), left, right)
+            }
+            Computation::Unary(UnaryOp::Not, operand) => *operand,
+            Computation::Or(left, right) => {
+                let (left, right) = (self.inverted(*left), self.inverted(*right));
+                Computation::And(Box::new(left), Box::new(right))
+            }
+            other => Computation::unary(UnaryOp::Not, other),
         }
-        inverted
     }
 }

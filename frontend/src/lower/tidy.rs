@@ -1,65 +1,16 @@
 //! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
 //! and every name is given once.
 
+use super::unused::remove_unused;
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::Loop;
-use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
 
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
-    let mut uses = HashMap::new();
-    count_uses(kernel, &mut uses);
-    remove_unused(&mut kernel.body, &mut uses);
+    remove_unused(kernel);
     number_locals(kernel);
     name_all(kernel);
-}
-
-type Uses = HashMap<LocalId, usize>;
-
-fn count_uses(kernel: &mut Kernel, uses: &mut Uses) {
-    for_each_use_in(kernel, &mut |local| *uses.entry(*local).or_default() += 1);
-}
-
-/// From the last to the first, so that what only a removed local used is removed too.
-fn remove_unused(body: &mut Vec<Node>, uses: &mut Uses) {
-    let mut kept = Vec::with_capacity(body.len());
-    for mut node in std::mem::take(body).into_iter().rev() {
-        for block in node.blocks_mut().into_iter().rev() {
-            remove_unused(block, uses);
-        }
-        match &mut node {
-            Node::Declare { local, value }
-                if uses.get(local).is_none_or(|count| *count == 0) && !can_fault(value) =>
-            {
-                for_each_local(value, &mut |local| {
-                    if let Some(count) = uses.get_mut(local) {
-                        *count -= 1;
-                    }
-                });
-            }
-            _ => kept.push(node),
-        }
-    }
-    kept.reverse();
-    *body = kept;
-}
-
-fn can_fault(expr: &Expr) -> bool {
-    let faults = match expr {
-        Expr::Load(_) => true,
-        Expr::Binary(op, _, divisor, _) => may_divide_by_zero(*op, divisor),
-        _ => false,
-    };
-    faults || expr.operands().into_iter().any(can_fault)
-}
-
-/// Whether `op` can fault with this right operand.
-pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
-    let is_nonzero = match divisor {
-        Expr::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
-        _ => false,
-    };
-    matches!(op, BinaryOp::Div | BinaryOp::Rem) && !is_nonzero
 }
 
 fn number_locals(kernel: &mut Kernel) {

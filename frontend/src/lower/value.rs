@@ -1,9 +1,10 @@
 //! Values with what is known of them, and C's operators on them.
 //!
 //! Every operator follows three rules: the operands are converted as C converts them, each conversion visible in the
-//! expression; the range of the mathematical result is computed; and if that range fits the type, no wrap can happen, so the
-//! result is also the affine function that the operator makes of its operands.
+//! expression; the range of the mathematical result is computed, and is the range of the value if it fits the type; and the
+//! affine form of the result is the one that the operator makes of its operands, as [`Affine`] says it may.
 
+use super::affine_value::{Affine, Proviso};
 use super::interval::{Interval, Ranges};
 use crate::types::{common, promoted};
 use strew_affine::{
@@ -25,10 +26,26 @@ pub(crate) struct Typed {
 pub(crate) struct Known {
     /// `None` for floats.
     pub(crate) range: Option<Interval>,
-    /// The mathematical value, when it is affine, stays within 64 bits and is never wrapped.
-    pub(crate) affine: Option<AffineExpr>,
+    /// Of an integer.
+    pub(crate) affine: Option<Affine>,
     /// A `bool` that is the conjunction of these.
-    pub(crate) conditions: Option<Vec<Condition>>,
+    pub(crate) conditions: Option<Vec<Guard>>,
+    /// An integer that is the smallest or the greatest of several.
+    pub(crate) extreme: Option<Box<Extreme>>,
+}
+
+/// A condition that speaks of the values that are meant if the provisos hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    pub(crate) condition: Condition,
+    pub(crate) provided: Vec<Proviso>,
+}
+
+/// The smallest or the greatest of several values, each equal to its affine form.
+#[derive(Clone, Debug)]
+pub(crate) struct Extreme {
+    pub(crate) is_greatest: bool,
+    pub(crate) of: Vec<Affine>,
 }
 
 impl Known {
@@ -52,30 +69,34 @@ impl Typed {
         let integer = value.as_integer();
         let affine = integer
             .and_then(|it| i64::try_from(it).ok())
-            .map(AffineExpr::from);
+            .map(|it| Affine::exact(it.into()));
         Self {
             expr: Expr::Constant(value),
             ty: value.ty(),
             known: Known {
                 range: integer.map(Interval::point),
-                affine,
-                conditions: None,
+                affine: affine.filter(|_| value.ty() != Type::Bool),
+                ..Known::default()
             },
         }
     }
 
     /// The value of a variable whose range is known.
     pub(crate) fn variable(expr: Expr, ty: Type, variable: Variable, range: Interval) -> Self {
-        let is_small = range.is_within(Interval::i64());
         Self {
             expr,
             ty,
             known: Known {
                 range: Some(range),
-                affine: is_small.then(|| variable.into()),
-                conditions: None,
+                affine: Some(Affine::exact(variable.into())),
+                ..Known::default()
             },
         }
+    }
+
+    /// The affine form, provided that it is the value.
+    pub(crate) fn affine(&self) -> Option<Affine> {
+        self.known.affine.clone()?.equal(self.ty)
     }
 
     fn range(&self) -> Interval {
@@ -102,8 +123,10 @@ impl Typed {
             return self.convert(Type::I32).convert(to);
         }
         let keeps = self.known.range.is_some_and(|range| range.fits(to));
-        let affine = self.known.affine.as_ref();
+        let affine = self.known.affine.as_ref().and_then(Affine::proved);
         let iterator = affine.and_then(AffineExpr::as_variable);
+        let affine = self.known.affine.clone();
+        let affine = affine.and_then(|it| it.converted(self.ty, to, keeps));
         let expr = match self.expr {
             // The iterator is an `i64` itself: a conversion that kept its value can go when it is widened again.
             Expr::Cast(_, inner)
@@ -114,16 +137,21 @@ impl Typed {
             }
             other => Expr::Cast(to, Box::new(other)),
         };
-        if !keeps {
-            return Self::any(expr, to);
-        }
+        let range = if keeps {
+            self.known.range
+        } else {
+            Interval::of(to)
+        };
+        let known = Known {
+            range,
+            affine,
+            conditions: None,
+            extreme: self.known.extreme.filter(|_| keeps),
+        };
         Self {
             expr,
             ty: to,
-            known: Known {
-                conditions: None,
-                ..self.known
-            },
+            known,
         }
     }
 
@@ -158,39 +186,64 @@ fn converted(value: Value, to: Type) -> Option<Value> {
 
 /// A result with what the rules in the head comment give for it. `exact` is the mathematical result.
 fn integer_result(expr: Expr, ty: Type, exact: Option<Exact>, ranges: &Ranges) -> Typed {
-    let Some(exact) = exact.filter(|it| it.range.fits(ty)) else {
+    let Some(exact) = exact else {
         return Typed::any(expr, ty);
     };
-    let mut range = exact.range;
-    let mut affine = None;
-    if let Some(candidate) = exact.affine
-        && let Some(of_terms) = ranges.of(&candidate)
+    let keeps = exact.range.is_some_and(|it| it.fits(ty));
+    let mut known = Known::any(ty);
+    if keeps {
+        known.range = exact.range;
+    }
+    let operands: Vec<&Affine> = exact.operands.iter().collect();
+    known.affine = exact
+        .affine
+        .and_then(|affine| Affine::combined(&operands, affine, keeps));
+    if let Some(proved) = known.affine.as_ref().and_then(Affine::proved)
+        && let Some(of_terms) = ranges.of(proved)
     {
-        range = range.narrowed(of_terms);
-        affine = Some(candidate);
+        known.range = known.range.map(|range| range.narrowed(of_terms));
+        if let Some(constant) = proved.as_constant() {
+            // Affine operands load nothing and divide by nothing: no fault is lost.
+            return Typed::constant(Value::integer(ty, constant.into()));
+        }
     }
-    if let Some(constant) = affine.as_ref().and_then(AffineExpr::as_constant) {
-        // Affine operands load nothing and divide by nothing: no fault is lost.
-        return Typed::constant(Value::integer(ty, constant.into()));
-    }
-    let known = Known {
-        range: Some(range),
-        affine,
-        conditions: None,
-    };
     Typed { expr, ty, known }
 }
 
 /// A result before any wrap.
 struct Exact {
-    range: Interval,
-    affine: Option<AffineExpr>,
+    /// `None` where it is not known.
+    range: Option<Interval>,
+    /// The affine form of the result, and those that it was made of.
+    affine: Option<Result<AffineExpr, Overflow>>,
+    operands: Vec<Affine>,
 }
 
 impl Exact {
-    fn new(range: Interval, affine: Option<Result<AffineExpr, Overflow>>) -> Option<Self> {
-        let affine = affine.and_then(Result::ok);
-        Some(Self { range, affine })
+    fn of_one(
+        range: Interval,
+        operand: Option<Affine>,
+        make: impl FnOnce(&AffineExpr) -> Result<AffineExpr, Overflow>,
+    ) -> Self {
+        Self {
+            range: Some(range),
+            affine: operand.as_ref().map(|it| make(&it.expr)),
+            operands: operand.into_iter().collect(),
+        }
+    }
+
+    fn of_two(
+        range: Interval,
+        operands: Option<(Affine, Affine)>,
+        make: impl FnOnce(&AffineExpr, &AffineExpr) -> Result<AffineExpr, Overflow>,
+    ) -> Self {
+        Self {
+            range: Some(range),
+            affine: operands
+                .as_ref()
+                .map(|(left, right)| make(&left.expr, &right.expr)),
+            operands: operands.into_iter().flat_map(<[Affine; 2]>::from).collect(),
+        }
     }
 }
 
@@ -221,38 +274,38 @@ pub(crate) fn arithmetic(
 
 fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
     let (x, y) = (left.range(), right.range());
-    let affine = left.known.affine.as_ref().zip(right.known.affine.as_ref());
+    let both = || left.known.affine.clone().zip(right.known.affine.clone());
     let constant = right.as_constant();
     // A greater count would be taken modulo the width.
     let count = || constant.filter(|it| (0..i128::from(left.ty.bits().min(62))).contains(it));
-    match op {
-        BinaryOp::Add => Exact::new(x.plus(y), affine.map(|(l, r)| l.plus(r))),
-        BinaryOp::Sub => Exact::new(x.minus(y), affine.map(|(l, r)| l.minus(r))),
-        BinaryOp::Mul => Exact::new(
-            x.times(y),
-            affine
-                .filter(|(l, r)| !(mentions_iterator(l) && mentions_iterator(r)))
-                .map(|(l, r)| product(l, r)),
-        ),
-        BinaryOp::Div => divided(left, constant.filter(|it| *it > 0)?),
-        BinaryOp::Rem => remainder(left, constant.filter(|it| *it > 0)?),
+    Some(match op {
+        BinaryOp::Add => Exact::of_two(x.plus(y), both(), AffineExpr::plus),
+        BinaryOp::Sub => Exact::of_two(x.minus(y), both(), AffineExpr::minus),
+        BinaryOp::Mul => {
+            let is_affine = |(l, r): &(Affine, Affine)| {
+                !(mentions_iterator(&l.expr) && mentions_iterator(&r.expr))
+            };
+            Exact::of_two(x.times(y), both().filter(is_affine), product)
+        }
+        BinaryOp::Div => divided(left, right),
+        BinaryOp::Rem => remainder(left, right),
         BinaryOp::BitAnd => masked(left, constant.filter(|it| *it >= 0)?),
         BinaryOp::Shl => {
             let factor = 1_i128 << count()?;
-            let affine = left.known.affine.as_ref();
-            Exact::new(
-                x.times(Interval::point(factor)),
-                affine.map(|it| it.scaled(factor as i64)),
-            )
+            let affine = left.known.affine.clone();
+            Exact::of_one(x.times(Interval::point(factor)), affine, |it| {
+                it.scaled(factor as i64)
+            })
         }
         BinaryOp::Shr => {
             let divisor = 1_i128 << count()?;
-            let affine = left.known.affine.as_ref();
-            let affine = affine.map(|it| it.floordiv(&(divisor as i64).into()));
-            Exact::new(x.monotone(|value| value.div_euclid(divisor)), affine)
+            let range = x.monotone(|value| value.div_euclid(divisor));
+            Exact::of_one(range, left.affine(), |it| {
+                it.floordiv(&(divisor as i64).into())
+            })
         }
-        BinaryOp::BitOr | BinaryOp::BitXor => None,
-    }
+        BinaryOp::BitOr | BinaryOp::BitXor => return None,
+    })
 }
 
 /// A product of sums is multiplied out, which is exponential in the number of its factors: no product gets more terms.
@@ -267,39 +320,61 @@ pub(crate) fn product(left: &AffineExpr, right: &AffineExpr) -> Result<AffineExp
     left.times(right)
 }
 
-/// C rounds towards zero: the same as rounding down where nothing is negative.
-fn divided(left: &Typed, divisor: i128) -> Option<Exact> {
-    let rounds_down = left.range().low >= 0;
-    let affine = left.known.affine.as_ref().filter(|_| rounds_down);
-    let divisor_i64 = i64::try_from(divisor).ok()?;
-    Exact::new(
-        left.range().monotone(|value| value / divisor),
-        affine.map(|it| it.floordiv(&divisor_i64.into())),
-    )
+/// Operands of which a C division makes what an affine one does: C rounds towards zero, which is down where nothing is
+/// negative.
+fn dividend_and_divisor(left: &Typed, right: &Typed) -> Option<(Affine, Affine)> {
+    let (dividend, divisor) = left.affine().zip(right.affine())?;
+    if mentions_iterator(&divisor.expr) {
+        return None;
+    }
+    let at_least = |low| Interval::new(low, Interval::i64().high);
+    let dividend = if left.range().low >= 0 {
+        dividend
+    } else {
+        let expr = dividend.expr.clone();
+        dividend.provided_that(expr, at_least(0))?
+    };
+    let divisor = if right.range().low >= 1 {
+        divisor
+    } else {
+        let expr = divisor.expr.clone();
+        divisor.provided_that(expr, at_least(1))?
+    };
+    Some((dividend, divisor))
 }
 
-fn remainder(left: &Typed, divisor: i128) -> Option<Exact> {
-    let x = left.range();
-    let affine = left.known.affine.as_ref().filter(|_| x.low >= 0);
-    let divisor_i64 = i64::try_from(divisor).ok()?;
-    let low = x.low.clamp(1 - divisor, 0);
-    let high = x.high.clamp(0, divisor - 1);
-    Exact::new(
-        Interval::new(low, high),
-        affine.map(|it| it.modulo(&divisor_i64.into())),
-    )
+fn divided(left: &Typed, right: &Typed) -> Exact {
+    let (x, y) = (left.range(), right.range());
+    let operands = dividend_and_divisor(left, right);
+    let range = if y.low >= 1 {
+        let [slow, fast] = [y.low, y.high].map(|by| x.monotone(|value| value / by));
+        slow.hull(fast)
+    } else {
+        // A division by -1 may leave the type.
+        x.hull(x.negated())
+    };
+    Exact::of_two(range, operands, AffineExpr::floordiv)
 }
 
-/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too.
-fn masked(left: &Typed, mask: i128) -> Option<Exact> {
+fn remainder(left: &Typed, right: &Typed) -> Exact {
+    let (x, y) = (left.range(), right.range());
+    let operands = dividend_and_divisor(left, right);
+    let most = y.high.max(y.low.saturating_neg()).max(1) - 1;
+    let range = Interval::new(x.low.clamp(-most, 0), x.high.clamp(0, most));
+    Exact::of_two(range, operands, AffineExpr::modulo)
+}
+
+/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too, and does not see what wrapped.
+fn masked(left: &Typed, mask: i128) -> Exact {
     let modulus = mask + 1;
     let is_power = modulus & mask == 0;
-    let affine = left.known.affine.as_ref().filter(|_| is_power);
-    let modulus = i64::try_from(modulus).ok()?;
-    Exact::new(
-        Interval::new(0, mask),
-        affine.map(|it| it.modulo(&modulus.into())),
-    )
+    let range = Interval::new(0, mask);
+    let modulus = i64::try_from(modulus).ok().filter(|_| is_power);
+    let affine = left.known.affine.clone().filter(|_| modulus.is_some());
+    let modulus = modulus.unwrap_or(1);
+    // The result is equal to its form as soon as the operand is congruent to its own.
+    let affine = affine.map(Affine::taken_modulo);
+    Exact::of_one(range, affine, |it| it.modulo(&modulus.into()))
 }
 
 fn mentions_iterator(expr: &AffineExpr) -> bool {
@@ -317,9 +392,9 @@ pub(crate) fn negated(operand: Typed, ranges: &Ranges) -> Typed {
     {
         return Typed::constant(Value::float(ty, -float));
     }
-    let affine = operand.known.affine.as_ref().map(|it| it.scaled(-1));
+    let affine = operand.known.affine.clone();
     let exact = operand.known.range;
-    let exact = exact.and_then(|range| Exact::new(range.negated(), affine));
+    let exact = exact.map(|range| Exact::of_one(range.negated(), affine, |it| it.scaled(-1)));
     integer_result(Expr::unary(UnaryOp::Neg, operand.expr), ty, exact, ranges)
 }
 
@@ -332,16 +407,12 @@ pub(crate) fn plus(operand: Typed) -> Typed {
 pub(crate) fn complement(operand: Typed, ranges: &Ranges) -> Typed {
     let operand = operand.promote();
     let ty = operand.ty;
-    let affine = operand.known.affine.as_ref();
-    let affine = affine.map(|it| it.scaled(-1).and_then(|it| it.offset(-1)));
     let range = operand.range().negated().minus(Interval::point(1));
-    let exact = Exact::new(range, affine);
-    integer_result(
-        Expr::unary(UnaryOp::BitNot, operand.expr),
-        ty,
-        exact,
-        ranges,
-    )
+    let exact = Exact::of_one(range, operand.known.affine.clone(), |it| {
+        it.scaled(-1).and_then(|it| it.offset(-1))
+    });
+    let expr = Expr::unary(UnaryOp::BitNot, operand.expr);
+    integer_result(expr, ty, Some(exact), ranges)
 }
 
 /// `!operand`
@@ -354,20 +425,24 @@ pub(crate) fn not(operand: Typed) -> Typed {
     boolean(Expr::unary(UnaryOp::Not, operand.expr), conditions)
 }
 
-fn opposite(condition: &Condition) -> Option<Condition> {
-    let relation = match condition.relation {
+/// What holds where `guard` does not.
+pub(crate) fn opposite(guard: &Guard) -> Option<Guard> {
+    let relation = match guard.condition.relation {
         Relation::Less => Relation::LessOrEqual,
         Relation::LessOrEqual => Relation::Less,
         Relation::Equal => return None,
     };
-    Some(Condition {
-        left: condition.right.clone(),
-        relation,
-        right: condition.left.clone(),
+    Some(Guard {
+        condition: Condition {
+            left: guard.condition.right.clone(),
+            relation,
+            right: guard.condition.left.clone(),
+        },
+        provided: guard.provided.clone(),
     })
 }
 
-fn boolean(expr: Expr, conditions: Option<Vec<Condition>>) -> Typed {
+fn boolean(expr: Expr, conditions: Option<Vec<Guard>>) -> Typed {
     let mut value = Typed::any(expr, Type::Bool);
     value.known.conditions = conditions;
     value
@@ -377,15 +452,17 @@ fn boolean(expr: Expr, conditions: Option<Vec<Condition>>) -> Typed {
 pub(crate) fn compare(op: CompareOp, left: Typed, right: Typed) -> Typed {
     let ty = common(left.ty, right.ty);
     let (left, right) = (left.convert(ty), right.convert(ty));
-    let affine = left.known.affine.zip(right.known.affine);
-    let conditions = affine.and_then(|(left, right)| condition(op, left, right));
+    let affine = left.affine().zip(right.affine());
+    let guard = affine.and_then(|(left, right)| guard(op, left, right));
     boolean(
         Expr::compare(op, left.expr, right.expr),
-        conditions.map(|it| vec![it]),
+        guard.map(|it| vec![it]),
     )
 }
 
-fn condition(op: CompareOp, left: AffineExpr, right: AffineExpr) -> Option<Condition> {
+fn guard(op: CompareOp, left: Affine, right: Affine) -> Option<Guard> {
+    let provided = [left.provided, right.provided].concat();
+    let (left, right) = (left.expr, right.expr);
     let (left, relation, right) = match op {
         CompareOp::Lt => (left, Relation::Less, right),
         CompareOp::Le => (left, Relation::LessOrEqual, right),
@@ -394,10 +471,14 @@ fn condition(op: CompareOp, left: AffineExpr, right: AffineExpr) -> Option<Condi
         CompareOp::Eq => (left, Relation::Equal, right),
         CompareOp::Ne => return None,
     };
-    Some(Condition {
+    let condition = Condition {
         left,
         relation,
         right,
+    };
+    Some(Guard {
+        condition,
+        provided,
     })
 }
 
@@ -424,12 +505,54 @@ pub(crate) fn select(condition: Typed, then: Typed, otherwise: Typed) -> Typed {
     let condition = condition.condition();
     let (then, otherwise) = (then.convert(ty), otherwise.convert(ty));
     let range = then.known.range.zip(otherwise.known.range);
+    let extreme = extreme(&condition, &then, &otherwise);
     Typed {
         expr: Expr::select(condition.expr, then.expr, otherwise.expr),
         ty,
         known: Known {
             range: range.map(|(then, otherwise)| then.hull(otherwise)),
+            extreme: extreme.map(Box::new),
             ..Known::default()
         },
     }
+}
+
+/// `x < y ? x : y` and its relatives.
+fn extreme(condition: &Typed, then: &Typed, otherwise: &Typed) -> Option<Extreme> {
+    let [guard] = condition.known.conditions.as_deref()? else {
+        return None;
+    };
+    if guard.condition.relation == Relation::Equal {
+        return None;
+    }
+    let parts = [then, otherwise].map(alternatives);
+    let [Some(chosen), Some(other)] = parts else {
+        return None;
+    };
+    let ([one], [two]) = (chosen.as_slice(), other.as_slice()) else {
+        return None;
+    };
+    let is_pair = |x: &AffineExpr, y: &AffineExpr| *x == one.expr && *y == two.expr;
+    let (left, right) = (&guard.condition.left, &guard.condition.right);
+    let is_greatest = if is_pair(left, right) {
+        false
+    } else if is_pair(right, left) {
+        true
+    } else {
+        return None;
+    };
+    let mut of = [chosen, other].concat();
+    for affine in &mut of {
+        // The choice is the one that is meant only if the comparison is.
+        for proviso in &guard.provided {
+            let Proviso { expr, within } = proviso.clone();
+            *affine = affine.clone().provided_that(expr, within)?;
+        }
+    }
+    Some(Extreme { is_greatest, of })
+}
+
+/// The affine value, as the only one.
+fn alternatives(value: &Typed) -> Option<Vec<Affine>> {
+    value.affine().map(|it| vec![it])
 }

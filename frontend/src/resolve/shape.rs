@@ -1,4 +1,4 @@
-//! What kind of thing an expression designates, as far as `sizeof` and aliases need it.
+//! What kind of thing an expression designates, as far as `sizeof` needs it.
 
 use super::Resolver;
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, TypeName, UnaryOp};
@@ -55,11 +55,6 @@ impl Shape {
             Self::Pointer(_) => Some(8),
             Self::Unknown => None,
         }
-    }
-
-    /// Whether something else may be stored to through it.
-    pub(super) fn is_reference(&self) -> bool {
-        matches!(self, Self::Array(..) | Self::Pointer(_))
     }
 
     fn element(self) -> Self {

@@ -1,0 +1,134 @@
+//! Removes what computes values that nothing reads: declarations of locals and assignments to them.
+
+use std::collections::HashMap;
+use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
+
+/// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again become `let`.
+pub(super) fn remove_unused(kernel: &mut Kernel) {
+    let mut reads = Reads::default();
+    strew_affine::visit::walk(&kernel.body, &mut |node, _| {
+        for_each_read(node, &mut |local| *reads.0.entry(local).or_default() += 1);
+    });
+    if let Some(result) = &kernel.result {
+        for_each_local(result, &mut |local| *reads.0.entry(local).or_default() += 1);
+    }
+    remove(&mut kernel.body, &mut reads);
+    for (_, local) in kernel.locals.iter_mut() {
+        local.mutable = false;
+    }
+    strew_affine::visit::walk(&kernel.body, &mut |node, _| {
+        for place in node.places() {
+            if let Place::Local(local) = place {
+                kernel.locals[*local].mutable = true;
+            }
+        }
+    });
+}
+
+/// How often each local is read.
+#[derive(Default)]
+struct Reads(HashMap<LocalId, usize>);
+
+impl Reads {
+    fn is_read(&self, local: LocalId) -> bool {
+        self.0.get(&local).is_some_and(|count| *count > 0)
+    }
+}
+
+/// From the last to the first, so that what only something removed read is removed too.
+fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
+    let mut kept = Vec::with_capacity(body.len());
+    for mut node in std::mem::take(body).into_iter().rev() {
+        for block in node.blocks_mut().into_iter().rev() {
+            remove(block, reads);
+        }
+        let locals = written(&node);
+        let is_removed = locals
+            .as_ref()
+            .is_some_and(|locals| !locals.iter().any(|it| reads.is_read(*it)))
+            && !node.expressions().into_iter().any(can_fault);
+        if is_removed {
+            for_each_read(&node, &mut |local| {
+                if let Some(count) = reads.0.get_mut(&local) {
+                    *count -= 1;
+                }
+            });
+        } else {
+            // What is still written is still declared.
+            for local in locals.unwrap_or_default() {
+                let count = reads.0.entry(local).or_default();
+                *count = (*count).max(1);
+            }
+            kept.push(node);
+        }
+    }
+    kept.reverse();
+    *body = kept;
+}
+
+/// The locals that the node gives values, if it writes nothing else.
+fn written(node: &Node) -> Option<Vec<LocalId>> {
+    if let Node::Declare { local, .. } = node {
+        return Some(vec![*local]);
+    }
+    let locals = node.places().iter().map(|place| match place {
+        Place::Local(local) => Some(*local),
+        Place::Element(_) => None,
+    });
+    let locals: Option<Vec<LocalId>> = locals.collect();
+    locals.filter(|it| !it.is_empty())
+}
+
+fn can_fault(expr: &Expr) -> bool {
+    let faults = match expr {
+        Expr::Load(_) => true,
+        Expr::Binary(op, _, divisor, _) => may_divide_by_zero(*op, divisor),
+        _ => false,
+    };
+    faults || expr.operands().into_iter().any(can_fault)
+}
+
+/// Whether `op` can fault with this right operand.
+pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
+    let is_nonzero = match divisor {
+        Expr::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
+        _ => false,
+    };
+    matches!(op, BinaryOp::Div | BinaryOp::Rem) && !is_nonzero
+}
+
+/// Every local that the node itself reads; one that it sets does not count as read by that.
+fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
+    let own = written(node).unwrap_or_default();
+    let mut visit = |local| {
+        if !own.contains(&local) {
+            visit(local);
+        }
+    };
+    for expr in node.expressions() {
+        for_each_local(expr, &mut visit);
+    }
+    for access in node.written_elements() {
+        for_each_local_in(&access.subscripts, &mut visit);
+    }
+}
+
+fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
+    match expr {
+        Expr::Local(local) => visit(*local),
+        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
+        other => {
+            for operand in other.operands() {
+                for_each_local(operand, visit);
+            }
+        }
+    }
+}
+
+fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
+    for subscript in subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            for_each_local(expr, visit);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Whether the value that a variable has after a loop is ever read.
+
+use std::collections::HashMap;
+use strew_affine::{Expr, LocalId, Node, Place, Subscript};
+
+/// What runs after the current node of a block.
+#[derive(Debug)]
+pub(super) struct Following<'k> {
+    /// The nodes behind it in the block.
+    pub(super) rest: &'k [Node],
+    /// The whole block, and the condition of the loop that it is the body of.
+    repeats: Option<(&'k Expr, &'k [Node])>,
+}
+
+impl<'k> Following<'k> {
+    pub(super) fn new(nodes: &'k [Node], repeats: Option<&'k Expr>) -> Self {
+        Self {
+            rest: nodes,
+            repeats: repeats.map(|condition| (condition, nodes)),
+        }
+    }
+}
+
+/// What becomes of a variable's value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Read,
+    Replaced,
+    Kept,
+}
+
+/// More nodes than this are not searched: a value that nobody reads then costs a store.
+const BUDGET: usize = 2_000;
+
+/// Whether the value that `local` has now may be read after the current node, by the result in the end.
+pub(super) fn is_live(local: LocalId, following: &[Following<'_>], result: Option<&Expr>) -> bool {
+    let mut search = Search {
+        local,
+        budget: BUDGET,
+    };
+    for block in following.iter().rev() {
+        match search.nodes(block.rest) {
+            Fate::Read => return true,
+            Fate::Replaced => return false,
+            Fate::Kept => {}
+        }
+        if let Some((condition, body)) = block.repeats
+            && (reads(condition, local) || search.nodes(body) == Fate::Read)
+        {
+            return true;
+        }
+    }
+    result.is_some_and(|it| reads(it, local))
+}
+
+struct Search {
+    local: LocalId,
+    budget: usize,
+}
+
+impl Search {
+    fn nodes(&mut self, nodes: &[Node]) -> Fate {
+        for node in nodes {
+            let fate = self.node(node);
+            if fate != Fate::Kept {
+                return fate;
+            }
+        }
+        Fate::Kept
+    }
+
+    fn node(&mut self, node: &Node) -> Fate {
+        let Some(budget) = self.budget.checked_sub(1) else {
+            return Fate::Read;
+        };
+        self.budget = budget;
+        if reads_of_node(node, self.local) > 0 {
+            return Fate::Read;
+        }
+        match node {
+            Node::Declare { local, .. }
+            | Node::Assign {
+                place: Place::Local(local),
+                ..
+            } if *local == self.local => Fate::Replaced,
+            Node::Reduce { places, .. } if places.contains(&Place::Local(self.local)) => Fate::Read,
+            _ => {
+                let fates: Vec<Fate> = node
+                    .blocks()
+                    .into_iter()
+                    .map(|block| self.nodes(block))
+                    .collect();
+                if fates.contains(&Fate::Read) {
+                    Fate::Read
+                } else if fates.len() == 2 && fates.iter().all(|it| *it == Fate::Replaced) {
+                    Fate::Replaced
+                } else {
+                    Fate::Kept
+                }
+            }
+        }
+    }
+}
+
+/// How often each local is read in `nodes`; an update reads what it updates only for itself.
+pub(super) fn count_reads(nodes: &[Node]) -> HashMap<LocalId, usize> {
+    let mut counts = HashMap::new();
+    strew_affine::visit::walk(nodes, &mut |node, _| {
+        for_each_read(node, &mut |local| *counts.entry(local).or_default() += 1);
+    });
+    counts
+}
+
+/// Whether `expr` reads `local`.
+pub(super) fn reads(expr: &Expr, local: LocalId) -> bool {
+    let mut found = false;
+    for_each_local(expr, &mut |it| found |= it == local);
+    found
+}
+
+fn reads_of_node(node: &Node, local: LocalId) -> usize {
+    let mut count = 0;
+    for_each_read(node, &mut |it| count += usize::from(it == local));
+    count
+}
+
+/// Every local that the node itself reads, those in the subscripts of its place included.
+fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
+    for expr in node.expressions() {
+        for_each_local(expr, visit);
+    }
+    for access in node.written_elements() {
+        for_each_local_in(&access.subscripts, visit);
+    }
+}
+
+pub(super) fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
+    match expr {
+        Expr::Local(local) => visit(*local),
+        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
+        other => {
+            for operand in other.operands() {
+                for_each_local(operand, visit);
+            }
+        }
+    }
+}
+
+fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
+    for subscript in subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            for_each_local(expr, visit);
+        }
+    }
+}

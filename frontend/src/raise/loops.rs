@@ -1,0 +1,275 @@
+//! `scf.while` loops, which become `affine.for` or `scf.for` where they count.
+
+use super::counted::{Bounds, Counted, Induction};
+use super::final_value::{closed_form, closed_value, in_type};
+use super::written::Written;
+use super::{LoopSource, Raising, liveness};
+use crate::Pragma;
+use crate::lower::affine_value::Affine;
+use crate::lower::interval::Interval;
+use crate::lower::value::{self, Known, Typed};
+use crate::problem::{Problem, Uncounted};
+use strew_affine::{
+    AffineFor, BinaryOp, Bound, Expr, Iter, IterId, LocalId, Node, Place, ScfFor, Span, Type, Value,
+};
+
+impl<'k> Raising<'k> {
+    pub(super) fn while_loop(
+        &mut self,
+        condition: &'k Expr,
+        nodes: &'k [Node],
+        raised: &mut Vec<Node>,
+    ) {
+        let (source, body) = self.source_of(nodes);
+        let written = Written::of(body);
+        let inductions = self.inductions(body, &written);
+        let mut last = Vec::new();
+        match self.counted(condition, &inductions, &written) {
+            Ok(counted) => {
+                self.name(&counted, source);
+                last = self.counted_loop(condition, body, counted, &inductions, raised);
+            }
+            Err(why) => {
+                self.refuse_pragmas(source, why);
+                let condition_value = self.value(condition).condition().expr;
+                let body = self.block(body, Some(condition), &[]);
+                raised.push(Node::ScfWhile {
+                    condition: condition_value,
+                    body,
+                });
+            }
+        }
+        self.facts.forget(written.locals());
+        for (local, known) in last {
+            let ty = self.kernel.locals[local].ty;
+            let expr = Expr::Local(local);
+            self.facts.set(local, Some(Typed { expr, ty, known }));
+        }
+    }
+
+    /// What the source says about the loop, and the body without the local that says which loop it is.
+    fn source_of(&self, nodes: &'k [Node]) -> (Option<&'k LoopSource>, &'k [Node]) {
+        if let [Node::Declare { local, .. }, body @ ..] = nodes
+            && let Some(source) = self.sources.get(local)
+        {
+            return (Some(source), body);
+        }
+        (None, nodes)
+    }
+
+    /// An iterator that no loop has yet.
+    pub(super) fn spare_iter(&mut self) -> IterId {
+        if let Some(iter) = self.spare {
+            return iter;
+        }
+        let name = String::new();
+        let span = Span::default();
+        let iter = self.kernel.iters.alloc(Iter { name, span });
+        self.spare = Some(iter);
+        iter
+    }
+
+    fn name(&mut self, counted: &Counted, source: Option<&LoopSource>) {
+        self.spare = None;
+        let iter = counted.iter;
+        let variable = &self.kernel.locals[counted.variable];
+        let written = variable.name.clone();
+        self.kernel.iters[iter] = Iter {
+            name: if counted.is_itself {
+                written.clone()
+            } else {
+                format!("{written}_turn")
+            },
+            span: source.map_or(variable.span, |it| it.span),
+        };
+        let Some(source) = source else { return };
+        let names = source.labels.iter().cloned().chain([written]);
+        let loop_names: Vec<String> = names.collect();
+        for pragma in &source.pragmas {
+            self.pragmas.push(Pragma {
+                loop_iter: iter,
+                loop_names: loop_names.clone(),
+                text: pragma.text.clone(),
+                span: pragma.span,
+            });
+        }
+        let labels = source.labels.iter();
+        self.labels.extend(labels.map(|it| (iter, it.clone())));
+    }
+
+    fn refuse_pragmas(&mut self, source: Option<&LoopSource>, why: Uncounted) {
+        let Some(source) = source else { return };
+        let why = if source.is_left { Uncounted::Left } else { why };
+        for pragma in &source.pragmas {
+            let problem = Problem::PragmaOnUncountedLoop { why };
+            self.diagnostics.report(problem, pragma.span);
+        }
+    }
+
+    /// What is known of the variables that the loop leaves at their last values.
+    fn counted_loop(
+        &mut self,
+        condition: &'k Expr,
+        body: &'k [Node],
+        mut counted: Counted,
+        inductions: &[Induction],
+        raised: &mut Vec<Node>,
+    ) -> Vec<(LocalId, Known)> {
+        let live: Vec<&Induction> = inductions
+            .iter()
+            .filter(|it| self.is_live_after(it.local, condition, body))
+            .collect();
+        let is_only_read_here = inductions.len() == 1 && live.is_empty() && counted.is_itself;
+        let ty = self.kernel.locals[counted.variable].ty;
+        if is_only_read_here
+            && let Bounds::Computed { lower, .. } = &mut counted.bounds
+            && let Some(first) = take_first(counted.variable, ty, raised)
+        {
+            *lower = Typed::any(first, ty).convert(Type::I64).expr;
+        }
+        let outside = self.context.mark();
+        let (least, greatest) = (counted.least.clone(), counted.greatest.clone());
+        self.context
+            .enter(counted.iter, counted.range, least, greatest);
+        self.enter_inductions(&counted, inductions);
+        let nodes = self.block(body, Some(condition), inductions);
+        self.context.return_to(outside);
+        let runs = self.runs(&counted);
+        let finals: Vec<(LocalId, Expr, Option<Known>)> = live
+            .iter()
+            .map(|it| {
+                let last = closed_value(it, counted.turns(runs));
+                (it.local, last, self.known_after(it, &counted, runs))
+            })
+            .collect();
+        let step = counted.step;
+        let iter = counted.iter;
+        raised.push(match counted.bounds {
+            Bounds::Affine { lower, upper } => Node::AffineFor(AffineFor {
+                iter,
+                lower: Bound(lower),
+                upper: Bound(upper),
+                step,
+                body: nodes,
+            }),
+            Bounds::Computed { lower, upper } => Node::ScfFor(ScfFor {
+                iter,
+                lower,
+                upper,
+                step,
+                body: nodes,
+            }),
+        });
+        let mut last = Vec::new();
+        for (local, value, known) in finals {
+            raised.push(Node::Assign {
+                place: Place::Local(local),
+                value,
+                span: self.kernel.locals[local].span,
+            });
+            last.extend(known.map(|known| (local, known)));
+        }
+        last
+    }
+
+    /// Whether the upper bound is never below the lower one.
+    fn runs(&self, counted: &Counted) -> bool {
+        let Bounds::Affine { lower, upper } = &counted.bounds else {
+            return false;
+        };
+        let not_negative = Interval::new(0, i128::MAX);
+        lower.iter().all(|lower| {
+            upper.iter().all(|upper| {
+                let length = upper.minus(lower);
+                length.is_ok_and(|it| {
+                    let needed = self.context.requirements(&it, not_negative);
+                    needed.is_some_and(|it| it.is_empty())
+                })
+            })
+        })
+    }
+
+    fn known_after(&self, it: &Induction, counted: &Counted, runs: bool) -> Option<Known> {
+        let turns = counted.affine_turns().filter(|_| runs)?;
+        let form = closed_form(it, &turns, 1)?;
+        Some(Known {
+            range: Interval::of(it.ty),
+            affine: Some(Affine::congruent(form)),
+            ..Known::default()
+        })
+    }
+
+    fn is_live_after(&self, local: LocalId, condition: &Expr, body: &[Node]) -> bool {
+        let mut inside = liveness::count_reads(body).remove(&local).unwrap_or(0);
+        liveness::for_each_local(condition, &mut |it| inside += usize::from(it == local));
+        let all = self.reads.get(&local).copied().unwrap_or(0);
+        all > inside && liveness::is_live(local, &self.following, self.result)
+    }
+
+    /// The induction variables as functions of the iterator, until they are updated.
+    fn enter_inductions(&mut self, counted: &Counted, inductions: &[Induction]) {
+        for it in inductions {
+            let value = if it.local == counted.variable {
+                let iter = in_type(Expr::Iter(counted.iter), it.ty);
+                Typed {
+                    expr: if counted.is_itself {
+                        iter
+                    } else {
+                        closed_value(it, Expr::Iter(counted.iter))
+                    },
+                    ty: it.ty,
+                    known: counted.value.clone(),
+                }
+            } else {
+                let distance = counted.affine_distance();
+                let form = distance.and_then(|(distance, step)| closed_form(it, &distance, step));
+                let mut value = Typed::any(closed_value(it, counted.turn()), it.ty);
+                value.known.affine = form.map(Affine::congruent);
+                value
+            };
+            self.facts.set(it.local, Some(value));
+        }
+    }
+
+    pub(super) fn update(&mut self, it: &Induction) {
+        let Some(before) = self.facts.now.get(&it.local).cloned() else {
+            return;
+        };
+        let step = match it.constant_step() {
+            Some(step) => Typed::constant(Value::integer(it.ty, step.into())),
+            None => it.step.clone(),
+        };
+        let ranges = &self.context.ranges;
+        let span = Span::default();
+        // An unsigned step down is a subtraction.
+        let after = match it.constant_step() {
+            Some(down) if down < 0 && down > i64::MIN => {
+                let by = Typed::constant(Value::integer(it.ty, (-down).into()));
+                value::arithmetic(BinaryOp::Sub, before, by, span, ranges)
+            }
+            _ => value::arithmetic(BinaryOp::Add, before, step, span, ranges),
+        };
+        self.facts.set(it.local, Some(after.convert(it.ty)));
+    }
+}
+
+/// The value that the last node gives `variable`, taken out of it: the loop that follows computes it instead.
+fn take_first(variable: LocalId, ty: Type, raised: &mut Vec<Node>) -> Option<Expr> {
+    match raised.last_mut()? {
+        Node::Declare { local, value } if *local == variable => {
+            let zero = match value {
+                Expr::Constant(_) => return Some(value.clone()),
+                _ => Expr::Constant(Value::zero(ty)),
+            };
+            Some(std::mem::replace(value, zero))
+        }
+        Node::Assign {
+            place: Place::Local(local),
+            ..
+        } if *local == variable => match raised.pop()? {
+            Node::Assign { value, .. } => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
