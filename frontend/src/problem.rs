@@ -113,6 +113,37 @@ pub enum Problem {
     },
     /// `sizeof` of something whose size is not constant.
     SizeUnknown,
+    /// A pointer that is used before it points anywhere, or that points into rows from the beginning.
+    PointerUnset {
+        /// The pointer.
+        name: String,
+    },
+    /// A pointer to elements of another type or shape than those of the array.
+    PointerMismatch {
+        /// The pointer.
+        name: String,
+        /// The array.
+        array: String,
+    },
+    /// A pointer is set to, or compared with, one into another array.
+    PointerElsewhere {
+        /// The array on the left.
+        from: String,
+        /// The array on the right.
+        to: String,
+    },
+    /// A number where a pointer is needed.
+    NumberAsPointer,
+    /// An operator that pointers do not have.
+    PointerOperands {
+        /// As written.
+        operator: &'static str,
+    },
+    /// Something else where a structure of one kind is needed.
+    NotTheStructure {
+        /// The structure.
+        name: String,
+    },
     /// An array with an initial value that is no list in braces.
     ArrayWithoutBraces,
     /// More braces than the array has dimensions.
@@ -345,8 +376,6 @@ pub enum Unsupported {
     DeclarationInSwitch,
     /// `goto`
     Goto,
-    /// `_Bool` or `bool`.
-    BoolType,
     /// A string literal.
     Text,
     /// A pointer type in a cast or in `sizeof`.
@@ -368,8 +397,17 @@ pub enum Unsupported {
         /// What is declared.
         name: String,
     },
-    /// `*p` or `&x`.
-    PointerOperator(&'static str),
+    /// A pointer where a number is needed.
+    PointerAsValue,
+    /// `&x` of something that is no array element.
+    AddressOf,
+    /// `condition ? p : q` of pointers.
+    PointerChoice,
+    /// An array of structures with initial values.
+    InitializedRecord {
+        /// The array.
+        name: String,
+    },
     /// A pointer parameter or local.
     Pointer {
         /// Its name.
@@ -436,6 +474,12 @@ impl Problem {
             Self::UnknownTag { .. } => "E033",
             Self::UnknownMember { .. } => "E034",
             Self::StructureAsValue { .. } => "E047",
+            Self::PointerUnset { .. } => "E080",
+            Self::PointerMismatch { .. } => "E081",
+            Self::PointerElsewhere { .. } => "E082",
+            Self::PointerOperands { .. } => "E083",
+            Self::NumberAsPointer => "E084",
+            Self::NotTheStructure { .. } => "E048",
             Self::NotConstant => "E070",
             Self::EnumeratorRange { .. } => "E071",
             Self::SizeUnknown => "E072",
@@ -497,6 +541,13 @@ impl Problem {
             Self::Unsupported(it) => return it.help(),
             Self::NoFunction => {
                 "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
+            }
+            Self::PointerUnset { .. } => {
+                "give it its first value where it is declared: `double *p = a;`".to_owned()
+            }
+            Self::PointerElsewhere { .. } => {
+                "a pointer stays inside of one array; declare another one for the other array"
+                    .to_owned()
             }
             Self::NotConstant => {
                 "literals, constants and operators on them are accepted; calls and variables are not"
@@ -601,9 +652,11 @@ impl Unsupported {
             },
             Self::DeclarationInSwitch => "put the statements behind the label into braces",
             Self::Goto => "write a loop or an `if`",
-            Self::BoolType => "use `int`",
             Self::Text => return None,
-            Self::PointerOperator(_) => "name the element with subscripts: `a[i]`",
+            Self::PointerAsValue => "compare pointers with each other, or name an element",
+            Self::AddressOf => "take the address of an array element: `&a[i]`",
+            Self::PointerChoice => "choose between elements, or between positions in one array",
+            Self::InitializedRecord { .. } => "assign to the elements",
             Self::Pointer { name } => {
                 return Some(format!(
                     "declare the array with its length: `{name}[n]`, where `n` is a parameter"
@@ -700,6 +753,32 @@ impl fmt::Display for Problem {
                     "the structure `{}` stands where a number is needed",
                     clipped(name)
                 )
+            }
+            Self::PointerUnset { name } => {
+                write!(
+                    f,
+                    "the pointer `{}` does not point into an array here",
+                    clipped(name)
+                )
+            }
+            Self::PointerMismatch { name, array } => {
+                write!(
+                    f,
+                    "`{name}` does not point to elements like those of `{array}`"
+                )
+            }
+            Self::PointerElsewhere { from, to } if from == to => {
+                write!(f, "these pointers are in different rows of `{from}`")
+            }
+            Self::PointerElsewhere { from, to } => {
+                write!(f, "a pointer into `{from}` meets one into `{to}`")
+            }
+            Self::NumberAsPointer => f.write_str("a number stands where a pointer is needed"),
+            Self::PointerOperands { operator } => {
+                write!(f, "`{operator}` does not work on these pointers")
+            }
+            Self::NotTheStructure { name } => {
+                write!(f, "this is no structure `{}`", clipped(name))
             }
             Self::NotConstant => f.write_str("this has to be constant"),
             Self::EnumeratorRange { name } => {
@@ -868,12 +947,14 @@ impl fmt::Display for Unsupported {
                 f.write_str("a declaration between the labels of a `switch` is not in the language")
             }
             Self::Goto => f.write_str("`goto` is not in the language"),
-            Self::BoolType => f.write_str("the type `_Bool` is not in the language yet"),
             Self::Text => f.write_str("string literals are not in the language"),
-            Self::PointerOperator(operator) => {
+            Self::PointerAsValue => f.write_str("a pointer stands where a number is needed"),
+            Self::AddressOf => f.write_str("only array elements have addresses"),
+            Self::PointerChoice => f.write_str("a choice between pointers is not in the language"),
+            Self::InitializedRecord { name } => {
                 write!(
                     f,
-                    "the pointer operator `{operator}` is not in the language yet"
+                    "`{name}` is an array of structures with initial values; those are not in the language yet"
                 )
             }
             Self::Pointer { name } => {

@@ -423,7 +423,10 @@ impl Resolver<'_> {
     /// A constant array of the file becomes a variable of the function where it is used first.
     fn global(&mut self, name: &Name, array: Rc<GlobalArray>) -> DeclarationId {
         let id = self.symbol(array.shape.clone(), false);
-        if let Some(outermost) = self.scopes.first_mut() {
+        // Outside of functions it stays what it is, for all of them.
+        if let Some(outermost) = self.scopes.first_mut()
+            && outermost.get(&name.text).is_none()
+        {
             outermost.declare(&name.text, Entry::Variable(id), array.span);
         }
         self.symbols.globals.push((id, array));

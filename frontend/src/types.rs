@@ -187,6 +187,7 @@ fn scalar(words: &[TypeWord]) -> Option<Type> {
 /// The types that one word names and that no other word can join.
 fn exact(word: TypeWord) -> Option<Type> {
     Some(match word {
+        TypeWord::Bool => Type::Bool,
         TypeWord::Float => Type::F32,
         TypeWord::Double => Type::F64,
         TypeWord::Int8 | TypeWord::IntFast8 | TypeWord::IntLeast8 => Type::I8,

@@ -3,6 +3,7 @@
 //! Its parameters become locals with the values of the arguments; those that nothing assigns stay what the argument is. An array
 //! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
 
+use super::reference::{Reference, Target};
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
 use crate::ast::{Declarator, Expr, Function, Name, Parameter, StatementKind};
@@ -11,7 +12,7 @@ use crate::diagnostic::Label;
 use crate::flow::Flow;
 use crate::problem::{Problem, c_name};
 use crate::types::{self, Named, Position, Returned};
-use strew_affine::{AffineExpr, ArrayId, Expr as Computation, Node, Span, Type, Value, text};
+use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
 /// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
 /// lowering recurses through them.
@@ -20,7 +21,7 @@ const DEEPEST: usize = 400;
 /// What is handed over for a parameter.
 enum Argument {
     Scalar(Typed),
-    Array { array: ArrayId, is_const: bool },
+    Reference(Reference),
 }
 
 impl<'a> Lowering<'a> {
@@ -90,7 +91,7 @@ impl<'a> Lowering<'a> {
         let mut is_complete = true;
         for ((parameter, declarator), argument) in parameters.iter().zip(arguments) {
             let value = if is_array(declarator) {
-                self.array_argument(argument, declarator)
+                self.array_argument(argument, declarator, body)
             } else {
                 self.scalar_argument(parameter, declarator, argument, body)
             };
@@ -125,26 +126,32 @@ impl<'a> Lowering<'a> {
         Some(Argument::Scalar(value))
     }
 
-    fn array_argument(&mut self, argument: &Expr, declarator: &Declarator) -> Option<Argument> {
-        let binding = argument.as_name().map(|name| self.binding(name));
-        match binding {
-            Some(Binding::Array { array, is_const }) => Some(Argument::Array {
-                array: *array,
-                is_const: *is_const,
-            }),
-            Some(Binding::Unbound) => None,
-            _ => {
-                let parameter = declarator.name.text.clone();
-                let label = Label {
-                    span: declarator.span,
-                    message: "the parameter".to_owned(),
-                };
-                let problem = Problem::ArgumentNotArray { parameter };
-                self.diagnostics
-                    .report_with(problem, argument.span, vec![label]);
-                None
-            }
+    fn array_argument(
+        &mut self,
+        argument: &Expr,
+        declarator: &Declarator,
+        body: &mut Vec<Node>,
+    ) -> Option<Argument> {
+        let is_unknown = |name: &Name| matches!(self.binding(name), Binding::Unbound);
+        if argument.as_name().is_some_and(is_unknown) {
+            return None;
         }
+        if self.rank(argument) == 0 {
+            let parameter = declarator.name.text.clone();
+            let label = Label {
+                span: declarator.span,
+                message: "the parameter".to_owned(),
+            };
+            let problem = Problem::ArgumentNotArray { parameter };
+            self.diagnostics
+                .report_with(problem, argument.span, vec![label]);
+            return None;
+        }
+        let mut reference = self.reference(argument, body)?;
+        for (value, span) in &mut reference.subscripts {
+            *value = self.kept(value.clone(), *span, body);
+        }
+        Some(Argument::Reference(reference))
     }
 
     /// The body of the callee, and its value.
@@ -184,15 +191,15 @@ impl<'a> Lowering<'a> {
                 Argument::Scalar(value) => {
                     self.bind_scalar(parameter, &declarator.name, value, body);
                 }
-                Argument::Array { array, is_const } => {
-                    arrays.push((*parameter, *declarator, array, is_const));
+                Argument::Reference(reference) => {
+                    arrays.push((*parameter, *declarator, reference));
                 }
             }
         }
         let bound = arrays
             .into_iter()
-            .map(|(parameter, declarator, array, is_const)| {
-                self.bind_array(parameter, declarator, (array, is_const), span)
+            .map(|(parameter, declarator, reference)| {
+                self.bind_array(parameter, declarator, reference, span, body)
             });
         bound.fold(Some(()), Option::and)
     }
@@ -217,8 +224,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         parameter: &Parameter,
         declarator: &Declarator,
-        (array, is_const): (ArrayId, bool),
+        reference: Reference,
         span: Span,
+        body: &mut Vec<Node>,
     ) -> Option<()> {
         let named = match types::named(&parameter.ty, Position::Parameter) {
             Ok(named) => named,
@@ -228,23 +236,27 @@ impl<'a> Lowering<'a> {
             span: declarator.span,
             message: "the parameter".to_owned(),
         };
-        let array_name = self.kernel.arrays[array].name.clone();
+        let array_name = self.target_name(&reference.target);
         let expected = self.parameter_shape(declarator);
-        let problem = if !self.fits(array, named.ty, &expected) {
+        let problem = if !self.fits(&reference, &named, &expected) {
             Problem::ArgumentShape {
                 array: array_name,
-                found: self.shape_in_words(array),
+                found: self.shape_in_words(&reference),
                 parameter: declarator.name.text.clone(),
-                expected: self.expected_in_words(named.ty, &expected),
+                expected: self.expected_in_words(&named, &expected),
             }
-        } else if is_const && !named.is_const {
+        } else if reference.is_const && !named.is_const {
             Problem::ArgumentConst {
                 array: array_name,
                 parameter: declarator.name.text.clone(),
             }
         } else {
-            let is_const = named.is_const;
-            self.bind(&declarator.name, Binding::Array { array, is_const });
+            let reference = Reference {
+                is_const: named.is_const,
+                ..reference
+            };
+            self.bind(&declarator.name, Binding::Reference(reference));
+            self.parameter_cursor(&declarator.name, body);
             return Some(());
         };
         self.diagnostics.report_with(problem, span, vec![label]);
@@ -259,24 +271,40 @@ impl<'a> Lowering<'a> {
         pointers.chain(lengths).collect()
     }
 
-    fn fits(&self, array: ArrayId, ty: Option<Type>, expected: &[Option<AffineExpr>]) -> bool {
-        let array = &self.kernel.arrays[array];
-        let inner = array.extents.iter().zip(expected).skip(1);
-        ty == Some(array.element)
-            && array.extents.len() == expected.len()
+    fn fits(&self, argument: &Reference, named: &Named, expected: &[Option<AffineExpr>]) -> bool {
+        let is_element = match &argument.target {
+            Target::Array(array) => named.ty == Some(self.kernel.arrays[*array].element),
+            Target::Record(record) => named.structure.as_ref() == Some(&record.structure),
+        };
+        let extents = self.extents(argument);
+        let inner = extents.iter().zip(expected).skip(1);
+        is_element
+            && extents.len() == expected.len()
             && inner
                 .map(|(found, expected)| (Some(found), expected.as_ref()))
                 .all(|(a, b)| a == b)
     }
 
-    fn shape_in_words(&self, array: ArrayId) -> String {
-        let array = &self.kernel.arrays[array];
-        let extents = array.extents.iter();
-        let extents = extents.map(|it| format!("[{}]", text::affine(&self.kernel, it)));
-        format!("{}{}", c_name(array.element), extents.collect::<String>())
+    /// The extents behind the subscripts that a pointer has already.
+    fn extents(&self, reference: &Reference) -> &[AffineExpr] {
+        let extents = match reference.target.first() {
+            Some(array) => self.kernel.arrays[array].extents.as_slice(),
+            None => &[],
+        };
+        extents.get(reference.complete()..).unwrap_or_default()
     }
 
-    fn expected_in_words(&self, ty: Option<Type>, expected: &[Option<AffineExpr>]) -> String {
+    fn shape_in_words(&self, reference: &Reference) -> String {
+        let extents = self.extents(reference).iter();
+        let extents = extents.map(|it| format!("[{}]", text::affine(&self.kernel, it)));
+        let element = match &reference.target {
+            Target::Array(array) => c_name(self.kernel.arrays[*array].element),
+            Target::Record(record) => &record.structure.name,
+        };
+        format!("{element}{}", extents.collect::<String>())
+    }
+
+    fn expected_in_words(&self, named: &Named, expected: &[Option<AffineExpr>]) -> String {
         let extents = expected
             .iter()
             .enumerate()
@@ -285,11 +313,11 @@ impl<'a> Lowering<'a> {
                 Some(extent) => format!("[{}]", text::affine(&self.kernel, extent)),
                 None => "[?]".to_owned(),
             });
-        format!(
-            "{}{}",
-            ty.map_or("void", c_name),
-            extents.collect::<String>()
-        )
+        let element = match &named.structure {
+            Some(structure) => structure.name.as_str(),
+            None => named.ty.map_or("void", c_name),
+        };
+        format!("{element}{}", extents.collect::<String>())
     }
 
     /// What the function returns.

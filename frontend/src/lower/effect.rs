@@ -37,6 +37,15 @@ impl Lowering<'_> {
     /// Evaluates an expression and drops the value.
     fn perform(&mut self, expr: &Expr, body: &mut Vec<Node>) {
         match &expr.kind {
+            ExprKind::Assign(..) | ExprKind::Step(..) if self.rank(expr) > 0 => {
+                self.pointer_effect(expr, body);
+            }
+            ExprKind::Assign(None, place, value)
+                if self.structure_of(place).is_some()
+                    && !matches!(place.kind, ExprKind::Member(..)) =>
+            {
+                self.assign_structure(place, value, expr.span, body);
+            }
             ExprKind::Assign(op, place, value) => {
                 self.assignment(*op, place, value, expr.span, body);
             }

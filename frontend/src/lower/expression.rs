@@ -9,13 +9,14 @@ use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, TypeName, UnaryOp};
 use crate::problem::{Problem, Unsupported};
 use crate::types::{self, Named, Position};
-use strew_affine::{
-    Access, ArrayId, BinaryOp, Expr as Computation, Node, Place, Span, Subscript, Type, Value,
-};
+use strew_affine::{BinaryOp, Expr as Computation, Node, Place, Span, Type, Value};
 
 /// How many expressions contain each other in the source before a value is kept in a `let`: every operator of C becomes at
 /// most four levels of the kernel's expression, whose depth is limited.
 const KEPT_EVERY: usize = 20;
+
+/// An operator with its operands, and the whole.
+type Operation<'e> = (Operator, &'e Expr, &'e Expr, &'e Expr);
 
 impl Lowering<'_> {
     pub(super) fn report<T>(&mut self, problem: Problem, span: Span) -> Option<T> {
@@ -23,7 +24,7 @@ impl Lowering<'_> {
         None
     }
 
-    fn unsupported<T>(&mut self, what: Unsupported, span: Span) -> Option<T> {
+    pub(super) fn unsupported<T>(&mut self, what: Unsupported, span: Span) -> Option<T> {
         self.report(Problem::Unsupported(what), span)
     }
 
@@ -33,6 +34,7 @@ impl Lowering<'_> {
             ExprKind::Constant(value) => Some(Typed::constant(*value)),
             ExprKind::Name(name) => self.name(name),
             ExprKind::Index(..) => self.element(expr, body),
+            ExprKind::Unary(UnaryOp::Dereference, _) => self.element(expr, body),
             ExprKind::Unary(op, operand) => self.unary(*op, operand, expr.span, body),
             ExprKind::Binary(..) => return self.binary(expr, body),
             ExprKind::Conditional(condition, then, otherwise) => {
@@ -51,10 +53,9 @@ impl Lowering<'_> {
                 self.effect(first, body);
                 self.expression(second, body)
             }
-            ExprKind::Member(..) => self.unsupported(Unsupported::Word(".".to_owned()), expr.span),
-            ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => {
-                self.unsupported(Unsupported::Word("sizeof".to_owned()), expr.span)
-            }
+            ExprKind::Member(..) => self.member(expr, body),
+            // Constants by now.
+            ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => None,
             ExprKind::Braced(_) => self.report(Problem::MisplacedBraces, expr.span),
             ExprKind::Invalid => None,
         };
@@ -81,11 +82,17 @@ impl Lowering<'_> {
     }
 
     fn name(&mut self, name: &Name) -> Option<Typed> {
-        match self.binding(name) {
+        let binding = self.binding(name).clone();
+        self.bound(&binding, name)
+    }
+
+    /// The value of a name that is bound to this.
+    pub(super) fn bound(&mut self, binding: &Binding, name: &Name) -> Option<Typed> {
+        match binding {
             Binding::Unbound => None,
             Binding::Parameter(scalar) => Some(self.parameter(*scalar)),
-            Binding::Value(value) => Some(value.clone()),
             Binding::Unset(ty) => Some(Typed::constant(Value::zero(*ty))),
+            Binding::Value(value) => Some(value.clone()),
             Binding::Let { local, known } => {
                 let ty = self.kernel.locals[*local].ty;
                 let expr = match known.range.and_then(Interval::as_point) {
@@ -99,17 +106,19 @@ impl Lowering<'_> {
                 let ty = self.kernel.locals[*local].ty;
                 Some(Typed::any(Computation::Local(*local), ty))
             }
-            Binding::Array { .. } => {
+            Binding::Structure(members) => {
+                let name_text = members.structure.name.clone();
+                let problem = Problem::StructureAsValue { name: name_text };
+                self.report(problem, name.span)
+            }
+            Binding::Array { .. }
+            | Binding::Reference(_)
+            | Binding::Cursor(_)
+            | Binding::Pending { .. } => {
                 let array = name.text.clone();
                 self.report(Problem::ArrayAsValue { array }, name.span)
             }
         }
-    }
-
-    fn element(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
-        let (access, _) = self.access(expr, body)?;
-        let ty = self.kernel.arrays[access.array].element;
-        Some(Typed::any(Computation::Load(access), ty))
     }
 
     fn conditional(
@@ -157,7 +166,7 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
         if matches!(op, UnaryOp::Dereference | UnaryOp::AddressOf) {
-            return self.unsupported(Unsupported::PointerOperator(op.symbol()), span);
+            return self.unsupported(Unsupported::PointerAsValue, span);
         }
         let position = operand.span;
         let operand = self.expression(operand, body)?;
@@ -175,14 +184,15 @@ impl Lowering<'_> {
 
     /// Goes down the left operands in a loop: sums of many terms lean that way, and would need much stack otherwise.
     fn binary(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
-        let mut pending = Vec::new();
-        let mut leftmost = expr;
-        while let ExprKind::Binary(op, left, right) = &leftmost.kind {
-            pending.push((*op, right, left.span, leftmost));
-            leftmost = left;
-        }
-        let mut value = self.expression(leftmost, body);
-        for (op, right, left_span, whole) in pending.into_iter().rev() {
+        let (pending, leftmost) = self.left_spine(expr);
+        let mut value = match &leftmost.kind {
+            ExprKind::Binary(op, left, right) => {
+                self.pointer_operation(*op, left, right, leftmost.span, body)
+            }
+            _ => self.expression(leftmost, body),
+        };
+        for (op, left, right, whole) in pending.into_iter().rev() {
+            let left_span = left.span;
             let spans = [left_span, right.span];
             value = match op {
                 Operator::Arithmetic(op) => {
@@ -201,6 +211,35 @@ impl Lowering<'_> {
             value = value.map(|it| self.shallow(it, whole, body));
         }
         value
+    }
+
+    /// The operators on the way down the left operands, outermost first, and what is below the last: something else, or an
+    /// operator on pointers.
+    fn left_spine<'e>(&self, expr: &'e Expr) -> (Vec<Operation<'e>>, &'e Expr) {
+        let mut spine = Vec::new();
+        let mut leftmost = expr;
+        while let ExprKind::Binary(op, left, right) = &leftmost.kind {
+            spine.push((*op, &**left, &**right, leftmost));
+            leftmost = left;
+        }
+        let mut rank = self.rank(leftmost);
+        let mut outermost = None;
+        for (index, (op, _, right, _)) in spine.iter().enumerate().rev() {
+            let right = self.rank(right);
+            if rank.max(right) > 0 {
+                outermost = Some(index);
+            }
+            rank = match op {
+                Operator::Arithmetic(BinaryOp::Add) => rank.max(right),
+                Operator::Arithmetic(BinaryOp::Sub) if right == 0 => rank,
+                _ => 0,
+            };
+        }
+        if let Some((_, _, _, whole)) = outermost.and_then(|index| spine.get(index)) {
+            leftmost = whole;
+            spine.truncate(outermost.unwrap_or_default());
+        }
+        (spine, leftmost)
     }
 
     /// The right operand of a left one, which keeps the value it had before.
@@ -274,41 +313,6 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// An array element, and whether it is `const`.
-    fn access(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<(Access, bool)> {
-        let mut subscripts = Vec::new();
-        let mut base = expr;
-        while let ExprKind::Index(inner, subscript) = &base.kind {
-            subscripts.push(&**subscript);
-            base = inner;
-        }
-        subscripts.reverse();
-        // Mistakes in the subscripts are reported even if there is nothing to subscript.
-        let values = self.each(&subscripts, body);
-        let (array, is_const) = self.subscripted(base, expr.span)?;
-        let name = &self.kernel.arrays[array].name;
-        let dimensions = self.kernel.arrays[array].extents.len();
-        if dimensions != subscripts.len() {
-            let problem = Problem::SubscriptCount {
-                array: name.clone(),
-                dimensions,
-                found: subscripts.len(),
-            };
-            return self.report(problem, expr.span);
-        }
-        let mut subscripts = Vec::with_capacity(dimensions);
-        for (value, span) in values? {
-            subscripts.push(self.subscript(array, value, span)?);
-        }
-        let span = expr.span;
-        let access = Access {
-            array,
-            subscripts,
-            span,
-        };
-        Some((access, is_const))
-    }
-
     /// The values of several operands with their spans, evaluated left to right.
     pub(super) fn each(
         &mut self,
@@ -327,47 +331,13 @@ impl Lowering<'_> {
         is_complete.then_some(values)
     }
 
-    fn subscripted(&mut self, base: &Expr, span: Span) -> Option<(ArrayId, bool)> {
-        let Some(name) = base.as_name() else {
-            self.expression(base, &mut Vec::new())?;
-            return self.report(Problem::NotAnArray { name: None }, span);
-        };
-        match self.binding(name) {
-            Binding::Array { array, is_const } => Some((*array, *is_const)),
-            Binding::Unbound => None,
-            _ => {
-                let name = Some(name.text.clone());
-                self.report(Problem::NotAnArray { name }, span)
-            }
-        }
-    }
-
-    fn subscript(&mut self, array: ArrayId, value: Typed, span: Span) -> Option<Subscript> {
-        if value.ty.is_float() {
-            let array = self.kernel.arrays[array].name.clone();
-            let ty = value.ty;
-            return self.report(Problem::SubscriptNotInteger { array, ty }, span);
-        }
-        let value = match value.ty {
-            Type::Bool => value.convert(Type::I32),
-            _ => value,
-        };
-        Some(Subscript::Computed(value.expr))
-    }
-
     /// Something that a statement can write, and its type.
     pub(super) fn place(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<(Place, Type)> {
         match &expr.kind {
-            ExprKind::Index(..) => {
-                let (access, is_const) = self.access(expr, body)?;
-                let array = &self.kernel.arrays[access.array];
-                if is_const {
-                    let name = array.name.clone();
-                    return self.report(Problem::AssignToConst { name }, expr.span);
-                }
-                let ty = array.element;
-                Some((Place::Element(access), ty))
+            ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Dereference, _) => {
+                self.element_place(expr, body)
             }
+            ExprKind::Member(..) => self.member_place(expr, body),
             ExprKind::Name(name) => self.variable(name),
             ExprKind::Invalid => None,
             _ => {
@@ -378,7 +348,13 @@ impl Lowering<'_> {
     }
 
     fn variable(&mut self, name: &Name) -> Option<(Place, Type)> {
-        match *self.binding(name) {
+        let binding = self.binding(name).clone();
+        self.bound_place(&binding, name)
+    }
+
+    /// The place of a name that is bound to this.
+    pub(super) fn bound_place(&mut self, binding: &Binding, name: &Name) -> Option<(Place, Type)> {
+        match *binding {
             Binding::Variable { local, is_const } => {
                 if is_const {
                     let text = name.text.clone();
@@ -386,7 +362,15 @@ impl Lowering<'_> {
                 }
                 Some((Place::Local(local), self.kernel.locals[local].ty))
             }
-            Binding::Array { .. } => {
+            Binding::Structure(ref members) => {
+                let name_text = members.structure.name.clone();
+                let problem = Problem::StructureAsValue { name: name_text };
+                self.report(problem, name.span)
+            }
+            Binding::Array { .. }
+            | Binding::Reference(_)
+            | Binding::Cursor(_)
+            | Binding::Pending { .. } => {
                 let array = name.text.clone();
                 self.report(Problem::ArrayAsValue { array }, name.span)
             }

@@ -10,8 +10,11 @@ mod jump;
 mod local_array;
 mod loops;
 mod math;
+mod pointer;
+mod reference;
 mod signature;
 mod statement;
+mod structure;
 mod switch;
 mod tidy;
 mod unused;
@@ -27,8 +30,11 @@ use crate::resolve::{GlobalArray, Symbols};
 use crate::types;
 use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
+use pointer::Cursor;
+use reference::Reference;
 use std::rc::Rc;
 use strew_affine::{ArrayId, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
+use structure::Members;
 use value::{Known, Typed};
 
 /// The kernel of a function whose names are resolved. It means something only if no error was reported.
@@ -88,6 +94,14 @@ enum Binding {
     Unset(Type),
     /// A local that is assigned again.
     Variable { local: LocalId, is_const: bool },
+    /// A pointer that is never assigned again, or an array of structures.
+    Reference(Reference),
+    /// A pointer that is assigned again.
+    Cursor(Cursor),
+    /// A pointer that is not set yet: the variable that will say where in its array it points.
+    Pending { offset: LocalId, is_const: bool },
+    /// A structure whose members are variables.
+    Structure(Members),
 }
 
 /// A function while its statements are lowered.

@@ -44,6 +44,9 @@ impl Lowering<'_> {
             let problem = Problem::Unsupported(Unsupported::Pointer { name });
             return self.diagnostics.report(problem, declarator.span);
         }
+        if let Some(structure) = &named.structure {
+            return self.structure_parameter(declarator, structure, named.is_const);
+        }
         let Some(ty) = named.ty else {
             return self.diagnostics.report(Problem::VoidValue, parameter.span);
         };
@@ -179,6 +182,7 @@ impl Lowering<'_> {
             return;
         };
         let name = &declarator.name;
+        self.parameter_cursor(name, body);
         let Binding::Parameter(scalar) = *self.binding(name) else {
             return;
         };

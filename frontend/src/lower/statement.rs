@@ -7,7 +7,7 @@ use crate::initializer;
 use crate::problem::{Problem, Unsupported};
 use crate::recognize;
 use crate::types::{self, Named, Position};
-use strew_affine::{CompareOp, Expr as Computation, Node, Type, UnaryOp, Value};
+use strew_affine::{CompareOp, Expr as Computation, Node, Span, Type, UnaryOp, Value};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, body: &mut Vec<Node>) {
@@ -64,37 +64,41 @@ impl Lowering<'_> {
             return;
         }
         match types::named(&declaration.ty, Position::Variable) {
-            Ok(Named {
-                structure: Some(_), ..
-            }) => {
+            Ok(named) => {
                 for declarator in &declaration.declarators {
-                    let name = declarator.name.text.clone();
-                    let problem = Problem::Unsupported(Unsupported::Structure { name });
-                    self.diagnostics.report(problem, declarator.span);
+                    self.declared(declarator, &named, declaration.ty.span, body);
                 }
             }
-            Ok(Named {
-                ty: Some(ty),
-                is_const,
-                ..
-            }) => {
-                for declarator in &declaration.declarators {
-                    self.local(declarator, ty, is_const, body);
-                }
-            }
-            Ok(_) => self
-                .diagnostics
-                .report(Problem::VoidValue, declaration.ty.span),
             Err(problem) => self.diagnostics.report(problem, declaration.ty.span),
         }
     }
 
-    fn local(&mut self, declarator: &Declarator, ty: Type, is_const: bool, body: &mut Vec<Node>) {
+    fn declared(
+        &mut self,
+        declarator: &Declarator,
+        named: &Named,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) {
         if !declarator.pointers.is_empty() {
-            let name = declarator.name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::Pointer { name });
-            return self.diagnostics.report(problem, declarator.span);
+            return self.local_pointer(declarator, named, body);
         }
+        match named {
+            Named {
+                structure: Some(structure),
+                is_const,
+                ..
+            } => self.local_structure(declarator, structure, *is_const, body),
+            Named {
+                ty: Some(ty),
+                is_const,
+                ..
+            } => self.local(declarator, *ty, *is_const, body),
+            _ => self.diagnostics.report(Problem::VoidValue, span),
+        }
+    }
+
+    fn local(&mut self, declarator: &Declarator, ty: Type, is_const: bool, body: &mut Vec<Node>) {
         if !declarator.lengths.is_empty() {
             return self.local_array(declarator, ty, is_const, body);
         }

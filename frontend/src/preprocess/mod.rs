@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostics;
 use crate::literal;
 use crate::problem::{DirectiveFault, NumberFault, Problem, Unsupported};
 use crate::splice::Spliced;
-use crate::token::{self, Token, TypeWord};
+use crate::token::{self, Token};
 use directive::Conditional;
 use macros::{Expander, Lexeme, Source, Stopped};
 use std::iter::Peekable;
@@ -130,11 +130,6 @@ impl<'a> Preprocessor<'a, '_, '_> {
             Token::Character(text) => self.literal(text, literal::character(text), span),
             Token::UnterminatedComment => self.invalid(Problem::UnterminatedComment, span),
             Token::Text(_) => self.invalid(Problem::Unsupported(Unsupported::Text), span),
-            Token::Type(TypeWord::Bool) => {
-                self.report(Problem::Unsupported(Unsupported::BoolType), span);
-                // What is declared with it exists nevertheless: its uses are not errors too.
-                Token::Type(TypeWord::Int)
-            }
             Token::Reserved(word) | Token::Identifier(word @ "NULL") => {
                 let word = Unsupported::Word(word.to_owned());
                 self.invalid(Problem::Unsupported(word), span)

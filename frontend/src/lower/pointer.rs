@@ -1,0 +1,347 @@
+//! Pointers that are declared, moved and compared.
+//!
+//! A pointer that is never assigned again is a name for what it was set to. One that moves is a *cursor*: the subscripts it has at
+//! the moment are in variables; the array is the same wherever it moves.
+
+use super::reference::{Reference, Target};
+use super::value::{self, Typed};
+use super::{Binding, Lowering};
+use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
+use crate::problem::{Problem, Unsupported};
+use crate::types::Named;
+use std::rc::Rc;
+use strew_affine::{BinaryOp, Expr as Computation, LocalId, Node, Span, Type, Value};
+
+/// A pointer that is assigned again.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    pub(super) target: Target,
+    /// Whether what it points to is `const`.
+    is_const: bool,
+    /// Whether the pointer itself is.
+    is_fixed: bool,
+    /// The subscripts in front of the one that moves.
+    pub(super) rows: Vec<LocalId>,
+    /// The subscript that moves.
+    offset: LocalId,
+}
+
+impl Cursor {
+    pub(super) fn reference(&self, span: Span) -> Reference {
+        let variable = |local: &LocalId| (Typed::any(Computation::Local(*local), Type::I64), span);
+        let rows = self.rows.iter();
+        Reference {
+            target: self.target.clone(),
+            is_const: self.is_const,
+            subscripts: rows.chain([&self.offset]).map(variable).collect(),
+            has_offset: true,
+        }
+    }
+}
+
+impl Target {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Array(left), Self::Array(right)) => left == right,
+            (Self::Record(left), Self::Record(right)) => Rc::ptr_eq(left, right),
+            _ => false,
+        }
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn local_pointer(
+        &mut self,
+        declarator: &Declarator,
+        named: &Named,
+        body: &mut Vec<Node>,
+    ) {
+        let name = &declarator.name;
+        let [pointer] = declarator.pointers.as_slice() else {
+            return self.refuse_pointer(name, declarator.span);
+        };
+        if !declarator.lengths.is_empty() {
+            return self.refuse_pointer(name, declarator.span);
+        }
+        let Some(initial) = &declarator.initial else {
+            let zero = Typed::constant(Value::i64(0));
+            let offset = self.variable_of(&name.text, zero, name.span, body);
+            let is_const = named.is_const;
+            return self.bind(name, Binding::Pending { offset, is_const });
+        };
+        let Some(mut reference) = self.reference(initial, body) else {
+            return;
+        };
+        let is_element = match &reference.target {
+            Target::Array(array) => named.ty == Some(self.kernel.arrays[*array].element),
+            Target::Record(record) => named.structure.as_ref() == Some(&record.structure),
+        };
+        if !is_element || self.rank(initial) != 1 {
+            let name_text = name.text.clone();
+            let array = self.target_name(&reference.target);
+            let problem = Problem::PointerMismatch {
+                name: name_text,
+                array,
+            };
+            return self.diagnostics.report(problem, initial.span);
+        }
+        reference.is_const |= named.is_const;
+        if self.is_assigned(name) {
+            let cursor = self.cursor(name, reference, pointer.is_const, body);
+            self.bind(name, Binding::Cursor(cursor));
+        } else {
+            for (value, span) in &mut reference.subscripts {
+                *value = self.kept(value.clone(), *span, body);
+            }
+            self.bind(name, Binding::Reference(reference));
+        }
+    }
+
+    fn refuse_pointer(&mut self, name: &Name, span: Span) {
+        let name = name.text.clone();
+        let problem = Problem::Unsupported(Unsupported::Pointer { name });
+        self.diagnostics.report(problem, span);
+    }
+
+    /// A cursor that starts at `reference`.
+    pub(super) fn cursor(
+        &mut self,
+        name: &Name,
+        reference: Reference,
+        is_fixed: bool,
+        body: &mut Vec<Node>,
+    ) -> Cursor {
+        let Reference {
+            target,
+            is_const,
+            mut subscripts,
+            has_offset,
+        } = reference;
+        if !has_offset {
+            subscripts.push((Typed::constant(Value::i64(0)), name.span));
+        }
+        let mut rows = Vec::with_capacity(subscripts.len());
+        for (value, span) in subscripts {
+            let value = value.convert(Type::I64);
+            rows.push(self.variable_of(&name.text, value, span, body));
+        }
+        let offset = match rows.pop() {
+            Some(offset) => offset,
+            None => {
+                let zero = Typed::constant(Value::i64(0));
+                self.variable_of(&name.text, zero, name.span, body)
+            }
+        };
+        Cursor {
+            target,
+            is_const,
+            is_fixed,
+            rows,
+            offset,
+        }
+    }
+
+    /// An array parameter that the function moves like a pointer.
+    pub(super) fn parameter_cursor(&mut self, name: &Name, body: &mut Vec<Node>) {
+        if self.rank_of_name(name) == 0 || !self.is_assigned(name) {
+            return;
+        }
+        let reference = match self.binding(name) {
+            Binding::Array { array, is_const } => Reference::new(Target::Array(*array), *is_const),
+            Binding::Reference(it) => it.clone(),
+            _ => return,
+        };
+        let cursor = self.cursor(name, reference, false, body);
+        self.bind(name, Binding::Cursor(cursor));
+    }
+
+    fn rank_of_name(&self, name: &Name) -> usize {
+        match self.binding(name) {
+            Binding::Array { .. } | Binding::Reference(_) | Binding::Cursor(_) => 1,
+            _ => 0,
+        }
+    }
+
+    /// An assignment to a pointer, or an increment; what it points to afterwards, or before where C says so.
+    pub(super) fn pointer_effect(
+        &mut self,
+        expr: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<Reference> {
+        match &expr.kind {
+            ExprKind::Step(step, place) => {
+                let cursor = self.moving(place)?;
+                let mut before = cursor.reference(place.span);
+                let op = if step.up {
+                    BinaryOp::Add
+                } else {
+                    BinaryOp::Sub
+                };
+                let one = Typed::constant(Value::i64(1));
+                let after = self.moved(before.clone(), op, one, expr.span)?;
+                if !step.prefix {
+                    for (value, span) in &mut before.subscripts {
+                        *value = self.kept(value.clone(), *span, body);
+                    }
+                }
+                self.set_cursor(&cursor, after, expr.span, body)?;
+                Some(if step.prefix {
+                    cursor.reference(expr.span)
+                } else {
+                    before
+                })
+            }
+            ExprKind::Assign(Some(op), place, value) => {
+                let cursor = self.moving(place)?;
+                let value_now = self.expression(value, body)?;
+                if !matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+                    let operator = op.symbol();
+                    return self.report(Problem::PointerOperands { operator }, expr.span);
+                }
+                let from = cursor.reference(place.span);
+                let after = self.moved(from, *op, value_now, value.span)?;
+                self.set_cursor(&cursor, after, expr.span, body)?;
+                Some(cursor.reference(expr.span))
+            }
+            ExprKind::Assign(None, place, value) => {
+                let after = self.reference(value, body)?;
+                self.settle_pending(place, &after);
+                let cursor = self.moving(place)?;
+                self.set_cursor(&cursor, after, expr.span, body)?;
+                Some(cursor.reference(expr.span))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first assignment to a pointer says which array it points into.
+    fn settle_pending(&mut self, place: &Expr, reference: &Reference) {
+        let Some(name) = place.as_name() else { return };
+        if let Binding::Pending { offset, is_const } = *self.binding(name)
+            && reference.complete() == 0
+        {
+            let cursor = Cursor {
+                target: reference.target.clone(),
+                is_const: is_const || reference.is_const,
+                is_fixed: false,
+                rows: Vec::new(),
+                offset,
+            };
+            self.bind(name, Binding::Cursor(cursor));
+        }
+    }
+
+    fn moving(&mut self, place: &Expr) -> Option<Cursor> {
+        let Some(name) = place.as_name() else {
+            return self.report(Problem::NotAssignable, place.span);
+        };
+        match self.binding(name) {
+            Binding::Cursor(cursor) if cursor.is_fixed => {
+                let name = name.text.clone();
+                self.report(Problem::AssignToConst { name }, place.span)
+            }
+            Binding::Cursor(cursor) => Some(cursor.clone()),
+            Binding::Pending { .. } => {
+                let name = name.text.clone();
+                self.report(Problem::PointerUnset { name }, place.span)
+            }
+            Binding::Array { .. } => {
+                let array = name.text.clone();
+                self.report(Problem::ArrayAsValue { array }, place.span)
+            }
+            _ => None,
+        }
+    }
+
+    fn set_cursor(
+        &mut self,
+        cursor: &Cursor,
+        after: Reference,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<()> {
+        if !cursor.target.is(&after.target) || after.complete() != cursor.rows.len() {
+            let problem = Problem::PointerElsewhere {
+                from: self.target_name(&cursor.target),
+                to: self.target_name(&after.target),
+            };
+            return self.report(problem, span);
+        }
+        let mut values = after.subscripts;
+        if !after.has_offset {
+            values.push((Typed::constant(Value::i64(0)), span));
+        }
+        let locals: Vec<LocalId> = cursor.rows.iter().copied().chain([cursor.offset]).collect();
+        let mut stores = Vec::new();
+        for (local, (value, at)) in locals.into_iter().zip(values) {
+            let value = value.convert(Type::I64);
+            if value.expr != Computation::Local(local) {
+                stores.push((local, value, at));
+            }
+        }
+        // One of the variables may be in the value of another.
+        if stores.len() > 1 {
+            for (_, value, at) in &mut stores {
+                *value = self.kept(value.clone(), *at, body);
+            }
+        }
+        for (local, value, at) in stores {
+            body.push(self.set(local, value.expr, at));
+        }
+        Some(())
+    }
+
+    /// A comparison or difference of two pointers; `None` also when it is neither.
+    pub(super) fn pointer_operation(
+        &mut self,
+        op: Operator,
+        left: &Expr,
+        right: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        let is_difference = op == Operator::Arithmetic(BinaryOp::Sub);
+        let is_known = is_difference || matches!(op, Operator::Compare(_));
+        if !is_known || self.rank(left) == 0 || self.rank(right) == 0 {
+            let operator = op.symbol();
+            return self.report(Problem::PointerOperands { operator }, span);
+        }
+        let first = self.reference(left, body);
+        let before = body.len();
+        let second = self.reference(right, body);
+        let (mut first, second) = (first?, second?);
+        self.keep_before(before, &mut first.subscripts, body);
+        let (first_rows, first_offset) = first.split(left.span);
+        let (second_rows, second_offset) = second.split(right.span);
+        let same_rows = first_rows.len() == second_rows.len()
+            && first_rows
+                .iter()
+                .zip(&second_rows)
+                .all(|((left, _), (right, _))| left.expr == right.expr);
+        if !first.target.is(&second.target) || !same_rows {
+            let problem = Problem::PointerElsewhere {
+                from: self.target_name(&first.target),
+                to: self.target_name(&second.target),
+            };
+            return self.report(problem, span);
+        }
+        Some(match op {
+            Operator::Compare(op) => value::compare(op, first_offset, second_offset),
+            _ => {
+                let ranges = &self.ranges;
+                value::arithmetic(BinaryOp::Sub, first_offset, second_offset, span, ranges)
+            }
+        })
+    }
+}
+
+impl Reference {
+    /// The complete subscripts, and the one that moves.
+    fn split(&self, span: Span) -> (Vec<(Typed, Span)>, Typed) {
+        let mut rows = self.subscripts.clone();
+        let offset = if self.has_offset { rows.pop() } else { None };
+        let zero = || (Typed::constant(Value::i64(0)), span);
+        let (offset, _) = offset.unwrap_or_else(zero);
+        (rows, offset.convert(Type::I64))
+    }
+}
