@@ -41,7 +41,8 @@ impl RecordLayout {
         Self { bytes, fields }
     }
 
-    pub(crate) fn of(kernel: &Kernel, record: RecordId) -> Self {
+    /// How the records of a parameter of `kernel` lie.
+    pub fn of(kernel: &Kernel, record: RecordId) -> Self {
         let record = &kernel.records[record];
         let fields = record.fields.iter().map(|field| {
             let array = &kernel.arrays[*field];
@@ -69,6 +70,12 @@ impl RecordLayout {
         for field in &self.fields {
             match found.fields.iter().find(|it| it.name == field.name) {
                 None => return Some(format!("there is no field `{}`", field.name)),
+                Some(it) if it.offset == field.offset && it.ty != field.ty => {
+                    return Some(format!(
+                        "field `{}` is {}, expected {}",
+                        field.name, it.ty, field.ty
+                    ));
+                }
                 Some(it) if it != field => {
                     return Some(format!(
                         "field `{}` is {} at byte {}, expected {} at byte {}",
@@ -260,7 +267,7 @@ mod tests {
             ),
             (
                 layout(16, &[field("k", Type::I32, 8), field("x", Type::F32, 0)]),
-                Some("field `x` is f32 at byte 0, expected f64 at byte 0"),
+                Some("field `x` is f32, expected f64"),
             ),
             (
                 layout(24, &[field("x", Type::F64, 8), field("k", Type::I32, 0)]),

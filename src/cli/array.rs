@@ -1,6 +1,6 @@
 //! Arrays whose element type is known at run time only.
 
-use strew::{Element, Type};
+use strew::{Element, Records, Type};
 
 /// The elements of an array, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,12 +16,15 @@ pub(crate) enum Values {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Bool(Vec<bool>),
+    Records(Records),
 }
 
-/// Evaluates an expression with a name bound to the vector inside, whatever its element type.
+/// Evaluates one expression with a name bound to the vector inside, whatever its element type, or another with a name bound to
+/// the records.
 macro_rules! with_values {
-    ($values:expr, $name:ident => $body:expr) => {
+    ($values:expr, $name:ident => $body:expr, $records:ident => $other:expr) => {
         match $values {
+            $crate::cli::array::Values::Records($records) => $other,
             $crate::cli::array::Values::I8($name) => $body,
             $crate::cli::array::Values::I16($name) => $body,
             $crate::cli::array::Values::I32($name) => $body,
@@ -98,12 +101,12 @@ impl Values {
         })
     }
 
-    /// The type of the elements.
-    pub(crate) fn ty(&self) -> Type {
+    /// The type of the elements, as kernel text writes it.
+    pub(crate) fn type_name(&self) -> String {
         fn element<T: Element>(_: &[T]) -> Type {
             T::TYPE
         }
-        with_values!(self, values => element(values))
+        with_values!(self, values => element(values).to_string(), records => records.layout().to_string())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cli::npy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strew::ir::{Kernel, Parameter};
-use strew::{Sizes, Type, Value};
+use strew::{ElementType, RecordLayout, Records, Sizes, Type, Value};
 
 /// Where the elements of an array come from.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Inputs {
     pub(crate) fn take(
         &mut self,
         name: &str,
-        ty: Type,
+        element: &ElementType,
         sizes: &Sizes,
     ) -> Result<Option<Array>, Failure> {
         let shape = sizes.extents(name).unwrap_or_default().to_vec();
@@ -92,6 +92,9 @@ impl Inputs {
             None => None,
             Some(Input::File { array, .. }) => Some(array),
             Some(Input::Generator(generator)) => {
+                let ElementType::Plain(ty) = *element else {
+                    return Err(no_generator(name));
+                };
                 let values = generator.values(name, ty, shape.iter().product(), sizes)?;
                 Some(Array { shape, values })
             }
@@ -100,9 +103,17 @@ impl Inputs {
 }
 
 /// An array of zeros.
-pub(crate) fn zeros(name: &str, ty: Type, shape: &[u64]) -> Result<Array, Failure> {
-    let values = Values::generate(ty, shape.iter().product(), |_| Number::Integer(0));
-    let values = values.map_err(|it| out_of_memory(name, it.elements))?;
+pub(crate) fn zeros(name: &str, element: &ElementType, shape: &[u64]) -> Result<Array, Failure> {
+    let elements = shape.iter().product();
+    let values = match element {
+        ElementType::Plain(ty) => Values::generate(*ty, elements, |_| Number::Integer(0)).ok(),
+        ElementType::Record(layout) => {
+            let count = usize::try_from(elements).ok();
+            let records = count.and_then(|count| Records::zeros(layout.clone(), count));
+            records.map(Values::Records)
+        }
+    };
+    let values = values.ok_or_else(|| out_of_memory(name, elements))?;
     Ok(Array {
         shape: shape.to_vec(),
         values,
@@ -112,6 +123,12 @@ pub(crate) fn zeros(name: &str, ty: Type, shape: &[u64]) -> Result<Array, Failur
 pub(crate) fn out_of_memory(name: &str, elements: u64) -> Failure {
     Failure::Refused(format!(
         "there is no memory for the {elements} elements of `{name}`"
+    ))
+}
+
+fn no_generator(name: &str) -> Failure {
+    Failure::usage(format!(
+        "--in {name}: `{name}` is an array of records, which come from a structured .npy file"
     ))
 }
 
@@ -145,12 +162,10 @@ fn parameter(kernel: &Kernel, name: &str) -> Result<Parameter, Failure> {
 }
 
 /// The element type of the array parameter `name`.
-pub(crate) fn array_type(kernel: &Kernel, name: &str) -> Result<Type, Failure> {
+pub(crate) fn array_type(kernel: &Kernel, name: &str) -> Result<ElementType, Failure> {
     match parameter(kernel, name)? {
-        Parameter::Array(array) => Ok(kernel.arrays[array].element),
-        Parameter::Record(_) => Err(Failure::usage(format!(
-            "`{name}` is an array of records, which no file gives"
-        ))),
+        Parameter::Array(array) => Ok(kernel.arrays[array].element.into()),
+        Parameter::Record(record) => Ok(ElementType::Record(RecordLayout::of(kernel, record))),
         Parameter::Scalar(scalar) => Err(Failure::usage(format!(
             "`{name}` is a scalar ({}), expected an array; give it with --set {name}=VALUE",
             kernel.scalars[scalar].ty
@@ -218,11 +233,14 @@ fn dimensions(it: &Assignment) -> Result<Vec<u64>, Failure> {
 }
 
 fn input(kernel: &Kernel, it: &Assignment) -> Result<Input, Failure> {
-    let ty = array_type(kernel, &it.name)?;
+    let element = array_type(kernel, &it.name)?;
     if let Some(generator) = Generator::parse(&it.text) {
         let generator =
             generator.map_err(|why| Failure::usage(format!("--in {}: {why}", it.name)))?;
-        return Ok(Input::Generator(generator));
+        return match element {
+            ElementType::Plain(_) => Ok(Input::Generator(generator)),
+            ElementType::Record(_) => Err(no_generator(&it.name)),
+        };
     }
     let path = PathBuf::from(&it.text);
     let bytes = std::fs::read(&path).map_err(|error| {
@@ -231,7 +249,7 @@ fn input(kernel: &Kernel, it: &Assignment) -> Result<Input, Failure> {
             it.text, it.name
         ))
     })?;
-    let array = npy::decode(&bytes, ty)
+    let array = npy::decode(&bytes, &element)
         .map_err(|error| Failure::file(&path, format!("cannot be `{}`: {error}", it.name)))?;
     Ok(Input::File { path, array })
 }

@@ -4,7 +4,7 @@ use crate::cli::array::{Array, Values, with_values};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, WriterBuilder};
 use std::fmt;
 use std::io::{self, Write};
-use strew::Type;
+use strew::{ElementType, FieldLayout, RecordLayout, Records, Type, Value};
 
 /// What is wrong with a `.npy` file.
 #[derive(Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub(crate) enum NpyError {
     BigEndian { descr: String },
     UnknownType { descr: String },
     OtherType { expected: Type, found: Type },
+    NotRecords { expected: String, descr: String },
+    OtherFields { difference: String },
     Truncated { expected: u64, found: u64 },
     Trailing { expected: u64, found: u64 },
     TooLarge,
@@ -48,6 +50,15 @@ impl fmt::Display for NpyError {
                  save a.astype('{}')",
                 numpy_name(*expected)
             ),
+            Self::NotRecords { expected, descr } => {
+                write!(f, "the elements have type {descr}, expected {expected}")
+            }
+            Self::OtherFields { difference } => {
+                write!(
+                    f,
+                    "the records are others than those of the kernel: {difference}"
+                )
+            }
             Self::Truncated { expected, found } => write!(
                 f,
                 "the file is truncated: its header announces {expected} bytes of elements, found {found}"
@@ -67,20 +78,17 @@ impl fmt::Display for NpyError {
 const LONGEST_HEADER: usize = 10_000;
 const DEEPEST_HEADER: usize = 32;
 
-/// The array of `bytes`, which must have elements of type `expected`.
-pub(crate) fn decode(bytes: &[u8], expected: Type) -> Result<Array, NpyError> {
+/// The array of `bytes`, which must have such elements. The fields of records are found by their names, wherever they lie.
+pub(crate) fn decode(bytes: &[u8], expected: &ElementType) -> Result<Array, NpyError> {
     let (header, data) = split(bytes)?;
-    let found = element_type(&header.dtype())?;
     let shape = header.shape().to_vec();
-    if found != expected {
-        return Err(NpyError::OtherType { expected, found });
-    }
+    let stored = Stored::of(&header.dtype(), expected)?;
     if header.order() == Order::Fortran && shape.len() > 1 {
         return Err(NpyError::FortranOrder { shape });
     }
     let count = element_count(&shape).ok_or(NpyError::TooLarge)?;
     let needed = count
-        .checked_mul(u64::from(found.bytes()))
+        .checked_mul(stored.bytes())
         .ok_or(NpyError::TooLarge)?;
     let present = data.len() as u64;
     match needed.cmp(&present) {
@@ -92,11 +100,120 @@ pub(crate) fn decode(bytes: &[u8], expected: Type) -> Result<Array, NpyError> {
             expected: needed,
             found: present,
         }),
-        std::cmp::Ordering::Equal => Ok(Array {
-            shape,
-            values: elements(found, data),
-        }),
+        std::cmp::Ordering::Equal => {
+            let values = match (&stored, expected) {
+                (Stored::Records(stored), ElementType::Record(layout)) => {
+                    records(stored, layout, count, data)?
+                }
+                (Stored::Plain(ty), _) => elements(*ty, data),
+                (Stored::Records(_), _) => return Err(NpyError::TooLarge),
+            };
+            Ok(Array { shape, values })
+        }
     }
+}
+
+/// What a file holds, once it is known to be what the kernel takes.
+enum Stored {
+    Plain(Type),
+    Records(RecordLayout),
+}
+
+impl Stored {
+    fn of(dtype: &DType, expected: &ElementType) -> Result<Self, NpyError> {
+        match (dtype, expected) {
+            (_, ElementType::Plain(expected)) => {
+                let (expected, found) = (*expected, element_type(dtype)?);
+                if found == expected {
+                    Ok(Self::Plain(found))
+                } else {
+                    Err(NpyError::OtherType { expected, found })
+                }
+            }
+            (DType::Record(fields), ElementType::Record(expected)) => {
+                let stored = stored_layout(fields)?;
+                match by_name(expected).difference(&by_name(&stored)) {
+                    None => Ok(Self::Records(stored)),
+                    Some(difference) => Err(NpyError::OtherFields { difference }),
+                }
+            }
+            (_, ElementType::Record(expected)) => Err(NpyError::NotRecords {
+                expected: expected.to_string(),
+                descr: dtype.descr(),
+            }),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Plain(ty) => u64::from(ty.bytes()),
+            Self::Records(layout) => layout.bytes() as u64,
+        }
+    }
+}
+
+/// The layout without places, of which only names and types are left to differ.
+fn by_name(layout: &RecordLayout) -> RecordLayout {
+    let placeless = layout.fields().iter().map(|it| FieldLayout {
+        offset: 0,
+        ..it.clone()
+    });
+    RecordLayout::new(0, placeless.collect())
+}
+
+/// The layout of records in a file: fields one behind the other, those without a name only fill space.
+fn stored_layout(fields: &[npyz::Field]) -> Result<RecordLayout, NpyError> {
+    let mut offset = 0_usize;
+    let mut named = Vec::new();
+    for field in fields {
+        let size = match &field.dtype {
+            DType::Plain(plain)
+                if field.name.is_empty() && plain.type_char() == TypeChar::RawData =>
+            {
+                usize::try_from(plain.size_field()).map_err(|_| NpyError::TooLarge)?
+            }
+            dtype => {
+                let ty = element_type(dtype)?;
+                named.push(FieldLayout {
+                    name: field.name.clone(),
+                    ty,
+                    offset,
+                });
+                ty.bytes() as usize
+            }
+        };
+        offset = offset.checked_add(size).ok_or(NpyError::TooLarge)?;
+    }
+    Ok(RecordLayout::new(offset, named))
+}
+
+/// Records as the kernel has them from `count` records as a file has them.
+fn records(
+    stored: &RecordLayout,
+    layout: &RecordLayout,
+    count: u64,
+    data: &[u8],
+) -> Result<Values, NpyError> {
+    let count = usize::try_from(count).map_err(|_| NpyError::TooLarge)?;
+    let mut records = Records::zeros(layout.clone(), count).ok_or(NpyError::TooLarge)?;
+    for field in layout.fields() {
+        let from = stored.fields().iter().find(|it| it.name == field.name);
+        let from = from.map_or(0, |it| it.offset);
+        let size = field.ty.bytes() as usize;
+        for (index, record) in data.chunks_exact(stored.bytes().max(1)).enumerate() {
+            let mut bits = [0; 8];
+            if let (Some(bytes), Some(bits)) = (record.get(from..from + size), bits.get_mut(..size))
+            {
+                bits.copy_from_slice(bytes);
+            }
+            let mut bits = u64::from_le_bytes(bits);
+            if field.ty == Type::Bool {
+                bits = u64::from(bits != 0);
+            }
+            records.set(index, field, Value::from_bits(field.ty, bits));
+        }
+    }
+    Ok(Values::Records(records))
 }
 
 fn element_count(shape: &[u64]) -> Option<u64> {
@@ -250,7 +367,57 @@ pub(crate) fn encode(array: &Array, sink: &mut impl Write) -> io::Result<()> {
             .begin_nd()?;
         writer.extend(values.iter().copied())?;
         writer.finish()
-    })
+    }, records => encode_records(records, &array.shape, sink))
+}
+
+/// Records without the bytes between their fields: NumPy reads such a file as a packed structured array.
+fn encode_records(records: &Records, shape: &[u64], sink: &mut impl Write) -> io::Result<()> {
+    let fields = records.layout().fields();
+    let described = fields.iter().map(|field| {
+        let name = field.name.replace('\\', "\\\\").replace('\'', "\\'");
+        format!("('{name}', '{}')", descr(field.ty))
+    });
+    let described: Vec<_> = described.collect();
+    let shape: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
+    let text = format!(
+        "{{'descr': [{}], 'fortran_order': False, 'shape': ({shape}), }}",
+        described.join(", ")
+    );
+    // Magic, version and length take ten bytes; the data begins at a multiple of 64, behind a line end.
+    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let announced = u16::try_from(length).map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the records have too many fields",
+        )
+    })?;
+    sink.write_all(b"\x93NUMPY\x01\x00")?;
+    sink.write_all(&announced.to_le_bytes())?;
+    writeln!(sink, "{text:<width$}", width = length - 1)?;
+    for index in 0..records.len() {
+        for field in fields {
+            let bits = records.get(index, field).bits().to_le_bytes();
+            sink.write_all(bits.get(..field.ty.bytes() as usize).unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+/// NumPy's description of `ty`.
+fn descr(ty: Type) -> &'static str {
+    match ty {
+        Type::Bool => "|b1",
+        Type::I8 => "|i1",
+        Type::U8 => "|u1",
+        Type::I16 => "<i2",
+        Type::I32 => "<i4",
+        Type::I64 => "<i8",
+        Type::U16 => "<u2",
+        Type::U32 => "<u4",
+        Type::U64 => "<u8",
+        Type::F32 => "<f4",
+        Type::F64 => "<f8",
+    }
 }
 
 #[cfg(test)]
@@ -277,7 +444,7 @@ mod tests {
             };
             let mut bytes = Vec::new();
             encode(&array, &mut bytes).expect("a vector takes all");
-            assert_eq!(decode(&bytes, ty), Ok(array));
+            assert_eq!(decode(&bytes, &ty.into()), Ok(array));
         }
     }
 
@@ -287,7 +454,7 @@ mod tests {
     fn what_is_not_such_an_array_is_refused_by_name() {
         let data = [0; 24];
         let check = |bytes: &[u8], expected: NpyError| {
-            assert_eq!(decode(bytes, Type::I32), Err(expected));
+            assert_eq!(decode(bytes, &Type::I32.into()), Err(expected));
         };
         check(&[], NpyError::Empty);
         check(b"PK\x03\x04", NpyError::NotNpy);
@@ -336,21 +503,21 @@ mod tests {
     fn a_hostile_header_is_an_error() {
         let huge = "(4294967296, 4294967296, 4294967296)";
         assert_eq!(
-            decode(&file("<i4", "False", huge, &[]), Type::I32),
+            decode(&file("<i4", "False", huge, &[]), &Type::I32.into()),
             Err(NpyError::TooLarge)
         );
         let deep = format!("{}{}", "(".repeat(3000), ")".repeat(3000));
-        let found = decode(&file("<i4", "False", &deep, &[]), Type::I32);
+        let found = decode(&file("<i4", "False", &deep, &[]), &Type::I32.into());
         assert!(matches!(found, Err(NpyError::Header(_))), "{found:?}");
-        let found = decode(&file("<i4", "False", "'x'", &[]), Type::I32);
+        let found = decode(&file("<i4", "False", "'x'", &[]), &Type::I32.into());
         assert!(matches!(found, Err(NpyError::Header(_))), "{found:?}");
-        let found = decode(&file("<i4", "False", "(-3,)", &[]), Type::I32);
+        let found = decode(&file("<i4", "False", "(-3,)", &[]), &Type::I32.into());
         assert!(found.is_err(), "{found:?}");
     }
 
     #[test]
     fn an_empty_array_is_an_array() {
-        let array = decode(&file("<i4", "False", "(0,)", &[]), Type::I32);
+        let array = decode(&file("<i4", "False", "(0,)", &[]), &Type::I32.into());
         assert_eq!(array.map(|it| it.shape), Ok(vec![0]));
     }
 }

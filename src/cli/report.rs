@@ -75,7 +75,7 @@ pub(crate) struct OutputReport {
     pub(crate) name: String,
     pub(crate) shape: Vec<u64>,
     #[serde(rename = "type")]
-    pub(crate) ty: &'static str,
+    pub(crate) ty: String,
     pub(crate) path: Option<String>,
 }
 

@@ -12,8 +12,7 @@ use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, ElementType, Error, Kernel, Mode, Report, Sizes, StopToken,
-    Strategy,
+    ArgumentError, ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy,
 };
 
 /// The status of a process that Ctrl-C ended, as shells count it.
@@ -143,15 +142,13 @@ fn absent(kernel: &Kernel, inputs: &Inputs) -> Vec<ArgumentError> {
 fn arrays(kernel: &Kernel, inputs: &mut Inputs, sizes: &Sizes) -> Result<Arrays, Failure> {
     let mut arrays = Arrays::new();
     for (name, kind) in kernel.parameters() {
-        let (ArgumentKind::Read(ElementType::Plain(ty))
-        | ArgumentKind::Write(ElementType::Plain(ty))) = kind
-        else {
+        let (ArgumentKind::Read(element) | ArgumentKind::Write(element)) = &kind else {
             continue;
         };
-        let array = match (inputs.take(&name, ty, sizes)?, kind) {
+        let array = match (inputs.take(&name, element, sizes)?, &kind) {
             (Some(array), _) => array,
             (None, ArgumentKind::Write(_)) => {
-                zeros(&name, ty, sizes.extents(&name).unwrap_or_default())?
+                zeros(&name, element, sizes.extents(&name).unwrap_or_default())?
             }
             // The call says that it is missing, with all else that is.
             (None, _) => continue,
@@ -208,9 +205,17 @@ fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Result<Report, E
     for (name, array) in arrays {
         call = match kinds.get(name) {
             Some(ArgumentKind::Write(_)) => {
-                with_values!(&mut array.values, values => call.array_mut(name, values))
+                with_values!(
+                    &mut array.values,
+                    values => call.array_mut(name, values),
+                    records => call.records_mut(name, records)
+                )
             }
-            _ => with_values!(&array.values, values => call.array(name, values)),
+            _ => with_values!(
+                &array.values,
+                values => call.array(name, values),
+                records => call.records(name, records)
+            ),
         };
     }
     call.run_with_report()
@@ -237,7 +242,7 @@ fn finish(
         }
         report.outputs.push(OutputReport {
             shape: array.shape.clone(),
-            ty: array.values.ty().name(),
+            ty: array.values.type_name(),
             path,
             name,
         });

@@ -10,7 +10,7 @@ const SHOWN: usize = 6;
 /// Name, type, shape, least, greatest and mean element, and the first few.
 pub(crate) fn summary(name: &str, array: &Array) -> String {
     let shape: Vec<_> = array.shape.iter().map(u64::to_string).collect();
-    let mut text = format!("{name}: {}[{}]", array.values.ty(), shape.join(", "));
+    let mut text = format!("{name}: {}[{}]", array.values.type_name(), shape.join(", "));
     // Writing to a `String` does not fail.
     with_values!(&array.values, values => {
         if let Some((least, greatest)) = extremes(values) {
@@ -21,7 +21,7 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
         let first: Vec<_> = values.iter().take(SHOWN).map(ToString::to_string).collect();
         let rest = if values.len() > SHOWN { ", …" } else { "" };
         let _ = write!(text, "  [{}{rest}]", first.join(", "));
-    });
+    }, _records => {});
     text.push('\n');
     text
 }
