@@ -20,6 +20,7 @@ mod inferred;
 pub mod interpret;
 mod kernel;
 mod node;
+mod same;
 mod span;
 #[cfg(test)]
 mod test_kernels;
@@ -31,8 +32,8 @@ pub mod visit;
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use combiner::{
-    Add, AddSaturating, And, ArgMax, ArgMaxLast, ArgMin, ArgMinLast, Combine, Combiner, FMax, FMin,
-    Max, MaxLast, Min, MinLast, Mul, Or, Xor,
+    Add, AddSaturating, And, ArgMax, ArgMaxLast, ArgMin, ArgMinLast, Combine, Combiner, FMax,
+    FMaxFirst, FMin, FMinFirst, Max, MaxLast, Min, MinLast, Mul, Or, Xor,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use kernel::{

@@ -1,5 +1,6 @@
 use crate::{
-    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, LocalId, Overflow, Span, Variable,
+    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, Kernel, LocalId, Overflow, Span, Type,
+    Variable,
 };
 
 /// A loop or a statement.
@@ -185,15 +186,35 @@ pub struct Forall {
     pub body: Vec<Node>,
 }
 
-/// A private buffer: `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`.
+/// A private buffer: `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`, or as many of them
+/// as the combiner has parts: `private((b: t[…], c: u[…]) = identity(combiner)) merge((d, e) reduce(combiner) (b, c))`. They are merged
+/// cell by cell: the tuple of the cells at one place of the buffers into that at the same place of the targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Private {
-    /// The buffer, with the element type and the extents of the target.
-    pub buffer: ArrayId,
-    /// What it is merged into; not touched by the body.
-    pub target: ArrayId,
+    /// The buffers, each with the element type and the extents of its target.
+    pub buffers: Vec<ArrayId>,
+    /// What they are merged into, all of the same extents; not touched by the body.
+    pub targets: Vec<ArrayId>,
     /// Fills and merges.
     pub combiner: Combiner,
+}
+
+impl Private {
+    /// The element types of the targets, which are those of the buffers.
+    pub fn types(&self, kernel: &Kernel) -> Vec<Type> {
+        let element = |array: &ArrayId| kernel.arrays[*array].element;
+        self.targets.iter().map(element).collect()
+    }
+}
+
+impl Forall {
+    /// All private buffers with their targets, in the order of the clauses.
+    pub fn buffers(&self) -> impl Iterator<Item = (ArrayId, ArrayId)> + '_ {
+        self.privates.iter().flat_map(|private| {
+            let buffers = private.buffers.iter().copied();
+            buffers.zip(private.targets.iter().copied())
+        })
+    }
 }
 
 /// A loop whose bounds are computed when it starts. Runs its body for `iter` from `lower`, in steps of `step`, while below

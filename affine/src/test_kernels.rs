@@ -150,8 +150,8 @@ pub(crate) fn chunked_segment_sum() -> Kernel {
         iter: chunk,
         count: 8.into(),
         privates: vec![Private {
-            buffer,
-            target: out,
+            buffers: vec![buffer],
+            targets: vec![out],
             combiner: Combiner::new(Add),
         }],
         strategy: "auto".to_owned(),

@@ -271,7 +271,7 @@ pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     walk(&kernel.body, &mut |node, _| {
         written.extend(node.written_elements().map(|access| access.array));
         if let Node::Forall(forall) = node {
-            written.extend(forall.privates.iter().map(|private| private.target));
+            written.extend(forall.buffers().map(|(_, target)| target));
         }
     });
     let params: BTreeSet<_> = kernel.array_params().collect();

@@ -346,8 +346,8 @@ impl Generator {
             });
             self.arrays.push(buffer);
             privates.push(Private {
-                buffer,
-                target: *target,
+                buffers: vec![buffer],
+                targets: vec![*target],
                 combiner,
             });
         }

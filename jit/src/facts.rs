@@ -141,7 +141,7 @@ impl Facts {
             written.extend(node.written_elements().map(|access| access.array));
             // Private buffers can be targets too, of foralls inside.
             if let Node::Forall(forall) = node {
-                written.extend(forall.privates.iter().map(|private| private.target));
+                written.extend(forall.buffers().map(|(_, target)| target));
             }
         });
         let mut affine_updates_count = true;
@@ -211,10 +211,10 @@ fn strided(kernel: &Kernel) -> BTreeSet<ArrayId> {
     // Outer foralls come first, so what their buffers are is known.
     walk(&kernel.body, &mut |node, _| {
         if let Node::Forall(forall) = node {
-            for private in &forall.privates {
-                let is_field = kernel.arrays[private.target].field.is_some();
-                if is_field || strided.contains(&private.target) {
-                    strided.insert(private.buffer);
+            for (buffer, target) in forall.buffers() {
+                let is_field = kernel.arrays[target].field.is_some();
+                if is_field || strided.contains(&target) {
+                    strided.insert(buffer);
                 }
             }
         }
@@ -287,10 +287,7 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         let own = allocated_arrays(&forall.body);
         walk(&forall.body, &mut |node, _| {
             for access in node.written_elements() {
-                alone &= forall
-                    .privates
-                    .iter()
-                    .any(|private| private.buffer == access.array)
+                alone &= forall.buffers().any(|(buffer, _)| buffer == access.array)
                     || own.contains(&access.array);
             }
             alone &= !matches!(node, Node::Forall(_));
@@ -375,7 +372,7 @@ impl FreeNames {
             }
             if let Node::Forall(forall) = node {
                 own.arrays
-                    .extend(forall.privates.iter().map(|it| it.buffer));
+                    .extend(forall.buffers().map(|(buffer, _)| buffer));
             }
         });
         Self {
@@ -400,7 +397,7 @@ impl FreeNames {
             Node::Forall(forall) => {
                 self.affine(&forall.count);
                 self.arrays
-                    .extend(forall.privates.iter().map(|it| it.target));
+                    .extend(forall.buffers().map(|(_, target)| target));
             }
             _ => {}
         }

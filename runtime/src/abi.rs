@@ -95,8 +95,10 @@ pub type ChunkFn = unsafe extern "C" fn(
     last: i64,
 ) -> u32;
 
-/// `held[i] = held[i] ∘ incoming[i]` for `elements` elements; the two do not overlap.
-pub type MergeFn = unsafe extern "C" fn(held: *mut u8, incoming: *const u8, elements: u64);
+/// `held[i] = held[i] ∘ incoming[i]` for `elements` elements. Both are tables of addresses, one for each buffer that is merged
+/// together with the others; no two of all these buffers overlap.
+pub type MergeFn =
+    unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
 /// A private buffer of a forall.
 #[derive(Clone, Copy, Debug)]
@@ -110,12 +112,15 @@ pub struct PrivateCall {
     pub target_stride: u64,
     /// The bits of the identity that buffers start with, zero-extended.
     pub identity: u64,
-    /// Combines.
+    /// Combines this buffer, and those behind it that belong to it.
     pub merge: MergeFn,
     /// The size of an element: 1, 2, 4 or 8.
     pub element_bytes: u32,
     /// 1 when regrouping never changes a bit, else 0.
     pub exact: u32,
+    /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
+    /// elements. 0 for one that is merged with one before it.
+    pub parts: u32,
 }
 
 /// A forall that generated code asks the runtime to run.

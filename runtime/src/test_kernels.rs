@@ -145,6 +145,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: MergeFn, exact: u32) ->
         merge,
         element_bytes: size_of::<T>() as u32,
         exact,
+        parts: 1,
     }
 }
 
@@ -227,10 +228,14 @@ fn in_range(key: i32, extent: usize) -> Result<usize, i64> {
 
 macro_rules! addition {
     ($merge:ident, $ty:ty) => {
-        pub(crate) unsafe extern "C" fn $merge(held: *mut u8, incoming: *const u8, elements: u64) {
-            // SAFETY: the caller vouches for so many elements at both.
+        pub(crate) unsafe extern "C" fn $merge(
+            held: *const *mut u8,
+            incoming: *const *mut u8,
+            elements: u64,
+        ) {
+            // SAFETY: the caller vouches for so many elements at the one address of each table.
             unsafe {
-                let (held, incoming) = (held.cast::<$ty>(), incoming.cast::<$ty>());
+                let (held, incoming) = ((*held).cast::<$ty>(), (*incoming).cast::<$ty>());
                 (0..elements as usize).for_each(|i| *held.add(i) += *incoming.add(i));
             }
         }

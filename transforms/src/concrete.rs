@@ -5,7 +5,7 @@ use strew_affine::evaluate;
 use strew_affine::visit::AccessKind;
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Place, Relation, ScalarId, ScfFor, Span, Subscript, Value, Variable,
+    LocalId, Node, Place, Private, Relation, ScalarId, ScfFor, Span, Subscript, Value, Variable,
 };
 
 /// What is watched while a kernel runs.
@@ -207,31 +207,42 @@ impl<'k> Run<'k> {
     fn forall(&mut self, it: &Forall) -> Result<(), Stopped> {
         for value in 0..self.affine(&it.count)? {
             for private in &it.privates {
-                let elements = self.arrays.get(&private.target).ok_or(Stopped)?.len();
-                let ty = self.kernel.arrays[private.target].element;
-                let identity = private.combiner.identity(&[ty]).ok_or(Stopped)?;
-                let identity = identity.first().copied().ok_or(Stopped)?;
-                self.arrays.insert(private.buffer, vec![identity; elements]);
+                self.fill(private)?;
             }
             self.counted(it.iter, value, value + 1, 1, &it.body)?;
             for private in &it.privates {
-                self.merge(private.buffer, private.target, &private.combiner)?;
+                self.merge(private)?;
             }
         }
         Ok(())
     }
 
-    fn merge(
-        &mut self,
-        buffer: ArrayId,
-        target: ArrayId,
-        combiner: &Combiner,
-    ) -> Result<(), Stopped> {
-        let incoming = self.arrays.remove(&buffer).ok_or(Stopped)?;
-        let held = self.arrays.remove(&target).ok_or(Stopped)?;
-        let pairs = held.into_iter().zip(incoming);
-        let merged = pairs.flat_map(|(held, incoming)| combiner.combine(&[held], &[incoming]));
-        self.arrays.insert(target, merged.collect());
+    fn fill(&mut self, private: &Private) -> Result<(), Stopped> {
+        let identity = private.combiner.identity(&private.types(self.kernel));
+        let buffers = private.buffers.iter().zip(&private.targets);
+        for ((buffer, target), value) in buffers.zip(identity.ok_or(Stopped)?) {
+            let elements = self.arrays.get(target).ok_or(Stopped)?.len();
+            self.arrays.insert(*buffer, vec![value; elements]);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, private: &Private) -> Result<(), Stopped> {
+        let elements = |array: &ArrayId| self.arrays.get(array).map_or(0, Vec::len);
+        for position in 0..private.targets.first().map_or(0, elements) {
+            let cells = |arrays: &[ArrayId]| -> Result<Vec<Value>, Stopped> {
+                let cells = arrays.iter().map(|array| self.element(*array, position));
+                cells.collect()
+            };
+            let (held, incoming) = (cells(&private.targets)?, cells(&private.buffers)?);
+            let merged = private.combiner.combine(&held, &incoming);
+            for (target, value) in private.targets.iter().zip(merged) {
+                self.set(Cell::Element(*target, position), value)?;
+            }
+        }
+        for buffer in &private.buffers {
+            self.arrays.remove(buffer);
+        }
         Ok(())
     }
 

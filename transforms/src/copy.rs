@@ -71,8 +71,8 @@ impl Copying {
             Node::ScfFor(it) => self.new_iter(kernel, it.iter, suffix),
             Node::Forall(it) => {
                 self.new_iter(kernel, it.iter, suffix);
-                for private in &it.privates {
-                    self.new_array(kernel, private.buffer, suffix);
+                for (buffer, _) in it.buffers() {
+                    self.new_array(kernel, buffer, suffix);
                 }
             }
             Node::Declare { local, .. } => self.new_local(kernel, *local, suffix),
@@ -131,8 +131,8 @@ impl Copying {
                 self.iter(&mut it.iter);
                 self.affine(&mut it.count)?;
                 for private in &mut it.privates {
-                    self.array(&mut private.buffer);
-                    self.array(&mut private.target);
+                    let arrays = private.buffers.iter_mut().chain(&mut private.targets);
+                    arrays.for_each(|array| self.array(array));
                 }
             }
             Node::ScfFor(it) => self.iter(&mut it.iter),

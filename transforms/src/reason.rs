@@ -187,6 +187,25 @@ pub enum Reason {
         /// Two updates that meet.
         witness: Option<Box<Witness>>,
     },
+    /// An array that would become private is combined together with something else, but not cell by cell with arrays of the same
+    /// extents.
+    NotTogether {
+        /// The array.
+        array: String,
+        /// The combiner.
+        combiner: String,
+        /// The update.
+        span: Span,
+    },
+    /// An array that would become private is updated by a combiner without an identity: nothing can fill a private copy.
+    NoIdentity {
+        /// The array.
+        array: String,
+        /// The combiner.
+        combiner: String,
+        /// The update.
+        span: Span,
+    },
     /// The combiner, applied to its identity and a NaN, does not give the NaN, so an assigned NaN would be lost.
     LosesNan {
         /// The array.
@@ -271,6 +290,8 @@ impl Reason {
             | Self::WrongCombiner { .. }
             | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
             Self::LosesNan { .. }
+            | Self::NotTogether { .. }
+            | Self::NoIdentity { .. }
             | Self::SeveralBounds { .. }
             | Self::Overflow
             | Self::BreaksInvariant { .. } => Verdict::Unproven,
@@ -320,6 +341,8 @@ impl Reason {
             Self::KeepsOldContents { .. } => "KeepsOldContents",
             Self::MixesCombiners { .. } => "MixesCombiners",
             Self::LosesNan { .. } => "LosesNan",
+            Self::NotTogether { .. } => "NotTogether",
+            Self::NoIdentity { .. } => "NoIdentity",
             Self::Carried { .. } => "Carried",
             Self::CarriedScalar { .. } => "CarriedScalar",
             Self::SeveralBounds { .. } => "SeveralBounds",
@@ -340,6 +363,9 @@ impl Reason {
             }
             Self::ReadsPartialSum { array, span, .. } => {
                 vec![label(span, format!("`{array}` is read here"))]
+            }
+            Self::NotTogether { array, span, .. } | Self::NoIdentity { array, span, .. } => {
+                vec![label(span, format!("`{array}` is updated here"))]
             }
             Self::OverwritesPrivate { array, span, .. }
             | Self::KeepsOldContents { array, span, .. }
@@ -496,6 +522,18 @@ impl Reason {
             Self::ReadsPartialSum { array, .. } => write!(
                 f,
                 "`{array}` is read in the loop; with private copies the read would see what one chunk has gathered so far"
+            ),
+            Self::NotTogether {
+                array, combiner, ..
+            } => write!(
+                f,
+                "`{array}` is combined by `{combiner}` together with something that is not an array cell at the same place of an array of the same extents, always the same one, so private copies could not be merged cell by cell"
+            ),
+            Self::NoIdentity {
+                array, combiner, ..
+            } => write!(
+                f,
+                "`{combiner}` has no identity, so nothing can fill a private copy of `{array}`: no start value loses against everything and wins against nothing"
             ),
             Self::OverwritesPrivate { array, .. } => write!(
                 f,

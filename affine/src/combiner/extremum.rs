@@ -11,8 +11,8 @@ fn replace_if(op: CompareOp) -> Expr {
     )
 }
 
-/// C's `fmax(held, incoming)` or `fmin`: a NaN loses against everything, and of equal values the last is taken, which is what
-/// the platform's library does with zeros of both signs.
+/// C's `fmax` or `fmin`: a NaN loses against everything, and of equal values the second operand is taken, which is what the
+/// platform's library does with zeros of both signs. So what is held stays when it stands second and `op` says so for equal values.
 fn ignoring_nan(op: CompareOp) -> Expr {
     let is_nan = Expr::compare(CompareOp::Ne, incoming(0), incoming(0));
     let stays = Expr::compare(op, held(0), incoming(0));
@@ -101,13 +101,25 @@ macro_rules! library_extremum {
 }
 
 library_extremum!(
-    /// The least number, as `h = fmin(h, x)`.
+    /// The least number, as `h = fmin(x, h)`: the first of equals stays.
+    FMinFirst,
+    "fmin_first",
+    CompareOp::Le
+);
+library_extremum!(
+    /// The greatest number, as `h = fmax(x, h)`: the first of equals stays.
+    FMaxFirst,
+    "fmax_first",
+    CompareOp::Ge
+);
+library_extremum!(
+    /// The least number, as `h = fmin(h, x)`: the last of equals is taken.
     FMin,
     "fmin",
     CompareOp::Lt
 );
 library_extremum!(
-    /// The greatest number, as `h = fmax(h, x)`.
+    /// The greatest number, as `h = fmax(h, x)`: the last of equals is taken.
     FMax,
     "fmax",
     CompareOp::Gt

@@ -140,7 +140,7 @@ fn which_of_equals_is_left_follows_the_comparison() {
         let combiner = Combiner::from_name(name).expect("a built-in combiner");
         combiner.combine(&[held], &[incoming])
     };
-    for first in ["max", "min"] {
+    for first in ["max", "min", "fmax_first", "fmin_first"] {
         assert_eq!(on(first, plus, minus), [plus]);
         assert_eq!(on(first, minus, plus), [minus]);
     }

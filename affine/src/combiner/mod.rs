@@ -10,7 +10,7 @@ mod saturating;
 
 pub use arithmetic::{Add, Mul};
 pub use bits::{And, Or, Xor};
-pub use extremum::{FMax, FMin, Max, MaxLast, Min, MinLast};
+pub use extremum::{FMax, FMaxFirst, FMin, FMinFirst, Max, MaxLast, Min, MinLast};
 pub use pair::{ArgMax, ArgMaxLast, ArgMin, ArgMinLast};
 pub use saturating::AddSaturating;
 
@@ -70,7 +70,7 @@ impl Combiner {
     }
 
     /// The combiners that need no declaration and have no parameter.
-    pub fn built_in() -> [Self; 15] {
+    pub fn built_in() -> [Self; 17] {
         [
             Self::new(Add),
             Self::new(Mul),
@@ -80,6 +80,8 @@ impl Combiner {
             Self::new(MaxLast),
             Self::new(FMin),
             Self::new(FMax),
+            Self::new(FMinFirst),
+            Self::new(FMaxFirst),
             Self::new(And),
             Self::new(Or),
             Self::new(Xor),

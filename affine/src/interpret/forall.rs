@@ -1,8 +1,8 @@
 use super::{ForallOrder, Machine, Stop};
 use crate::{Forall, Private, Value};
 
-/// The private buffers of one iteration, in the order of the clauses.
-type Buffers = Vec<Vec<Value>>;
+/// The private buffers of one iteration, in the order of the clauses: for each clause its buffers.
+type Buffers = Vec<Vec<Vec<Value>>>;
 
 impl<'k> Machine<'k> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), Stop> {
@@ -48,23 +48,43 @@ impl<'k> Machine<'k> {
             self.fill_private(private)?;
         }
         self.iteration(forall.iter, iteration, &forall.body)?;
-        let buffers = forall.privates.iter();
-        Ok(buffers.map(|it| self.memory.take(it.buffer)).collect())
+        let mut take = |private: &Private| {
+            let buffers = private.buffers.iter();
+            buffers.map(|it| self.memory.take(*it)).collect()
+        };
+        Ok(forall.privates.iter().map(&mut take).collect())
     }
 
     fn fill_private(&mut self, private: &Private) -> Result<(), Stop> {
-        let ty = self.kernel.arrays[private.buffer].element;
-        let identity = private.combiner.identity(&[ty]);
-        let identity = identity.and_then(|it| it.first().copied());
-        self.fill(private.buffer, identity.unwrap_or(Value::zero(ty)))
+        let identity = private.combiner.identity(&private.types(self.kernel));
+        let parts = private.buffers.iter().zip(identity.unwrap_or_default());
+        parts
+            .into_iter()
+            .try_for_each(|(buffer, value)| self.fill(*buffer, value))
     }
 
     fn merge(&mut self, forall: &Forall, buffers: Buffers) {
         for (private, buffer) in forall.privates.iter().zip(buffers) {
-            let target = self.memory.cells_mut(private.target);
-            for (held, incoming) in target.iter_mut().zip(buffer) {
-                let after = private.combiner.combine(&[*held], &[incoming]);
-                *held = after.first().copied().unwrap_or(*held);
+            let cells = buffer.first().map_or(0, Vec::len);
+            for cell in 0..cells {
+                self.merge_cell(private, &buffer, cell);
+            }
+        }
+    }
+
+    fn merge_cell(&mut self, private: &Private, buffers: &[Vec<Value>], cell: usize) {
+        let targets = private.targets.iter();
+        let held: Vec<_> = targets
+            .filter_map(|target| self.memory.cells(*target).get(cell).copied())
+            .collect();
+        let incoming: Vec<_> = buffers
+            .iter()
+            .filter_map(|it| it.get(cell).copied())
+            .collect();
+        let after = private.combiner.combine(&held, &incoming);
+        for (target, value) in private.targets.iter().zip(after) {
+            if let Some(held) = self.memory.cell_mut(*target, cell) {
+                *held = value;
             }
         }
     }

@@ -220,12 +220,17 @@ impl<'k> Printer<'k> {
                 .privates
                 .iter()
                 .map(|private| {
-                    let buffer = &kernel.arrays[private.buffer];
+                    let buffers = private.buffers.iter().map(|it| &kernel.arrays[*it]);
+                    let declared = buffers.map(|it| self.array(it)).collect();
                     let combiner = combiner(&private.combiner);
-                    let target = written(&kernel.arrays[private.target].name);
+                    let names = |arrays: &[ArrayId]| {
+                        let names = arrays.iter().map(|it| written(&kernel.arrays[*it].name));
+                        tuple(names.collect())
+                    };
+                    let (targets, merged) = (names(&private.targets), names(&private.buffers));
                     (
-                        format!("{} = identity({combiner})", self.array(buffer)),
-                        format!("{target} reduce({combiner}) {}", written(&buffer.name)),
+                        format!("{} = identity({combiner})", tuple(declared)),
+                        format!("{targets} reduce({combiner}) {merged}"),
                     )
                 })
                 .unzip();

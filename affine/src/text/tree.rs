@@ -140,15 +140,15 @@ pub(super) struct Forall<'a> {
 
 #[derive(Debug)]
 pub(super) struct PrivateClause<'a> {
-    pub(super) buffer: Param<'a>,
+    pub(super) buffers: Vec<Param<'a>>,
     pub(super) combiner: Combiner<'a>,
 }
 
 #[derive(Debug)]
 pub(super) struct MergeClause<'a> {
-    pub(super) target: Name<'a>,
+    pub(super) targets: Vec<Name<'a>>,
     pub(super) combiner: Combiner<'a>,
-    pub(super) buffer: Name<'a>,
+    pub(super) buffers: Vec<Name<'a>>,
 }
 
 /// An expression.

@@ -25,7 +25,8 @@
 //! *Loops and writes*
 //! * Bounds have at least one alternative, steps are positive.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
-//! * A forall merges into each target once, by a combiner with an identity; the buffer has the target's element type and extents; the body does not touch the
+//! * A forall merges into each target once, by a combiner with an identity that has as many parts as there are targets to merge
+//!   together; those have the same extents; a buffer has the target's element type and extents; the body does not touch the
 //!   target.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
@@ -289,25 +290,49 @@ impl<'k> Verifier<'k> {
             self.private(private);
         }
         self.loop_body(forall.iter, &forall.body, depth);
-        for private in &forall.privates {
-            self.scope.arrays.remove(&private.buffer);
+        for (buffer, _) in forall.buffers() {
+            self.scope.arrays.remove(&buffer);
         }
         self.scope.leave_forall(outer);
     }
 
     fn private(&mut self, private: &'k Private) {
-        let (Some(buffer), Some(target)) = (
-            self.known_array(private.buffer),
-            self.known_array(private.target),
-        ) else {
+        let combiner = &private.combiner;
+        let (places, values) = (private.targets.len(), private.buffers.len());
+        if (places, values) != (combiner.parts(), combiner.parts()) {
+            return self.wrong_part_count(combiner, places, values);
+        }
+        let pairs = private.buffers.iter().zip(&private.targets);
+        let targets: Vec<_> = pairs
+            .map(|(buffer, target)| self.buffer(*buffer, *target))
+            .collect();
+        let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() else {
             return;
         };
+        for pair in targets.windows(2) {
+            if let [first, second] = pair
+                && first.extents != second.extents
+            {
+                self.report(ViolationKind::TargetsDiffer {
+                    first: first.name.clone(),
+                    second: second.name.clone(),
+                });
+            }
+        }
+        let types: Vec<_> = targets.iter().map(|it| it.element).collect();
+        self.combiner(combiner, Some(types.clone()));
+        self.identity(combiner, &types);
+    }
+
+    /// Checks one private buffer; the target it belongs to.
+    fn buffer(&mut self, id: ArrayId, target_id: ArrayId) -> Option<&'k crate::Array> {
+        let (buffer, target) = (self.known_array(id)?, self.known_array(target_id)?);
         self.here = buffer.span;
-        self.visible_array(private.target);
-        if !self.scope.freeze(private.target) {
+        self.visible_array(target_id);
+        if !self.scope.freeze(target_id) {
             self.report(ViolationKind::TargetTouched(target.name.clone()));
         }
-        if self.scope.own(private.buffer) {
+        if self.scope.own(id) {
             self.new_name(&buffer.name);
             self.own_array(buffer);
         } else {
@@ -319,8 +344,16 @@ impl<'k> Verifier<'k> {
                 target: target.name.clone(),
             });
         }
-        self.combiner(&private.combiner, Some(vec![target.element]));
-        self.identity(&private.combiner, &[target.element]);
+        Some(target)
+    }
+
+    fn wrong_part_count(&mut self, combiner: &Combiner, places: usize, values: usize) {
+        self.report(ViolationKind::WrongPartCount {
+            combiner: combiner.to_string(),
+            expected: combiner.parts(),
+            places,
+            values,
+        });
     }
 
     /// Binds nothing yet: the bounds do not see the iterator.
@@ -407,12 +440,7 @@ impl<'k> Verifier<'k> {
         let found: Vec<_> = values.iter().map(|value| self.value(value)).collect();
         let types: Vec<_> = places.iter().map(|place| self.place(place)).collect();
         if (places.len(), values.len()) != (combiner.parts(), combiner.parts()) {
-            return self.report(ViolationKind::WrongPartCount {
-                combiner: combiner.to_string(),
-                expected: combiner.parts(),
-                places: places.len(),
-                values: values.len(),
-            });
+            return self.wrong_part_count(combiner, places.len(), values.len());
         }
         for (expected, found) in types.iter().zip(found) {
             self.same(*expected, found);
@@ -535,6 +563,22 @@ mod tests {
             (
                 "(x[0], y[0]) reduce(argmax) (1.0, 2.0, 3.0)",
                 "`argmax` combines 2 values at a time; here are 2 places and 3 values",
+            ),
+            (
+                "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(argmax_last)) merge((x, y) reduce(argmax_last) (p, q)) { }",
+                "`argmax_last` has no identity on (f64, f64), so nothing can fill a private buffer",
+            ),
+            (
+                "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(add)) merge((x, y) reduce(add) (p, q)) { }",
+                "`add` combines 1 values at a time; here are 2 places and 2 values",
+            ),
+            (
+                "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(argmax)) merge((x, x) reduce(argmax) (p, q)) { }",
+                "`x` is touched inside the forall that merges into it",
+            ),
+            (
+                "alloc t: f64[m] scf.forall c in 0..2 private((p: f64[n], q: f64[m]) = identity(argmax)) merge((x, t) reduce(argmax) (p, q)) { }",
+                "`x` and `t` are merged together, but have different extents",
             ),
             (
                 "(x[0], x[1]) reduce(argmax) (1.0, 2.0)",

@@ -121,6 +121,13 @@ pub enum ViolationKind {
         /// The target.
         target: String,
     },
+    /// Targets of different extents that are merged together.
+    TargetsDiffer {
+        /// One.
+        first: String,
+        /// The next.
+        second: String,
+    },
     /// A private buffer that is also a parameter or the buffer of another forall.
     NotPrivate(String),
     /// A combiner's operand outside of a combiner, or anything but operands and constants inside.
@@ -235,6 +242,10 @@ impl fmt::Display for ViolationKind {
             Self::UnlikeTarget { buffer, target } => write!(
                 f,
                 "the private buffer `{buffer}` has not the type and extents of its target `{target}`"
+            ),
+            Self::TargetsDiffer { first, second } => write!(
+                f,
+                "`{first}` and `{second}` are merged together, but have different extents"
             ),
             Self::NotPrivate(name) => write!(
                 f,

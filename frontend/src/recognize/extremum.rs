@@ -2,8 +2,8 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use super::same::{is_same, mirrored, opposite};
-use strew_affine::{Combiner, CompareOp, Expr, UnaryOp};
+use super::relation::{mirrored, opposite};
+use strew_affine::{Combiner, CompareOp, Expr, Function, UnaryOp};
 
 impl Held<'_> {
     /// `value op held ? value : held` and its mirror images.
@@ -18,6 +18,34 @@ impl Held<'_> {
         } else {
             None
         }
+    }
+
+    /// `fmax(held, value)` and its like, computed in the type of the place or in a wider one.
+    pub(super) fn updated_by_call(&self, value: &Expr) -> Option<Update> {
+        let (Expr::Call(function, operands), _) = uncast(value, self.kernel) else {
+            return None;
+        };
+        let [left, right] = operands.as_slice() else {
+            return None;
+        };
+        let (incoming, is_first) = if self.is_held(left) {
+            (right, true)
+        } else if self.is_held(right) {
+            (left, false)
+        } else {
+            return None;
+        };
+        let combiner = match (function, is_first) {
+            (Function::Fmax, true) => "fmax",
+            (Function::Fmax, false) => "fmax_first",
+            (Function::Fmin, true) => "fmin",
+            (Function::Fmin, false) => "fmin_first",
+            _ => return None,
+        };
+        let incoming = self.stored_as_compared(incoming, incoming)?;
+        let combiner = Combiner::from_name(combiner)?;
+        combiner.bodies(&[self.ty])?;
+        Some((combiner, incoming))
     }
 
     /// `if (condition) held = value`
@@ -71,7 +99,7 @@ impl Held<'_> {
     /// The value that is stored, if it is the one that was compared and the place holds it unchanged.
     pub(super) fn stored_as_compared(&self, compared: &Expr, stored: &Expr) -> Option<Expr> {
         let (compared, stored) = (self.core(compared), self.core(stored));
-        let fits = is_same(compared, stored) && self.is_unread_by(stored) && self.holds(stored);
+        let fits = compared.is_same(stored) && self.is_unread_by(stored) && self.holds(stored);
         fits.then(|| self.in_type_of_held(stored))
     }
 }

@@ -1,4 +1,4 @@
-use super::same::{is_same, keeps_value};
+use super::relation::keeps_value;
 use strew_affine::{Access, Expr, Kernel, Place, Subscript, Type, Value};
 
 /// What a statement updates: the place as an expression.
@@ -47,7 +47,7 @@ impl<'k> Held<'k> {
 
     /// Whether `expr` is what is there already, perhaps converted without a change of value.
     pub(super) fn is_held(&self, expr: &Expr) -> bool {
-        is_same(self.core(expr), &self.load)
+        self.core(expr).is_same(&self.load)
     }
 
     /// Whether `expr` has the bits of what is there already: an `int` taken as `unsigned` is another value, but wrapping
@@ -61,7 +61,7 @@ impl<'k> Held<'k> {
         {
             core = inner;
         }
-        is_same(core, &self.load)
+        core.is_same(&self.load)
     }
 
     /// Without conversions that keep the value.

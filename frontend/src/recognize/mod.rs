@@ -8,7 +8,7 @@ mod extremum;
 mod held;
 mod operator;
 mod pair;
-mod same;
+mod relation;
 mod saturating;
 
 use held::Held;
@@ -24,6 +24,7 @@ pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span)
             .or_else(|| held.updated_by_operator(&value))
             .or_else(|| held.counted_by_select(&value))
             .or_else(|| held.updated_by_select(&value))
+            .or_else(|| held.updated_by_call(&value))
     });
     match update {
         Some(update) => reduction(place, update, span),

@@ -1,7 +1,6 @@
 //! An extremum and what comes with it: `if (x > best) { best = x; arg = i; }`.
 
 use super::held::Held;
-use super::same::is_same_subscript;
 use strew_affine::{Access, BinaryOp, Combiner, CompareOp, Expr, Kernel, Node, Place, Subscript};
 
 /// `if (condition) { best = x; arg = payload; }`, where `first` sets the best and `second` what comes with it.
@@ -96,15 +95,9 @@ impl<'k> Evaluated<'k> {
     /// Whether `access` lies in its array because an access with the same subscripts lay in an array of the same extents.
     fn covers(&self, access: &Access) -> bool {
         let extents = |access: &Access| &self.kernel.arrays[access.array].extents;
-        self.loads.iter().any(|load| {
-            extents(load) == extents(access)
-                && load.subscripts.len() == access.subscripts.len()
-                && load
-                    .subscripts
-                    .iter()
-                    .zip(&access.subscripts)
-                    .all(|(left, right)| is_same_subscript(left, right))
-        })
+        self.loads
+            .iter()
+            .any(|load| extents(load) == extents(access) && load.is_at_same_place(access))
     }
 
     fn covers_place(&self, place: &Place) -> bool {

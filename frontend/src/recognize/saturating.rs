@@ -2,7 +2,7 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use super::same::mirrored;
+use super::relation::mirrored;
 use strew_affine::{AddSaturating, BinaryOp, Combiner, CompareOp, Expr, Value};
 
 impl Held<'_> {

@@ -2,11 +2,12 @@
 
 use super::call::Calls;
 use super::convert::{clif_type, convert};
+use super::function::offset;
 use super::operation::{self, vector_of};
 use super::{Program, signature};
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
@@ -157,20 +158,25 @@ fn is_vectorizable(body: &Expr, ty: Type) -> bool {
 }
 
 impl Program<'_> {
-    /// The merge function for `combiner` on elements of type `ty`, made when first asked for.
-    pub(super) fn merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let key = (combiner.to_string(), ty);
+    /// The merge function for `combiner` on elements of `types`, made when first asked for.
+    pub(super) fn merge(
+        &mut self,
+        combiner: &Combiner,
+        types: &[Type],
+    ) -> Result<FuncId, CompileError> {
+        let key = (combiner.to_string(), types.to_vec());
         if let Some((_, merge)) = self.merges.iter().find(|(known, _)| *known == key) {
             return Ok(*merge);
         }
-        let merge = self.new_merge(combiner, ty)?;
+        let merge = self.new_merge(combiner, types)?;
         self.merges.push((key, merge));
         Ok(merge)
     }
 
-    fn new_merge(&mut self, combiner: &Combiner, ty: Type) -> Result<FuncId, CompileError> {
-        let name = format!("merge {combiner} {ty}");
-        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+    fn new_merge(&mut self, combiner: &Combiner, types: &[Type]) -> Result<FuncId, CompileError> {
+        let names: Vec<_> = types.iter().map(|ty| ty.name()).collect();
+        let name = format!("merge {combiner} {}", names.join(" "));
+        let bodies = combiner.bodies(types).unwrap_or_default();
         let mut signature = signature(&self.module, 3);
         signature.returns.clear();
         let id = self
@@ -183,10 +189,15 @@ impl Program<'_> {
             builder.switch_to_block(entry);
             if let [held, incoming, elements] = *builder.block_params(entry) {
                 let streams = Streams {
-                    addresses: [held, incoming],
+                    held: addresses(&mut builder, held, types.len()),
+                    incoming: addresses(&mut builder, incoming, types.len()),
                     elements,
-                    ty,
-                    vector: bodies.iter().all(|body| is_vectorizable(body, ty)),
+                    types,
+                    vector: match types {
+                        [ty] => bodies.iter().all(|body| is_vectorizable(body, *ty)),
+                        // Lanes of different widths do not go together.
+                        _ => false,
+                    },
                 };
                 streams.merge(&mut builder, &mut program.calls(), &bodies);
             }
@@ -199,72 +210,97 @@ impl Program<'_> {
     }
 }
 
-/// How many vectors one turn of the main loop handles.
+/// The first `count` addresses of the table at `table`.
+fn addresses(builder: &mut FunctionBuilder<'_>, table: Value, count: usize) -> Vec<Value> {
+    let flags = MemFlagsData::trusted();
+    let mut read = |position: usize| {
+        let at = offset(position * size_of::<u64>());
+        builder.ins().load(types::I64, flags, table, at)
+    };
+    (0..count).map(&mut read).collect()
+}
+
+/// How many vectors, or elements, one turn of the main loop handles.
 const UNROLL: u32 = 4;
 
-/// Two arrays of the same length that are walked together: what is held, and what comes to it.
-struct Streams {
-    addresses: [Value; 2],
+/// Arrays of the same length that are walked together: for each part what is held, and what comes to it.
+struct Streams<'t> {
+    held: Vec<Value>,
+    incoming: Vec<Value>,
     elements: Value,
-    ty: Type,
+    types: &'t [Type],
     vector: bool,
 }
 
-impl Streams {
-    /// Emits the loops: whole groups of vectors first, then element by element.
+/// The addresses of what one turn of a loop combines.
+struct Turn {
+    held: Vec<Value>,
+    incoming: Vec<Value>,
+}
+
+impl Streams<'_> {
+    /// Emits the loops: whole groups first, then element by element.
     fn merge(&self, builder: &mut FunctionBuilder<'_>, calls: &mut Calls<'_>, bodies: &[Expr]) {
-        let bytes = self.ty.bytes();
-        let size = builder.ins().imul_imm_s(self.elements, i64::from(bytes));
-        let zero = builder.ins().iconst(types::I64, 0);
-        let group = UNROLL * if self.vector { 16 } else { bytes };
-        let whole = builder.ins().band_imm_s(size, -i64::from(group));
-        let clif = if self.vector {
-            vector_of(self.ty)
-        } else {
-            clif_type(self.ty)
+        let lanes = match self.types {
+            [ty] if self.vector => 16 / ty.bytes(),
+            _ => 1,
         };
-        self.walk(builder, (zero, whole), group, |builder, addresses| {
+        let group = UNROLL * lanes;
+        let zero = builder.ins().iconst(types::I64, 0);
+        let whole = builder.ins().band_imm_s(self.elements, -i64::from(group));
+        self.walk(builder, (zero, whole), group, |builder, turn| {
             for copy in 0..UNROLL {
-                let at = copy * group / UNROLL;
-                let at = i32::try_from(at).unwrap_or(0);
-                self.step(builder, calls, bodies, addresses, (clif, at));
+                self.step(builder, calls, bodies, turn, (copy * lanes, self.vector));
             }
         });
-        self.walk(builder, (whole, size), bytes, |builder, addresses| {
-            let place = (clif_type(self.ty), 0);
-            self.step(builder, calls, bodies, addresses, place);
+        self.walk(builder, (whole, self.elements), 1, |builder, turn| {
+            self.step(builder, calls, bodies, turn, (0, false));
         });
     }
 
-    /// Combines what lies at `place`: a type, and the offset from both addresses.
+    /// Combines what lies so many elements behind the addresses of `turn`: one element of each stream, or a vector.
     fn step(
         &self,
         builder: &mut FunctionBuilder<'_>,
         calls: &mut Calls<'_>,
         bodies: &[Expr],
-        [held_at, incoming_at]: [Value; 2],
-        place: (ir::Type, i32),
+        turn: &Turn,
+        (behind, is_vector): (u32, bool),
     ) {
         let flags = MemFlagsData::trusted();
-        let (clif, at) = place;
-        let incoming = builder.ins().load(clif, flags, incoming_at, at);
-        let held = builder.ins().load(clif, flags, held_at, at);
-        for combined in apply_all(builder, calls, bodies, &[self.ty], &[held], &[incoming]) {
-            builder.ins().store(flags, combined, held_at, at);
+        let at = |ty: &Type| offset((behind * ty.bytes()) as usize);
+        let mut load = |addresses: &[Value]| -> Vec<Value> {
+            let streams = addresses.iter().zip(self.types);
+            streams
+                .map(|(address, ty)| {
+                    let clif = if is_vector {
+                        vector_of(*ty)
+                    } else {
+                        clif_type(*ty)
+                    };
+                    builder.ins().load(clif, flags, *address, at(ty))
+                })
+                .collect()
+        };
+        let incoming = load(&turn.incoming);
+        let held = load(&turn.held);
+        let combined = apply_all(builder, calls, bodies, self.types, &held, &incoming);
+        for ((value, address), ty) in combined.into_iter().zip(&turn.held).zip(self.types) {
+            builder.ins().store(flags, value, *address, at(ty));
         }
     }
 
-    /// One loop over the byte offsets `range.0..range.1` in steps of `stride`.
+    /// One loop over the elements `range.0..range.1` in steps of `stride`.
     fn walk(
         &self,
         builder: &mut FunctionBuilder<'_>,
         range: (Value, Value),
         stride: u32,
-        body: impl FnOnce(&mut FunctionBuilder<'_>, [Value; 2]),
+        body: impl FnOnce(&mut FunctionBuilder<'_>, &Turn),
     ) {
         let turn = builder.create_block();
         let done = builder.create_block();
-        let at = builder.append_block_param(turn, types::I64);
+        let element = builder.append_block_param(turn, types::I64);
         let some = builder
             .ins()
             .icmp(IntCC::UnsignedLessThan, range.0, range.1);
@@ -272,9 +308,21 @@ impl Streams {
             .ins()
             .brif(some, turn, &[BlockArg::Value(range.0)], done, &[]);
         builder.switch_to_block(turn);
-        let addresses = self.addresses.map(|it| builder.ins().iadd(it, at));
-        body(builder, addresses);
-        let next = builder.ins().iadd_imm_s(at, i64::from(stride));
+        let mut behind = |streams: &[Value]| -> Vec<Value> {
+            let streams = streams.iter().zip(self.types);
+            streams
+                .map(|(address, ty)| {
+                    let at = builder.ins().imul_imm_s(element, i64::from(ty.bytes()));
+                    builder.ins().iadd(*address, at)
+                })
+                .collect()
+        };
+        let addresses = Turn {
+            held: behind(&self.held),
+            incoming: behind(&self.incoming),
+        };
+        body(builder, &addresses);
+        let next = builder.ins().iadd_imm_s(element, i64::from(stride));
         let more = builder.ins().icmp(IntCC::UnsignedLessThan, next, range.1);
         builder
             .ins()

@@ -11,7 +11,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, ArrayId, Bound, Forall, Node, Place, Private, Variable,
+    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Forall, Node, Private, Variable,
 };
 use strew_runtime::abi::{AUTO, Call, ForallCall, PrivateCall, Slot};
 
@@ -35,7 +35,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .module
             .declare_function(&name, Linkage::Local, &signature)?;
         let frame = self.frame(&captured);
-        let privates = self.privates(&forall.privates)?;
+        let privates = self.privates(forall)?;
         self.program.pending.push_back(Outlined {
             id,
             forall,
@@ -55,8 +55,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for param in kernel.array_params() {
             free.arrays.remove(&param);
         }
-        for private in &forall.privates {
-            free.arrays.remove(&private.buffer);
+        for (buffer, _) in forall.buffers() {
+            free.arrays.remove(&buffer);
         }
         free.iters.extend(self.enclosing_iters());
         free
@@ -103,41 +103,50 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(base, at, address);
     }
 
-    fn privates(&mut self, privates: &[Private]) -> Result<Value, CompileError> {
-        let table = self.stack(privates.len().max(1) * size_of::<PrivateCall>());
-        for (position, private) in privates.iter().enumerate() {
-            let ty = self.program.kernel.arrays[private.buffer].element;
-            let merge = self.program.merge(&private.combiner, ty)?;
-            let at = position * size_of::<PrivateCall>();
-            if let Some(target) = self.arrays.get(private.target).cloned() {
-                let address = self
-                    .builder
-                    .ins()
-                    .iadd_imm_s(target.address, i64::from(target.offset));
-                self.store_at(table, at + offset_of!(PrivateCall, target), address);
-                let stride = match target.stride {
-                    Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
-                    Stride::Given(stride) => stride,
-                };
-                self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
-                let elements = self.elements(&target.extents);
-                self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
+    fn privates(&mut self, forall: &Forall) -> Result<Value, CompileError> {
+        let entries = forall.buffers().count();
+        let table = self.stack(entries.max(1) * size_of::<PrivateCall>());
+        let mut at = 0;
+        for private in &forall.privates {
+            let types = private.types(self.program.kernel);
+            let merge = self.program.merge(&private.combiner, &types)?;
+            let identity = private.combiner.identity(&types).unwrap_or_default();
+            let exact = u32::from(private.combiner.is_exact(&types));
+            for (part, (target, identity)) in private.targets.iter().zip(identity).enumerate() {
+                // The first of those that are merged together stands for all of them.
+                let parts = if part == 0 { types.len() as u32 } else { 0 };
+                self.private(table, at, *target, identity);
+                self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
+                self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
+                self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
+                at += size_of::<PrivateCall>();
             }
-            let identity = private.combiner.identity(&[ty]);
-            let identity = identity.and_then(|it| it.first().map(|it| it.bits()));
-            let identity = identity.unwrap_or(0);
-            let identity = self.builder.ins().iconst(types::I64, identity as i64);
-            self.store_at(table, at + offset_of!(PrivateCall, identity), identity);
-            self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
-            self.store_constant(
-                table,
-                at + offset_of!(PrivateCall, element_bytes),
-                ty.bytes(),
-            );
-            let exact = u32::from(private.combiner.is_exact(&[ty]));
-            self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
         }
         Ok(table)
+    }
+
+    fn private(&mut self, table: Value, at: usize, target: ArrayId, identity: strew_affine::Value) {
+        if let Some(target) = self.arrays.get(target).cloned() {
+            let address = self
+                .builder
+                .ins()
+                .iadd_imm_s(target.address, i64::from(target.offset));
+            self.store_at(table, at + offset_of!(PrivateCall, target), address);
+            let stride = match target.stride {
+                Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
+                Stride::Given(stride) => stride,
+            };
+            self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
+            let elements = self.elements(&target.extents);
+            self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
+        }
+        let bytes = identity.ty().bytes();
+        let bits = self
+            .builder
+            .ins()
+            .iconst(types::I64, identity.bits() as i64);
+        self.store_at(table, at + offset_of!(PrivateCall, identity), bits);
+        self.store_constant(table, at + offset_of!(PrivateCall, element_bytes), bytes);
     }
 
     pub(super) fn elements(&mut self, extents: &[Value]) -> Value {
@@ -162,7 +171,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let private_count = self
             .builder
             .ins()
-            .iconst(types::I64, forall.privates.len() as i64);
+            .iconst(types::I64, forall.buffers().count() as i64);
         self.store_function(table, offset_of!(ForallCall, body), body);
         self.store_at(table, offset_of!(ForallCall, frame), frame);
         self.store_at(table, offset_of!(ForallCall, privates), privates);
@@ -226,14 +235,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Ok(());
         };
         self.read_frame(frame, &outlined.captured);
-        for (position, private) in outlined.forall.privates.iter().enumerate() {
+        for (position, (buffer, _)) in outlined.forall.buffers().enumerate() {
             let address = self.read(types::I64, privates, position);
-            if self.program.facts.is_strided(private.buffer) {
-                let behind = outlined.forall.privates.len() + position;
+            if self.program.facts.is_strided(buffer) {
+                let behind = outlined.forall.buffers().count() + position;
                 let stride = self.read(types::I64, privates, behind);
-                self.bind_strided(private.buffer, address, 0, Stride::Given(stride));
+                self.bind_strided(buffer, address, 0, Stride::Given(stride));
             } else {
-                self.bind_array(private.buffer, address);
+                self.bind_array(buffer, address);
             }
         }
         self.loops.clone_from(&outlined.loops);
@@ -297,16 +306,18 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     Some((lower, upper))
 }
 
-/// Whether the body does more with its private buffers than combine values into them with their own combiners. Only if not can
-/// several iterations share a buffer: then combining into it is the same, up to grouping, as merging buffers of their own.
+/// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
+/// merged together together and at one place. Only if not can several iterations share a buffer: then combining into it is the same,
+/// up to grouping, as merging buffers of their own.
 fn is_separate(forall: &Forall) -> bool {
-    let combiner_of = |array: ArrayId| {
-        let private = forall.privates.iter().find(|it| it.buffer == array);
-        private.map(|private| &private.combiner)
+    let private_of = |array: ArrayId| {
+        let mut privates = forall.privates.iter();
+        privates.find(|it| it.buffers.contains(&array))
     };
+    let is_private = |access: &Access| private_of(access.array).is_some();
     let mut separate = false;
     walk(&forall.body, &mut |node, _| {
-        let mut read = |access: &Access| separate |= combiner_of(access.array).is_some();
+        let mut read = |access: &Access| separate |= is_private(access);
         for expr in node.expressions() {
             for_each_load(expr, &mut read);
         }
@@ -314,20 +325,35 @@ fn is_separate(forall: &Forall) -> bool {
             for_each_load_in_subscripts(access, &mut read);
         }
         separate |= match node {
-            Node::Assign {
-                place: Place::Element(access),
-                ..
-            } => combiner_of(access.array).is_some(),
-            Node::Reduce { combiner, .. } => node
-                .written_elements()
-                .any(|access| combiner_of(access.array).is_some_and(|own| own != combiner)),
+            Node::Assign { .. } => node.written_elements().any(is_private),
+            Node::Reduce { combiner, .. } => node.written_elements().any(|access| {
+                private_of(access.array).is_some_and(|it| !combines_into(node, combiner, it))
+            }),
             Node::Forall(inner) => inner.privates.iter().any(|private| {
-                combiner_of(private.target).is_some_and(|own| *own != private.combiner)
+                let mut targets = private.targets.iter();
+                targets.any(|target| {
+                    private_of(*target).is_some_and(|own| {
+                        own.combiner != private.combiner || own.buffers != private.targets
+                    })
+                })
             }),
             _ => false,
         };
     });
     separate
+}
+
+/// Whether the reduction `node` combines into all buffers of `private`, in their order and at one place.
+fn combines_into(node: &Node, combiner: &Combiner, private: &Private) -> bool {
+    let written: Vec<_> = node.written_elements().collect();
+    let arrays = written.iter().map(|access| access.array);
+    let mut pairs = written.windows(2);
+    *combiner == private.combiner
+        && arrays.eq(private.buffers.iter().copied())
+        && pairs.all(|pair| match pair {
+            [first, second] => first.is_at_same_place(second),
+            _ => true,
+        })
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {

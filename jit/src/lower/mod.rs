@@ -70,7 +70,7 @@ pub(crate) struct Program<'k> {
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
     functions: Vec<Function>,
-    merges: Vec<((String, Type), FuncId)>,
+    merges: Vec<((String, Vec<Type>), FuncId)>,
     math: MathFunctions,
     run_forall: FuncId,
     local_array: FuncId,

@@ -6,6 +6,7 @@ mod local_arrays;
 mod random;
 mod records;
 mod soundness;
+mod tuples;
 
 use common::{Cells, Given, array, check, kernel, scalar};
 use std::num::NonZeroUsize;

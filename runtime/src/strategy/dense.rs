@@ -165,6 +165,22 @@ impl<'j> Buffers<'j> {
         addresses.chain(strides).collect()
     }
 
+    /// What is merged together: the entries of the table from one with parts up to the next.
+    fn columns(&self) -> impl Iterator<Item = Column<'j>> {
+        let entries = self.privates.chunk_by(|_, next| next.parts == 0);
+        let mut offsets = self.offsets.iter();
+        entries.map(move |privates| Column {
+            privates,
+            first: offsets
+                .by_ref()
+                .take(privates.len())
+                .map(|offset| self.loan.address().wrapping_add(*offset))
+                .collect(),
+            stride: self.stride,
+            parts: self.groups,
+        })
+    }
+
     /// Merges all groups into the targets.
     ///
     /// # Safety
@@ -173,16 +189,12 @@ impl<'j> Buffers<'j> {
         if self.groups == 0 {
             return;
         }
-        for (private, offset) in self.privates.iter().zip(&self.offsets) {
-            let column = Column {
-                private: *private,
-                first: self.loan.address().wrapping_add(*offset),
-                stride: self.stride,
-                parts: self.groups,
-            };
-            // SAFETY: the caller vouches for buffers and target; pieces have no element in common.
+        for column in self.columns() {
+            // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.
             let merge = |piece: usize| unsafe { column.merge_piece(piece) };
-            if bytes(private).saturating_mul(self.groups as u64) < WORTH_SHARING {
+            let sizes = column.privates.iter().map(bytes);
+            let size = sizes.fold(0_u64, u64::saturating_add);
+            if size.saturating_mul(self.groups as u64) < WORTH_SHARING {
                 (0..column.pieces()).for_each(merge);
             } else {
                 job.session

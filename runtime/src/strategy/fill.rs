@@ -32,7 +32,7 @@ unsafe fn fill_with<T: Copy>(buffer: *mut u8, elements: usize, value: T) {
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn no_merge(_: *mut u8, _: *const u8, _: u64) {}
+    unsafe extern "C" fn no_merge(_: *const *mut u8, _: *const *mut u8, _: u64) {}
 
     #[track_caller]
     fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(value: T, bits: u64) {
@@ -45,6 +45,7 @@ mod tests {
             merge: no_merge,
             element_bytes: size_of::<T>() as u32,
             exact: 1,
+            parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.
         unsafe { fill(cells.as_mut_ptr().cast(), &private) };

@@ -1,6 +1,7 @@
 //! Merging of private buffers: a fixed tree over the parts, in their order.
 
-use crate::abi::PrivateCall;
+use crate::abi::{MergeFn, PrivateCall};
+use smallvec::SmallVec;
 use std::ptr;
 
 /// How many bytes of the target are merged at a time. With the same bytes of eight parts they stay in the first cache, so that every
@@ -14,41 +15,50 @@ struct Block([u8; BLOCK]);
 /// How many blocks a thread takes at a time.
 const BLOCKS_PER_PIECE: usize = 16;
 
-/// The private buffers that belong to one target: `parts` of them, `stride` bytes apart.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    pub(super) private: PrivateCall,
-    pub(super) first: *mut u8,
+/// One address for each buffer that is merged together with the others.
+pub(super) type Addresses = SmallVec<[*mut u8; 4]>;
+
+/// The private buffers that belong to one target, or to several that are merged together: `parts` of each, `stride` bytes apart.
+#[derive(Clone, Debug)]
+pub(super) struct Column<'p> {
+    /// At least one.
+    pub(super) privates: &'p [PrivateCall],
+    /// The buffers of the first part.
+    pub(super) first: Addresses,
     pub(super) stride: usize,
     pub(super) parts: usize,
 }
 
 // SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches disjoint elements for different pieces.
-unsafe impl Sync for Column {}
+unsafe impl Sync for Column<'_> {}
 
-impl Column {
+impl Column<'_> {
+    fn elements(&self) -> u64 {
+        self.privates.first().map_or(0, |it| it.elements)
+    }
+
     fn elements_per_piece(&self) -> u64 {
         let bytes = (BLOCK * BLOCKS_PER_PIECE) as u64;
-        bytes / u64::from(self.private.element_bytes.max(1))
+        let widths = self.privates.iter().map(|it| it.element_bytes);
+        bytes / u64::from(widths.max().unwrap_or(1).max(1))
     }
 
     /// In how many pieces threads share the merge.
     pub(super) fn pieces(&self) -> usize {
-        let pieces = self.private.elements.div_ceil(self.elements_per_piece());
+        let pieces = self.elements().div_ceil(self.elements_per_piece());
         usize::try_from(pieces).unwrap_or(usize::MAX)
     }
 
-    /// Merges all parts into the target, for the elements of piece `number`.
+    /// Merges all parts into the targets, for the elements of piece `number`.
     ///
     /// # Safety
-    /// The target and the buffers of all parts are valid for reads and writes, do not overlap, and nobody else touches the elements
-    /// of this piece meanwhile.
+    /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and nobody else touches the
+    /// elements of this piece meanwhile.
     pub(super) unsafe fn merge_piece(&self, number: usize) {
         let per_block = self.elements_per_piece() / BLOCKS_PER_PIECE as u64;
         let start = self.elements_per_piece() * number as u64;
         let end = self
-            .private
-            .elements
+            .elements()
             .min(start.saturating_add(self.elements_per_piece()));
         let mut block = start;
         while block < end {
@@ -59,73 +69,114 @@ impl Column {
         }
     }
 
-    /// The tree for `elements` elements from `start`: neighbours first, then neighbouring pairs, and so on; the target last, which
-    /// so is read and written once.
+    /// The tree for `elements` elements from `start`: neighbours first, then neighbouring pairs, and so on; the targets last, which
+    /// so are read and written once.
     ///
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece).
     unsafe fn merge_block(&self, start: u64, elements: u64) {
-        let offset = start as usize * self.private.element_bytes as usize;
-        let part = |number: usize| self.first.wrapping_add(number * self.stride + offset);
-        let merge = self.private.merge;
+        let Some(merge) = self.privates.first().map(|it| it.merge) else {
+            return;
+        };
         let mut width = 1;
         while width < self.parts {
             let mut held = 0;
             while held + width < self.parts {
+                let (into, from) = (self.part(held, start), self.part(held + width, start));
                 // SAFETY: both are blocks of different parts; the caller vouches for them.
-                unsafe { merge(part(held), part(held + width), elements) };
+                unsafe { merge(into.as_ptr(), from.as_ptr(), elements) };
                 held += 2 * width;
             }
             width *= 2;
         }
-        // SAFETY: the caller vouches for the target, which overlaps no part.
-        unsafe {
-            if self.private.target_stride == u64::from(self.private.element_bytes) {
-                merge(self.private.target.wrapping_add(offset), part(0), elements);
-            } else {
-                self.merge_apart(start, elements, part(0));
-            }
-        }
+        // SAFETY: the caller vouches for the targets, which overlap no part.
+        unsafe { self.merge_into_targets(merge, start, elements) };
     }
 
-    /// Merges `incoming` into the elements from `start` of a target whose elements do not follow each other: by way of a copy in
-    /// which they do, since that is what is merged into.
+    /// Merges the first part into the elements from `start` of the targets. Where those of a target do not follow each other, by way of
+    /// a copy in which they do, since that is what is merged into.
     ///
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece), for these elements; they fill no more than a block.
-    unsafe fn merge_apart(&self, start: u64, elements: u64, incoming: *const u8) {
-        let mut block = Block([0; BLOCK]);
-        let held = (&raw mut block.0).cast::<u8>();
-        let bytes = self.private.element_bytes as usize;
-        let stride = self.private.target_stride as usize;
-        let first = self.private.target.wrapping_add(start as usize * stride);
+    unsafe fn merge_into_targets(&self, merge: MergeFn, start: u64, elements: u64) {
+        let mut copies: SmallVec<[Block; 2]> = SmallVec::new();
+        let apart = self.privates.iter().filter(|it| lies_apart(it));
+        copies.resize_with(apart.count(), || Block([0; BLOCK]));
+        let mut free = copies.iter_mut().map(|it| (&raw mut it.0).cast::<u8>());
+        let targets: Addresses = self
+            .privates
+            .iter()
+            .map(|private| {
+                let copy = if lies_apart(private) {
+                    free.next()
+                } else {
+                    None
+                };
+                copy.unwrap_or_else(|| offset(private.target, private, start))
+            })
+            .collect();
         let pairs = || {
-            let numbers = 0..elements as usize;
-            numbers.map(|number| {
-                (
-                    first.wrapping_add(number * stride),
-                    held.wrapping_add(number * bytes),
-                )
+            let apart = self.privates.iter().zip(&targets);
+            let apart = apart.filter(|(private, _)| lies_apart(private));
+            apart.flat_map(|(private, copy)| {
+                let bytes = private.element_bytes as usize;
+                let stride = private.target_stride as usize;
+                let first = private.target.wrapping_add(start as usize * stride);
+                let numbers = 0..elements as usize;
+                numbers.map(move |number| {
+                    let element = first.wrapping_add(number * stride);
+                    (element, copy.wrapping_add(number * bytes), bytes)
+                })
             })
         };
-        // SAFETY: the caller vouches for the elements of the target, and that so many fit the block.
+        // SAFETY: the caller vouches for the elements of the targets, and that so many fit a block.
         unsafe {
-            pairs().for_each(|(element, copy)| ptr::copy_nonoverlapping(element, copy, bytes));
-            (self.private.merge)(held, incoming, elements);
-            pairs().for_each(|(element, copy)| ptr::copy_nonoverlapping(copy, element, bytes));
+            pairs().for_each(|(element, copy, bytes)| {
+                ptr::copy_nonoverlapping(element, copy, bytes);
+            });
+            merge(targets.as_ptr(), self.part(0, start).as_ptr(), elements);
+            pairs().for_each(|(element, copy, bytes)| {
+                ptr::copy_nonoverlapping(copy, element, bytes);
+            });
         }
     }
+
+    /// The addresses of the elements from `start` in the buffers of part `number`.
+    fn part(&self, number: usize, start: u64) -> Addresses {
+        let buffers = self.first.iter().zip(self.privates);
+        buffers
+            .map(|(first, private)| {
+                offset(first.wrapping_add(number * self.stride), private, start)
+            })
+            .collect()
+    }
+}
+
+fn lies_apart(private: &PrivateCall) -> bool {
+    private.target_stride != u64::from(private.element_bytes)
+}
+
+fn offset(address: *mut u8, private: &PrivateCall, elements: u64) -> *mut u8 {
+    address.wrapping_add(elements as usize * private.element_bytes as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn add(held: *mut u8, incoming: *const u8, elements: u64) {
-        let (held, incoming) = (held.cast::<i32>(), incoming.cast::<i32>());
+    /// `a += c` and `b += d`, in which the parts are of different widths.
+    unsafe extern "C" fn add_both(held: *const *mut u8, incoming: *const *mut u8, elements: u64) {
         for number in 0..elements as usize {
-            // SAFETY: the merge hands over so many elements of both.
-            unsafe { *held.add(number) += *incoming.add(number) };
+            // SAFETY: the merge hands over so many elements of both parts of both.
+            unsafe {
+                let (held, incoming) = ((*held).cast::<i32>(), (*incoming).cast::<i32>());
+                *held.add(number) += *incoming.add(number);
+            }
+            // SAFETY: as above.
+            unsafe {
+                let (held, incoming) = (*held.add(1), *incoming.add(1));
+                *held.add(number) += *incoming.add(number);
+            }
         }
     }
 
@@ -133,29 +184,43 @@ mod tests {
     fn a_target_whose_elements_lie_apart_is_merged_and_nothing_between_them_is_touched() {
         const COUNT: usize = 3000;
         let mut target: Vec<i32> = (0..3 * COUNT as i32).collect();
+        let mut bytes = vec![1_u8; COUNT];
         let before = target.clone();
         let mut parts = vec![1_i32; 5 * COUNT];
+        let mut byte_parts = vec![2_u8; 5 * 4 * COUNT];
+        let first = PrivateCall {
+            target: target.as_mut_ptr().cast::<u8>().wrapping_add(4),
+            elements: COUNT as u64,
+            target_stride: 12,
+            identity: 0,
+            merge: add_both,
+            element_bytes: 4,
+            exact: 1,
+            parts: 2,
+        };
+        let second = PrivateCall {
+            target: bytes.as_mut_ptr(),
+            target_stride: 1,
+            element_bytes: 1,
+            parts: 0,
+            ..first
+        };
+        let privates = [first, second];
         let column = Column {
-            private: PrivateCall {
-                target: target.as_mut_ptr().cast::<u8>().wrapping_add(4),
-                elements: COUNT as u64,
-                target_stride: 12,
-                identity: 0,
-                merge: add,
-                element_bytes: 4,
-                exact: 1,
-            },
-            first: parts.as_mut_ptr().cast(),
+            privates: &privates,
+            first: Addresses::from_slice(&[parts.as_mut_ptr().cast(), byte_parts.as_mut_ptr()]),
             stride: 4 * COUNT,
             parts: 5,
         };
         for piece in 0..column.pieces() {
-            // SAFETY: the target has three numbers for each element, of which the second is merged into.
+            // SAFETY: the first target has three numbers for each element, of which the second is merged into; both parts have as
+            // many elements, the second one with room behind them.
             unsafe { column.merge_piece(piece) };
         }
         for (position, (after, before)) in target.iter().zip(&before).enumerate() {
             let added = if position % 3 == 1 { 5 } else { 0 };
             assert_eq!(*after, before + added, "{position}");
         }
+        assert!(bytes.iter().all(|it| *it == 11));
     }
 }

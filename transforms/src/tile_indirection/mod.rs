@@ -4,6 +4,8 @@ mod cover;
 mod plan;
 mod rewrite;
 mod separate;
+#[cfg(test)]
+mod together;
 
 use crate::script::{Fault, Placed};
 use crate::{LoopPath, Reason};

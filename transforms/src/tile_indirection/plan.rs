@@ -26,9 +26,9 @@ pub(super) struct Plan {
     pub(super) strategy: String,
 }
 
-/// An array that becomes private.
+/// An array that becomes private, or several that are combined together.
 pub(super) struct Privatized {
-    pub(super) array: ArrayId,
+    pub(super) arrays: Vec<ArrayId>,
     pub(super) combiner: Combiner,
     /// What to fill the array with before the loop, when the loop assigns all of it.
     pub(super) fill: Option<Value>,
@@ -132,9 +132,14 @@ impl<'k> Body<'k> {
         if self.request.reductions.is_empty() {
             return self.implied();
         }
+        let mut named = BTreeSet::new();
         let mut privates: Vec<Privatized> = Vec::new();
         for clause in &self.request.reductions {
             let array = find_array(self.kernel, &clause.array)?;
+            if !named.insert(array) {
+                let array = clause.array.clone();
+                return Err(Reason::NamedTwice { array });
+            }
             if visit::allocated_arrays(&self.target.body).contains(&array) {
                 return Err(Reason::PrivateAnyway {
                     array: self.name(array),
@@ -142,11 +147,9 @@ impl<'k> Body<'k> {
                 });
             }
             let private = self.privatize(array, Some(clause))?;
-            if privates.iter().any(|it| it.array == private.array) {
-                let array = clause.array.clone();
-                return Err(Reason::NamedTwice { array });
+            if !contains(&privates, array) {
+                privates.push(private);
             }
-            privates.push(private);
         }
         Ok(privates)
     }
@@ -164,8 +167,13 @@ impl<'k> Body<'k> {
             return Err(Reason::NothingReduced { path });
         }
         reduced.retain(|array| self.meeting_pair(*array).is_some());
-        let needed = reduced.into_iter();
-        needed.map(|array| self.privatize(array, None)).collect()
+        let mut privates = Vec::new();
+        for array in reduced {
+            if !contains(&privates, array) {
+                privates.push(self.privatize(array, None)?);
+            }
+        }
+        Ok(privates)
     }
 
     fn meeting_pair(&self, array: ArrayId) -> Option<(&AccessSite<'k>, &AccessSite<'k>)> {
@@ -224,7 +232,7 @@ impl<'k> Body<'k> {
             });
         }
         Ok(Privatized {
-            array,
+            arrays: vec![array],
             fill: Some(identity),
             combiner,
         })
@@ -262,19 +270,80 @@ impl<'k> Body<'k> {
                 found: found.to_string(),
                 span: *span,
             }),
-            ([(combiner, _)], _) => {
-                self.identity(array, combiner)?;
-                Ok(Privatized {
-                    array,
-                    combiner: (*combiner).clone(),
-                    fill: None,
-                })
-            }
+            ([(combiner, _)], _) => self.privatize_together(array, combiner, sites),
             ([], _) => Err(Reason::NotWritten {
                 array: self.name(array),
                 path: self.request.target.clone(),
             }),
         }
+    }
+
+    /// The array with all that the combiner combines it together with: cell by cell, and nowhere otherwise.
+    fn privatize_together(
+        &self,
+        array: ArrayId,
+        combiner: &Combiner,
+        sites: &[&AccessSite<'k>],
+    ) -> Result<Privatized, Reason> {
+        let first = sites.first().and_then(|site| site.node);
+        let arrays = first.map_or_else(Vec::new, written_arrays);
+        for other in &arrays {
+            for site in self.sites_of(*other) {
+                self.check_together(*other, &arrays, combiner, site)?;
+            }
+        }
+        let types: Vec<_> = arrays
+            .iter()
+            .map(|array| self.kernel.arrays[*array].element)
+            .collect();
+        if combiner.identity(&types).is_none() {
+            return Err(Reason::NoIdentity {
+                array: self.name(array),
+                combiner: combiner.to_string(),
+                span: sites
+                    .first()
+                    .map_or_else(Span::default, |site| site.access.span),
+            });
+        }
+        Ok(Privatized {
+            arrays,
+            combiner: combiner.clone(),
+            fill: None,
+        })
+    }
+
+    /// Whether `site`, an access of `array`, belongs to a reduction of one cell of each of `arrays`, all at one place.
+    fn check_together(
+        &self,
+        array: ArrayId,
+        arrays: &[ArrayId],
+        combiner: &Combiner,
+        site: &AccessSite<'k>,
+    ) -> Result<(), Reason> {
+        let (node, found) = match (site.kind, site.node) {
+            (AccessKind::Reduce, Some(node @ Node::Reduce { combiner, .. })) => (node, combiner),
+            (AccessKind::Read, _) => return Err(self.reads_partial_sum(array, site)),
+            _ => return Err(self.overwrites(array, site)),
+        };
+        if found != combiner {
+            return Err(self.mixes(array, combiner, found, site.access.span));
+        }
+        let extents = |array: &ArrayId| &self.kernel.arrays[*array].extents;
+        let mut others = node.written_elements();
+        let own = visit::allocated_arrays(&self.target.body);
+        let is_together = arrays.iter().all(|array| !own.contains(array))
+            && written_arrays(node) == arrays
+            && arrays.len() == combiner.parts()
+            && arrays.iter().all(|other| extents(other) == extents(&array))
+            && others.all(|other| other.is_at_same_place(site.access));
+        if is_together {
+            return Ok(());
+        }
+        Err(Reason::NotTogether {
+            array: self.name(array),
+            combiner: combiner.to_string(),
+            span: site.access.span,
+        })
     }
 
     fn reads_partial_sum(&self, array: ArrayId, site: &AccessSite<'_>) -> Reason {
@@ -325,7 +394,7 @@ impl<'k> Body<'k> {
 
     fn check_kept_apart(&self, privates: &[Privatized]) -> Result<(), Reason> {
         let mut others = self.written();
-        others.retain(|array| privates.iter().all(|it| it.array != *array));
+        others.retain(|array| !contains(privates, *array));
         others
             .into_iter()
             .try_for_each(|array| match self.meeting_pair(array) {
@@ -395,6 +464,14 @@ impl<'k> Body<'k> {
             witness: witness.map(Box::new),
         }
     }
+}
+
+fn contains(privates: &[Privatized], array: ArrayId) -> bool {
+    privates.iter().any(|it| it.arrays.contains(&array))
+}
+
+fn written_arrays(node: &Node) -> Vec<ArrayId> {
+    node.written_elements().map(|it| it.array).collect()
 }
 
 fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {

@@ -1,10 +1,10 @@
 //! The rewriting of `tile_indirection_using_forall`: it cannot fail.
 
-use super::plan::{Plan, Privatized};
+use super::plan::Plan;
 use crate::tree::{redirect_writes, replace_loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, Bound, Expr, Forall, Iter, Kernel, Node, Place, Private,
-    Subscript, Value,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Expr, Forall, Iter, Kernel, Node, Place,
+    Private, Subscript, Value,
 };
 
 pub(super) fn rewrite(plan: Plan) -> Kernel {
@@ -20,18 +20,20 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
     let iter = target.iter;
     let mut replacement = Vec::new();
     for private in &privates {
-        let fill = private
-            .fill
-            .map(|value| fill_loop(&mut kernel, private, value));
-        replacement.extend(fill);
+        let fills = private.arrays.iter().zip(private.fill);
+        replacement.extend(fills.map(|(array, value)| fill_loop(&mut kernel, *array, value)));
     }
     let mut body = target.body;
     let privates = privates.into_iter().map(|private| {
-        let buffer = private_buffer(&mut kernel, &private);
-        redirect_writes(&mut body, private.array, buffer);
+        let mut buffers = Vec::new();
+        for array in &private.arrays {
+            let buffer = private_buffer(&mut kernel, *array);
+            redirect_writes(&mut body, *array, buffer);
+            buffers.push(buffer);
+        }
         Private {
-            buffer,
-            target: private.array,
+            buffers,
+            targets: private.arrays,
             combiner: private.combiner,
         }
     });
@@ -54,8 +56,8 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
     kernel
 }
 
-fn private_buffer(kernel: &mut Kernel, private: &Privatized) -> strew_affine::ArrayId {
-    let shared = &kernel.arrays[private.array];
+fn private_buffer(kernel: &mut Kernel, array: ArrayId) -> ArrayId {
+    let shared = &kernel.arrays[array];
     let buffer = Array {
         name: kernel.fresh_name(&format!("{}_p", shared.name.replace('.', "_"))),
         // A buffer is dense, wherever its target lies.
@@ -66,17 +68,17 @@ fn private_buffer(kernel: &mut Kernel, private: &Privatized) -> strew_affine::Ar
 }
 
 /// `affine.for out_f in 0..extent { out[out_f] = value }`
-fn fill_loop(kernel: &mut Kernel, private: &Privatized, value: Value) -> Node {
+fn fill_loop(kernel: &mut Kernel, array: ArrayId, value: Value) -> Node {
     let Array {
         name,
         extents,
         span,
         ..
-    } = kernel.arrays[private.array].clone();
+    } = kernel.arrays[array].clone();
     let name = kernel.fresh_name(&format!("{}_f", name.replace('.', "_")));
     let iter = kernel.iters.alloc(Iter { name, span });
     let access = Access {
-        array: private.array,
+        array,
         subscripts: vec![Subscript::Affine(iter.into())],
         span,
     };

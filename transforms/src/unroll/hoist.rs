@@ -72,7 +72,7 @@ fn written_in(body: &[Node]) -> HashSet<strew_affine::ArrayId> {
     visit::walk(body, &mut |node, _| {
         written.extend(node.written_elements().map(|access| access.array));
         if let Node::Forall(forall) = node {
-            written.extend(forall.privates.iter().map(|private| private.target));
+            written.extend(forall.buffers().map(|(_, target)| target));
         }
     });
     written

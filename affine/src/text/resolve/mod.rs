@@ -354,7 +354,7 @@ impl<'a> Resolver<'a> {
         let clauses = &forall.privates;
         let privates: Vec<_> = clauses.iter().map(|it| self.private(it, forall)).collect();
         for merge in &forall.merges {
-            self.merged_buffer(merge, forall);
+            self.merged_buffers(merge, forall);
         }
         let (iter, body) = self.loop_body(forall.iter, span, &forall.body);
         self.scope.leave(outer);
@@ -368,38 +368,44 @@ impl<'a> Resolver<'a> {
     }
 
     fn private(&mut self, clause: &PrivateClause<'a>, forall: &Forall<'a>) -> Option<Private> {
-        let name = clause.buffer.name;
-        let combiner = self.combiner(clause.combiner, Some(vec![clause.buffer.ty]));
+        let names: Vec<_> = clause.buffers.iter().map(|it| it.name).collect();
+        let types = clause.buffers.iter().map(|it| it.ty).collect();
+        let combiner = self.combiner(clause.combiner, Some(types));
         let mut merges = forall
             .merges
             .iter()
-            .filter(|it| it.buffer.text == name.text);
-        let target = match (merges.next(), merges.next()) {
-            (Some(merge), None) if text_of(merge.combiner) == text_of(clause.combiner) => {
-                let target = self.lookup(merge.target.text, merge.target.span);
-                target.and_then(|symbol| self.array_symbol(symbol, merge.target))
+            .filter(|it| shares_a_name(&it.buffers, &names));
+        let targets = match (merges.next(), merges.next()) {
+            (Some(merge), None) if is_merge_of(merge, clause, &names) => {
+                let targets = merge.targets.iter().map(|it| self.target(*it));
+                targets.collect::<Vec<_>>().into_iter().collect()
             }
             _ => {
-                self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+                for name in names {
+                    self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+                }
                 None
             }
         };
-        let buffer = self.array(&clause.buffer);
+        let buffers = clause.buffers.iter().map(|it| self.array(it)).collect();
         Some(Private {
-            buffer,
-            target: target?,
+            buffers,
+            targets: targets?,
             combiner: combiner?,
         })
     }
 
-    fn merged_buffer(&mut self, merge: &MergeClause<'a>, forall: &Forall<'a>) {
-        let name = merge.buffer;
-        if !forall
-            .privates
-            .iter()
-            .any(|it| it.buffer.name.text == name.text)
-        {
-            self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+    fn target(&mut self, name: Name<'a>) -> Option<ArrayId> {
+        let symbol = self.lookup(name.text, name.span)?;
+        self.array_symbol(symbol, name)
+    }
+
+    fn merged_buffers(&mut self, merge: &MergeClause<'a>, forall: &Forall<'a>) {
+        for name in &merge.buffers {
+            let mut private = forall.privates.iter().flat_map(|it| &it.buffers);
+            if !private.any(|it| it.name.text == name.text) {
+                self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
+            }
         }
     }
 
@@ -505,4 +511,17 @@ fn text_of(written: tree::Combiner<'_>) -> String {
         }
         None => name.to_owned(),
     }
+}
+
+fn shares_a_name(left: &[Name<'_>], right: &[Name<'_>]) -> bool {
+    left.iter()
+        .any(|it| right.iter().any(|other| it.text == other.text))
+}
+
+/// Whether `merge` merges all that `clause` declares, in that order, by the combiner that fills it.
+fn is_merge_of(merge: &MergeClause<'_>, clause: &PrivateClause<'_>, names: &[Name<'_>]) -> bool {
+    let merged = merge.buffers.iter().map(|it| it.text);
+    merged.eq(names.iter().map(|it| it.text))
+        && text_of(merge.combiner) == text_of(clause.combiner)
+        && merge.targets.len() == names.len()
 }
