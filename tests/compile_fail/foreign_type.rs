@@ -3,6 +3,6 @@ fn main() -> Result<(), strew::Error> {
     let program =
         strew::Compiler::new().compile("k.c", "void k(int n, const int a[n], int b[n]) {}")?;
     let kernel = program.kernel("k")?;
-    kernel.typed::<(i32, Vec<i32>, &mut [bool])>()?;
+    kernel.typed::<(i32, Vec<i32>, &mut [char])>()?;
     Ok(())
 }
