@@ -128,18 +128,31 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
         let condition = self.expression(condition, body);
-        let (mut first, then) = self.inside(then);
-        let (mut second, otherwise) = self.inside(otherwise);
-        let (condition, then, otherwise) = (condition?, then?, otherwise?);
+        let (first, then) = self.inside(then);
+        let (second, otherwise) = self.inside(otherwise);
+        let ty = types::common(then.as_ref()?.ty, otherwise.as_ref()?.ty);
+        let then = (first, then?.convert(ty));
+        let otherwise = (second, otherwise?.convert(ty));
+        Some(self.chosen(condition?, [then, otherwise], span, body))
+    }
+
+    /// One of two values of one type, each with what has to be done for it.
+    pub(super) fn chosen(
+        &mut self,
+        condition: Typed,
+        [(mut first, then), (mut second, otherwise)]: [(Vec<Node>, Typed); 2],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Typed {
         if first.is_empty() && second.is_empty() {
-            return Some(value::select(condition, then, otherwise));
+            return value::select(condition, then, otherwise);
         }
-        let ty = types::common(then.ty, otherwise.ty);
+        let ty = then.ty;
         let chosen = self.variable_of("chosen", Typed::constant(Value::zero(ty)), span, body);
-        first.push(self.set(chosen, then.convert(ty).expr, span));
-        second.push(self.set(chosen, otherwise.convert(ty).expr, span));
+        first.push(self.set(chosen, then.expr, span));
+        second.push(self.set(chosen, otherwise.expr, span));
         body.push(self.when(condition.condition(), first, second));
-        Some(Typed::any(Computation::Local(chosen), ty))
+        Typed::any(Computation::Local(chosen), ty)
     }
 
     /// The value of an expression, and what it does, for a block inside of the present one.

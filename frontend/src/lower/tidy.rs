@@ -4,7 +4,7 @@
 use super::unused::remove_unused;
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::Loop;
-use strew_affine::{Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
 
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
@@ -98,19 +98,27 @@ fn for_each_local_in(subscripts: &mut [Subscript], visit: &mut impl FnMut(&mut L
 enum Binder {
     Iter(IterId),
     Local(LocalId),
+    Array(ArrayId),
 }
 
 /// The first of a name keeps it, later ones get a number.
 fn name_all(kernel: &mut Kernel) {
     let mut binders = Vec::new();
+    let mut allocated = HashSet::new();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
         binders.extend(Loop::of(node).map(|it| Binder::Iter(it.iter())));
-        if let Node::Declare { local, .. } = node {
-            binders.push(Binder::Local(*local));
+        match node {
+            Node::Declare { local, .. } => binders.push(Binder::Local(*local)),
+            Node::Alloc { array } => {
+                allocated.insert(*array);
+                binders.push(Binder::Array(*array));
+            }
+            _ => {}
         }
     });
     let scalars = kernel.scalars.values().map(|it| it.name.clone());
-    let arrays = kernel.arrays.values().map(|it| it.name.clone());
+    let arrays = kernel.arrays.iter().filter(|(id, _)| !allocated.contains(id));
+    let arrays = arrays.map(|(_, it)| it.name.clone());
     let mut names = Names {
         taken: scalars.chain(arrays).collect(),
         numbers: HashMap::new(),
@@ -119,6 +127,7 @@ fn name_all(kernel: &mut Kernel) {
         let name = match binder {
             Binder::Iter(iter) => &mut kernel.iters[iter].name,
             Binder::Local(local) => &mut kernel.locals[local].name,
+            Binder::Array(array) => &mut kernel.arrays[array].name,
         };
         names.make_unique(name);
     }
