@@ -43,9 +43,8 @@ fn arguments_that_are_kept_are_evaluated_once() {
          }",
         &[
             "affine.for i in 0..n {",
-            "let value: i32 = s[i]",
             "let v: f64 = x[i]",
-            "out[value] reduce(add) v * v + 2.0 * 2.0",
+            "out[s[i]] reduce(add) v * v + 2.0 * 2.0",
             "}",
         ],
     );
@@ -68,25 +67,78 @@ fn arrays_keep_their_names_and_subscripts_their_form() {
 }
 
 #[test]
-fn a_return_from_the_middle_leaves_the_callee_alone() {
+fn returns_that_only_choose_are_an_expression() {
     assert_lines(
-        "static int sign(int v) { if (v < 0) return -1; if (v > 0) return 1; return 0; }
+        "static int sign(int v) { if (v < 0) return -1; if (v > 0) { return 1; } else return 0; }
          void f(int n, int k[n]) { for (int i = 0; i < n; i++) k[i] = sign(k[i]); }",
         &[
             "affine.for i in 0..n {",
             "let v: i32 = k[i]",
+            "k[i] = v < 0 ? -1 : v > 0 ? 1 : 0",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn a_return_from_the_middle_leaves_the_callee_alone() {
+    assert_lines(
+        "static int count(int v) { int c = 0; while (v > 0) { if (v == 7) return c; v /= 2; c++; } return -c; }
+         void f(int n, int k[n]) { k[0] = count(k[1]); k[2] = n; }",
+        &[
+            "let v: i32 = k[1]",
+            "var v_2: i32 = v",
             "var result: i32 = 0",
-            "scf.if v < 0 {",
-            "result = -1",
+            "var done: bool = false",
+            "var c: i32 = 0",
+            "var again: bool = true",
+            "scf.while again && v_2 > 0 {",
+            "scf.if v_2 == 7 {",
+            "result = c",
+            "again = false",
+            "done = true",
             "} else {",
-            "scf.if v > 0 {",
-            "result = 1",
-            "} else {",
-            "result = 0",
+            "v_2 = v_2 / 2",
+            "c reduce(add) 1",
             "}",
             "}",
-            "k[i] = result",
+            "scf.if !done {",
+            "result = -c",
             "}",
+            "k[0] = result",
+            "k[2] = n",
+        ],
+    );
+}
+
+#[test]
+fn a_reduction_is_seen_through_a_call() {
+    assert_lines(
+        "static int larger(int a, int b) { return a > b ? a : b; }
+         static short lesser(short a, short b) { if (b < a) return b; return a; }
+         void f(int n, const int s[n], const int k[n], int h[n], short w[n]) {
+           int best = 0;
+           for (int i = 0; i < n; i++) {
+             h[s[i]] = larger(h[s[i]], k[i]);
+             w[s[i]] = lesser(w[s[i]], 3);
+             best = larger(k[i], best);
+             h[i] = larger(h[i], h[s[i]]);
+           }
+           h[0] = best;
+         }",
+        &[
+            "var best: i32 = 0",
+            "affine.for i in 0..n {",
+            "let b: i32 = k[i]",
+            "h[s[i]] reduce(max) b",
+            "w[s[i]] reduce(min) 3",
+            "let a: i32 = k[i]",
+            "best reduce(max) a",
+            "let a_2: i32 = h[i]",
+            "let b_2: i32 = h[s[i]]",
+            "h[i] = a_2 > b_2 ? a_2 : b_2",
+            "}",
+            "h[0] = best",
         ],
     );
 }

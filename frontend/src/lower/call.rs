@@ -6,7 +6,7 @@
 use super::reference::{Reference, Target};
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
-use crate::ast::{Declarator, Expr, Function, Name, Parameter, StatementKind};
+use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, StatementKind};
 use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
@@ -337,12 +337,15 @@ impl<'a> Lowering<'a> {
         function: &Function,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        if let [statements @ .., last] = function.body.as_slice()
-            && let StatementKind::Return(value @ Some(_)) = &last.kind
-            && Flow::of_list(statements) == Flow::ON
-        {
+        let is_plain = |it: &Statement| it.flow == Flow::ON;
+        let first = function.body.iter().position(|it| !is_plain(it));
+        let (statements, last) = function.body.split_at(first.unwrap_or(function.body.len()));
+        if let (Returned::Value(ty), Some(tree)) = (
+            self.active.exit.returned,
+            Tree::of(last, &mut { Tree::LARGEST }),
+        ) {
             self.statements(statements, body);
-            return self.returned(value.as_ref(), last.span, body);
+            return Some(self.returned_from(&tree, body)?.convert(ty));
         }
         let result = match self.active.exit.returned {
             Returned::Value(ty) => {
@@ -360,12 +363,73 @@ impl<'a> Lowering<'a> {
         result.map(|(local, ty)| Typed::any(Computation::Local(local), ty))
     }
 
+    fn returned_from(&mut self, tree: &Tree<'_>, body: &mut Vec<Node>) -> Option<Typed> {
+        match tree {
+            Tree::Value(value, span) => self.returned(Some(value), *span, body),
+            Tree::Choice(condition, sides, span) => {
+                let condition = self.expression(condition, body);
+                let [then, otherwise] = [&sides.0, &sides.1].map(|side| {
+                    let mut value = None;
+                    let walk = |it: &mut Self, block: &mut Vec<Node>| {
+                        value = it.returned_from(side, block);
+                    };
+                    let block = self.nested(*span, walk);
+                    value.map(|value| (block, value))
+                });
+                Some(self.chosen(condition?, [then?, otherwise?], *span, body))
+            }
+        }
+    }
+
     fn check_end(&mut self, function: &Function) {
         if Flow::of_list(&function.body).completes {
             let problem = Problem::MissingReturn {
                 function: function.name.text.clone(),
             };
             self.diagnostics.report(problem, function.name.span);
+        }
+    }
+}
+
+/// Statements that do nothing but choose what is returned.
+enum Tree<'s> {
+    Value(&'s Expr, Span),
+    Choice(&'s Expr, Box<(Tree<'s>, Tree<'s>)>, Span),
+}
+
+impl<'s> Tree<'s> {
+    /// In more returns than these the values are not chosen by one expression.
+    const LARGEST: usize = 8;
+
+    /// `None` for statements that do anything else; `left` is how many returns there may be.
+    fn of(statements: &'s [Statement], left: &mut usize) -> Option<Self> {
+        let (first, rest) = statements.split_first()?;
+        match &first.kind {
+            StatementKind::Return(value) if rest.is_empty() => {
+                *left = left.checked_sub(1)?;
+                Some(Self::Value(value.as_ref()?, first.span))
+            }
+            StatementKind::Block(inner) if rest.is_empty() => Self::of(inner, left),
+            StatementKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let then = Self::of(std::slice::from_ref(&**then), left)?;
+                let otherwise = match otherwise {
+                    Some(otherwise) if rest.is_empty() => {
+                        Self::of(std::slice::from_ref(&**otherwise), left)
+                    }
+                    Some(_) => None,
+                    None => Self::of(rest, left),
+                };
+                Some(Self::Choice(
+                    condition,
+                    Box::new((then, otherwise?)),
+                    first.span,
+                ))
+            }
+            _ => None,
         }
     }
 }

@@ -98,8 +98,21 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         let spans = [place.span, value.span];
-        if let Some((target, value)) = self.sides(place, value, body) {
-            self.update(op, target, value, spans, span, body);
+        let before = body.len();
+        let Some(((place, ty), value)) = self.sides(place, value, body) else {
+            return;
+        };
+        let Some(value) = self.updated(op, &place, ty, value, spans, span) else {
+            return;
+        };
+        // Nothing but the statement reads what its parts left in front of it.
+        let lets = body.get(before..).unwrap_or_default();
+        match recognize::behind(&self.kernel, lets, &place, &value.expr, span) {
+            Some(nodes) => {
+                body.truncate(before);
+                body.extend(nodes);
+            }
+            None => body.push(recognize::assignment(&self.kernel, place, value.expr, span)),
         }
     }
 
@@ -293,12 +306,21 @@ impl Lowering<'_> {
         body.splice(before..before, kept);
     }
 
+    fn does_something(&self, node: &Node) -> bool {
+        match node {
+            Node::Declare { local, .. } => self.kernel.locals[*local].mutable,
+            _ => true,
+        }
+    }
+
     /// Keeps the subscripts of a place that was found when the body had `before` nodes, if it has more now.
     fn keep_place_before(&mut self, before: usize, place: &mut Place, body: &mut Vec<Node>) {
         let Place::Element(access) = place else {
             return;
         };
-        if body.len() == before {
+        // A value is evaluated before the subscripts of its place anyway: only what it does matters.
+        let added = body.get(before..).unwrap_or_default();
+        if !added.iter().any(|it| self.does_something(it)) {
             return;
         }
         let mut kept = Vec::new();

@@ -117,7 +117,10 @@ fn name_all(kernel: &mut Kernel) {
         }
     });
     let scalars = kernel.scalars.values().map(|it| it.name.clone());
-    let arrays = kernel.arrays.iter().filter(|(id, _)| !allocated.contains(id));
+    let arrays = kernel
+        .arrays
+        .iter()
+        .filter(|(id, _)| !allocated.contains(id));
     let arrays = arrays.map(|(_, it)| it.name.clone());
     let mut names = Names {
         taken: scalars.chain(arrays).collect(),

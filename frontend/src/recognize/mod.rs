@@ -4,6 +4,7 @@
 //! meaning, conversions included, equals that of the combiner on NaN, ties and signed zeros; see [`strew_affine::Combine`]. What
 //! C evaluates only when a condition holds may only be evaluated always when it cannot fault.
 
+mod behind;
 mod extremum;
 mod held;
 mod operator;
@@ -11,6 +12,7 @@ mod pair;
 mod relation;
 mod saturating;
 
+pub(crate) use behind::behind;
 use held::Held;
 use strew_affine::{Combiner, Expr, Kernel, Node, Place, Span};
 

@@ -1,0 +1,72 @@
+//! Reductions whose operands were computed in front of the statement: what `h[k] = larger(h[k], x)` becomes when the body of
+//! `larger` is put in.
+
+use super::held::Held;
+use strew_affine::{Expr, Kernel, LocalId, Node, Place, Span, Subscript};
+
+/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is a reduction once what was there is
+/// read in it and not in a `let`.
+pub(crate) fn behind(
+    kernel: &Kernel,
+    lets: &[Node],
+    place: &Place,
+    value: &Expr,
+    span: Span,
+) -> Option<Vec<Node>> {
+    let held = Held::new(kernel, place)?;
+    let mut reads = Vec::new();
+    let mut nodes = Vec::with_capacity(lets.len());
+    for node in lets {
+        let Node::Declare { local, value } = node else {
+            return None;
+        };
+        if kernel.locals[*local].mutable {
+            return None;
+        }
+        if held.is_held(value) {
+            reads.push((*local, value));
+        } else if held.is_unread_by(value) && !mentions(value, &reads) {
+            nodes.push(node.clone());
+        } else {
+            return None;
+        }
+    }
+    if reads.is_empty() {
+        return None;
+    }
+    let mut value = value.clone();
+    substitute(&mut value, &reads);
+    if mentions(&value, &reads) {
+        // In a subscript, where nothing is looked for.
+        return None;
+    }
+    let statement = super::assignment(kernel, place.clone(), value, span);
+    if let Node::Reduce { .. } = &statement {
+        nodes.push(statement);
+        return Some(nodes);
+    }
+    None
+}
+
+fn mentions(expr: &Expr, locals: &[(LocalId, &Expr)]) -> bool {
+    match expr {
+        Expr::Local(local) => locals.iter().any(|(it, _)| it == local),
+        Expr::Load(access) => access.subscripts.iter().any(|it| match it {
+            Subscript::Affine(_) => false,
+            Subscript::Computed(expr) => mentions(expr, locals),
+        }),
+        other => other.operands().into_iter().any(|it| mentions(it, locals)),
+    }
+}
+
+fn substitute(expr: &mut Expr, by: &[(LocalId, &Expr)]) {
+    if let Expr::Local(local) = expr
+        && let Some((_, value)) = by.iter().find(|(it, _)| it == local)
+    {
+        *expr = (*value).clone();
+        return;
+    }
+    for operand in expr.operands_mut() {
+        substitute(operand, by);
+    }
+}
