@@ -4,7 +4,8 @@
 //! script := ";"* (step ";"*)*
 //! step   := "tile_indirection_using_forall" "(" path ("," clause)* ")"
 //!         | "unroll" "(" path "," integer ")"
-//! clause := "reduction" "(" name ")" "=" name | "chunks" "=" integer | "strategy" "=" name
+//! clause := "reduction" "(" name ")" "=" combiner | "chunks" "=" integer | "strategy" "=" name
+//! combiner := name ("(" "-"? integer ")")?
 //! path   := name ("/" name)*
 //! ```
 

@@ -30,6 +30,8 @@ pub(crate) enum Token<'s> {
     Equals,
     #[token("/")]
     Slash,
+    #[token("-")]
+    Minus,
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Name(&'s str),
     #[regex("[0-9]+")]
@@ -50,6 +52,7 @@ impl fmt::Display for Token<'_> {
             Self::Semicolon => ";",
             Self::Equals => "=",
             Self::Slash => "/",
+            Self::Minus => "-",
             Self::Name(text) | Self::Digits(text) => text,
         })
     }
