@@ -74,6 +74,16 @@ pub enum ArgumentError {
         /// The type of the kernel's result.
         found: Option<Type>,
     },
+    /// An array whose length is not known, though nothing else tells it.
+    NoLength {
+        /// The array.
+        parameter: String,
+    },
+    /// The kernel assumes something of its parameters that does not hold.
+    Assumption {
+        /// The condition, as the kernel text writes it.
+        condition: String,
+    },
     /// Two arguments disagree about a size.
     Contradiction {
         /// The size's name.
@@ -208,6 +218,14 @@ impl fmt::Display for ArgumentError {
                 expected,
                 found,
             } => type_mismatch(f, parameter, expected, found),
+            Self::NoLength { parameter } => write!(
+                f,
+                "the length of `{parameter}` is not known: give the array, or its shape"
+            ),
+            Self::Assumption { condition } => write!(
+                f,
+                "the kernel assumes `{condition}`, which does not hold for these arguments"
+            ),
             Self::Result { expected, found } => {
                 let named = |ty: &Option<Type>| ty.map_or("nothing", Type::name);
                 write!(

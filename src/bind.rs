@@ -1,13 +1,12 @@
 use crate::argument::{ArgumentError, name_of};
-use crate::program::Kernel;
+use crate::program::{Kernel, Ran};
 use crate::settings::settings_methods;
 use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
 use std::collections::BTreeMap;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
 use strew_jit::{
-    Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, ElementType, Outcome,
-    Records,
+    Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, ElementType, Records,
 };
 
 /// A call whose arguments are given by name. Sizes that are left out follow from the arrays.
@@ -137,7 +136,7 @@ impl<'a> Bind<'a> {
         Ok(kernel.report(self.execute()?))
     }
 
-    fn execute(self) -> Result<Outcome, Error> {
+    fn execute(self) -> Result<Ran, Error> {
         let kernel = self.kernel.clone();
         let checked = self.check_names().and_then(|()| self.check_presence());
         let sizes = checked.and_then(|()| self.infer());

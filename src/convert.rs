@@ -9,7 +9,20 @@ type Outcome = (Vec<(Kernel, Schedule)>, Vec<Diagnostic>);
 
 /// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
 pub(crate) fn from_c(source: &str) -> Outcome {
-    let (lowered, diagnostics) = strew_frontend::compile(source);
+    from_frontend_kernels(strew_frontend::compile(source))
+}
+
+/// The same kernels without assumptions about their parameters.
+pub(crate) fn from_c_exact(source: &str) -> Outcome {
+    from_frontend_kernels(strew_frontend::compile_exact(source))
+}
+
+fn from_frontend_kernels(
+    (lowered, diagnostics): (
+        Vec<strew_frontend::Lowered>,
+        Vec<strew_frontend::Diagnostic>,
+    ),
+) -> Outcome {
     let mut diagnostics: Vec<_> = diagnostics.into_iter().map(from_frontend).collect();
     let kernels = lowered.into_iter().map(|lowered| {
         let mut schedule = Schedule::new();

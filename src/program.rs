@@ -8,7 +8,7 @@ use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
 use std::sync::{Arc, OnceLock};
 use strew_affine::Type;
-use strew_jit::{Argument, ArgumentKind, CallError, Outcome};
+use strew_jit::{Argument, ArgumentKind, CallError, FaultKind, Outcome};
 use strew_runtime::Runtime;
 use strew_transforms::Schedule;
 
@@ -78,6 +78,23 @@ impl Program {
 pub struct Kernel {
     compiled: Arc<Compiled>,
     pub(crate) settings: Settings,
+}
+
+/// A call that ran to its end.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    /// What ran.
+    compiled: Arc<Compiled>,
+    /// What did not hold, so that it was the exact version.
+    assumption: Option<String>,
+}
+
+/// What came of handing arguments to machine code.
+enum Attempt {
+    Ran(Outcome),
+    /// They do not keep this condition, and nothing happened.
+    Broken(String),
 }
 
 impl From<Compiled> for Kernel {
@@ -158,19 +175,49 @@ impl Kernel {
         Error::Arguments(ArgumentErrors { kernel, list })
     }
 
-    /// Calls the machine code with the arguments of all parameters in order.
-    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Outcome, Error> {
+    /// Calls the machine code with the arguments of all parameters in order; where they do not keep what the kernel assumes, that of
+    /// its exact version.
+    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Ran, Error> {
         let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
-        let outcome = self
-            .compiled
-            .code()
-            .call(&runtime, &self.settings.runtime, arguments);
-        outcome.map_err(|error| match error {
-            CallError::Fault(fault) => {
-                Error::Fault(Box::new(self.as_written(fault, &runtime, arguments)))
+        let condition = match self.attempt(&runtime, arguments)? {
+            Attempt::Ran(outcome) => {
+                return Ok(Ran {
+                    outcome,
+                    compiled: self.compiled.clone(),
+                    assumption: None,
+                });
             }
-            other => self.call_error(other),
-        })
+            Attempt::Broken(condition) => condition,
+        };
+        let broken = |condition| self.argument_error(vec![ArgumentError::Assumption { condition }]);
+        let Some(exact) = self.compiled.exact() else {
+            return Err(broken(condition));
+        };
+        let exact = Self::new(exact?, self.settings.clone());
+        match exact.attempt(&runtime, arguments)? {
+            Attempt::Ran(outcome) => Ok(Ran {
+                outcome,
+                compiled: exact.compiled,
+                assumption: Some(condition),
+            }),
+            Attempt::Broken(condition) => Err(broken(condition)),
+        }
+    }
+
+    fn attempt(&self, runtime: &Runtime, arguments: &mut [Argument<'_>]) -> Result<Attempt, Error> {
+        let code = self.compiled.code();
+        match code.call(runtime, &self.settings.runtime, arguments) {
+            Ok(outcome) => Ok(Attempt::Ran(outcome)),
+            Err(CallError::Fault(strew_jit::Fault {
+                kind: FaultKind::Assumption { condition },
+                ..
+            })) => Ok(Attempt::Broken(condition)),
+            Err(CallError::Fault(fault)) => {
+                let fault = self.as_written(fault, runtime, arguments);
+                Err(Error::Fault(Box::new(fault)))
+            }
+            Err(other) => Err(self.call_error(other)),
+        }
     }
 
     /// The fault in terms of the source. A schedule splits and copies loops, so that its faults speak of chunks and private
@@ -256,20 +303,25 @@ impl Kernel {
         array.map_or_else(String::new, |array| written_extents(ir, array))
     }
 
-    pub(crate) fn report(&self, outcome: Outcome) -> Report {
+    pub(crate) fn report(&self, ran: Ran) -> Report {
+        let Ran {
+            outcome,
+            compiled,
+            assumption,
+        } = ran;
         Report {
             kernel: self.name().to_owned(),
             mode: self.settings.runtime.mode,
-            schedule: self
-                .compiled
+            schedule: compiled
                 .steps()
                 .steps()
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            compile: self.compiled.took(),
+            compile: compiled.took(),
             record: outcome.record,
             returned: outcome.returned,
+            assumption,
         }
     }
 }

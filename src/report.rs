@@ -15,6 +15,21 @@ pub struct Report {
     pub compile: Duration,
     /// Strategy, threads, memory, updates and times.
     pub record: Record,
+    /// The condition that the arguments of this call did not keep, so that the kernel ran in its exact version, which assumes nothing.
+    pub assumption: Option<String>,
     /// The value that the call returned, if the kernel returns one.
     pub returned: Option<Value>,
+}
+
+impl Report {
+    /// Why the kernel ran as it did, in words.
+    pub fn why(&self) -> String {
+        let why = &self.record.why;
+        match &self.assumption {
+            None => why.to_string(),
+            Some(condition) => {
+                format!("{why}; `{condition}` does not hold, so nothing was assumed")
+            }
+        }
+    }
 }

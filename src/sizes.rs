@@ -229,6 +229,12 @@ impl Inference<'_> {
     }
 
     fn missing(&self, scalar: ScalarId) -> ArgumentError {
+        if self.kernel.scalars[scalar].inferred
+            && let Some(array) = self.kernel.array_that_tells(scalar)
+        {
+            let parameter = self.array_name(array);
+            return ArgumentError::NoLength { parameter };
+        }
         ArgumentError::Missing {
             parameter: self.scalar_name(scalar),
             expected: ArgumentKind::Scalar(self.kernel.scalars[scalar].ty),

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, KernelError, Refusal};
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::Kernel;
 use strew_affine::verify::{Verified, verify};
@@ -31,6 +31,7 @@ pub struct Scheduled {
     parsed: Arc<ParsedKernel>,
     kernel: Verified,
     schedule: Schedule,
+    plan: Plan,
 }
 
 /// A kernel in machine code.
@@ -39,6 +40,8 @@ pub struct Compiled {
     scheduled: Scheduled,
     code: strew_jit::Compiled,
     took: Duration,
+    /// The version without assumptions, made when a call first needs it.
+    exact: Arc<OnceLock<Result<Arc<Compiled>, Error>>>,
 }
 
 /// Which schedule a kernel gets.
@@ -171,6 +174,7 @@ impl ParsedKernel {
             parsed: Arc::new(self.clone()),
             kernel,
             schedule,
+            plan: plan.clone(),
         })
     }
 }
@@ -197,6 +201,7 @@ impl Scheduled {
             code: code.map_err(Error::Compile)?,
             scheduled: self,
             took: started.elapsed(),
+            exact: Arc::default(),
         })
     }
 }
@@ -227,8 +232,100 @@ impl Compiled {
         &self.code
     }
 
+    /// The same kernel for arguments that do not keep its assumptions: it makes none. `None` for a kernel text, which means what it
+    /// says.
+    pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
+        match self.source().language() {
+            Language::C => Some(self.exact.get_or_init(|| self.make_exact()).clone()),
+            Language::KernelText => None,
+        }
+    }
+
+    /// A schedule that does not fit the exact version, whose loops are others, gives way to one that is found.
+    fn make_exact(&self) -> Result<Arc<Self>, Error> {
+        let source = self.source();
+        let (kernels, _) = convert::from_c_exact(source.text());
+        let mut kernels = kernels.into_iter();
+        let found = kernels.find(|(kernel, _)| kernel.name == self.kernel().name);
+        let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());
+        let (kernel, pragmas) = found.ok_or_else(missing)?;
+        let exact = ParsedKernel {
+            source: source.clone(),
+            kernel: verified(source, kernel)?,
+            pragmas,
+        };
+        let scheduled = exact.schedule(&self.scheduled.plan, &mut ());
+        let scheduled = scheduled.or_else(|_| exact.schedule(&Plan::Auto, &mut ()))?;
+        Ok(Arc::new(scheduled.compile()?))
+    }
+
     /// How long it took to make the machine code.
     pub fn took(&self) -> Duration {
         self.took
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strew_affine::{Condition, Relation};
+
+    const HISTOGRAM: &str = "\
+void histogram(int64_t n, const int32_t key[n], int32_t bins[4]) {
+  for (int64_t i = 0; i < n; i++)
+    bins[key[i]] += 1;
+}
+";
+
+    /// A histogram that assumes `n < 3`, though its source does not say so.
+    fn assuming() -> crate::Kernel {
+        let parsed = Source::new("k.c", HISTOGRAM).parse().expect("a source");
+        let mut only = parsed.kernel(None).expect("one kernel").clone();
+        let mut kernel = only.kernel.into_kernel();
+        let (n, _) = kernel.scalars.iter().next().expect("a size");
+        kernel.assumptions = vec![Condition {
+            left: n.into(),
+            relation: Relation::Less,
+            right: 3.into(),
+        }];
+        only.kernel = verify(kernel).expect("a verified kernel");
+        let scheduled = only.schedule(&Plan::Source, &mut ()).expect("a schedule");
+        scheduled.compile().expect("machine code").into()
+    }
+
+    #[test]
+    fn arguments_that_break_an_assumption_run_the_exact_version() {
+        let kernel = assuming();
+        let handle = kernel
+            .typed::<(i64, &[i32], &mut [i32])>()
+            .expect("it fits");
+        let mut bins = [0; 4];
+        let report = handle.call_with_report((2, &[1, 3], &mut bins));
+        assert_eq!(report.expect("a report").assumption, None);
+        let report = handle.call_with_report((3, &[1, 3, 1], &mut bins));
+        let report = report.expect("a report");
+        assert_eq!(report.assumption.as_deref(), Some("n < 3"));
+        assert!(
+            report
+                .why()
+                .ends_with("; `n < 3` does not hold, so nothing was assumed")
+        );
+        assert_eq!(bins, [0, 3, 0, 2]);
+        let first = kernel.compiled().exact().and_then(Result::ok);
+        let second = kernel.compiled().exact().and_then(Result::ok);
+        let same = first.zip(second);
+        assert!(same.is_some_and(|(first, second)| Arc::ptr_eq(&first, &second)));
+    }
+
+    #[test]
+    fn faults_of_the_exact_version_speak_of_the_source() {
+        let mut bins = [0; 4];
+        let call = assuming().bind().array("key", &[1, 2, 4]);
+        let Err(Error::Fault(fault)) = call.array_mut("bins", &mut bins).run() else {
+            panic!("an index is out of range");
+        };
+        assert_eq!(fault.position().line, 3);
+        assert_eq!(fault.iteration(), [("i".to_owned(), 2)]);
+        assert_eq!(bins, [0; 4]);
     }
 }

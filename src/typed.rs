@@ -207,8 +207,8 @@ impl<S: Signature, R: ResultType> Typed<S, R> {
     /// Arrays whose lengths are not those of their parameters, a fault while running, a call that was stopped or refused.
     /// All arrays are then as they were before.
     pub fn call(&self, arguments: S::Arguments<'_>) -> Result<R, Error> {
-        let outcome = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
-        Ok(R::of(outcome.returned))
+        let ran = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(R::of(ran.outcome.returned))
     }
 
     /// Runs the kernel and tells how.
@@ -216,8 +216,8 @@ impl<S: Signature, R: ResultType> Typed<S, R> {
     /// # Errors
     /// As for [`call`](Self::call).
     pub fn call_with_report(&self, arguments: S::Arguments<'_>) -> Result<Report, Error> {
-        let outcome = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
-        Ok(self.kernel.report(outcome))
+        let ran = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(self.kernel.report(ran))
     }
 }
 

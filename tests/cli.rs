@@ -877,3 +877,33 @@ fn a_returned_value_is_printed() {
         outcome.stderr
     );
 }
+
+#[test]
+fn sizes_that_are_inferred_are_not_set_and_assumptions_are_told() {
+    let bench = Bench::new();
+    let kernel = "kernel @half(infer length: i64, x: f32[length], n: i64, out: f32[n]) assume (2 * n == length) {\n  affine.for i in 0..n {\n    out[i] = x[2 * i]\n  }\n}\n";
+    bench.file("half.nest", kernel.as_bytes());
+    let run =
+        |more: &[&str]| bench.strew(&[&["run", "half.nest", "--in", "x=x.npy"], more].concat());
+    let outcome = run(&["--set", "n=2"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("[1, 3]"), "{}", outcome.stdout);
+    let outcome = run(&["--set", "n=2", "--set", "length=4"]);
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("has no parameter `length`; its parameters: x, n, out"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = run(&["--set", "n=3"]);
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("the kernel assumes `n * 2 == length`, which does not hold"),
+        "{}",
+        outcome.stderr
+    );
+}

@@ -146,9 +146,10 @@ fn parameter(kernel: &Kernel, name: &str) -> Result<Parameter, Failure> {
         Parameter::Array(array) => kernel.arrays[array].name.as_str(),
         Parameter::Record(record) => kernel.records[record].name.as_str(),
     };
-    let found = kernel.params.iter().find(|it| name_of(it) == name);
-    found.copied().ok_or_else(|| {
-        let names: Vec<_> = kernel.params.iter().map(name_of).collect();
+    let found = kernel.passed_params().find(|it| name_of(it) == name);
+    found.ok_or_else(|| {
+        let passed: Vec<_> = kernel.passed_params().collect();
+        let names: Vec<_> = passed.iter().map(name_of).collect();
         let names = if names.is_empty() {
             "none".to_owned()
         } else {

@@ -117,7 +117,7 @@ impl RunReport {
         let record = &report.record;
         self.threads = Some(record.threads);
         self.strategy = Some(record.strategy);
-        self.why = Some(record.why.to_string());
+        self.why = Some(report.why());
         self.updates = Some(record.updates);
         self.private_bytes = Some(record.private_bytes);
         self.returned = report.returned.map(ValueReport::from);

@@ -270,7 +270,7 @@ fn talk(report: &Report, compile: Duration, console: &mut Console) {
          compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s",
         report.kernel,
         record.strategy,
-        record.why,
+        report.why(),
         mode_name(report.mode),
         compile.as_secs_f64() * 1e3,
         record.total.as_secs_f64() * 1e3,
