@@ -11,7 +11,9 @@ use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
 use crate::problem::{Problem, c_name};
+use crate::structure::Structure;
 use crate::types::{self, Named, Position, Returned};
+use std::rc::Rc;
 use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
 /// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
@@ -21,6 +23,8 @@ const DEEPEST: usize = 400;
 /// What is handed over for a parameter.
 enum Argument {
     Scalar(Typed),
+    /// By value: those of the members.
+    Structure(Rc<Structure>, Vec<Typed>),
     Reference(Reference),
 }
 
@@ -108,20 +112,23 @@ impl<'a> Lowering<'a> {
         argument: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<Argument> {
-        let value = self.expression(argument, body);
         let ty = match types::named(&parameter.ty, Position::Parameter) {
             Ok(Named { ty: Some(ty), .. }) => ty,
             Ok(Named {
-                structure: Some(it),
+                structure: Some(structure),
                 ..
             }) => {
-                let name = it.name.clone();
-                return self.report(Problem::StructureAsValue { name }, parameter.ty.span);
+                let values = self.members_of(argument, &structure, body)?;
+                let mut kept = Vec::with_capacity(values.len());
+                for value in values {
+                    kept.push(self.kept(value, argument.span, body));
+                }
+                return Some(Argument::Structure(structure, kept));
             }
             Ok(_) => return self.report(Problem::VoidValue, parameter.span),
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
-        let value = value?.convert(ty);
+        let value = self.expression(argument, body)?.convert(ty);
         let value = self.kept_as(&declarator.name.text, value, argument.span, body);
         Some(Argument::Scalar(value))
     }
@@ -190,6 +197,11 @@ impl<'a> Lowering<'a> {
             match argument {
                 Argument::Scalar(value) => {
                     self.bind_scalar(parameter, &declarator.name, value, body);
+                }
+                Argument::Structure(structure, values) => {
+                    let named = types::named(&parameter.ty, Position::Parameter);
+                    let is_const = named.is_ok_and(|it| it.is_const);
+                    self.bind_structure(&declarator.name, &structure, is_const, values, body);
                 }
                 Argument::Reference(reference) => {
                     arrays.push((*parameter, *declarator, reference));
