@@ -48,8 +48,6 @@ pub struct Lowered {
     pub pragmas: Vec<Pragma>,
     /// The labels of loops, in the order of the source.
     pub labels: Vec<(IterId, String)>,
-    /// What the parameters have to meet for the kernel to mean what the source means.
-    pub assumptions: Vec<strew_affine::Condition>,
 }
 
 /// A `#pragma strew` line.
@@ -75,18 +73,14 @@ pub struct Pragma {
 /// parameters: that no sum in a machine integer wraps, for instance. For other parameters [`compile_exact`] makes the same
 /// kernels without assumptions.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, false)
+    compile_with(source, true)
 }
 
 /// The same as [`compile`], for all parameters: what is affine only for some of them is computed as C computes it.
+///
+/// A pragma about a loop that only counts under assumptions is left out.
 pub fn compile_exact(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     compile_with(source, false)
-}
-
-/// The same as [`compile`], with assumptions.
-#[doc(hidden)]
-pub fn compile_assuming(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, true)
 }
 
 fn compile_with(source: &str, assumes: bool) -> (Vec<Lowered>, Vec<Diagnostic>) {

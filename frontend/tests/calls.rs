@@ -191,20 +191,3 @@ fn a_kernel_returns_what_its_last_statement_says() {
         ],
     );
 }
-
-#[test]
-fn a_structure_by_value_is_a_copy_of_its_members() {
-    assert_lines(
-        "struct p { double x; int k; };
-         static double sum(struct p a) { a.x *= 2; return a.x + a.k; }
-         void f(int n, double y[n]) { struct p v = {1.5, n}; y[0] = sum(v); y[1] = v.x; }",
-        &[
-            "let v_x: f64 = 1.5",
-            "let v_k: i32 = n",
-            "var a_x: f64 = v_x",
-            "a_x reduce(mul) 2.0",
-            "y[0] = a_x + f64(v_k)",
-            "y[1] = v_x",
-        ],
-    );
-}

@@ -515,10 +515,6 @@ fn calls() {
             "2:29 E086 `a` is `const`, the parameter `x` is not",
         ),
         (
-            "struct p { int x; };\nstatic int g(struct p v) { return v.x; }\nvoid f(int n, int a[n]) { a[0] = g(n); }",
-            "3:36 E048 this is no structure `p`",
-        ),
-        (
             "static void g(double x[2]) { x[0] = 1; }\nvoid f(int n) { g(n); }",
             "2:19 E084 `x` is an array, this is not",
         ),

@@ -156,20 +156,15 @@ fn a_conditional_effect_is_a_branch() {
 }
 
 #[test]
-fn a_condition_with_effects_is_evaluated_in_the_loop() {
+fn a_step_in_the_condition_is_the_beginning_of_the_turn() {
     assert_lines(&[(
-        "int j = k[1]; while (j-- > 0) x[j] = d;",
+        "int j = k[1]; while (j-- > k[0]) x[j] = d;",
         &[
             "var j: i32 = k[1]",
-            "var again: bool = true",
-            "scf.while again {",
-            "let value: i32 = j",
+            "scf.for j_turn in 0..i64(j) - i64(k[0]) {",
+            "x[j - i32(j_turn) - 1] = d",
+            "}",
             "j reduce(add) -1",
-            "again = value > 0",
-            "scf.if again {",
-            "x[j] = d",
-            "}",
-            "}",
         ],
     )]);
 }

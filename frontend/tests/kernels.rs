@@ -1,10 +1,10 @@
 //! C functions and the kernels that they become.
 
 use strew_affine::verify::verify;
-use strew_frontend::{Lowered, compile};
+use strew_frontend::{Lowered, compile, compile_exact};
 
 fn lower(source: &str) -> Lowered {
-    let (mut kernels, diagnostics) = compile(source);
+    let (mut kernels, diagnostics) = compile_exact(source);
     let messages: Vec<String> = diagnostics.iter().map(|it| it.message()).collect();
     assert!(messages.is_empty(), "{source}\n{messages:#?}");
     assert_eq!(kernels.len(), 1, "{source}");

@@ -63,11 +63,8 @@ fn a_pointer_that_moves_is_a_position() {
     let text =
         lowered("void f(long n, double a[n]) { double *p = a; while (p < a + n) *p++ = 1; }");
     let expected = "kernel @f(n: i64, a: f64[n]) {
-  var p: i64 = 0
-  scf.while p < n {
-    let value: i64 = p
-    p = p + 1
-    a[value] = 1.0
+  affine.for p in 0..n {
+    a[p] = 1.0
   }
 }
 ";

@@ -11,9 +11,7 @@ use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
 use crate::problem::{Problem, c_name};
-use crate::structure::Structure;
 use crate::types::{self, Named, Position, Returned};
-use std::rc::Rc;
 use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
 /// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
@@ -23,8 +21,6 @@ const DEEPEST: usize = 400;
 /// What is handed over for a parameter.
 enum Argument {
     Scalar(Typed),
-    /// By value: those of the members.
-    Structure(Rc<Structure>, Vec<Typed>),
     Reference(Reference),
 }
 
@@ -112,23 +108,20 @@ impl<'a> Lowering<'a> {
         argument: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<Argument> {
+        let value = self.expression(argument, body);
         let ty = match types::named(&parameter.ty, Position::Parameter) {
             Ok(Named { ty: Some(ty), .. }) => ty,
             Ok(Named {
-                structure: Some(structure),
+                structure: Some(it),
                 ..
             }) => {
-                let values = self.members_of(argument, &structure, body)?;
-                let mut kept = Vec::with_capacity(values.len());
-                for value in values {
-                    kept.push(self.kept(value, argument.span, body));
-                }
-                return Some(Argument::Structure(structure, kept));
+                let name = it.name.clone();
+                return self.report(Problem::StructureAsValue { name }, parameter.ty.span);
             }
             Ok(_) => return self.report(Problem::VoidValue, parameter.span),
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
-        let value = self.expression(argument, body)?.convert(ty);
+        let value = value?.convert(ty);
         let value = self.kept_as(&declarator.name.text, value, argument.span, body);
         Some(Argument::Scalar(value))
     }
@@ -197,11 +190,6 @@ impl<'a> Lowering<'a> {
             match argument {
                 Argument::Scalar(value) => {
                     self.bind_scalar(parameter, &declarator.name, value, body);
-                }
-                Argument::Structure(structure, values) => {
-                    let named = types::named(&parameter.ty, Position::Parameter);
-                    let is_const = named.is_ok_and(|it| it.is_const);
-                    self.bind_structure(&declarator.name, &structure, is_const, values, body);
                 }
                 Argument::Reference(reference) => {
                     arrays.push((*parameter, *declarator, reference));

@@ -38,18 +38,6 @@ impl Lowering<'_> {
             },
             None => zeros(structure),
         };
-        self.bind_structure(name, structure, is_const, values, body);
-    }
-
-    /// Makes `name` a structure whose members have these values.
-    pub(super) fn bind_structure(
-        &mut self,
-        name: &Name,
-        structure: &Rc<Structure>,
-        is_const: bool,
-        values: Vec<Typed>,
-        body: &mut Vec<Node>,
-    ) {
         let mutable = self.is_assigned(name);
         let mut bindings = Vec::with_capacity(values.len());
         for (member, value) in structure.members.iter().zip(values) {
@@ -250,7 +238,7 @@ impl Lowering<'_> {
     }
 
     /// The values of the members of a structure.
-    pub(super) fn members_of(
+    fn members_of(
         &mut self,
         expr: &Expr,
         expected: &Rc<Structure>,

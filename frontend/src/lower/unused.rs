@@ -1,16 +1,20 @@
 //! Removes what computes values that nothing reads: declarations of locals and assignments to them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
 
 /// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again become `let`.
 pub(super) fn remove_unused(kernel: &mut Kernel) {
     let mut reads = Reads::default();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
-        for_each_read(node, &mut |local| *reads.0.entry(local).or_default() += 1);
+        for_each_read(node, &mut |local| {
+            *reads.counts.entry(local).or_default() += 1
+        });
     });
     if let Some(result) = &kernel.result {
-        for_each_local(result, &mut |local| *reads.0.entry(local).or_default() += 1);
+        for_each_local(result, &mut |local| {
+            *reads.counts.entry(local).or_default() += 1
+        });
     }
     remove(&mut kernel.body, &mut reads);
     for (_, local) in kernel.locals.iter_mut() {
@@ -25,13 +29,18 @@ pub(super) fn remove_unused(kernel: &mut Kernel) {
     });
 }
 
-/// How often each local is read.
+/// What nodes do with locals.
 #[derive(Default)]
-struct Reads(HashMap<LocalId, usize>);
+struct Reads {
+    /// How often each is read.
+    counts: HashMap<LocalId, usize>,
+    /// Those that are written by nodes that stay.
+    written: HashSet<LocalId>,
+}
 
 impl Reads {
     fn is_read(&self, local: LocalId) -> bool {
-        self.0.get(&local).is_some_and(|count| *count > 0)
+        self.written.contains(&local) || self.counts.get(&local).is_some_and(|count| *count > 0)
     }
 }
 
@@ -49,16 +58,13 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
             && !node.expressions().into_iter().any(can_fault);
         if is_removed {
             for_each_read(&node, &mut |local| {
-                if let Some(count) = reads.0.get_mut(&local) {
+                if let Some(count) = reads.counts.get_mut(&local) {
                     *count -= 1;
                 }
             });
         } else {
             // What is still written is still declared.
-            for local in locals.unwrap_or_default() {
-                let count = reads.0.entry(local).or_default();
-                *count = (*count).max(1);
-            }
+            reads.written.extend(locals.unwrap_or_default());
             kept.push(node);
         }
     }

@@ -1,8 +1,8 @@
 //! Loops whose turns are not counted.
 
-use super::Lowering;
 use super::value::{self, Typed};
-use crate::ast::{Expr, ExprKind, Statement};
+use super::{Binding, Lowering};
+use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Statement, Step};
 use strew_affine::{Expr as Computation, LocalId, Node, Span, Type, Value};
 
 impl Lowering<'_> {
@@ -18,6 +18,11 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) {
+        if let Some((test, counter)) = condition.and_then(|it| self.counting(it))
+            && !turn.flow.leaves()
+        {
+            return self.counting_loop(&test, counter, turn, step, body);
+        }
         let mut test = Vec::new();
         let condition = match condition.filter(|it| !is_always_true(it)) {
             Some(condition) => self.expression(condition, &mut test).map(Typed::condition),
@@ -50,6 +55,63 @@ impl Lowering<'_> {
             condition,
             body: turn,
         });
+    }
+
+    /// `i-- > bound` as `i > bound` and `i--`; `i--` as `i` and `i--`.
+    fn counting<'s>(&self, condition: &'s Expr) -> Option<(Expr, &'s Expr)> {
+        let (counter, right) = match &condition.kind {
+            ExprKind::Binary(Operator::Compare(_), left, right) => (&**left, Some(&**right)),
+            _ => (condition, None),
+        };
+        let ExprKind::Step(Step { prefix: false, .. }, place) = &counter.kind else {
+            return None;
+        };
+        let name = place.as_name()?;
+        let is_variable = matches!(
+            self.binding(name),
+            Binding::Variable {
+                is_const: false,
+                ..
+            }
+        );
+        let mut is_apart = true;
+        if let Some(right) = right {
+            is_apart = !right.has_effects();
+            right.for_each_name(&mut |it| is_apart &= it.declaration != name.declaration);
+        }
+        let mut test = condition.clone();
+        match &mut test.kind {
+            ExprKind::Binary(_, left, _) => *left = place.clone(),
+            _ => test = (**place).clone(),
+        }
+        (is_variable && is_apart).then_some((test, counter))
+    }
+
+    /// A loop whose condition tests a variable and then steps it: every turn begins with that step, and so does what follows the
+    /// loop. Nothing else may leave it.
+    fn counting_loop(
+        &mut self,
+        test: &Expr,
+        counter: &Expr,
+        turn: &Statement,
+        step: Option<&Expr>,
+        body: &mut Vec<Node>,
+    ) {
+        let condition = self.expression(test, body).map(Typed::condition);
+        let mut nodes = Vec::new();
+        self.effect(counter, &mut nodes);
+        nodes.extend(self.turn(turn, None));
+        if let Some(step) = step {
+            self.effect(step, &mut nodes);
+        }
+        if let Some(condition) = condition {
+            let condition = condition.expr;
+            body.push(Node::ScfWhile {
+                condition,
+                body: nodes,
+            });
+        }
+        self.effect(counter, body);
     }
 
     /// `do turn while (condition)`

@@ -31,6 +31,10 @@ impl Assumptions {
         }
     }
 
+    pub(super) fn are_allowed(&self) -> bool {
+        self.are_allowed
+    }
+
     /// Whether all of `needed` hold from now on: with no need there is nothing to assume.
     pub(super) fn add(&mut self, needed: Vec<Assumption>) -> bool {
         let mut new: Vec<Assumption> = Vec::new();

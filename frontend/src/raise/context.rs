@@ -123,7 +123,7 @@ impl Context {
     }
 
     /// `expr` is not negative here.
-    fn learn(&mut self, expr: AffineExpr) {
+    pub(super) fn learn(&mut self, expr: AffineExpr) {
         if let Some(depth) = self.innermost(&expr) {
             self.tighten(depth, &expr);
         }
@@ -202,7 +202,11 @@ impl Context {
 
     /// Whether `expr`, over parameters, is never negative here.
     fn is_not_negative(&self, expr: &AffineExpr) -> bool {
-        let holds = |it: &AffineExpr| wide_range(&self.ranges, it).is_some_and(|it| it.low >= 0);
+        let is_positive =
+            |it: &AffineExpr| wide_range(&self.ranges, it).is_some_and(|it| it.low >= 0);
+        let holds = |it: &AffineExpr| {
+            is_positive(it) || without_quotients(it).is_some_and(|it| is_positive(&it))
+        };
         holds(expr)
             || self
                 .facts
@@ -227,7 +231,8 @@ impl Context {
                 continue;
             }
             let limit = match side {
-                Side::Least => within.low.max(Interval::i64().low),
+                // The least of all has no opposite to subtract.
+                Side::Least => within.low.max(Interval::i64().low + 1),
                 Side::Greatest => within.high.min(Interval::i64().high),
             };
             let limit = AffineExpr::from(i64::try_from(limit).ok()?);
@@ -249,6 +254,7 @@ impl Context {
             let unproved: Vec<_> = bounds
                 .into_iter()
                 .filter(|it| !self.is_not_negative(it))
+                .map(|it| without_quotients(&it).unwrap_or(it))
                 .collect();
             if unproved.is_empty() {
                 return Some(Vec::new());
@@ -306,6 +312,12 @@ impl Context {
             sums.push(term);
         }
         sums.extend([positive, negative]);
+        for factor in expr.terms().iter().flat_map(|it| &it.factors) {
+            if let Factor::FloorDiv(left, right) | Factor::Mod(left, right) = factor {
+                sums.extend(self.partial_sums(left)?);
+                sums.extend(self.partial_sums(right)?);
+            }
+        }
         sums.retain(|it| it.as_constant().is_none());
         Some(sums)
     }
@@ -518,6 +530,48 @@ pub(super) fn split(expr: &AffineExpr, iter: IterId) -> Option<(AffineExpr, Affi
         coefficient = coefficient.plus(&others).ok()?;
     }
     Some((coefficient, rest))
+}
+
+/// A simpler expression that is not above `expr`: `d * (a floordiv d)` lies between `a - d + 1` and `a`. `None` where no
+/// quotient is multiplied by its divisor.
+fn without_quotients(expr: &AffineExpr) -> Option<AffineExpr> {
+    let mut sum = AffineExpr::from(expr.constant());
+    let mut is_simpler = false;
+    for term in expr.terms() {
+        let bound = match undivided(term) {
+            Some((numerator, divisor, coefficient)) if coefficient > 0 => {
+                is_simpler = true;
+                let least = numerator.minus(divisor).ok()?.offset(1).ok()?;
+                least.scaled(coefficient).ok()?
+            }
+            Some((numerator, _, coefficient)) => {
+                is_simpler = true;
+                numerator.scaled(coefficient).ok()?
+            }
+            None => rebuilt(term)?,
+        };
+        sum = sum.plus(&bound).ok()?;
+    }
+    is_simpler.then_some(sum)
+}
+
+/// `coefficient * divisor * (numerator floordiv divisor)`
+fn undivided(term: &Term) -> Option<(&AffineExpr, &AffineExpr, i64)> {
+    match term.factors.as_slice() {
+        [Factor::FloorDiv(numerator, divisor)] => {
+            let by = divisor.as_constant().filter(|it| *it > 0)?;
+            let whole = term.coefficient % by == 0;
+            whole.then_some((&**numerator, &**divisor, term.coefficient / by))
+        }
+        [
+            Factor::Variable(variable),
+            Factor::FloorDiv(numerator, divisor),
+        ] => {
+            let is_divisor = divisor.as_variable() == Some(*variable);
+            is_divisor.then_some((&**numerator, &**divisor, term.coefficient))
+        }
+        _ => None,
+    }
 }
 
 fn rebuilt(term: &Term) -> Option<AffineExpr> {

@@ -19,8 +19,7 @@ use crate::lower::affine_value::{Affine, Proviso};
 use crate::lower::interval::Interval;
 use crate::lower::value::{Known, Typed};
 use strew_affine::{
-    AffineExpr, BinaryOp, Combiner, CompareOp, Expr, IterId, LocalId, Node, Place, Span, Type,
-    Variable,
+    AffineExpr, BinaryOp, CompareOp, Expr, IterId, LocalId, Node, Place, Span, Type, Variable,
 };
 
 /// A variable to which every turn adds the same.
@@ -34,8 +33,8 @@ pub(super) struct Induction {
     pub(super) first: Typed,
     /// What is added.
     pub(super) step: Typed,
-    /// The same, up to multiples of two to the width.
-    form: AffineExpr,
+    /// The same as an affine expression; see [`step_form`].
+    pub(super) form: AffineExpr,
 }
 
 /// A loop that counts.
@@ -75,21 +74,20 @@ enum Test {
 type Tests = Vec<(Test, Vec<Proviso>)>;
 
 impl Induction {
-    /// The step as the number of least magnitude that it can be, when it is a constant.
     pub(super) fn constant_step(&self) -> Option<i64> {
-        let half = 1_i128 << (self.ty.bits() - 1);
-        let step = i128::from(self.form.as_constant()?);
-        let step = (step + half).rem_euclid(2 * half) - half;
-        i64::try_from(step).ok()
+        self.form.as_constant()
     }
+}
 
-    /// What is added in a turn.
-    pub(super) fn step_form(&self) -> AffineExpr {
-        match self.constant_step() {
-            Some(step) => step.into(),
-            None => self.form.clone(),
-        }
+/// What is added, up to multiples of two to the width: if it is a constant, the one of least magnitude.
+fn step_form(step: &Typed, ty: Type) -> Option<AffineExpr> {
+    if let Some(constant) = step.as_constant() {
+        let half = 1_i128 << (ty.bits() - 1);
+        let least = (constant + half).rem_euclid(2 * half) - half;
+        return i64::try_from(least).ok().map(AffineExpr::from);
     }
+    let form = step.known.affine.as_ref()?;
+    form.provided.is_empty().then(|| form.expr.clone())
 }
 
 impl Raising<'_> {
@@ -103,17 +101,16 @@ impl Raising<'_> {
         self.facts.forget(written.locals());
         let mut inductions = Vec::new();
         for (position, node) in body.iter().enumerate() {
-            let Some((local, combiner, value)) = update_of_local(node) else {
+            let Some((local, value)) = added(node) else {
                 continue;
             };
             let ty = self.kernel.locals[local].ty;
-            let is_sum = combiner.name() == "add" && ty.is_integer() && ty != Type::Bool;
-            if !is_sum || !written.is_set_once(local) || !written.leaves(value) {
+            let is_number = ty.is_integer() && ty != Type::Bool;
+            if !is_number || !written.is_set_once(local) || !written.leaves(value) {
                 continue;
             }
             let step = self.value(value);
-            let form = step.known.affine.as_ref();
-            let Some(form) = form.filter(|it| it.provided.is_empty()) else {
+            let Some(form) = step_form(&step, ty) else {
                 continue;
             };
             let first = firsts.get(&local).cloned();
@@ -122,7 +119,7 @@ impl Raising<'_> {
                 ty,
                 position,
                 first: first.unwrap_or_else(|| Typed::any(Expr::Local(local), ty)),
-                form: form.expr.clone(),
+                form,
                 step,
             });
         }
@@ -157,9 +154,11 @@ impl Raising<'_> {
         let mut conjuncts = Vec::new();
         flatten(condition, &mut conjuncts);
         let iter = self.spare_iter();
+        let outside = self.context.mark();
         if let Some(counted) = self.affinely(iter, variable, inductions, &conjuncts) {
             return Ok(counted);
         }
+        self.context.return_to(outside);
         let [conjunct] = conjuncts.as_slice() else {
             return Err(Uncounted::Header);
         };
@@ -195,7 +194,7 @@ impl Raising<'_> {
         let form = if is_itself {
             iter.into()
         } else {
-            let travelled = distance.times(&variable.step_form()).ok()?;
+            let travelled = distance.times(&variable.form).ok()?;
             first.expr.plus(&travelled).ok()?
         };
         let functions = inductions.iter().map(|it| {
@@ -319,7 +318,7 @@ impl Raising<'_> {
 
     /// What the iterator stays below as long as the test holds, and what that needs.
     fn bound_of(
-        &self,
+        &mut self,
         test: Test,
         iter: IterId,
         lower: &[AffineExpr],
@@ -331,9 +330,10 @@ impl Raising<'_> {
         };
         let (coefficient, rest) = split(&slack, iter)?;
         let falls = coefficient.scaled(-1).ok()?;
+        let context = &self.context;
         let is_positive = |it: &AffineExpr| {
             let at_least = Interval::new(1, Interval::i64().high);
-            self.context.requirements(it, at_least)
+            context.requirements(it, at_least)
         };
         let mut speed = falls;
         let mut rest = rest;
@@ -353,13 +353,20 @@ impl Raising<'_> {
         if super::context::mentions_iterators(&speed) {
             return None;
         }
+        let needed = self.assumptions_for(std::mem::take(&mut requirements));
+        if !needed.is_empty() {
+            // Assumed, it helps with what follows.
+            self.context.learn(speed.offset(-1).ok()?);
+        }
         if must_meet {
             for lower in lower {
                 requirements.extend(self.meets(&speed, &rest, lower, step)?);
             }
         }
         let bound = rest.ceildiv(&speed).ok()?;
-        Some((bound, self.assumptions_for(requirements)))
+        let mut all = needed;
+        all.extend(self.assumptions_for(requirements));
+        Some((bound, all))
     }
 
     /// The requirements for `rest - speed * iter` to become zero exactly, and not before the first turn.
@@ -527,7 +534,10 @@ impl Raising<'_> {
                 },
             });
         }
-        let distance = Expr::binary(BinaryOp::Sub, first_expr, end_expr, span);
+        let distance = match end_expr {
+            Expr::Constant(end) if end.as_integer() == Some(0) => first_expr,
+            end => Expr::binary(BinaryOp::Sub, first_expr, end, span),
+        };
         let turns = rounded_up(distance, step.saturating_neg());
         let inside = Interval::new((end.low + 1).min(first.high), first.high);
         let most = first.high.saturating_sub(end.low).max(0);
@@ -584,16 +594,26 @@ fn rounded_up(distance: Expr, step: i64) -> Expr {
     Expr::binary(BinaryOp::Div, sum, Expr::i64(step), span)
 }
 
-/// What a reduction to one local does.
-pub(super) fn update_of_local(node: &Node) -> Option<(LocalId, &Combiner, &Expr)> {
+/// The local to which the node adds something, and what.
+fn added(node: &Node) -> Option<(LocalId, &Expr)> {
     match node {
         Node::Reduce {
             places,
             combiner,
             values,
             ..
-        } => match (places.as_slice(), values.as_slice()) {
-            ([Place::Local(local)], [value]) => Some((*local, combiner, value)),
+        } if combiner.name() == "add" => match (places.as_slice(), values.as_slice()) {
+            ([Place::Local(local)], [value]) => Some((*local, value)),
+            _ => None,
+        },
+        Node::Assign {
+            place: Place::Local(local),
+            value: Expr::Binary(BinaryOp::Add, left, right, _),
+            ..
+        } => match (&**left, &**right) {
+            (Expr::Local(held), value) | (value, Expr::Local(held)) if held == local => {
+                Some((*local, value))
+            }
             _ => None,
         },
         _ => None,

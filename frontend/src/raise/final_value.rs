@@ -20,7 +20,7 @@ pub(super) fn closed_form(
         Some(each) if each % step == 0 => distance.scaled(each / step),
         _ => {
             let turns = distance.floordiv(&step.into()).ok()?;
-            product(&turns, &induction.step_form())
+            product(&turns, &induction.form)
         }
     };
     first.expr.plus(&travelled.ok()?).ok()
@@ -182,11 +182,12 @@ fn computed_factor(factor: &Factor) -> Expr {
     }
 }
 
-/// `(left % right + right) % right`, for a positive `right`.
+/// `left % right`, plus `right` where that is negative; `right` is positive.
 fn floor_remainder(left: &AffineExpr, right: &AffineExpr) -> Expr {
     let remainder = operate(BinaryOp::Rem, computed(left), computed(right));
-    let positive = operate(BinaryOp::Add, remainder, computed(right));
-    operate(BinaryOp::Rem, positive, computed(right))
+    let is_negative = Expr::compare(CompareOp::Lt, remainder.clone(), Expr::i64(0));
+    let positive = operate(BinaryOp::Add, remainder.clone(), computed(right));
+    Expr::select(is_negative, positive, remainder)
 }
 
 fn operate(op: BinaryOp, left: Expr, right: Expr) -> Expr {

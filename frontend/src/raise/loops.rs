@@ -24,6 +24,7 @@ impl<'k> Raising<'k> {
         let written = Written::of(body);
         let inductions = self.inductions(body, &written);
         let mut last = Vec::new();
+        let outside = self.context.mark();
         match self.counted(condition, &inductions, &written) {
             Ok(counted) => {
                 self.name(&counted, source);
@@ -39,6 +40,7 @@ impl<'k> Raising<'k> {
                 });
             }
         }
+        self.context.return_to(outside);
         self.facts.forget(written.locals());
         for (local, known) in last {
             let ty = self.kernel.locals[local].ty;
@@ -97,8 +99,11 @@ impl<'k> Raising<'k> {
         self.labels.extend(labels.map(|it| (iter, it.clone())));
     }
 
+    /// Without assumptions fewer loops count, and what can be said about a pragma has been said with them.
     fn refuse_pragmas(&mut self, source: Option<&LoopSource>, why: Uncounted) {
-        let Some(source) = source else { return };
+        let Some(source) = source.filter(|_| self.assumptions.are_allowed()) else {
+            return;
+        };
         let why = if source.is_left { Uncounted::Left } else { why };
         for pragma in &source.pragmas {
             let problem = Problem::PragmaOnUncountedLoop { why };

@@ -80,11 +80,11 @@ pub(crate) fn raise(
     raising.kernel.body = after;
     raising.kernel.result = result.as_ref().map(|it| raising.value(it).expr);
     raising.drop_spare();
+    raising.kernel.assumptions = raising.assumptions.conditions();
     Lowered {
         kernel: raising.kernel,
         pragmas: raising.pragmas,
         labels: raising.labels,
-        assumptions: raising.assumptions.conditions(),
     }
 }
 
