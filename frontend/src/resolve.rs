@@ -38,11 +38,19 @@ pub(crate) struct Symbols {
 pub(crate) struct Symbol {
     /// Whether it is assigned after its declaration.
     is_assigned: bool,
+    /// Whether `=` assigns it, rather than steps and compound assignments alone.
+    is_replaced: bool,
 }
 
 impl Symbols {
     pub(crate) fn len(&self) -> usize {
         self.declarations.len()
+    }
+
+    /// Whether `=` assigns it after its declaration, rather than steps and compound assignments alone.
+    pub(crate) fn is_replaced(&self, DeclarationId(index): DeclarationId) -> bool {
+        let declared = self.declarations.get(index);
+        declared.is_some_and(|it| it.is_replaced)
     }
 
     pub(crate) fn is_assigned(&self, DeclarationId(index): DeclarationId) -> bool {
@@ -153,9 +161,10 @@ impl Resolver<'_> {
 
     fn symbol(&mut self, shape: Shape, unassigned: bool) -> DeclarationId {
         let id = DeclarationId(self.symbols.declarations.len());
-        self.symbols
-            .declarations
-            .push(Symbol { is_assigned: false });
+        self.symbols.declarations.push(Symbol {
+            is_assigned: false,
+            is_replaced: false,
+        });
         self.unassigned.push(unassigned);
         self.shapes.push(shape);
         id
@@ -326,6 +335,9 @@ impl Resolver<'_> {
                 self.place(place, op.is_some());
                 self.expression(value);
                 self.write(place);
+                if let Some(id) = place.as_name().and_then(|name| name.declaration) {
+                    self.symbols.declarations[id.0].is_replaced |= op.is_none();
+                }
             }
             ExprKind::Step(_, place) => {
                 self.place(place, true);

@@ -171,7 +171,7 @@ fn constructs_that_are_not_in_the_language() {
     ]);
     assert_reports(&[
         (
-            "void f(int n, float *x) {}",
+            "void f(int n, float **x) {}",
             "1:21 E011 `x` is a pointer; pointers are not in the language yet",
         ),
         (
@@ -211,8 +211,8 @@ fn signatures() {
         ),
         ("void f(int) {}", "1:8 E024 this parameter has no name"),
         (
-            "void f(int a[]) {}",
-            "1:13 E025 the array `a` has no length",
+            "void f(int n, int a[n][]) {}",
+            "1:23 E025 the array `a` has no length",
         ),
         (
             "void f(float n, int a[n]) {}",

@@ -105,3 +105,31 @@ fn pointers_reach_members_by_arrows() {
          for (int i = 0; i < n; i++) { c[i].v += c[i].k; c[i].k = c[0].k; } }",
     );
 }
+
+#[test]
+fn the_length_of_a_bare_pointer_comes_with_the_call() {
+    let text = lowered(
+        "struct p { short k; }; void f(long n, int *h, const float (*m)[4], struct p *q) { \
+         for (long i = 0; i < n; i++) h[q[i].k] += m[i][3]; }",
+    );
+    let head = "kernel @f(n: i64, infer h_length: i64, h: i32[h_length], infer m_length: i64, m: f32[m_length, 4], \
+        infer q_length: i64, q: record(2) { k: i16 @ 0 }[q_length])";
+    assert!(text.starts_with(head), "{text}");
+}
+
+#[test]
+fn names_of_local_arrays_are_given_once() {
+    let text = lowered(
+        "static void g(int a[3]) { int t[2] = {1}; a[0] += t[0]; } \
+         void f(int a[3], int *b, int b_length) { { int t[3]; t[1] = 2; g(t); } { int a[1]; a[0] = 1; } g(a); }",
+    );
+    for name in [
+        "alloc t:",
+        "alloc t_2:",
+        "alloc t_3:",
+        "alloc a_2:",
+        "infer b_length_2",
+    ] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}

@@ -114,7 +114,7 @@ impl Lowering<'_> {
             Binding::Array { .. }
             | Binding::Reference(_)
             | Binding::Cursor(_)
-            | Binding::Pending { .. } => {
+            | Binding::Pending(_) => {
                 let array = name.text.clone();
                 self.report(Problem::ArrayAsValue { array }, name.span)
             }
@@ -383,7 +383,7 @@ impl Lowering<'_> {
             Binding::Array { .. }
             | Binding::Reference(_)
             | Binding::Cursor(_)
-            | Binding::Pending { .. } => {
+            | Binding::Pending(_) => {
                 let array = name.text.clone();
                 self.report(Problem::ArrayAsValue { array }, name.span)
             }

@@ -30,7 +30,7 @@ use crate::resolve::{GlobalArray, Symbols};
 use crate::types;
 use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
-use pointer::Cursor;
+use pointer::{Cursor, Pending};
 use reference::Reference;
 use std::rc::Rc;
 use strew_affine::{ArrayId, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
@@ -99,7 +99,7 @@ enum Binding {
     /// A pointer that is assigned again.
     Cursor(Cursor),
     /// A pointer that is not set yet: the variable that will say where in its array it points.
-    Pending { offset: LocalId, is_const: bool },
+    Pending(Pending),
     /// A structure whose members are variables.
     Structure(Members),
 }

@@ -21,19 +21,41 @@ pub(super) struct Cursor {
     /// Whether the pointer itself is.
     is_fixed: bool,
     /// The subscripts in front of the one that moves.
-    pub(super) rows: Vec<LocalId>,
+    pub(super) rows: Vec<Row>,
     /// The subscript that moves.
     offset: LocalId,
 }
 
+/// A subscript in front of the one that moves.
+#[derive(Clone, Debug)]
+pub(super) enum Row {
+    /// It stays what it is.
+    Fixed(Typed),
+    /// It is what this variable holds.
+    Moving(LocalId),
+}
+
+/// A pointer that is declared and not set yet.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    /// The variables for the subscripts that it will have, more than enough.
+    rows: Vec<LocalId>,
+    offset: LocalId,
+    is_const: bool,
+}
+
 impl Cursor {
     pub(super) fn reference(&self, span: Span) -> Reference {
-        let variable = |local: &LocalId| (Typed::any(Computation::Local(*local), Type::I64), span);
-        let rows = self.rows.iter();
+        let variable = |local: LocalId| Typed::any(Computation::Local(local), Type::I64);
+        let rows = self.rows.iter().map(|row| match row {
+            Row::Fixed(value) => value.clone(),
+            Row::Moving(local) => variable(*local),
+        });
+        let subscripts = rows.chain([variable(self.offset)]);
         Reference {
             target: self.target.clone(),
             is_const: self.is_const,
-            subscripts: rows.chain([&self.offset]).map(variable).collect(),
+            subscripts: subscripts.map(|it| (it, span)).collect(),
             has_offset: true,
         }
     }
@@ -64,10 +86,8 @@ impl Lowering<'_> {
             return self.refuse_pointer(name, declarator.span);
         }
         let Some(initial) = &declarator.initial else {
-            let zero = Typed::constant(Value::i64(0));
-            let offset = self.variable_of(&name.text, zero, name.span, body);
-            let is_const = named.is_const;
-            return self.bind(name, Binding::Pending { offset, is_const });
+            let pending = self.pending(name, named.is_const, body);
+            return self.bind(name, Binding::Pending(pending));
         };
         let Some(mut reference) = self.reference(initial, body) else {
             return;
@@ -97,6 +117,27 @@ impl Lowering<'_> {
         }
     }
 
+    fn is_replaced(&self, name: &Name) -> bool {
+        let symbols = self.active.symbols;
+        name.declaration.is_some_and(|id| symbols.is_replaced(id))
+    }
+
+    /// The variables of a pointer that is declared without a value: what is not needed in the end goes with everything unused.
+    fn pending(&mut self, name: &Name, is_const: bool, body: &mut Vec<Node>) -> Pending {
+        let arrays = self.kernel.arrays.values();
+        let most = arrays.map(|it| it.extents.len()).max().unwrap_or(1);
+        let zero = Typed::constant(Value::i64(0));
+        let text = format!("{}_row", name.text);
+        let rows = (1..most).map(|_| self.variable_of(&text, zero.clone(), name.span, body));
+        let rows = rows.collect();
+        let offset = self.variable_of(&name.text, zero, name.span, body);
+        Pending {
+            rows,
+            offset,
+            is_const,
+        }
+    }
+
     fn refuse_pointer(&mut self, name: &Name, span: Span) {
         let name = name.text.clone();
         let problem = Problem::Unsupported(Unsupported::Pointer { name });
@@ -120,18 +161,20 @@ impl Lowering<'_> {
         if !has_offset {
             subscripts.push((Typed::constant(Value::i64(0)), name.span));
         }
+        let zero = || (Typed::constant(Value::i64(0)), name.span);
+        let (offset, at) = subscripts.pop().unwrap_or_else(zero);
+        let is_replaced = self.is_replaced(name);
         let mut rows = Vec::with_capacity(subscripts.len());
         for (value, span) in subscripts {
-            let value = value.convert(Type::I64);
-            rows.push(self.variable_of(&name.text, value, span, body));
+            rows.push(if is_replaced {
+                let value = value.convert(Type::I64);
+                let text = format!("{}_row", name.text);
+                Row::Moving(self.variable_of(&text, value, span, body))
+            } else {
+                Row::Fixed(self.kept(value, span, body))
+            });
         }
-        let offset = match rows.pop() {
-            Some(offset) => offset,
-            None => {
-                let zero = Typed::constant(Value::i64(0));
-                self.variable_of(&name.text, zero, name.span, body)
-            }
-        };
+        let offset = self.variable_of(&name.text, offset.convert(Type::I64), at, body);
         Cursor {
             target,
             is_const,
@@ -217,15 +260,16 @@ impl Lowering<'_> {
     /// The first assignment to a pointer says which array it points into.
     fn settle_pending(&mut self, place: &Expr, reference: &Reference) {
         let Some(name) = place.as_name() else { return };
-        if let Binding::Pending { offset, is_const } = *self.binding(name)
-            && reference.complete() == 0
+        if let Binding::Pending(pending) = self.binding(name).clone()
+            && reference.complete() <= pending.rows.len()
         {
+            let rows = pending.rows.into_iter().take(reference.complete());
             let cursor = Cursor {
                 target: reference.target.clone(),
-                is_const: is_const || reference.is_const,
+                is_const: pending.is_const || reference.is_const,
                 is_fixed: false,
-                rows: Vec::new(),
-                offset,
+                rows: rows.map(Row::Moving).collect(),
+                offset: pending.offset,
             };
             self.bind(name, Binding::Cursor(cursor));
         }
@@ -241,7 +285,7 @@ impl Lowering<'_> {
                 self.report(Problem::AssignToConst { name }, place.span)
             }
             Binding::Cursor(cursor) => Some(cursor.clone()),
-            Binding::Pending { .. } => {
+            Binding::Pending(_) => {
                 let name = name.text.clone();
                 self.report(Problem::PointerUnset { name }, place.span)
             }
@@ -260,7 +304,14 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<()> {
-        if !cursor.target.is(&after.target) || after.complete() != cursor.rows.len() {
+        let is_fixed_row = |(row, (value, _)): (&Row, &(Typed, Span))| match row {
+            Row::Fixed(held) => held.expr == value.expr,
+            Row::Moving(_) => true,
+        };
+        let stays = cursor.target.is(&after.target)
+            && after.complete() == cursor.rows.len()
+            && cursor.rows.iter().zip(&after.subscripts).all(is_fixed_row);
+        if !stays {
             let problem = Problem::PointerElsewhere {
                 from: self.target_name(&cursor.target),
                 to: self.target_name(&after.target),
@@ -271,11 +322,16 @@ impl Lowering<'_> {
         if !after.has_offset {
             values.push((Typed::constant(Value::i64(0)), span));
         }
-        let locals: Vec<LocalId> = cursor.rows.iter().copied().chain([cursor.offset]).collect();
+        let rows = cursor.rows.iter().map(|row| match row {
+            Row::Fixed(_) => None,
+            Row::Moving(local) => Some(*local),
+        });
         let mut stores = Vec::new();
-        for (local, (value, at)) in locals.into_iter().zip(values) {
+        for (local, (value, at)) in rows.chain([Some(cursor.offset)]).zip(values) {
             let value = value.convert(Type::I64);
-            if value.expr != Computation::Local(local) {
+            if let Some(local) = local
+                && value.expr != Computation::Local(local)
+            {
                 stores.push((local, value, at));
             }
         }

@@ -90,12 +90,19 @@ impl Lowering<'_> {
                 Binding::Array { array, .. } => self.kernel.arrays[*array].extents.len(),
                 Binding::Reference(it) => self.dimensions(&it.target) - it.complete(),
                 Binding::Cursor(it) => self.dimensions(&it.target) - it.rows.len(),
-                Binding::Pending { .. } => 1,
+                Binding::Pending(_) => 1,
                 _ => 0,
             },
-            ExprKind::Index(base, _) | ExprKind::Unary(UnaryOp::Dereference, base) => {
-                self.rank(base).saturating_sub(1)
+            ExprKind::Index(base, subscript) => {
+                let rank = self.rank(base);
+                let rank = if rank == 0 {
+                    self.rank(subscript)
+                } else {
+                    rank
+                };
+                rank.saturating_sub(1)
             }
+            ExprKind::Unary(UnaryOp::Dereference, base) => self.rank(base).saturating_sub(1),
             ExprKind::Unary(UnaryOp::AddressOf, operand) => self.rank(operand) + 1,
             ExprKind::Binary(Operator::Arithmetic(BinaryOp::Add), left, right) => {
                 self.rank(left).max(self.rank(right))
@@ -121,6 +128,13 @@ impl Lowering<'_> {
         match &expr.kind {
             ExprKind::Name(name) => self.named_reference(name),
             ExprKind::Index(base, subscript) => {
+                // C lets `2[a]` be `a[2]`.
+                let is_swapped = self.rank(base) == 0 && self.rank(subscript) > 0;
+                let (base, subscript) = if is_swapped {
+                    (subscript, base)
+                } else {
+                    (base, subscript)
+                };
                 // Mistakes in the subscript are reported even if there is nothing to subscript.
                 let base = self.subscripted(base, expr.span, body);
                 let before = body.len();
@@ -198,7 +212,7 @@ impl Lowering<'_> {
             }
             Binding::Reference(it) => Some(it.clone()),
             Binding::Cursor(it) => Some(it.reference(name.span)),
-            Binding::Pending { .. } => {
+            Binding::Pending(_) => {
                 let name_text = name.text.clone();
                 self.report(Problem::PointerUnset { name: name_text }, name.span)
             }

@@ -3,7 +3,9 @@
 use super::affine_value::Affine;
 use super::interval::Interval;
 use super::{Binding, Lowering, value};
-use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Parameter, UnaryOp};
+use crate::ast::{
+    BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Name, Parameter, UnaryOp,
+};
 use crate::problem::{Problem, Unsupported};
 use crate::types::{self, Position};
 use strew_affine::{
@@ -39,21 +41,15 @@ impl Lowering<'_> {
             }
             return;
         };
-        if !declarator.pointers.is_empty() {
-            let name = declarator.name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::Pointer { name });
-            return self.diagnostics.report(problem, declarator.span);
-        }
-        if let Some(structure) = &named.structure {
-            return self.structure_parameter(declarator, structure, named.is_const);
-        }
-        let Some(ty) = named.ty else {
-            return self.diagnostics.report(Problem::VoidValue, parameter.span);
-        };
-        if declarator.lengths.is_empty() {
-            self.scalar_parameter(declarator, ty);
-        } else {
-            self.array_parameter(declarator, ty, named.is_const);
+        let (structure, ty) = (named.structure, named.ty);
+        let is_array = !declarator.lengths.is_empty() || !declarator.pointers.is_empty();
+        match (structure, ty) {
+            (Some(structure), _) => {
+                self.structure_parameter(declarator, &structure, named.is_const);
+            }
+            (None, Some(ty)) if is_array => self.array_parameter(declarator, ty, named.is_const),
+            (None, Some(ty)) => self.scalar_parameter(declarator, ty),
+            (None, None) => self.diagnostics.report(Problem::VoidValue, parameter.span),
         }
     }
 
@@ -74,16 +70,9 @@ impl Lowering<'_> {
 
     fn array_parameter(&mut self, declarator: &Declarator, element: Type, is_const: bool) {
         let name = &declarator.name;
-        let mut extents = Vec::new();
-        for length in &declarator.lengths {
-            match self.length(&name.text, length.length.as_ref()) {
-                Ok(extent) => extents.extend(extent),
-                Err(problem) => self.diagnostics.report(problem, length.span),
-            }
-        }
-        if extents.len() < declarator.lengths.len() {
+        let Some(extents) = self.parameter_extents(declarator) else {
             return;
-        }
+        };
         let array = self.kernel.arrays.alloc(Array {
             name: name.text.clone(),
             element,
@@ -93,6 +82,51 @@ impl Lowering<'_> {
         });
         self.kernel.params.push(KernelParameter::Array(array));
         self.bind(name, Binding::Array { array, is_const });
+    }
+
+    /// The lengths of an array parameter; the first may be left to the call, as that of a pointer is. Nothing after an error.
+    pub(super) fn parameter_extents(&mut self, declarator: &Declarator) -> Option<Vec<AffineExpr>> {
+        let name = &declarator.name;
+        match (
+            declarator.pointers.as_slice(),
+            declarator.lengths.as_slice(),
+        ) {
+            ([_], []) => return Some(vec![self.inferred_length(name)]),
+            ([], _) => {}
+            _ => {
+                let name = name.text.clone();
+                let problem = Problem::Unsupported(Unsupported::Pointer { name });
+                self.diagnostics.report(problem, declarator.span);
+                return None;
+            }
+        }
+        let mut extents = Vec::with_capacity(declarator.lengths.len());
+        for (index, length) in declarator.lengths.iter().enumerate() {
+            let extent = if index == 0 && length.length.is_none() {
+                Ok(Some(self.inferred_length(name)))
+            } else {
+                self.length(&name.text, length.length.as_ref())
+            };
+            match extent {
+                Ok(extent) => extents.extend(extent),
+                Err(problem) => self.diagnostics.report(problem, length.span),
+            }
+        }
+        (extents.len() == declarator.lengths.len()).then_some(extents)
+    }
+
+    /// A length that nobody passes: the call finds it from the array.
+    fn inferred_length(&mut self, name: &Name) -> AffineExpr {
+        let scalar = self.kernel.scalars.alloc(Scalar {
+            name: format!("{}_length", name.text),
+            ty: Type::I64,
+            inferred: true,
+            span: name.span,
+        });
+        self.kernel.params.push(KernelParameter::Scalar(scalar));
+        self.ranges
+            .set(Variable::Param(scalar), Interval::new(0, i64::MAX.into()));
+        scalar.into()
     }
 
     /// `None` when an error about it has been reported already.

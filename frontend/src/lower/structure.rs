@@ -113,21 +113,15 @@ impl Lowering<'_> {
         is_const: bool,
     ) {
         let name = &declarator.name;
-        if declarator.lengths.is_empty() || structure.members.is_empty() {
+        let is_array = !declarator.lengths.is_empty() || !declarator.pointers.is_empty();
+        if !is_array || structure.members.is_empty() {
             let name = name.text.clone();
             let problem = Problem::Unsupported(Unsupported::Structure { name });
             return self.diagnostics.report(problem, declarator.span);
         }
-        let mut extents = Vec::new();
-        for length in &declarator.lengths {
-            match self.length(&name.text, length.length.as_ref()) {
-                Ok(extent) => extents.extend(extent),
-                Err(problem) => return self.diagnostics.report(problem, length.span),
-            }
-        }
-        if extents.len() < declarator.lengths.len() {
+        let Some(extents) = self.parameter_extents(declarator) else {
             return;
-        }
+        };
         let record = self.kernel.records.alloc(KernelRecord {
             name: name.text.clone(),
             bytes: structure.bytes(),

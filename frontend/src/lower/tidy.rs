@@ -104,28 +104,21 @@ enum Binder {
 /// The first of a name keeps it, later ones get a number.
 fn name_all(kernel: &mut Kernel) {
     let mut binders = Vec::new();
-    let mut allocated = HashSet::new();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
         binders.extend(Loop::of(node).map(|it| Binder::Iter(it.iter())));
         match node {
             Node::Declare { local, .. } => binders.push(Binder::Local(*local)),
-            Node::Alloc { array } => {
-                allocated.insert(*array);
-                binders.push(Binder::Array(*array));
-            }
+            Node::Alloc { array } => binders.push(Binder::Array(*array)),
             _ => {}
         }
     });
-    let scalars = kernel.scalars.values().map(|it| it.name.clone());
-    let arrays = kernel
-        .arrays
-        .iter()
-        .filter(|(id, _)| !allocated.contains(id));
-    let arrays = arrays.map(|(_, it)| it.name.clone());
     let mut names = Names {
-        taken: scalars.chain(arrays).collect(),
+        taken: given_names(kernel, &binders),
         numbers: HashMap::new(),
     };
+    for scalar in kernel.scalars.values_mut().filter(|it| it.inferred) {
+        names.make_unique(&mut scalar.name);
+    }
     for binder in binders {
         let name = match binder {
             Binder::Iter(iter) => &mut kernel.iters[iter].name,
@@ -134,6 +127,25 @@ fn name_all(kernel: &mut Kernel) {
         };
         names.make_unique(name);
     }
+}
+
+/// The names that the source gives to parameters, and those of arrays that nothing here declares.
+fn given_names(kernel: &Kernel, binders: &[Binder]) -> HashSet<String> {
+    let local: HashSet<ArrayId> = binders
+        .iter()
+        .filter_map(|it| match it {
+            Binder::Array(array) => Some(*array),
+            _ => None,
+        })
+        .collect();
+    let scalars = kernel.scalars.values().filter(|it| !it.inferred);
+    let arrays = kernel.arrays.iter().filter(|(id, _)| !local.contains(id));
+    let records = kernel.records.values().map(|it| it.name.clone());
+    scalars
+        .map(|it| it.name.clone())
+        .chain(arrays.map(|(_, it)| it.name.clone()))
+        .chain(records)
+        .collect()
 }
 
 /// The names given so far, and the last number given for each base: without it a thousand locals of one name would be

@@ -1,0 +1,70 @@
+// test run
+// set n = 21
+// array a = random -2147483648 2147483647
+// array out = zeros
+// array limits = zeros
+// array real = zeros
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#define MAX(x, y) ((x) > (y) ? (x) : (y))
+#define MIN(x, y) ((x) < (y) ? (x) : (y))
+#define CLAMP(v, low, high) MIN(MAX(v, low), high)
+#define SQUARE(x) ((x) * (x))
+#define EACH(i, end) for (int i = 0; i < (end); i++)
+#define TWO_LINES(a, b) \
+  do {                  \
+    out[a] += (b);      \
+    out[a] ^= 5;        \
+  } while (0)
+#if defined(UNKNOWN) || __STDC_VERSION__ < 199901L
+#error not here
+#elif INT_MAX == 2147483647 && CHAR_BIT * 4 == 32 && !(-1 < 0u + 0)
+#define STEP 3
+#else
+#define STEP 1 +
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#undef SQUARE
+#define SQUARE(x) ((long)(x) * (x))
+void preprocessor(int n, const int a[n], long out[n], unsigned long limits[20], double real[12]) {
+  EACH(i, n) {
+    out[i] = CLAMP(a[i], -1000, SQUARE(STEP + 40)) + SQUARE(i - STEP);
+    TWO_LINES(i, MAX(MIN(i, 7), MAX(2, 3)));
+  }
+  limits[0] = INT8_MIN;
+  limits[1] = INT64_MIN;
+  limits[2] = UINT32_MAX + 1;
+  limits[3] = INT64_MAX;
+  limits[4] = SIZE_MAX;
+  limits[5] = INT_MIN;
+  limits[6] = UINT16_MAX + 1;
+  limits[7] = sizeof(INT32_MAX) + sizeof(UINT64_MAX) + sizeof(UINT8_MAX) + sizeof(FLT_MAX) + sizeof(INT_FAST16_MAX);
+  limits[8] = INT64_C(5000000000) * 2;
+  limits[9] = UINT32_C(4000000000) * 2;
+  limits[10] = -1 < UINT8_MAX;
+  limits[11] = -1 < UINT32_MAX;
+  limits[12] = LONG_MAX / 3 + SHRT_MIN;
+  limits[13] = PTRDIFF_MAX - UCHAR_MAX;
+  real[0] = FLT_MAX;
+  real[1] = DBL_EPSILON;
+  real[2] = INFINITY;
+  real[3] = -INFINITY;
+  real[4] = DBL_MIN / 2;
+  real[5] = FLT_EPSILON + FLT_DIG;
+  real[6] = M_PI;
+  real[7] = NAN;
+  real[8] = HUGE_VAL;
+  real[9] = DBL_MAX;
+  real[10] = FLT_MIN;
+  int spl\
+it = 4;
+  real[11] = split;
+}
+// ----
+// limits = 18446744073709551488 9223372036854775808 0 9223372036854775807 18446744073709551615 18446744071562067968 65536 28 10000000000 3705032704 1 0 3074457345618225834 9223372036854775552 0 0 … checksum ca93fcdf75f6e516
+// out = -991 1861 1848 1849 -1000 -988 1869 -982 -963 1889 1908 1925 1940 1953 -867 -854 … checksum f479babd2c189c29
+// real = 340282346638528860000000000000000000000 0.0000000000000002220446049250313 inf -inf 0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000011125369292536007 6 3.141592653589793 NaN inf 179769313486231570000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 0.000000000000000000000000000000000000011754943508222875 4
