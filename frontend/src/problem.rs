@@ -99,6 +99,11 @@ pub enum Problem {
         /// The structure; absent where there is none.
         of: Option<String>,
     },
+    /// A structure with too many members.
+    TooManyMembers {
+        /// How many are accepted.
+        limit: usize,
+    },
     /// A structure where a number is needed.
     StructureAsValue {
         /// The structure.
@@ -413,11 +418,6 @@ pub enum Unsupported {
         /// Its name.
         name: String,
     },
-    /// An array declared in a function.
-    LocalArray {
-        /// Its name.
-        name: String,
-    },
     /// A variable declared outside of functions.
     FileScopeVariable,
 }
@@ -474,6 +474,7 @@ impl Problem {
             Self::UnknownTag { .. } => "E033",
             Self::UnknownMember { .. } => "E034",
             Self::StructureAsValue { .. } => "E047",
+            Self::TooManyMembers { .. } => "E049",
             Self::PointerUnset { .. } => "E080",
             Self::PointerMismatch { .. } => "E081",
             Self::PointerElsewhere { .. } => "E082",
@@ -662,7 +663,6 @@ impl Unsupported {
                     "declare the array with its length: `{name}[n]`, where `n` is a parameter"
                 ));
             }
-            Self::LocalArray { .. } => "make it a parameter",
             Self::PointerType => "leave the cast out",
             Self::PointerReturned => "hand results over in an array parameter",
             Self::TypedefOfPointer { .. } => "give a name to the type of the elements",
@@ -779,6 +779,9 @@ impl fmt::Display for Problem {
             }
             Self::NotTheStructure { name } => {
                 write!(f, "this is no structure `{}`", clipped(name))
+            }
+            Self::TooManyMembers { limit } => {
+                write!(f, "this structure has more than {limit} members")
             }
             Self::NotConstant => f.write_str("this has to be constant"),
             Self::EnumeratorRange { name } => {
@@ -961,12 +964,6 @@ impl fmt::Display for Unsupported {
                 write!(
                     f,
                     "`{name}` is a pointer; pointers are not in the language yet"
-                )
-            }
-            Self::LocalArray { name } => {
-                write!(
-                    f,
-                    "`{name}` is a local array; those are not in the language yet"
                 )
             }
             Self::PointerType => f.write_str("pointer types are not in the language here"),

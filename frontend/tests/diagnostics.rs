@@ -647,3 +647,15 @@ fn structures() {
         ),
     ]);
 }
+
+#[test]
+fn structures_have_a_limit_and_headers_of_others_are_not_read() {
+    let members: String = (0..300).map(|it| format!("int m{it};")).collect();
+    let source = format!("struct p {{ {members} }}; void f(void) {{ }}");
+    let expected = "1:1 E049 this structure has more than 256 members";
+    assert_eq!(report(&source), [expected]);
+    let (kernels, diagnostics) = compile("#include \"own.h\"\nvoid f(void) { }");
+    assert_eq!(kernels.len(), 1);
+    let messages: Vec<_> = diagnostics.iter().map(|it| it.message()).collect();
+    assert_eq!(messages, ["`own.h` is not read: it is no standard header"]);
+}

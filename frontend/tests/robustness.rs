@@ -290,3 +290,48 @@ fn mixtures_of_tokens_are_answered() {
         problems(&in_function(&text));
     }
 }
+
+#[test]
+fn declarations_of_all_kinds_take_linear_time() {
+    let members: String = (0..20_000).map(|it| format!("int m{it};")).collect();
+    let found = soon(&format!("struct p {{ {members} }}; void f(void) {{ }}"));
+    assert!(
+        matches!(found.as_slice(), [Problem::TooManyMembers { .. }]),
+        "{found:?}"
+    );
+    let types: String = (0..5_000)
+        .map(|it| {
+            format!(
+                "typedef int t{it}; enum {{ e{it} = {it} }}; static const int c{it} = e{it} + 1;\n"
+            )
+        })
+        .collect();
+    assert_eq!(
+        soon(&format!(
+            "{types} void f(t7 n, double a[n]) {{ a[0] = c4999; }}"
+        )),
+        []
+    );
+    let pointers = "{ double *p = a + n; *p++ = 1; p[n] -= *p; }\n".repeat(5_000);
+    assert_eq!(soon(&in_function(&pointers)), []);
+    let conditions = "#if 1 + 1 == 2 && defined(X)\n#else\n#endif\n".repeat(10_000);
+    assert_eq!(soon(&format!("{conditions} void f(void) {{ }}")), []);
+    let uses = "a[0] = MAX(MAX(n, 1), MAX(2, n));\n".repeat(500);
+    let source = format!(
+        "#define MAX(x, y) ((x) > (y) ? (x) : (y))\n{}",
+        in_function(&uses)
+    );
+    assert_eq!(soon(&source), []);
+}
+
+#[test]
+fn deep_declarations_and_pointers_are_answered() {
+    let braces = format!("int t[1] = {}1{};", "{".repeat(300), "}".repeat(300));
+    let stars = format!("a[0] = {}a;", "*".repeat(150));
+    let addresses = format!("a[0] = {}a[0];", "*&".repeat(90));
+    let swapped = format!("a[0] = {}a{};", "(int)0[".repeat(80), "]".repeat(80));
+    for body in [braces, stars, swapped] {
+        assert!(!soon(&in_function(&body)).is_empty(), "{}", &body[..30]);
+    }
+    assert_eq!(soon(&in_function(&addresses)), []);
+}

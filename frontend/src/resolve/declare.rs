@@ -14,6 +14,9 @@ use crate::types::{self, Named, Position};
 use std::rc::Rc;
 use strew_affine::{Span, Type, Value, evaluate};
 
+/// How many members a structure may have: a copy of one becomes a statement for each.
+const MOST_MEMBERS: usize = 256;
+
 impl Resolver<'_> {
     /// Puts what the names of types mean in their place.
     pub(super) fn type_name(&mut self, name: &mut TypeName) {
@@ -64,7 +67,11 @@ impl Resolver<'_> {
             self.type_name(&mut declaration.ty);
             for declarator in &mut declaration.declarators {
                 let name = &declarator.name;
-                if list.iter().any(|(it, _)| *it == name.text) {
+                if list.len() >= MOST_MEMBERS {
+                    let limit = MOST_MEMBERS;
+                    self.diagnostics
+                        .report(Problem::TooManyMembers { limit }, specifier.span);
+                } else if list.iter().any(|(it, _)| *it == name.text) {
                     let problem = Problem::Duplicate {
                         name: name.text.clone(),
                     };
