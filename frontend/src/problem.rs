@@ -99,6 +99,11 @@ pub enum Problem {
         /// The structure; absent where there is none.
         of: Option<String>,
     },
+    /// A constant array whose values too many kernels would have to hold.
+    ConstantsTooLong {
+        /// How many values, and statements and expressions of calls, all kernels may have together.
+        limit: usize,
+    },
     /// A structure with too many members.
     TooManyMembers {
         /// How many are accepted.
@@ -475,6 +480,7 @@ impl Problem {
             Self::UnknownMember { .. } => "E034",
             Self::StructureAsValue { .. } => "E047",
             Self::TooManyMembers { .. } => "E049",
+            Self::ConstantsTooLong { .. } => "E089",
             Self::PointerUnset { .. } => "E080",
             Self::PointerMismatch { .. } => "E081",
             Self::PointerElsewhere { .. } => "E082",
@@ -542,6 +548,9 @@ impl Problem {
             Self::Unsupported(it) => return it.help(),
             Self::NoFunction => {
                 "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
+            }
+            Self::ConstantsTooLong { .. } => {
+                "make the array a parameter of the kernels".to_owned()
             }
             Self::PointerUnset { .. } => {
                 "give it its first value where it is declared: `double *p = a;`".to_owned()
@@ -779,6 +788,12 @@ impl fmt::Display for Problem {
             }
             Self::NotTheStructure { name } => {
                 write!(f, "this is no structure `{}`", clipped(name))
+            }
+            Self::ConstantsTooLong { limit } => {
+                write!(
+                    f,
+                    "the kernels need more than {limit} values of constant arrays and calls"
+                )
             }
             Self::TooManyMembers { limit } => {
                 write!(f, "this structure has more than {limit} members")

@@ -335,3 +335,19 @@ fn deep_declarations_and_pointers_are_answered() {
     }
     assert_eq!(soon(&in_function(&addresses)), []);
 }
+
+#[test]
+fn a_table_that_many_kernels_use_has_a_limit() {
+    let kernels: String = (0..1_000)
+        .map(|it| format!("void f{it}(double a[9]) {{ a[0] = table[{it}]; }}\n"))
+        .collect();
+    let source = format!(
+        "static const int table[4000] = {{{}}};\n{kernels}",
+        "1,".repeat(4000)
+    );
+    let found = soon(&source);
+    assert!(
+        matches!(found.as_slice(), [Problem::ConstantsTooLong { .. }]),
+        "{found:?}"
+    );
+}

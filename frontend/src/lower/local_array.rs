@@ -128,12 +128,18 @@ impl Lowering<'_> {
             span: global.span,
         });
         self.prelude.push(Node::Alloc { array });
+        self.globals.push((global.clone(), array));
+        // Every kernel that uses the array has all of this.
+        if let Err(limit) = self.functions.expand(global.values.len()) {
+            let problem = Problem::ConstantsTooLong { limit };
+            self.diagnostics.report(problem, global.span);
+            return array;
+        }
         for (subscripts, value, span) in &global.values {
             let value = Computation::Constant(*value);
             let store = element_store(array, subscripts, value, *span);
             self.prelude.push(store);
         }
-        self.globals.push((global.clone(), array));
         array
     }
 }
