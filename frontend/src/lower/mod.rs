@@ -8,6 +8,7 @@ mod expression;
 pub(crate) mod interval;
 mod jump;
 mod local_array;
+mod localize;
 mod loops;
 mod math;
 mod pointer;

@@ -1,6 +1,7 @@
 //! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
 //! and every name is given once.
 
+use super::localize::localize;
 use super::unused::remove_unused;
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::Loop;
@@ -8,6 +9,8 @@ use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscrip
 
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
+    remove_unused(kernel);
+    localize(kernel);
     remove_unused(kernel);
     number_locals(kernel);
     name_all(kernel);

@@ -1,0 +1,206 @@
+//! Moves the declaration of a variable into the blocks that use it.
+//!
+//! C's older style declares everything at the top of a function. A variable that every use of it sets first, block by block, carries
+//! no value from one block to another nor from one turn of a loop to the next: each such block can have a variable of its own,
+//! and a loop whose turns share nothing else can run them at once.
+
+use std::collections::HashMap;
+use strew_affine::{Expr, Kernel, LocalId, Node, Place, Subscript};
+
+/// Gives every block that sets a variable before it reads it a variable of its own, where no value is carried out of the block.
+pub(super) fn localize(kernel: &mut Kernel) {
+    let mut body = std::mem::take(&mut kernel.body);
+    localize_block(&mut body, kernel);
+    kernel.body = body;
+}
+
+fn localize_block(nodes: &mut Vec<Node>, kernel: &mut Kernel) {
+    let mut uses = Uses::of(nodes);
+    if let Some(result) = &kernel.result {
+        for_each_local(result, &mut |local| uses.forget(local));
+    }
+    let mut position = 0;
+    while let Some(node) = nodes.get(position) {
+        if let Node::Declare { local, value } = node
+            && matches!(value, Expr::Constant(_))
+            && let Some(users) = uses.blocks(*local, position)
+            && users.iter().all(|user| {
+                let blocks = nodes.get(*user).map(Node::blocks).unwrap_or_default();
+                blocks.iter().all(|it| starts_with_own(it, *local))
+            })
+        {
+            let local = *local;
+            for user in users {
+                for block in nodes
+                    .get_mut(user)
+                    .map(Node::blocks_mut)
+                    .unwrap_or_default()
+                {
+                    own(block, local, kernel);
+                }
+            }
+        }
+        position += 1;
+    }
+    for node in nodes {
+        for block in node.blocks_mut() {
+            localize_block(block, kernel);
+        }
+    }
+}
+
+/// Which nodes of a block use a local, and whether only inside of their blocks.
+#[derive(Default)]
+struct Uses(HashMap<LocalId, Option<Vec<usize>>>);
+
+impl Uses {
+    fn of(nodes: &[Node]) -> Self {
+        let mut uses = Self::default();
+        for (position, node) in nodes.iter().enumerate() {
+            for_each_own_use(node, &mut |local| uses.forget(local));
+            for block in node.blocks() {
+                strew_affine::visit::walk(block, &mut |inner, _| {
+                    for_each_own_use(inner, &mut |local| uses.add(local, position));
+                });
+            }
+        }
+        uses
+    }
+
+    fn forget(&mut self, local: LocalId) {
+        self.0.insert(local, None);
+    }
+
+    fn add(&mut self, local: LocalId, position: usize) {
+        if let Some(positions) = self.0.entry(local).or_insert_with(|| Some(Vec::new()))
+            && positions.last() != Some(&position)
+        {
+            positions.push(position);
+        }
+    }
+
+    /// The nodes behind `declared` that use `local` in their blocks, if nothing else does.
+    fn blocks(&self, local: LocalId, declared: usize) -> Option<Vec<usize>> {
+        let positions = self.0.get(&local)?.as_ref()?;
+        let is_behind = positions.iter().all(|it| *it > declared);
+        is_behind.then(|| positions.clone())
+    }
+}
+
+/// Whether the block does not use `local`, or its first use is to set it, whatever happens.
+fn starts_with_own(block: &[Node], local: LocalId) -> bool {
+    for node in block {
+        let mut uses = false;
+        strew_affine::visit::walk(std::slice::from_ref(node), &mut |inner, _| {
+            for_each_own_use(inner, &mut |it| uses |= it == local);
+        });
+        if uses {
+            return sets(node, local);
+        }
+    }
+    true
+}
+
+/// Whether the node is `local = value`, where the value does not read it.
+fn sets(node: &Node, local: LocalId) -> bool {
+    let Node::Assign {
+        place: Place::Local(set),
+        value,
+        ..
+    } = node
+    else {
+        return false;
+    };
+    let mut is_read = false;
+    for_each_local(value, &mut |it| is_read |= it == local);
+    *set == local && !is_read
+}
+
+/// Lets the first assignment of `local` in the block declare a local of its own.
+fn own(block: &mut [Node], local: LocalId, kernel: &mut Kernel) {
+    let Some(first) = block.iter().position(|node| sets(node, local)) else {
+        return;
+    };
+    let copy = kernel.locals[local].clone();
+    let copy = kernel.locals.alloc(copy);
+    if let Some(rest) = block.get_mut(first..) {
+        rename(rest, local, copy);
+    }
+    if let Some(node) = block.get_mut(first)
+        && let Node::Assign { value, .. } = node
+    {
+        let value = value.clone();
+        *node = Node::Declare { local: copy, value };
+    }
+}
+
+fn rename(nodes: &mut [Node], from: LocalId, to: LocalId) {
+    for node in nodes {
+        for expr in node.expressions_mut() {
+            rename_in(expr, from, to);
+        }
+        for place in node.places_mut() {
+            match place {
+                Place::Local(local) if *local == from => *local = to,
+                Place::Local(_) => {}
+                Place::Element(access) => rename_in_subscripts(&mut access.subscripts, from, to),
+            }
+        }
+        for block in node.blocks_mut() {
+            rename(block, from, to);
+        }
+    }
+}
+
+fn rename_in(expr: &mut Expr, from: LocalId, to: LocalId) {
+    match expr {
+        Expr::Local(local) if *local == from => *local = to,
+        Expr::Load(access) => rename_in_subscripts(&mut access.subscripts, from, to),
+        other => {
+            for operand in other.operands_mut() {
+                rename_in(operand, from, to);
+            }
+        }
+    }
+}
+
+fn rename_in_subscripts(subscripts: &mut [Subscript], from: LocalId, to: LocalId) {
+    for subscript in subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            rename_in(expr, from, to);
+        }
+    }
+}
+
+/// Every use of a local by the node itself, as a value or as a place.
+fn for_each_own_use(node: &Node, visit: &mut impl FnMut(LocalId)) {
+    for expr in node.expressions() {
+        for_each_local(expr, visit);
+    }
+    for place in node.places() {
+        match place {
+            Place::Local(local) => visit(*local),
+            Place::Element(access) => for_each_local_in(&access.subscripts, visit),
+        }
+    }
+}
+
+fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
+    match expr {
+        Expr::Local(local) => visit(*local),
+        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
+        other => {
+            for operand in other.operands() {
+                for_each_local(operand, visit);
+            }
+        }
+    }
+}
+
+fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
+    for subscript in subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            for_each_local(expr, visit);
+        }
+    }
+}
