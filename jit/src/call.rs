@@ -187,7 +187,7 @@ impl Compiled {
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
         // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
         let outcome =
-            unsafe { strew_runtime::run(runtime, settings, code.entry, &slots, &protect) };
+            unsafe { strew_runtime::run(runtime, settings, &code.for_run(), &slots, &protect) };
         match outcome {
             Ok(completed) => Ok(Outcome {
                 record: completed.record,

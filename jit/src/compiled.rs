@@ -3,15 +3,13 @@
 use crate::CompileError;
 use crate::call::ArgumentFacts;
 use crate::facts::{Checks, Facts};
-use crate::isa::{Effort, Target};
-use crate::lower::{self, LOCAL_ARRAY, Lowered, RUN_FORALL, define_symbols};
+use crate::isa::Target;
+use crate::loaded::{Loaded, guarded, load, module};
+use crate::lower::{self, Function};
+use crate::merges::Merges;
 use crate::site::Site;
 use cranelift_codegen::Context;
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleReloc, default_libcall_names};
 use std::fmt::Write as _;
-use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use strew_affine::Kernel;
 use strew_affine::verify::Verified;
@@ -42,26 +40,14 @@ pub(crate) struct Inner {
 
 /// The machine code of one kernel.
 pub(crate) struct Code {
-    module: ManuallyDrop<JITModule>,
-    pub(crate) entry: EntryFn,
+    loaded: Loaded,
     pub(crate) sites: Vec<Site>,
+    pub(crate) merges: Merges,
 }
-
-// SAFETY: once its definitions are finalized the module is not touched again but to free it, which takes it by value.
-unsafe impl Send for Code {}
-// SAFETY: as above; through a shared reference only `entry`, a plain function pointer, and `sites` are used.
-unsafe impl Sync for Code {}
 
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Code").field("sites", &self.sites).finish()
-    }
-}
-
-impl Drop for Code {
-    fn drop(&mut self) {
-        // SAFETY: the module is taken once, here. Calls hold the `Arc` that this drop belongs to, so none of them is running.
-        unsafe { ManuallyDrop::take(&mut self.module).free_memory() };
     }
 }
 
@@ -106,9 +92,8 @@ impl Compiled {
     /// # Errors
     /// As for [`compile`].
     pub fn clif(&self) -> Result<String, CompileError> {
-        let lowered = self.lowered()?;
         let mut text = String::new();
-        for function in &lowered.functions {
+        for function in self.functions()? {
             // Writing to a `String` does not fail.
             let _ = writeln!(text, "{}", function.body.display());
         }
@@ -120,9 +105,8 @@ impl Compiled {
     /// # Errors
     /// As for [`compile`].
     pub fn assembly(&self) -> Result<String, CompileError> {
-        let lowered = self.lowered()?;
         let mut text = String::new();
-        for function in lowered.functions {
+        for function in self.functions()? {
             let isa = self.0.options.target.isa(function.effort)?;
             let name = function.body.name.clone();
             let mut context = Context::for_function(function.body);
@@ -136,19 +120,17 @@ impl Compiled {
         Ok(text)
     }
 
-    fn lowered(&self) -> Result<Lowered, CompileError> {
-        let module = module(&self.0.options)?;
-        lower::lower(&self.0.kernel, &self.0.facts, Checks::Computed, module)
+    /// Those of the kernel, then those that merge.
+    fn functions(&self) -> Result<Vec<Function>, CompileError> {
+        let target = self.0.options.target;
+        let Inner { kernel, facts, .. } = &*self.0;
+        let lowered = lower::lower(kernel, facts, Checks::Computed, module(target)?)?;
+        let mut functions = lowered.functions;
+        for merging in &lowered.merges {
+            functions.push(merging.lower(module(target)?)?.function);
+        }
+        Ok(functions)
     }
-}
-
-fn module(options: &Options) -> Result<JITModule, CompileError> {
-    let isa = options.target.isa(Effort::Full)?;
-    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
-    builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
-    define_symbols(&mut builder);
-    Ok(JITModule::new(builder))
 }
 
 impl Code {
@@ -158,54 +140,25 @@ impl Code {
         checks: Checks,
         options: &Options,
     ) -> Result<Self, CompileError> {
-        let make = || {
-            let lowered = lower::lower(kernel, facts, checks, module(options)?)?;
-            Self::define(lowered, options.target)
-        };
-        // The code generator panics on some combinations that it does not support; that is a failed compilation, no more.
-        catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
-            let said = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied());
-            let said = said.unwrap_or("it panicked");
-            Err(CompileError::Internal(said.to_owned()))
+        guarded(|| {
+            let target = options.target;
+            let lowered = lower::lower(kernel, facts, checks, module(target)?)?;
+            Ok(Self {
+                loaded: load(lowered.module, lowered.functions, lowered.entry, target)?,
+                sites: lowered.sites,
+                merges: Merges::new(lowered.merges, target),
+            })
         })
     }
 
-    fn define(lowered: Lowered, target: Target) -> Result<Self, CompileError> {
-        let Lowered {
-            mut module,
-            entry,
-            functions,
-            sites,
-        } = lowered;
-        let mut context = module.make_context();
-        for function in functions {
-            let isa = target.isa(function.effort)?;
-            context.func = function.body;
-            let code = context
-                .compile(&*isa, &mut Default::default())
-                .map_err(|error| CompileError::Internal(error.inner.to_string()))?;
-            let alignment = u64::from(code.buffer.alignment);
-            let bytes = code.code_buffer().to_vec();
-            let relocations = code.buffer.relocs().to_vec();
-            let relocations: Vec<_> = relocations
-                .iter()
-                .map(|it| ModuleReloc::from_mach_reloc(it, &context.func, function.id))
-                .collect();
-            module.define_function_bytes(function.id, alignment, &bytes, &relocations)?;
-            module.clear_context(&mut context);
-        }
-        module.finalize_definitions()?;
-        let address = module.get_finalized_function(entry);
-        // SAFETY: `entry` is the function whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
+    /// What the runtime needs of it.
+    pub(crate) fn for_run(&self) -> strew_runtime::Code<'_> {
+        // SAFETY: the address is that of the function whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
         // status out, the C calling convention.
-        let entry = unsafe { std::mem::transmute::<*const u8, EntryFn>(address) };
-        Ok(Self {
-            module: ManuallyDrop::new(module),
+        let entry = unsafe { std::mem::transmute::<*const u8, EntryFn>(self.loaded.address) };
+        strew_runtime::Code {
             entry,
-            sites,
-        })
+            merges: &self.merges,
+        }
     }
 }

@@ -13,7 +13,9 @@ mod compiled;
 mod error;
 mod facts;
 mod isa;
+mod loaded;
 mod lower;
+mod merges;
 mod record;
 mod site;
 

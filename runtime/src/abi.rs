@@ -100,6 +100,15 @@ pub type ChunkFn = unsafe extern "C" fn(
 pub type MergeFn =
     unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
+/// The merge functions of a kernel. Most runs need none of them, so they can be made when first asked for.
+pub trait Merges: std::fmt::Debug + Sync {
+    /// The function with a number that generated code put into [`PrivateCall::merge`].
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    fn merge(&self, number: u32) -> Result<MergeFn, String>;
+}
+
 /// A private buffer of a forall.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -112,8 +121,6 @@ pub struct PrivateCall {
     pub target_stride: u64,
     /// The bits of the identity that buffers start with, zero-extended.
     pub identity: u64,
-    /// Combines this buffer, and those behind it that belong to it.
-    pub merge: MergeFn,
     /// The size of an element: 1, 2, 4 or 8.
     pub element_bytes: u32,
     /// 1 when regrouping never changes a bit, else 0.
@@ -121,6 +128,8 @@ pub struct PrivateCall {
     /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
     /// elements. 0 for one that is merged with one before it.
     pub parts: u32,
+    /// The number in [`Merges`] of the function that combines them.
+    pub merge: u32,
 }
 
 /// A forall that generated code asks the runtime to run.

@@ -25,7 +25,7 @@ pub use failure::{Failure, Refusal};
 pub use forall::run_forall;
 pub use local::local_array;
 pub use record::{Record, Why};
-pub use session::{Completed, Session, run};
+pub use session::{Code, Completed, Session, run};
 pub use settings::{Choice, Mode, Settings, StopToken, UnknownStrategy};
 pub use snapshot::Region;
 pub use strategy::{Job, Ran, STRATEGIES, Shape, Strategy};

@@ -1,6 +1,6 @@
 //! One call of a kernel.
 
-use crate::abi::{Call, EntryFn, FaultRecord, Slot, Status};
+use crate::abi::{Call, EntryFn, FaultRecord, MergeFn, Merges, Slot, Status};
 use crate::arena::Buffer;
 use crate::failure::Failure;
 use crate::local::LocalMemory;
@@ -30,12 +30,22 @@ pub struct Session<'r> {
 struct Shared<'r> {
     runtime: &'r Runtime,
     settings: &'r Settings,
+    merges: &'r dyn Merges,
     is_protected: bool,
     budget: OnceLock<u64>,
     loaned: AtomicU64,
     most_loaned: AtomicU64,
     failure: Mutex<Option<Failure>>,
     tally: Mutex<Tally>,
+}
+
+/// The machine code of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'c> {
+    /// The whole of it.
+    pub entry: EntryFn,
+    /// What its foralls merge private buffers with.
+    pub merges: &'c dyn Merges,
 }
 
 /// What a kernel that ran to its end leaves, besides its arrays.
@@ -57,7 +67,7 @@ pub struct Completed {
 /// A [`Failure`]; all memory in `protect` and all targets of foralls are then as they were before the call.
 ///
 /// # Safety
-/// * `entry` and the functions it hands to [`run_forall`](crate::run_forall) keep what [`abi`](crate::abi) says, and touch no
+/// * The entry of `code`, its merge functions and the functions it hands to [`run_forall`](crate::run_forall) keep what [`abi`](crate::abi) says, and touch no
 ///   memory but that behind `slots`, their frames and their buffers.
 /// * The arrays behind `slots` are valid for the accesses the kernel makes, no other thread touches them during the call, and no
 ///   two of them that the kernel writes overlap.
@@ -65,7 +75,7 @@ pub struct Completed {
 pub unsafe fn run(
     runtime: &Runtime,
     settings: &Settings,
-    entry: EntryFn,
+    code: &Code<'_>,
     slots: &[Slot],
     protect: &[Region],
 ) -> Result<Completed, Failure> {
@@ -73,7 +83,7 @@ pub unsafe fn run(
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
     }
-    let shared = Shared::new(runtime, settings, !protect.is_empty());
+    let shared = Shared::new(runtime, settings, code.merges, !protect.is_empty());
     let session = Session {
         shared: &shared,
         is_nested: false,
@@ -86,7 +96,7 @@ pub unsafe fn run(
     let mut memory = LocalMemory::default();
     let mut call = session.call(slots.as_ptr(), settings.stop.flag(), &mut memory);
     // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
-    let status = unsafe { entry(&raw mut call) };
+    let status = unsafe { (code.entry)(&raw mut call) };
     match session.outcome(status, &call) {
         Ok(()) => Ok(Completed {
             record: shared.record(start, call.updates),
@@ -101,10 +111,16 @@ pub unsafe fn run(
 }
 
 impl<'r> Shared<'r> {
-    fn new(runtime: &'r Runtime, settings: &'r Settings, is_protected: bool) -> Self {
+    fn new(
+        runtime: &'r Runtime,
+        settings: &'r Settings,
+        merges: &'r dyn Merges,
+        is_protected: bool,
+    ) -> Self {
         Self {
             runtime,
             settings,
+            merges,
             is_protected,
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
             loaned: AtomicU64::new(0),
@@ -121,6 +137,14 @@ impl<'r> Shared<'r> {
 }
 
 impl<'r> Session<'r> {
+    /// The merge function `number` of the kernel.
+    ///
+    /// # Errors
+    /// [`Failure::Panicked`] when it could not be made.
+    pub(crate) fn merge(&self, number: u32) -> Result<MergeFn, Failure> {
+        self.shared.merges.merge(number).map_err(Failure::Panicked)
+    }
+
     /// The session for the bodies of a forall, by which a forall inside of it knows that it is not the outermost one.
     pub(crate) fn nested(self) -> Self {
         Self {
@@ -283,13 +307,13 @@ mod tests {
     use crate::failure::Refusal;
     use crate::record::Why;
     use crate::settings::Choice;
-    use crate::test_kernels::{Scatter, all_foralls, runtime, slots};
+    use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
     use crate::{Mode, StopToken};
     use std::sync::Arc;
 
     fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
         // SAFETY: the entries of these tests touch no argument.
-        unsafe { run(&runtime(2), settings, entry, &[], &[]) }.map(|it| it.record)
+        unsafe { run(&runtime(2), settings, &code(entry), &[], &[]) }.map(|it| it.record)
     }
 
     #[test]
@@ -541,7 +565,7 @@ mod tests {
                 run(
                     &runtime(threads),
                     &settings,
-                    all_foralls,
+                    &code(all_foralls),
                     &slots(&outer),
                     &[],
                 )
@@ -557,7 +581,15 @@ mod tests {
         let outer = [forall(inner_forall, &frame, 9, AUTO)];
         let settings = Settings::default();
         // SAFETY: the bodies touch their calls alone.
-        let record = unsafe { run(&runtime(4), &settings, all_foralls, &slots(&outer), &[]) };
+        let record = unsafe {
+            run(
+                &runtime(4),
+                &settings,
+                &code(all_foralls),
+                &slots(&outer),
+                &[],
+            )
+        };
         let refusal = Refusal::UnknownStrategy { number: 77 };
         assert_eq!(record, Err(Failure::Refused(refusal)));
     }

@@ -1,7 +1,9 @@
 //! Kernels for tests, written by hand as generated code would be: counts and weighted sums by key.
 
-use crate::abi::{AUTO, Call, FaultRecord, ForallCall, MergeFn, PrivateCall, Slot, Status};
-use crate::{Failure, Record, Region, Runtime, Settings, StopToken};
+use crate::abi::{
+    AUTO, Call, EntryFn, FaultRecord, ForallCall, MergeFn, Merges, PrivateCall, Slot, Status,
+};
+use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
 
 /// The site that a key out of range faults at.
@@ -101,12 +103,10 @@ impl Scatter {
                 bytes: size_of_val(&**counts),
             })
             .collect();
-        let counts = counts
-            .as_mut()
-            .map(|counts| private(counts, 0, merge_counts, 1));
+        let counts = counts.as_mut().map(|counts| private(counts, 0, 0, 1));
         let sums = sums
             .as_mut()
-            .map(|sums| private(sums, (-0.0_f64).to_bits(), merge_sums, 0));
+            .map(|sums| private(sums, (-0.0_f64).to_bits(), 1, 0));
         let privates: Vec<_> = counts.into_iter().chain(sums).collect();
         let frame = std::ptr::from_ref(self).expose_provenance() as u64;
         let forall = ForallCall {
@@ -123,9 +123,37 @@ impl Scatter {
         let foralls = vec![forall; self.repeat];
         // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
         // weights, which nobody writes.
-        let completed =
-            unsafe { crate::run(runtime, settings, all_foralls, &slots(&foralls), &regions) };
+        let completed = unsafe {
+            crate::run(
+                runtime,
+                settings,
+                &code(all_foralls),
+                &slots(&foralls),
+                &regions,
+            )
+        };
         completed.map(|it| it.record)
+    }
+}
+
+/// The merge functions of the kernels here, by number.
+#[derive(Debug)]
+struct Additions;
+
+impl Merges for Additions {
+    fn merge(&self, number: u32) -> Result<MergeFn, String> {
+        match number {
+            0 => Ok(merge_counts),
+            1 => Ok(merge_sums),
+            _ => Err(format!("no merge function {number}")),
+        }
+    }
+}
+
+pub(crate) fn code(entry: EntryFn) -> Code<'static> {
+    Code {
+        entry,
+        merges: &Additions,
     }
 }
 
@@ -136,7 +164,7 @@ pub(crate) fn slots(foralls: &[ForallCall]) -> [Slot; 1] {
     }]
 }
 
-fn private<T>(target: &mut Vec<T>, identity: u64, merge: MergeFn, exact: u32) -> PrivateCall {
+fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> PrivateCall {
     PrivateCall {
         target: target.as_mut_ptr().cast(),
         elements: target.len() as u64,

@@ -109,14 +109,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut at = 0;
         for private in &forall.privates {
             let types = private.types(self.program.kernel);
-            let merge = self.program.merge(&private.combiner, &types)?;
+            let merge = self.program.merge(&private.combiner, &types);
             let identity = private.combiner.identity(&types).unwrap_or_default();
             let exact = u32::from(private.combiner.is_exact(&types));
             for (part, (target, identity)) in private.targets.iter().zip(identity).enumerate() {
                 // The first of those that are merged together stands for all of them.
                 let parts = if part == 0 { types.len() as u32 } else { 0 };
                 self.private(table, at, *target, identity);
-                self.store_function(table, at + offset_of!(PrivateCall, merge), merge);
+                self.store_constant(table, at + offset_of!(PrivateCall, merge), merge);
                 self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 at += size_of::<PrivateCall>();

@@ -1,7 +1,8 @@
 //! From a verified kernel to functions of the code generator's own language.
 //!
 //! A kernel becomes one entry function, one function for the body of each forall (outlined, so that the runtime can run ranges of
-//! its iterations on several threads), and a merge function for each combiner and element type of a private buffer.
+//! its iterations on several threads), and, when a run first needs it, a merge function for each combiner and element type of a
+//! private buffer.
 //! No decision about speed is taken here: what order, what unrolling, what is private is in the kernel already.
 
 mod access;
@@ -15,6 +16,7 @@ mod expr;
 mod forall;
 mod function;
 mod loops;
+mod merge;
 mod operation;
 mod update;
 
@@ -31,8 +33,9 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
 use function::FunctionLowering;
+pub(crate) use merge::{LoweredMerge, Merging};
 use std::collections::{HashSet, VecDeque};
-use strew_affine::{Kernel, Type};
+use strew_affine::Kernel;
 
 impl From<ModuleError> for CompileError {
     fn from(error: ModuleError) -> Self {
@@ -59,6 +62,7 @@ pub(crate) struct Lowered {
     pub(crate) entry: FuncId,
     pub(crate) functions: Vec<Function>,
     pub(crate) sites: Vec<Site>,
+    pub(crate) merges: Vec<Merging>,
 }
 
 /// What the functions of one kernel share while they are made.
@@ -70,7 +74,7 @@ pub(crate) struct Program<'k> {
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
     functions: Vec<Function>,
-    merges: Vec<((String, Vec<Type>), FuncId)>,
+    merges: Vec<Merging>,
     math: MathFunctions,
     run_forall: FuncId,
     local_array: FuncId,
@@ -112,6 +116,7 @@ pub(crate) fn lower(
         entry,
         functions: program.functions,
         sites: program.sites,
+        merges: program.merges,
     })
 }
 
@@ -174,24 +179,30 @@ impl<'k> Program<'k> {
         &mut self,
         id: FuncId,
         signature: Signature,
-        build: impl FnOnce(&mut Self, FunctionBuilder<'_>) -> Result<(), CompileError>,
+        fill: impl FnOnce(&mut Self, FunctionBuilder<'_>) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let name = ir::UserFuncName::user(0, id.as_u32());
-        let mut function = ir::Function::with_name_signature(name, signature);
-        let mut context = FunctionBuilderContext::new();
-        build(self, FunctionBuilder::new(&mut function, &mut context))?;
-        let effort = if has_cycle(&function) {
-            Effort::Full
-        } else {
-            Effort::Quick
-        };
-        self.functions.push(Function {
-            id,
-            body: function,
-            effort,
-        });
+        let function = build(id, signature, |builder| fill(self, builder))?;
+        self.functions.push(function);
         Ok(())
     }
+}
+
+/// The function `id`, of which `fill` builds the body.
+fn build(
+    id: FuncId,
+    signature: Signature,
+    fill: impl FnOnce(FunctionBuilder<'_>) -> Result<(), CompileError>,
+) -> Result<Function, CompileError> {
+    let name = ir::UserFuncName::user(0, id.as_u32());
+    let mut body = ir::Function::with_name_signature(name, signature);
+    let mut context = FunctionBuilderContext::new();
+    fill(FunctionBuilder::new(&mut body, &mut context))?;
+    let effort = if has_cycle(&body) {
+        Effort::Full
+    } else {
+        Effort::Quick
+    };
+    Ok(Function { id, body, effort })
 }
 
 /// Whether `function` may jump back anywhere: only a loop does in the order in which its blocks were made, or a second way to a fault.

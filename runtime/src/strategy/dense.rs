@@ -48,6 +48,7 @@ impl Strategy for Dense {
         let start = Instant::now();
         let groups = groups(&job.shape);
         let buffers = Buffers::take(job.session, job.privates, groups)?;
+        let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
@@ -64,7 +65,7 @@ impl Strategy for Dense {
         chunks.finish(job.call)?;
         let ran = Instant::now();
         // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
-        unsafe { buffers.merge(job) };
+        unsafe { merge(&columns, groups, job) };
         Ok(Ran {
             chunks: groups as u64,
             threads: job.shape.threads.min(groups.max(1)),
@@ -120,7 +121,7 @@ struct Buffers<'j> {
     groups: usize,
 }
 
-// SAFETY: the pointers in `privates` are only handed on; `fill` and `merge` ask their callers to keep tasks apart.
+// SAFETY: the pointers in `privates` are only handed on; `fill` asks its caller to keep tasks apart.
 unsafe impl Sync for Buffers<'_> {}
 
 impl<'j> Buffers<'j> {
@@ -165,43 +166,47 @@ impl<'j> Buffers<'j> {
         addresses.chain(strides).collect()
     }
 
-    /// What is merged together: the entries of the table from one with parts up to the next.
-    fn columns(&self) -> impl Iterator<Item = Column<'j>> {
+    /// What is merged together: the entries of the table from one with parts up to the next. Nothing when there are no groups.
+    fn columns(&self, session: &Session<'_>) -> Result<Vec<Column<'j>>, Failure> {
+        if self.groups == 0 {
+            return Ok(Vec::new());
+        }
         let entries = self.privates.chunk_by(|_, next| next.parts == 0);
         let mut offsets = self.offsets.iter();
-        entries.map(move |privates| Column {
-            privates,
-            first: offsets
-                .by_ref()
-                .take(privates.len())
-                .map(|offset| self.loan.address().wrapping_add(*offset))
-                .collect(),
-            stride: self.stride,
-            parts: self.groups,
-        })
+        entries
+            .map(|privates| {
+                let first = offsets.by_ref().take(privates.len());
+                Ok(Column {
+                    privates,
+                    merge: session.merge(privates.first().map_or(0, |it| it.merge))?,
+                    first: first
+                        .map(|offset| self.loan.address().wrapping_add(*offset))
+                        .collect(),
+                    stride: self.stride,
+                    parts: self.groups,
+                })
+            })
+            .collect()
     }
+}
 
-    /// Merges all groups into the targets.
-    ///
-    /// # Safety
-    /// All buffers are filled, and nobody else touches them or the targets meanwhile.
-    unsafe fn merge(&self, job: &Job<'_>) {
-        if self.groups == 0 {
-            return;
-        }
-        for column in self.columns() {
-            // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.
-            let merge = |piece: usize| unsafe { column.merge_piece(piece) };
-            let sizes = column.privates.iter().map(bytes);
-            let size = sizes.fold(0_u64, u64::saturating_add);
-            if size.saturating_mul(self.groups as u64) < WORTH_SHARING {
-                (0..column.pieces()).for_each(merge);
-            } else {
-                job.session
-                    .runtime()
-                    .team()
-                    .for_each(column.pieces(), &merge);
-            }
+/// Merges all groups into the targets.
+///
+/// # Safety
+/// All buffers are filled, and nobody else touches them or the targets meanwhile.
+unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>) {
+    for column in columns {
+        // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.
+        let merge = |piece: usize| unsafe { column.merge_piece(piece) };
+        let sizes = column.privates.iter().map(bytes);
+        let size = sizes.fold(0_u64, u64::saturating_add);
+        if size.saturating_mul(groups as u64) < WORTH_SHARING {
+            (0..column.pieces()).for_each(merge);
+        } else {
+            job.session
+                .runtime()
+                .team()
+                .for_each(column.pieces(), &merge);
         }
     }
 }

@@ -90,7 +90,7 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
 mod tests {
     use super::*;
     use crate::abi::{AUTO, Call, ForallCall, Status};
-    use crate::test_kernels::{all_foralls, runtime, slots};
+    use crate::test_kernels::{all_foralls, code, runtime, slots};
     use crate::{Choice, Record, Region, Settings};
 
     /// `out[i] = i`, each a hundred times so that it takes a while; a fault at the numbers from `frame[2]` on, every 1000 of them.
@@ -141,8 +141,16 @@ mod tests {
         }];
         let slots = slots(std::slice::from_ref(&forall));
         // SAFETY: the body writes the elements of `out`, each iteration its own.
-        unsafe { crate::run(&runtime(threads), settings, all_foralls, &slots, &protect) }
-            .map(|it| it.record)
+        unsafe {
+            crate::run(
+                &runtime(threads),
+                settings,
+                &code(all_foralls),
+                &slots,
+                &protect,
+            )
+        }
+        .map(|it| it.record)
     }
 
     #[test]

@@ -32,8 +32,6 @@ unsafe fn fill_with<T: Copy>(buffer: *mut u8, elements: usize, value: T) {
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn no_merge(_: *const *mut u8, _: *const *mut u8, _: u64) {}
-
     #[track_caller]
     fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(value: T, bits: u64) {
         let mut cells = [T::default(); 5];
@@ -42,7 +40,7 @@ mod tests {
             elements: 4,
             target_stride: size_of::<T>() as u64,
             identity: bits,
-            merge: no_merge,
+            merge: 0,
             element_bytes: size_of::<T>() as u32,
             exact: 1,
             parts: 1,

@@ -23,6 +23,8 @@ pub(super) type Addresses = SmallVec<[*mut u8; 4]>;
 pub(super) struct Column<'p> {
     /// At least one.
     pub(super) privates: &'p [PrivateCall],
+    /// Combines one part with another.
+    pub(super) merge: MergeFn,
     /// The buffers of the first part.
     pub(super) first: Addresses,
     pub(super) stride: usize,
@@ -75,9 +77,7 @@ impl Column<'_> {
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece).
     unsafe fn merge_block(&self, start: u64, elements: u64) {
-        let Some(merge) = self.privates.first().map(|it| it.merge) else {
-            return;
-        };
+        let merge = self.merge;
         let mut width = 1;
         while width < self.parts {
             let mut held = 0;
@@ -193,7 +193,7 @@ mod tests {
             elements: COUNT as u64,
             target_stride: 12,
             identity: 0,
-            merge: add_both,
+            merge: 0,
             element_bytes: 4,
             exact: 1,
             parts: 2,
@@ -208,6 +208,7 @@ mod tests {
         let privates = [first, second];
         let column = Column {
             privates: &privates,
+            merge: add_both,
             first: Addresses::from_slice(&[parts.as_mut_ptr().cast(), byte_parts.as_mut_ptr()]),
             stride: 4 * COUNT,
             parts: 5,
