@@ -13,7 +13,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 11] = kernels! {
+const KERNELS: [(&str, &str); 12] = kernels! {
     "k01_hist_bin"
     "k02_scatter_add"
     "k03_segment_sum"
@@ -22,6 +22,7 @@ const KERNELS: [(&str, &str); 11] = kernels! {
     "k06_pagerank_push"
     "k07_triangles"
     "k08_betweenness"
+    "k09_fem_assemble"
     "k10_deposit"
     "k11_kmeans"
     "k12_edge_flux"

@@ -1,9 +1,10 @@
 //! Meshes and particles.
 
-use super::{check, kernel};
+use super::{Case, check, kernel, length};
 use crate::data::Data;
 use crate::generators::{Mesh, Order};
 use crate::random::Random;
+use std::collections::{BTreeMap, BTreeSet};
 
 const ORDERS: [Order; 3] = [
     Order::Natural,
@@ -23,6 +24,39 @@ fn meshes(random: &mut Random) -> Vec<(String, Mesh)> {
         }
     }
     meshes
+}
+
+/// The slot of every pair of nodes with a triangle in common, in the order of a sparse matrix.
+fn slots(triangles: &[[i32; 3]]) -> BTreeMap<(i32, i32), i32> {
+    let pairs: BTreeSet<_> = triangles
+        .iter()
+        .flat_map(|nodes| nodes.map(|i| nodes.map(|j| (i, j))))
+        .flatten()
+        .collect();
+    pairs.into_iter().zip(0..).collect()
+}
+
+#[test]
+fn k09_fem_assemble() {
+    let mut random = Random(9);
+    let meshes = meshes(&mut random);
+    let case = |(what, mesh): (String, Mesh)| -> Case {
+        let slots = slots(&mesh.triangles);
+        let of_triangle = |nodes: &[i32; 3]| nodes.map(|i| nodes.map(|j| slots[&(i, j)]));
+        let slot: Vec<_> = mesh.triangles.iter().map(of_triangle).collect();
+        let data = Data::default()
+            .scalar("ne", length::<_, i32>(&mesh.triangles))
+            .scalar("nn", length::<_, i32>(&mesh.positions))
+            .scalar("nnz", slots.len() as i64)
+            .array("tri", mesh.triangles.as_flattened())
+            .array("xy", mesh.positions.as_flattened())
+            .array("slot", slot.as_flattened().as_flattened())
+            .array("val", &random.floats(slots.len(), -1.0, 1.0))
+            .array("rhs", &random.floats(mesh.positions.len(), -1.0, 1.0));
+        (what, data)
+    };
+    let cases: Vec<_> = meshes.into_iter().map(case).collect();
+    check(kernel!("k09_fem_assemble"), "k09_fem_assemble", &cases);
 }
 
 #[test]

@@ -57,6 +57,9 @@ pub(super) struct Local {
 pub(super) struct Generator<'r> {
     pub(super) random: &'r mut Random,
     pub(super) sizes: [Type; 2],
+    /// The type of its value.
+    result: Option<Type>,
+    pub(super) helpers: &'r [Function],
     pub(super) arrays: Vec<Array>,
     pub(super) scopes: Vec<Vec<Local>>,
     /// What must stand before the statement that is being made.
@@ -72,6 +75,8 @@ pub(super) struct Generator<'r> {
     pub(super) loops: usize,
     /// Loops and switches around.
     pub(super) left_by_break: usize,
+    /// Whether any loop is around.
+    pub(super) can_continue: bool,
 }
 
 impl Random {
@@ -112,6 +117,38 @@ impl Random {
 /// The function `name`, the same for the same numbers.
 pub(crate) fn function(random: &mut Random, name: String) -> Function {
     let sizes = [random.integer_type(), random.integer_type()];
+    let arrays = arrays(random);
+    let mut helpers: Vec<Function> = Vec::new();
+    for number in 0..random.below(3) {
+        let name = format!("{name}_helper{number}");
+        // One array of the caller, or none; what may be read where it is passed may not be written.
+        let one = random.below(2) as usize;
+        let first = random.below(arrays.len() as i32) as usize;
+        let passed = arrays[first..first + one].iter().map(|it| Array {
+            is_written: it.is_written && random.percent(50),
+            ..it.clone()
+        });
+        let passed = passed.collect();
+        let result = Some(random.ty());
+        let loops = DEEPEST_NEST - 1;
+        helpers.push(made(random, name, sizes, result, passed, &helpers, loops));
+    }
+    let result = random.percent(30).then(|| random.ty());
+    let mut function = made(random, name, sizes, result, arrays, &helpers, 0);
+    function.helpers = helpers;
+    function
+}
+
+/// A function that may call `helpers`, as if it stood in this many loops.
+fn made(
+    random: &mut Random,
+    name: String,
+    sizes: [Type; 2],
+    result: Option<Type>,
+    arrays: Vec<Array>,
+    helpers: &[Function],
+    loops: usize,
+) -> Function {
     let local = |name: &str, ty, is_assignable| Local {
         name: name.to_owned(),
         ty,
@@ -125,30 +162,35 @@ pub(crate) fn function(random: &mut Random, name: String) -> Function {
         parameters.push(local(&name, ty, random.percent(20)));
         scalars.push((random.spelling(ty), ty, name));
     }
-    let arrays = arrays(random);
+    let result = result.map(|ty| (random.spelling(ty), ty));
     let mut generator = Generator {
         random,
         sizes,
-        arrays,
+        arrays: arrays.clone(),
+        result: result.map(|it| it.1),
+        helpers,
         scopes: vec![parameters],
         before: Vec::new(),
         late: Vec::new(),
         may_change: true,
         may_read_written: true,
         names: 0,
-        loops: 0,
+        loops,
         left_by_break: 0,
+        can_continue: false,
     };
-    let parameters = generator.arrays.len();
-    let body = generator.body();
-    let mut arrays = generator.arrays;
-    arrays.truncate(parameters);
+    let body = match loops {
+        0 => generator.body(),
+        _ => generator.helper_body(),
+    };
     Function {
         name,
+        result,
         sizes,
         scalars,
         arrays,
         body,
+        helpers: Vec::new(),
     }
 }
 
@@ -187,6 +229,7 @@ impl Generator<'_> {
         let mut body = Vec::new();
         if self.random.percent(30) {
             self.push(&mut body, Self::scatter);
+            self.end(&mut body);
             return body;
         }
         for _ in 0..=self.random.below(2) {
@@ -198,7 +241,48 @@ impl Generator<'_> {
             }
             self.push(&mut body, |generator| generator.counted(0));
         }
+        self.end(&mut body);
         body
+    }
+
+    /// Something to write to, a few statements, and the value.
+    fn helper_body(&mut self) -> Block {
+        let mut body = Vec::new();
+        self.local_array(&mut body);
+        for _ in 0..=self.random.below(2) {
+            self.push(&mut body, |generator| {
+                generator.statement(DEEPEST_BLOCK - 1)
+            });
+        }
+        self.end(&mut body);
+        body
+    }
+
+    fn end(&mut self, body: &mut Block) {
+        if self.result.is_some() {
+            self.push(body, Self::returned);
+        }
+    }
+
+    fn returned(&mut self) -> Statement {
+        Statement::Return(self.result.map(|ty| self.value_for(ty, 3)))
+    }
+
+    /// A call that may write to the arrays it is given, so that nothing else may stand beside it.
+    fn call(&mut self) -> Statement {
+        let helpers = self.helpers;
+        let writing = helpers
+            .iter()
+            .filter(|it| it.arrays.iter().any(|it| it.is_written));
+        let writing: Vec<_> = writing.collect();
+        let call = match writing.is_empty() {
+            true => None,
+            false => {
+                let helper = *self.random.pick(&writing);
+                self.call_of(helper)
+            }
+        };
+        call.map_or_else(|| self.update(), Statement::Effect)
     }
 
     /// A loop that gathers in arrays and reads none of them: one that can be tiled.
@@ -255,8 +339,9 @@ impl Generator<'_> {
             0..18 => self.declaration(),
             18..32 => self.assignment(),
             32..42 => self.store(),
-            42..45 => Statement::Effect(self.effect()),
-            45..61 => self.update(),
+            42..44 => Statement::Effect(self.effect()),
+            44..46 => self.call(),
+            46..61 => self.update(),
             61..74 if is_shallow => self.decision(depth),
             74..87 if is_shallow && self.loops < DEEPEST_NEST => self.counted(depth),
             87..92 if is_shallow && self.loops < DEEPEST_NEST => self.repeated(depth),
@@ -423,13 +508,13 @@ impl Generator<'_> {
 
     /// Leaves something on a condition.
     fn leave(&mut self) -> Statement {
-        let word = match self.random.below(10) {
-            0..5 if self.left_by_break > 0 => "break",
-            5..9 if self.loops > 0 => "continue",
-            _ => "return",
-        };
         let condition = self.expression(2);
-        Statement::If(condition, vec![Statement::Leave(word)], None)
+        let left = match self.random.below(10) {
+            0..5 if self.left_by_break > 0 => Statement::Leave("break"),
+            5..9 if self.can_continue => Statement::Leave("continue"),
+            _ => self.returned(),
+        };
+        Statement::If(condition, vec![left], None)
     }
 
     /// An array of its own for the rest of the block, with its first values: C gives it none.

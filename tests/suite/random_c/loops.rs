@@ -9,11 +9,7 @@ impl Generator<'_> {
         let turns = self.integer(2);
         let condition = self.expression(3);
         let counter = self.name('w');
-        self.loops += 1;
-        self.left_by_break += 1;
-        let body = self.block(depth + 1);
-        self.left_by_break -= 1;
-        self.loops -= 1;
+        let body = self.in_loop(|generator| generator.block(depth + 1));
         if self.random.percent(60) {
             Statement::While {
                 counter,
@@ -31,6 +27,16 @@ impl Generator<'_> {
         }
     }
 
+    fn in_loop(&mut self, make: impl FnOnce(&mut Self) -> Block) -> Block {
+        let outer = (self.left_by_break, self.can_continue);
+        (self.left_by_break, self.can_continue) = (outer.0 + 1, true);
+        self.loops += 1;
+        let body = make(self);
+        self.loops -= 1;
+        (self.left_by_break, self.can_continue) = outer;
+        body
+    }
+
     pub(super) fn counted(&mut self, depth: usize) -> Statement {
         self.counted_with(|generator| generator.block(depth + 1))
     }
@@ -38,14 +44,10 @@ impl Generator<'_> {
     pub(super) fn counted_with(&mut self, make: impl FnOnce(&mut Self) -> Block) -> Statement {
         let iterator = self.name('i');
         let header = self.header(&iterator);
-        self.loops += 1;
-        self.left_by_break += 1;
         self.scopes.push(Vec::new());
         self.declare(iterator.clone(), header.ty, false, header.below);
-        let body = make(self);
+        let body = self.in_loop(make);
         self.scopes.pop();
-        self.left_by_break -= 1;
-        self.loops -= 1;
         Statement::For {
             ty: self.random.spelling(header.ty),
             iterator,

@@ -77,7 +77,7 @@ impl Subject {
             .map(|largest| arguments::arguments(&mut random, &function, largest))
             .collect();
         let outcomes = caught(|| {
-            let kernel = parsed.kernel(None).expect("one kernel");
+            let kernel = parsed.kernel(Some(&function.name)).expect("the kernel");
             let engines = Engines::new(kernel);
             let results: Vec<_> = data.iter().map(|data| engines.exactly(data)).collect();
             if engines.has_forall() {

@@ -10,6 +10,16 @@ pub(crate) fn smaller(function: &Function) -> Vec<Function> {
         ..function.clone()
     };
     let mut found: Vec<_> = blocks(&function.body).into_iter().map(with_body).collect();
+    for (position, helper) in function.helpers.iter().enumerate() {
+        let mut fewer = function.clone();
+        fewer.helpers.remove(position);
+        found.push(fewer);
+        for body in blocks(&helper.body) {
+            let mut changed = function.clone();
+            changed.helpers[position].body = body;
+            found.push(changed);
+        }
+    }
     for position in 0..function.arrays.len() {
         let mut shorter = function.clone();
         shorter.arrays.remove(position);
@@ -31,7 +41,10 @@ fn blocks(block: &Block) -> Vec<Block> {
             changed.splice(position..=position, statements);
             changed
         };
-        found.push(with(Vec::new()));
+        // The end of a function that has a value must not be reached.
+        if !matches!(statement, Statement::Return(_)) {
+            found.push(with(Vec::new()));
+        }
         found.extend(parts(statement).into_iter().map(with));
         let changed = statements(statement).into_iter();
         found.extend(changed.map(|it| with(vec![it])));
@@ -168,7 +181,11 @@ fn statements(statement: &Statement) -> Vec<Statement> {
                 }
             }
         }
-        S::Leave(_) => {}
+        S::Return(Some(value)) => {
+            let values = expressions(value).into_iter();
+            found.extend(values.map(|it| S::Return(Some(it))));
+        }
+        S::Leave(_) | S::Return(None) => {}
         S::Block(body) => found.extend(blocks(body).into_iter().map(S::Block)),
     }
     found
@@ -208,6 +225,7 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
         } => vec![dividend, divisor],
         E::Conditional(a, b, c) => vec![a, b, c],
         E::Literal(..) | E::Variable(..) | E::Truncated(..) | E::Stepped(..) => Vec::new(),
+        E::Call(_, _, arguments) => arguments.iter().collect(),
         E::Element(place) => {
             found.extend(places(place).into_iter().map(E::Element));
             Vec::new()
@@ -231,6 +249,7 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
                 | (E::Conditional(a, _, _), 0)
                 | (E::Conditional(_, a, _), 1)
                 | (E::Conditional(_, _, a), _) => **a = smaller,
+                (E::Call(_, _, arguments), _) => arguments[position] = smaller,
                 (
                     E::Literal(..)
                     | E::Variable(..)

@@ -154,6 +154,8 @@ pub(crate) enum Expression {
     /// A variable that is assigned to, and the operator before `=`.
     Assigned(String, Type, &'static str, Box<Expression>),
     Comma(Box<Expression>, Box<Expression>),
+    /// Of a function of the file or of the library.
+    Call(String, Type, Vec<Expression>),
 }
 
 impl Expression {
@@ -164,6 +166,7 @@ impl Expression {
             | Self::Cast(_, ty, _)
             | Self::Truncated(_, ty, _)
             | Self::Stepped(_, ty, ..)
+            | Self::Call(_, ty, _)
             | Self::Assigned(_, ty, ..) => *ty,
             Self::Comma(_, last) => last.ty(),
             Self::Element(place) => place.ty,
@@ -192,7 +195,7 @@ impl Expression {
             Self::Conditional(..) => CONDITIONAL,
             Self::Within(..) => Binary::Remainder.level(),
             Self::Stepped(_, _, _, true) => UNARY,
-            Self::Stepped(_, _, _, false) => POSTFIX,
+            Self::Stepped(_, _, _, false) | Self::Call(..) => POSTFIX,
             Self::Assigned(..) => ASSIGNMENT,
             Self::Comma(..) => COMMA,
         }
@@ -263,6 +266,10 @@ impl Display for Expression {
             Self::Assigned(name, _, operator, value) => {
                 write!(f, "{name} {operator}= {}", value.at(ASSIGNMENT))
             }
+            Self::Call(name, _, arguments) => {
+                let arguments: Vec<_> = arguments.iter().map(|it| it.at(ASSIGNMENT)).collect();
+                write!(f, "{name}({})", arguments.join(", "))
+            }
             Self::Comma(first, last) => write!(f, "{first}, {}", last.at(ASSIGNMENT)),
         }
     }
@@ -326,8 +333,9 @@ pub(crate) enum Statement {
     },
     /// Each with its labels.
     Switch(Expression, Vec<(Vec<Label>, Block)>),
-    /// `break`, `continue` or `return`.
+    /// `break` or `continue`.
     Leave(&'static str),
+    Return(Option<Expression>),
     /// How the type is written, the array, and its first elements.
     Array(Array, Vec<Expression>),
     Block(Block),
@@ -420,6 +428,8 @@ impl Statement {
                 }
                 writeln!(f, "{indent}}}")
             }
+            Self::Return(None) => writeln!(f, "{indent}return;"),
+            Self::Return(Some(value)) => writeln!(f, "{indent}return {value};"),
             Self::Leave(word) => writeln!(f, "{indent}{word};"),
             Self::Array(array, values) => {
                 write!(f, "{indent}{array}")?;
@@ -478,18 +488,23 @@ impl Display for Array {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Function {
     pub(crate) name: String,
+    /// How the type of its value is written, and the type.
+    pub(crate) result: Option<(&'static str, Type)>,
     /// The types of `n` and `m`.
     pub(crate) sizes: [Type; 2],
     /// How the type is written, the type, and the name.
     pub(crate) scalars: Vec<(&'static str, Type, String)>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) body: Block,
+    /// What it calls.
+    pub(crate) helpers: Vec<Function>,
 }
 
-impl Display for Function {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+impl Function {
+    fn write(&self, f: &mut Formatter<'_>, storage: &str) -> fmt::Result {
         let [n, m] = self.sizes.map(crate::c::c_type);
-        write!(f, "void {}({n} n, {m} m", self.name)?;
+        let result = self.result.map_or("void", |it| it.0);
+        write!(f, "{storage}{result} {}({n} n, {m} m", self.name)?;
         for (spelling, _, name) in &self.scalars {
             write!(f, ", {spelling} {name}")?;
         }
@@ -499,5 +514,17 @@ impl Display for Function {
         writeln!(f, ") {{")?;
         write_block(f, &self.body, 1)?;
         writeln!(f, "}}")
+    }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for header in ["stdint", "math", "stdlib"] {
+            writeln!(f, "#include <{header}.h>")?;
+        }
+        for helper in &self.helpers {
+            helper.write(f, "static ")?;
+        }
+        self.write(f, "")
     }
 }

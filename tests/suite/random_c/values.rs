@@ -1,7 +1,7 @@
 //! Random expressions, places and updates.
 
 use super::generate::{Generator, Local};
-use super::tree::{Array, Binary, Expression, Extent, Place, Role, Statement, Unary};
+use super::tree::{Array, Binary, Expression, Extent, Function, Place, Role, Statement, Unary};
 use crate::random::Random;
 use strew::ir::Type;
 
@@ -48,6 +48,38 @@ const LITERALS: [(&str, Type); 42] = [
     ("-7.25f", Type::F32),
     ("1e-40f", Type::F32),
     ("16777217.0f", Type::F32),
+];
+
+/// Functions with an `f` form, and how many operands they take.
+const MATH: [(&str, usize); 28] = [
+    ("sqrt", 1),
+    ("cbrt", 1),
+    ("fabs", 1),
+    ("floor", 1),
+    ("ceil", 1),
+    ("trunc", 1),
+    ("round", 1),
+    ("rint", 1),
+    ("exp", 1),
+    ("exp2", 1),
+    ("expm1", 1),
+    ("log", 1),
+    ("log2", 1),
+    ("log1p", 1),
+    ("sin", 1),
+    ("cos", 1),
+    ("tan", 1),
+    ("atan", 1),
+    ("tanh", 1),
+    ("pow", 2),
+    ("atan2", 2),
+    ("hypot", 2),
+    ("fmod", 2),
+    ("fmin", 2),
+    ("fmax", 2),
+    ("fdim", 2),
+    ("copysign", 2),
+    ("fma", 3),
 ];
 
 impl Random {
@@ -103,7 +135,9 @@ impl Generator<'_> {
                 Box::new(self.expression(depth)),
                 Box::new(self.expression(depth)),
             ),
-            84..92 => self.cast(depth),
+            84..90 => self.cast(depth),
+            90..93 => self.math(depth),
+            93..95 => self.helper().unwrap_or_else(|| self.leaf(depth)),
             _ => self.unary(depth),
         }
     }
@@ -136,10 +170,55 @@ impl Generator<'_> {
         }
     }
 
+    /// A call of the library. What it gives for any operands is what the library of the machine gives.
+    fn math(&mut self, depth: usize) -> Expression {
+        if self.random.percent(10) {
+            let value = self.integer(depth);
+            return Expression::Call("abs".to_owned(), Type::I32, vec![value]);
+        }
+        let (name, operands) = *self.random.pick(&MATH);
+        let (suffix, ty) = *self.random.pick(&[("", Type::F64), ("f", Type::F32)]);
+        let operands = (0..operands).map(|_| self.expression(depth.min(1)));
+        let operands = operands.collect();
+        Expression::Call(format!("{name}{suffix}"), ty, operands)
+    }
+
+    /// A call of a function that only reads.
+    fn helper(&mut self) -> Option<Expression> {
+        let helpers = self.helpers;
+        let reading = helpers
+            .iter()
+            .filter(|it| it.arrays.iter().all(|it| !it.is_written));
+        let reading: Vec<_> = reading.collect();
+        if reading.is_empty() {
+            return None;
+        }
+        let helper = *self.random.pick(&reading);
+        self.call_of(helper)
+    }
+
+    /// A call of `helper`, if there are arrays as it takes them.
+    pub(super) fn call_of(&mut self, helper: &Function) -> Option<Expression> {
+        let mut arguments = vec![self.length(Extent::N), self.length(Extent::M)];
+        for (_, ty, _) in &helper.scalars {
+            arguments.push(self.value_for(*ty, 1));
+        }
+        for parameter in &helper.arrays {
+            let fits = |it: &&Array| {
+                (it.ty, &it.extents, it.role) == (parameter.ty, &parameter.extents, parameter.role)
+                    && (it.is_written || !parameter.is_written)
+            };
+            let array = self.readable().iter().find(fits)?.clone();
+            arguments.push(Expression::Variable(array.name, array.ty));
+        }
+        let result = helper.result.map_or(Type::I32, |it| it.1);
+        Some(Expression::Call(helper.name.clone(), result, arguments))
+    }
+
     fn leaf(&mut self, depth: usize) -> Expression {
         match self.random.below(100) {
             0..25 => self.random.literal(),
-            60.. if depth > 0 => {
+            60.. if depth > 0 && !self.readable().is_empty() => {
                 let arrays = self.readable();
                 let array = self.random.pick(&arrays);
                 Expression::Element(self.element(array, depth - 1))
@@ -152,7 +231,7 @@ impl Generator<'_> {
         }
     }
 
-    /// There are always keys that can be read.
+    /// The arrays that may be read here.
     fn readable(&self) -> Vec<Array> {
         let is_readable = |it: &&Array| self.may_read_written || !it.is_written;
         self.arrays.iter().filter(is_readable).cloned().collect()
