@@ -19,7 +19,8 @@ impl Raising<'_> {
             }
             Expr::Param(param) => {
                 let ty = self.kernel.scalars[*param].ty;
-                if Interval::of(ty).is_none() {
+                // Affine expressions are made of integers, which a truth value is not.
+                if ty == Type::Bool || Interval::of(ty).is_none() {
                     return Typed::any(expr.clone(), ty);
                 }
                 let range = self.context.ranges.get(Variable::Param(*param));

@@ -22,19 +22,6 @@ const INTEGERS: [Type; 8] = [
     Type::U64,
 ];
 
-const TYPES: [Type; 10] = [
-    Type::I8,
-    Type::I16,
-    Type::I32,
-    Type::I64,
-    Type::U8,
-    Type::U16,
-    Type::U32,
-    Type::U64,
-    Type::F32,
-    Type::F64,
-];
-
 const EXTENTS: [Extent; 5] = [
     Extent::N,
     Extent::M,
@@ -101,7 +88,7 @@ impl Random {
                 Type::F64,
             ])
         } else {
-            *self.pick(&TYPES)
+            *self.pick(&Type::ELEMENTS)
         }
     }
 
