@@ -8,6 +8,7 @@ mod engines;
 mod generators;
 mod golden;
 mod kernels;
+mod language_page;
 mod math;
 mod random;
 mod random_c;
