@@ -120,3 +120,32 @@ fn length<T, N: TryFrom<usize>>(elements: &[T]) -> N {
         .ok()
         .expect("a length that fits")
 }
+
+/// What is found for each kernel: whether it runs in parallel, and a reduction in it.
+#[test]
+fn reductions_are_found_and_run_in_parallel() {
+    let expected = [
+        (kernel!("k01_hist_bin"), true, "h[b] reduce(add) 1"),
+        (kernel!("k02_scatter_add"), true, "reduce(add) w[i]"),
+        (kernel!("k03_segment_sum"), true, "reduce(add)"),
+        (kernel!("k04_segment_argmax"), true, "reduce(argmax)"),
+        (kernel!("k05_spmv_t"), true, "reduce(add)"),
+        (kernel!("k06_pagerank_push"), true, "reduce(add)"),
+        (kernel!("k07_triangles"), true, "reduce(add) 1"),
+        // It reads other elements of what it gathers in, forward and backward.
+        (kernel!("k08_betweenness"), false, "adj[k]"),
+        (kernel!("k09_fem_assemble"), true, "reduce(add)"),
+        (kernel!("k10_deposit"), true, "reduce(add)"),
+        (kernel!("k11_kmeans"), true, "reduce(argmin)"),
+        (kernel!("k12_edge_flux"), true, "reduce(add)"),
+        (kernel!("n04_saturating"), true, "reduce(add_sat(255)) 1"),
+    ];
+    for (source, is_parallel, reduction) in expected {
+        for kernel in parse(source).kernels() {
+            let written = kernel.kernel().to_string();
+            assert!(written.contains(reduction), "{written}");
+            let engines = Engines::new(kernel);
+            assert_eq!(engines.has_forall(), is_parallel, "{}", source.0);
+        }
+    }
+}
