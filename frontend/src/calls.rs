@@ -5,7 +5,7 @@
 
 use crate::ast::{Function, Prototype, Specifier};
 use crate::diagnostic::{Diagnostics, Label};
-use crate::problem::Problem;
+use crate::problem::{CallProblem, DeclarationProblem};
 use crate::resolve::Symbols;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -45,7 +45,7 @@ impl<'a> Functions<'a> {
                     span: first.function.name.span,
                     message: "first defined here".to_owned(),
                 };
-                let problem = Problem::Duplicate {
+                let problem = DeclarationProblem::Duplicate {
                     name: name.text.clone(),
                 };
                 diagnostics.report_with(problem, name.span, vec![label]);
@@ -125,7 +125,7 @@ impl<'a> Functions<'a> {
             if on_path.contains(callee) {
                 let cycle = path.iter().map(|(name, _)| *name);
                 let cycle = cycle.skip_while(|name| *name != callee);
-                let problem = Problem::Recursion {
+                let problem = CallProblem::Recursion {
                     cycle: cycle.map(str::to_owned).collect(),
                 };
                 diagnostics.report(problem, call.span);

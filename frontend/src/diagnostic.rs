@@ -68,11 +68,17 @@ impl Diagnostics {
     /// More than anybody reads; it also bounds the work that hostile input can cause.
     pub(crate) const LIMIT: usize = 100;
 
-    pub(crate) fn report(&mut self, problem: Problem, span: Span) {
+    pub(crate) fn report(&mut self, problem: impl Into<Problem>, span: Span) {
         self.report_with(problem, span, Vec::new());
     }
 
-    pub(crate) fn report_with(&mut self, problem: Problem, span: Span, labels: Vec<Label>) {
+    pub(crate) fn report_with(
+        &mut self,
+        problem: impl Into<Problem>,
+        span: Span,
+        labels: Vec<Label>,
+    ) {
+        let problem = problem.into();
         if self.list.len() < Self::LIMIT && self.seen.insert((span, problem.code())) {
             self.list.push(Diagnostic {
                 problem,

@@ -4,7 +4,7 @@
 
 use crate::ast::{Designator, Element, Expr, ExprKind};
 use crate::constant;
-use crate::problem::Problem;
+use crate::problem::{DeclarationProblem, ExpressionProblem, InitializerProblem, Problem};
 use strew_affine::Span;
 
 /// The values that are given, each with the subscripts of its element, in the order of the source.
@@ -29,7 +29,7 @@ pub(crate) fn elements<'e>(
     lengths: &mut [Option<i64>],
 ) -> Result<Elements<'e>, Refused> {
     let ExprKind::Braced(list) = &initial.kind else {
-        return Err((Problem::ArrayWithoutBraces, initial.span));
+        return Err((InitializerProblem::ArrayWithoutBraces.into(), initial.span));
     };
     let mut walk = Walk {
         lengths: lengths.to_vec(),
@@ -59,7 +59,7 @@ impl<'e> Walk<'e> {
         for element in list {
             if let Some(designators) = designated(element)? {
                 if depth + designators.len() > self.lengths.len() {
-                    return Err((Problem::TooManyBraces, element.value.span));
+                    return Err((InitializerProblem::TooManyBraces.into(), element.value.span));
                 }
                 position = designators;
             }
@@ -89,7 +89,7 @@ impl<'e> Walk<'e> {
                     self.given.push((at.clone(), value));
                     Ok(())
                 }
-                None => Err((Problem::TooManyBraces, value.span)),
+                None => Err((InitializerProblem::TooManyBraces.into(), value.span)),
             },
             _ => {
                 self.given.push((at.clone(), value));
@@ -107,7 +107,7 @@ impl<'e> Walk<'e> {
         if is_inside {
             Ok(())
         } else {
-            Err((Problem::TooManyInitializers, span))
+            Err((InitializerProblem::TooManyInitializers.into(), span))
         }
     }
 
@@ -133,11 +133,14 @@ fn designated(element: &Element) -> Result<Option<Vec<i64>>, Refused> {
             Designator::Index(index) => {
                 let value = constant::evaluate(index).and_then(|it| it.as_integer());
                 let value = value.and_then(|it| i64::try_from(it).ok());
-                subscripts.push(value.ok_or((Problem::NotConstant, index.span))?);
+                subscripts.push(value.ok_or((DeclarationProblem::NotConstant.into(), index.span))?);
             }
             Designator::Member(member) => {
                 let name = member.text.clone();
-                return Err((Problem::UnknownMember { name, of: None }, member.span));
+                return Err((
+                    ExpressionProblem::UnknownMember { name, of: None }.into(),
+                    member.span,
+                ));
             }
         }
     }

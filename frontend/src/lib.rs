@@ -31,7 +31,11 @@ mod typedef_names;
 mod types;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
-pub use problem::{DirectiveFault, NumberFault, Problem, Uncounted, Unsupported};
+pub use problem::{
+    CallProblem, ControlFlowProblem, DeclarationProblem, DirectiveFault, ExpressionProblem,
+    InitializerProblem, NumberFault, PointerProblem, PreprocessingProblem, Problem,
+    SubscriptProblem, SyntaxProblem, Uncounted, Unsupported,
+};
 pub use structure::{Structure, StructureMember};
 pub use token::TypeWord;
 

@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostics;
 use crate::expected;
 use crate::flow::Flow;
 use crate::preprocess::{self, Spanned};
-use crate::problem::Problem;
+use crate::problem::SyntaxProblem;
 use crate::splice::Spliced;
 use crate::token::Token;
 use crate::typedef_names;
@@ -75,7 +75,7 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
         }
     }
     if file.functions.is_empty() && !diagnostics.has_errors() {
-        diagnostics.report(Problem::NoFunction, Span::default());
+        diagnostics.report(SyntaxProblem::NoFunction, Span::default());
     }
     file
 }
@@ -94,10 +94,10 @@ fn is_bounded(tokens: &[Spanned<'_>], diagnostics: &mut Diagnostics) -> bool {
             _ => length + 1,
         };
         let problem = if depth > DEPTH_LIMIT {
-            Problem::NestingTooDeep { limit: DEPTH_LIMIT }
+            SyntaxProblem::NestingTooDeep { limit: DEPTH_LIMIT }
         } else if length > STATEMENT_LIMIT {
             let limit = STATEMENT_LIMIT;
-            Problem::StatementTooLong { limit }
+            SyntaxProblem::StatementTooLong { limit }
         } else {
             continue;
         };
@@ -169,7 +169,7 @@ fn parse_item<'a>(
     let item = result.map_err(|error| errors.push(error)).ok();
     report_errors(source, errors, end, diagnostics);
     if let Some((limit, span)) = session.too_deep.get() {
-        diagnostics.report(Problem::NestingTooDeep { limit }, span);
+        diagnostics.report(SyntaxProblem::NestingTooDeep { limit }, span);
     }
     item
 }
@@ -206,7 +206,7 @@ fn report_errors(source: &str, errors: Vec<Error<'_>>, end: usize, diagnostics: 
         covered = line.map_or(source.len(), |length| start + length);
         // What is wrong with an invalid token has been said.
         if found != Some(Token::Invalid) {
-            let problem = Problem::Expected {
+            let problem = SyntaxProblem::Expected {
                 expected: expected::in_words(expected),
                 found: expected::describe(found, source, span),
             };

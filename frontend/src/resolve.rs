@@ -9,7 +9,7 @@ use crate::ast::{
     Start, Statement, StatementKind,
 };
 use crate::diagnostic::{Diagnostics, Label};
-use crate::problem::Problem;
+use crate::problem::{ControlFlowProblem, DeclarationProblem, ExpressionProblem};
 use crate::types::Position;
 use scope::{Entry, Names, Tag};
 use shape::Shape;
@@ -213,7 +213,8 @@ impl Resolver<'_> {
                 self.expression(value);
             }
             if !is_labelled {
-                self.diagnostics.report(Problem::MisplacedCase, case.span);
+                self.diagnostics
+                    .report(ControlFlowProblem::MisplacedCase, case.span);
             }
         }
         match &mut statement.kind {
@@ -350,7 +351,8 @@ impl Resolver<'_> {
         expr.kind = match size {
             Some(size) => ExprKind::Constant(Value::integer(Type::U64, size.into())),
             None => {
-                self.diagnostics.report(Problem::SizeUnknown, expr.span);
+                self.diagnostics
+                    .report(DeclarationProblem::SizeUnknown, expr.span);
                 ExprKind::Invalid
             }
         };
@@ -380,7 +382,7 @@ impl Resolver<'_> {
     }
 
     fn report_constant(&mut self, name: &Name) {
-        let problem = Problem::AssignToConst {
+        let problem = ExpressionProblem::AssignToConst {
             name: name.text.clone(),
         };
         self.diagnostics.report(problem, name.span);
@@ -410,7 +412,7 @@ impl Resolver<'_> {
             return None;
         }
         if std::mem::take(&mut self.unassigned[id.0]) {
-            let problem = Problem::ReadBeforeAssigned {
+            let problem = ExpressionProblem::ReadBeforeAssigned {
                 name: name.text.clone(),
             };
             self.diagnostics.report(problem, name.span);
@@ -453,7 +455,7 @@ impl Resolver<'_> {
         }
         let names = self.scopes.iter().chain([&self.globals.names]);
         let visible = names.flat_map(Names::keys);
-        let problem = Problem::UnknownName {
+        let problem = ExpressionProblem::UnknownName {
             name: name.text.clone(),
             nearest: proposes.then(|| nearest(&name.text, visible)).flatten(),
         };

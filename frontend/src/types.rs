@@ -1,7 +1,7 @@
 //! C's types on x86-64 Linux, and the conversions that C makes without being asked.
 
 use crate::ast::{Specifier, TypeName};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{DeclarationProblem, ExpressionProblem, Problem, Unsupported};
 use crate::structure::Structure;
 use crate::token::TypeWord;
 use std::rc::Rc;
@@ -69,7 +69,7 @@ pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Proble
     };
     if let (Some(structure), Position::Cast | Position::Function) = (&structure, position) {
         let name = structure.name.clone();
-        return Err(Problem::StructureAsValue { name });
+        return Err(ExpressionProblem::StructureAsValue { name }.into());
     }
     Ok(Named {
         ty,
@@ -81,7 +81,7 @@ pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Proble
 fn not_a_type(words: &[TypeWord]) -> Problem {
     let words: Vec<String> = words.iter().map(TypeWord::to_string).collect();
     let text = words.join(" ");
-    Problem::NotAType { text }
+    DeclarationProblem::NotAType { text }.into()
 }
 
 /// The words in front of what is declared, sorted.
@@ -105,12 +105,12 @@ impl Words {
                 None => {
                     let tag = it.tag.as_ref().map_or("", |tag| &tag.text);
                     let name = format!("struct {tag}");
-                    return Err(Problem::UnknownTag { name });
+                    return Err(DeclarationProblem::UnknownTag { name }.into());
                 }
             },
             Specifier::Named(name) => {
                 let text = name.text.clone();
-                return Err(Problem::NotAType { text });
+                return Err(DeclarationProblem::NotAType { text }.into());
             }
             Specifier::Restrict => self.storage.push("restrict"),
             Specifier::Static => self.storage.push("static"),
@@ -134,7 +134,7 @@ fn check_position(words: &Words, position: Position) -> Result<(), Problem> {
             Position::Member | Position::Cast => false,
         };
         if !is_accepted {
-            return Err(Problem::MisplacedWord(word));
+            return Err(DeclarationProblem::MisplacedWord(word).into());
         }
     }
     Ok(())

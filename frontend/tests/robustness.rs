@@ -1,7 +1,9 @@
 //! Whatever the source text is, the answer comes soon and is an answer.
 
 use std::time::{Duration, Instant};
-use strew_frontend::{Problem, Severity, compile};
+use strew_frontend::{
+    CallProblem, DeclarationProblem, InitializerProblem, Problem, Severity, SyntaxProblem, compile,
+};
 
 fn problems(source: &str) -> Vec<Problem> {
     let (kernels, diagnostics) = compile(source);
@@ -35,12 +37,18 @@ fn a_megabyte_of_brackets_is_one_error() {
         let source = in_function(&bracket.repeat(1_000_000));
         let found = soon(&source);
         assert!(
-            matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]),
+            matches!(
+                found.as_slice(),
+                [Problem::Syntax(SyntaxProblem::NestingTooDeep { .. })]
+            ),
             "{bracket}: {found:?}"
         );
     }
     let found = soon(&"(".repeat(1_000_000));
-    assert!(matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]));
+    assert!(matches!(
+        found.as_slice(),
+        [Problem::Syntax(SyntaxProblem::NestingTooDeep { .. })]
+    ));
 }
 
 #[test]
@@ -58,7 +66,8 @@ fn endless_statements_are_one_error() {
         let found = soon(&in_function(&case));
         let limited = matches!(
             found.as_slice(),
-            [Problem::StatementTooLong { .. } | Problem::NestingTooDeep { .. }]
+            [Problem::Syntax(SyntaxProblem::StatementTooLong { .. })
+                | Problem::Syntax(SyntaxProblem::NestingTooDeep { .. })]
         );
         // `for (;;)` has semicolons, so that its depth is seen by the parser alone.
         assert!(limited, "{:?}: {found:?}", case.get(..30));
@@ -80,7 +89,10 @@ fn long_chains_and_deep_nests_below_the_limits_compile_on_a_small_stack() {
 fn long_chains_of_operators_are_refused_by_their_depth() {
     let found = problems(&in_function(&format!("a[0] = {} 1;", "n + ".repeat(500))));
     assert!(
-        matches!(found.as_slice(), [Problem::NestingTooDeep { .. }]),
+        matches!(
+            found.as_slice(),
+            [Problem::Syntax(SyntaxProblem::NestingTooDeep { .. })]
+        ),
         "{found:?}"
     );
 }
@@ -98,7 +110,12 @@ fn products_of_many_sums_are_not_multiplied_out() {
     let length = product(&|name| name.to_owned());
     let found = soon(&format!("void f({parameters}, double a[{length}]) {{ }}"));
     assert!(
-        matches!(found.as_slice(), [Problem::LengthNotAffine { .. }]),
+        matches!(
+            found.as_slice(),
+            [Problem::Declaration(
+                DeclarationProblem::LengthNotAffine { .. }
+            )]
+        ),
         "{found:?}"
     );
     // No wrap is possible here, so that the range alone does not end it.
@@ -159,7 +176,7 @@ fn calls_that_double_at_every_level_are_refused() {
     assert!(
         found
             .iter()
-            .any(|it| matches!(it, Problem::CallsTooLong { .. })),
+            .any(|it| matches!(it, Problem::Call(CallProblem::CallsTooLong { .. }))),
         "{found:?}"
     );
 }
@@ -179,7 +196,10 @@ fn long_chains_of_calls_are_refused_and_short_ones_are_not() {
     assert_eq!(soon(&chain(50, &plain)), []);
     let found = soon(&chain(20_000, &plain));
     assert!(
-        matches!(found.as_slice(), [Problem::CallsTooDeep { .. }]),
+        matches!(
+            found.as_slice(),
+            [Problem::Call(CallProblem::CallsTooDeep { .. })]
+        ),
         "{found:?}"
     );
     let deep = |inner: usize| {
@@ -195,7 +215,8 @@ fn long_chains_of_calls_are_refused_and_short_ones_are_not() {
     assert!(
         found.iter().all(|it| matches!(
             it,
-            Problem::CallsTooDeep { .. } | Problem::NestingTooDeep { .. }
+            Problem::Call(CallProblem::CallsTooDeep { .. })
+                | Problem::Syntax(SyntaxProblem::NestingTooDeep { .. })
         )),
         "{found:?}"
     );
@@ -210,7 +231,8 @@ fn many_early_exits_are_one_error() {
     let found = soon(&in_function(
         &"if (a[0] > n) return; a[1] += 1;\n".repeat(5_000),
     ));
-    let is_limit = |it: &Problem| matches!(it, Problem::NestingTooDeep { .. });
+    let is_limit =
+        |it: &Problem| matches!(it, Problem::Syntax(SyntaxProblem::NestingTooDeep { .. }));
     assert!(!found.is_empty() && found.iter().all(is_limit), "{found:?}");
     let few = "if (a[0] > n) return; a[1] += 1;\n".repeat(90);
     assert_eq!(soon(&in_function(&few)), []);
@@ -296,7 +318,12 @@ fn declarations_of_all_kinds_take_linear_time() {
     let members: String = (0..20_000).map(|it| format!("int m{it};")).collect();
     let found = soon(&format!("struct p {{ {members} }}; void f(void) {{ }}"));
     assert!(
-        matches!(found.as_slice(), [Problem::TooManyMembers { .. }]),
+        matches!(
+            found.as_slice(),
+            [Problem::Declaration(
+                DeclarationProblem::TooManyMembers { .. }
+            )]
+        ),
         "{found:?}"
     );
     let types: String = (0..5_000)
@@ -347,7 +374,12 @@ fn a_table_that_many_kernels_use_has_a_limit() {
     );
     let found = soon(&source);
     assert!(
-        matches!(found.as_slice(), [Problem::ConstantsTooLong { .. }]),
+        matches!(
+            found.as_slice(),
+            [Problem::Initializer(
+                InitializerProblem::ConstantsTooLong { .. }
+            )]
+        ),
         "{found:?}"
     );
 }

@@ -10,7 +10,9 @@ use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, Stateme
 use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
-use crate::problem::{Problem, c_name};
+use crate::problem::{
+    CallProblem, ControlFlowProblem, DeclarationProblem, ExpressionProblem, Problem, c_name,
+};
 use crate::types::{self, Named, Position, Returned};
 use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
@@ -39,7 +41,7 @@ impl<'a> Lowering<'a> {
         let parameters = parameters(callee.function);
         let function = callee.function.name.text.clone();
         if parameters.len() != arguments.len() {
-            let problem = Problem::ArgumentCount {
+            let problem = CallProblem::ArgumentCount {
                 function,
                 expected: parameters.len(),
                 found: arguments.len(),
@@ -52,10 +54,10 @@ impl<'a> Lowering<'a> {
         }
         let depth = callee.symbols.depth + 1;
         if self.call_depth + depth > DEEPEST {
-            return self.report(Problem::CallsTooDeep { limit: DEEPEST }, span);
+            return self.report(CallProblem::CallsTooDeep { limit: DEEPEST }, span);
         }
         if let Err(limit) = self.functions.expand(callee.symbols.size) {
-            return self.report(Problem::CallsTooLong { limit }, span);
+            return self.report(CallProblem::CallsTooLong { limit }, span);
         }
         let values = self.arguments(&parameters, arguments, body);
         self.call_depth += depth;
@@ -68,7 +70,7 @@ impl<'a> Lowering<'a> {
 
     fn report_at_function<T>(
         &mut self,
-        problem: Problem,
+        problem: impl Into<Problem>,
         span: Span,
         callee: Resolved<'a>,
     ) -> Option<T> {
@@ -116,9 +118,12 @@ impl<'a> Lowering<'a> {
                 ..
             }) => {
                 let name = it.name.clone();
-                return self.report(Problem::StructureAsValue { name }, parameter.ty.span);
+                return self.report(
+                    ExpressionProblem::StructureAsValue { name },
+                    parameter.ty.span,
+                );
             }
-            Ok(_) => return self.report(Problem::VoidValue, parameter.span),
+            Ok(_) => return self.report(DeclarationProblem::VoidValue, parameter.span),
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
         let value = value?.convert(ty);
@@ -142,7 +147,7 @@ impl<'a> Lowering<'a> {
                 span: declarator.span,
                 message: "the parameter".to_owned(),
             };
-            let problem = Problem::ArgumentNotArray { parameter };
+            let problem = CallProblem::ArgumentNotArray { parameter };
             self.diagnostics
                 .report_with(problem, argument.span, vec![label]);
             return None;
@@ -239,14 +244,14 @@ impl<'a> Lowering<'a> {
         let array_name = self.target_name(&reference.target);
         let expected = self.parameter_shape(declarator);
         let problem = if !self.fits(&reference, &named, &expected) {
-            Problem::ArgumentShape {
+            CallProblem::ArgumentShape {
                 array: array_name,
                 found: self.shape_in_words(&reference),
                 parameter: declarator.name.text.clone(),
                 expected: self.expected_in_words(&named, &expected),
             }
         } else if reference.is_const && !named.is_const {
-            Problem::ArgumentConst {
+            CallProblem::ArgumentConst {
                 array: array_name,
                 parameter: declarator.name.text.clone(),
             }
@@ -383,7 +388,7 @@ impl<'a> Lowering<'a> {
 
     fn check_end(&mut self, function: &Function) {
         if Flow::of_list(&function.body).completes {
-            let problem = Problem::MissingReturn {
+            let problem = ControlFlowProblem::MissingReturn {
                 function: function.name.text.clone(),
             };
             self.diagnostics.report(problem, function.name.span);

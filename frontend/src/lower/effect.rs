@@ -8,7 +8,7 @@ use super::Lowering;
 use super::unused::may_divide_by_zero;
 use super::value::Typed;
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Step};
-use crate::problem::Problem;
+use crate::problem::ExpressionProblem;
 use crate::recognize;
 use crate::types::{self, Named, Position};
 use strew_affine::{
@@ -28,7 +28,8 @@ impl Lowering<'_> {
             _ => {
                 let value = self.expression(expr, body);
                 if value.is_some() {
-                    self.diagnostics.report(Problem::NoEffect, expr.span);
+                    self.diagnostics
+                        .report(ExpressionProblem::NoEffect, expr.span);
                 }
             }
         }

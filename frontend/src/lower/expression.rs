@@ -7,7 +7,10 @@ use super::interval::Interval;
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, TypeName, UnaryOp};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{
+    DeclarationProblem, ExpressionProblem, InitializerProblem, Problem, SubscriptProblem,
+    Unsupported,
+};
 use crate::types::{self, Named, Position};
 use strew_affine::{BinaryOp, Expr as Computation, Node, Place, Span, Type, Value};
 
@@ -19,7 +22,7 @@ const KEPT_EVERY: usize = 20;
 type Operation<'e> = (Operator, &'e Expr, &'e Expr, &'e Expr);
 
 impl Lowering<'_> {
-    pub(super) fn report<T>(&mut self, problem: Problem, span: Span) -> Option<T> {
+    pub(super) fn report<T>(&mut self, problem: impl Into<Problem>, span: Span) -> Option<T> {
         self.diagnostics.report(problem, span);
         None
     }
@@ -44,7 +47,7 @@ impl Lowering<'_> {
             ExprKind::Call(function, arguments) => {
                 match self.call(function, arguments, expr.span, body)? {
                     Some(value) => Some(value),
-                    None => self.report(Problem::VoidValue, expr.span),
+                    None => self.report(DeclarationProblem::VoidValue, expr.span),
                 }
             }
             ExprKind::Assign(op, place, value) => self.assigned(*op, place, value, expr.span, body),
@@ -56,7 +59,7 @@ impl Lowering<'_> {
             ExprKind::Member(..) => self.member(expr, body),
             // Constants by now.
             ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => None,
-            ExprKind::Braced(_) => self.report(Problem::MisplacedBraces, expr.span),
+            ExprKind::Braced(_) => self.report(InitializerProblem::MisplacedBraces, expr.span),
             ExprKind::Invalid => None,
         };
         Some(self.shallow(value?, expr, body))
@@ -108,7 +111,7 @@ impl Lowering<'_> {
             }
             Binding::Structure(members) => {
                 let name_text = members.structure.name.clone();
-                let problem = Problem::StructureAsValue { name: name_text };
+                let problem = ExpressionProblem::StructureAsValue { name: name_text };
                 self.report(problem, name.span)
             }
             Binding::Array { .. }
@@ -116,7 +119,7 @@ impl Lowering<'_> {
             | Binding::Cursor(_)
             | Binding::Pending(_) => {
                 let array = name.text.clone();
-                self.report(Problem::ArrayAsValue { array }, name.span)
+                self.report(SubscriptProblem::ArrayAsValue { array }, name.span)
             }
         }
     }
@@ -166,7 +169,7 @@ impl Lowering<'_> {
         let operand = self.expression(operand, body);
         match types::named(name, Position::Cast) {
             Ok(Named { ty: Some(ty), .. }) => Some(operand?.convert(ty)),
-            Ok(_) => self.report(Problem::VoidValue, name.span),
+            Ok(_) => self.report(DeclarationProblem::VoidValue, name.span),
             Err(problem) => self.report(problem, name.span),
         }
     }
@@ -321,7 +324,7 @@ impl Lowering<'_> {
     fn need_integer(&mut self, operand: &Typed, operator: &'static str, span: Span) -> Option<()> {
         if operand.ty.is_float() {
             let ty = operand.ty;
-            return self.report(Problem::IntegerOperator { operator, ty }, span);
+            return self.report(ExpressionProblem::IntegerOperator { operator, ty }, span);
         }
         Some(())
     }
@@ -355,7 +358,7 @@ impl Lowering<'_> {
             ExprKind::Invalid => None,
             _ => {
                 self.expression(expr, body)?;
-                self.report(Problem::NotAssignable, expr.span)
+                self.report(ExpressionProblem::NotAssignable, expr.span)
             }
         }
     }
@@ -371,13 +374,13 @@ impl Lowering<'_> {
             Binding::Variable { local, is_const } => {
                 if is_const {
                     let text = name.text.clone();
-                    return self.report(Problem::AssignToConst { name: text }, name.span);
+                    return self.report(ExpressionProblem::AssignToConst { name: text }, name.span);
                 }
                 Some((Place::Local(local), self.kernel.locals[local].ty))
             }
             Binding::Structure(ref members) => {
                 let name_text = members.structure.name.clone();
-                let problem = Problem::StructureAsValue { name: name_text };
+                let problem = ExpressionProblem::StructureAsValue { name: name_text };
                 self.report(problem, name.span)
             }
             Binding::Array { .. }
@@ -385,7 +388,7 @@ impl Lowering<'_> {
             | Binding::Cursor(_)
             | Binding::Pending(_) => {
                 let array = name.text.clone();
-                self.report(Problem::ArrayAsValue { array }, name.span)
+                self.report(SubscriptProblem::ArrayAsValue { array }, name.span)
             }
             // Everything that is assigned anywhere is a variable.
             Binding::Unbound

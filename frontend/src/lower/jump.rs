@@ -10,7 +10,7 @@ use super::Lowering;
 use super::value::{self, Typed};
 use crate::ast::{Expr, Statement, StatementKind};
 use crate::flow::Flow;
-use crate::problem::Problem;
+use crate::problem::{ControlFlowProblem, SyntaxProblem};
 use crate::types::Returned;
 use strew_affine::verify::MAX_NESTING;
 use strew_affine::{Expr as Computation, LocalId, Node, Span, Type, Value};
@@ -181,7 +181,8 @@ impl Lowering<'_> {
     /// Looks for mistakes in what is never reached.
     fn unreachable(&mut self, following: &Rest<'_>) {
         if let Some(first) = following.first() {
-            self.diagnostics.report(Problem::Unreachable, first.span);
+            self.diagnostics
+                .report(ControlFlowProblem::Unreachable, first.span);
         }
         self.nested(Span::default(), |it, nothing| {
             it.sequence(following, nothing);
@@ -197,7 +198,7 @@ impl Lowering<'_> {
         let mut block = Vec::new();
         if self.nesting >= MAX_NESTING {
             let limit = MAX_NESTING;
-            let problem = Problem::NestingTooDeep { limit };
+            let problem = SyntaxProblem::NestingTooDeep { limit };
             self.diagnostics.report(problem, span);
             return block;
         }
@@ -328,7 +329,9 @@ impl Lowering<'_> {
         let (flag, value) = match target {
             None => {
                 let word = if is_break { "break" } else { "continue" };
-                return self.diagnostics.report(Problem::JumpNowhere(word), span);
+                return self
+                    .diagnostics
+                    .report(ControlFlowProblem::JumpNowhere(word), span);
             }
             Some(Target::Loop { again, .. }) if is_break => (again, false),
             Some(Target::Loop { skip, .. }) => (skip.awaited(), true),
@@ -367,11 +370,12 @@ impl Lowering<'_> {
         match (value, self.active.exit.returned) {
             (None, Returned::Nothing | Returned::Invalid) => None,
             (None, Returned::Value(_)) => {
-                self.diagnostics.report(Problem::ReturnWithoutValue, span);
+                self.diagnostics
+                    .report(ControlFlowProblem::ReturnWithoutValue, span);
                 None
             }
             (Some(value), Returned::Nothing) => {
-                let problem = Problem::ReturnFromVoid;
+                let problem = ControlFlowProblem::ReturnFromVoid;
                 self.diagnostics.report(problem, value.span);
                 self.expression(value, body)
             }

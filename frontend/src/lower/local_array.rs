@@ -6,7 +6,7 @@
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr};
 use crate::initializer;
-use crate::problem::Problem;
+use crate::problem::{DeclarationProblem, InitializerProblem};
 use crate::resolve::{GlobalArray, Symbols};
 use std::rc::Rc;
 use strew_affine::{
@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let array = name.text.clone();
             return self
                 .diagnostics
-                .report(Problem::MissingLength { array }, declarator.span);
+                .report(DeclarationProblem::MissingLength { array }, declarator.span);
         };
         let array = self.kernel.arrays.alloc(Array {
             name: name.text.clone(),
@@ -86,7 +86,7 @@ impl Lowering<'_> {
             let length = extent.as_ref().map(AffineExpr::as_constant);
             if length == Some(None) {
                 let array = declarator.name.text.clone();
-                let problem = Problem::InitializedVariableLength { array };
+                let problem = InitializerProblem::InitializedVariableLength { array };
                 self.diagnostics.report(problem, initial.span);
                 return None;
             }
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         self.globals.push((global.clone(), array));
         // Every kernel that uses the array has all of this.
         if let Err(limit) = self.functions.expand(global.values.len()) {
-            let problem = Problem::ConstantsTooLong { limit };
+            let problem = InitializerProblem::ConstantsTooLong { limit };
             self.diagnostics.report(problem, global.span);
             return array;
         }

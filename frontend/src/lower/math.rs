@@ -4,7 +4,7 @@ use super::Lowering;
 use super::value::{self, Typed};
 use crate::ast::{Expr, Name};
 use crate::diagnostic::Label;
-use crate::problem::Problem;
+use crate::problem::CallProblem;
 use crate::resolve::nearest;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
 
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         };
         let expected = library.argument_count();
         if expected != arguments.len() {
-            let problem = Problem::ArgumentCount {
+            let problem = CallProblem::ArgumentCount {
                 function: name.text.clone(),
                 expected,
                 found: arguments.len(),
@@ -125,7 +125,7 @@ impl Lowering<'_> {
                 span: prototype.span,
                 message: "declared here".to_owned(),
             };
-            let problem = Problem::NotDefined { function: text };
+            let problem = CallProblem::NotDefined { function: text };
             self.diagnostics
                 .report_with(problem, name.span, vec![label]);
             return None;
@@ -135,7 +135,7 @@ impl Lowering<'_> {
             .filter(|it| Library::from_name(it).is_some());
         if let Some(double) = double {
             let double = double.to_owned();
-            let problem = Problem::LongDouble {
+            let problem = CallProblem::LongDouble {
                 function: text,
                 double,
             };
@@ -148,7 +148,7 @@ impl Lowering<'_> {
             .map(str::to_owned)
             .collect();
         let nearest = nearest(&text, known.iter());
-        let problem = Problem::UnknownFunction {
+        let problem = CallProblem::UnknownFunction {
             function: text,
             nearest,
         };

@@ -7,7 +7,7 @@ use super::reference::{Reference, Target};
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported};
 use crate::types::Named;
 use std::rc::Rc;
 use strew_affine::{BinaryOp, Expr as Computation, LocalId, Node, Span, Type, Value};
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         if !is_element || self.rank(initial) != 1 {
             let name_text = name.text.clone();
             let array = self.target_name(&reference.target);
-            let problem = Problem::PointerMismatch {
+            let problem = PointerProblem::PointerMismatch {
                 name: name_text,
                 array,
             };
@@ -239,7 +239,7 @@ impl Lowering<'_> {
                 let value_now = self.expression(value, body)?;
                 if !matches!(op, BinaryOp::Add | BinaryOp::Sub) {
                     let operator = op.symbol();
-                    return self.report(Problem::PointerOperands { operator }, expr.span);
+                    return self.report(PointerProblem::PointerOperands { operator }, expr.span);
                 }
                 let from = cursor.reference(place.span);
                 let after = self.moved(from, *op, value_now, value.span)?;
@@ -277,21 +277,21 @@ impl Lowering<'_> {
 
     fn moving(&mut self, place: &Expr) -> Option<Cursor> {
         let Some(name) = place.as_name() else {
-            return self.report(Problem::NotAssignable, place.span);
+            return self.report(ExpressionProblem::NotAssignable, place.span);
         };
         match self.binding(name) {
             Binding::Cursor(cursor) if cursor.is_fixed => {
                 let name = name.text.clone();
-                self.report(Problem::AssignToConst { name }, place.span)
+                self.report(ExpressionProblem::AssignToConst { name }, place.span)
             }
             Binding::Cursor(cursor) => Some(cursor.clone()),
             Binding::Pending(_) => {
                 let name = name.text.clone();
-                self.report(Problem::PointerUnset { name }, place.span)
+                self.report(PointerProblem::PointerUnset { name }, place.span)
             }
             Binding::Array { .. } => {
                 let array = name.text.clone();
-                self.report(Problem::ArrayAsValue { array }, place.span)
+                self.report(SubscriptProblem::ArrayAsValue { array }, place.span)
             }
             _ => None,
         }
@@ -312,7 +312,7 @@ impl Lowering<'_> {
             && after.complete() == cursor.rows.len()
             && cursor.rows.iter().zip(&after.subscripts).all(is_fixed_row);
         if !stays {
-            let problem = Problem::PointerElsewhere {
+            let problem = PointerProblem::PointerElsewhere {
                 from: self.target_name(&cursor.target),
                 to: self.target_name(&after.target),
             };
@@ -360,7 +360,7 @@ impl Lowering<'_> {
         let is_known = is_difference || matches!(op, Operator::Compare(_));
         if !is_known || self.rank(left) == 0 || self.rank(right) == 0 {
             let operator = op.symbol();
-            return self.report(Problem::PointerOperands { operator }, span);
+            return self.report(PointerProblem::PointerOperands { operator }, span);
         }
         let first = self.reference(left, body);
         let before = body.len();
@@ -375,7 +375,7 @@ impl Lowering<'_> {
                 .zip(&second_rows)
                 .all(|((left, _), (right, _))| left.expr == right.expr);
         if !first.target.is(&second.target) || !same_rows {
-            let problem = Problem::PointerElsewhere {
+            let problem = PointerProblem::PointerElsewhere {
                 from: self.target_name(&first.target),
                 to: self.target_name(&second.target),
             };

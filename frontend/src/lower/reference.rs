@@ -7,7 +7,7 @@
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, UnaryOp};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{ExpressionProblem, PointerProblem, SubscriptProblem, Unsupported};
 use crate::structure::Structure;
 use crate::types;
 use std::rc::Rc;
@@ -178,7 +178,7 @@ impl Lowering<'_> {
             ExprKind::Invalid => None,
             _ => {
                 self.expression(expr, body)?;
-                self.report(Problem::NumberAsPointer, expr.span)
+                self.report(PointerProblem::NumberAsPointer, expr.span)
             }
         }
     }
@@ -194,12 +194,12 @@ impl Lowering<'_> {
             _ if self.rank(base) > 0 => {}
             ExprKind::Name(name) if !matches!(self.binding(name), Binding::Unbound) => {
                 let name = Some(name.text.clone());
-                return self.report(Problem::NotAnArray { name }, span);
+                return self.report(SubscriptProblem::NotAnArray { name }, span);
             }
             ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Invalid => {}
             _ => {
                 self.expression(base, body)?;
-                return self.report(Problem::NotAnArray { name: None }, span);
+                return self.report(SubscriptProblem::NotAnArray { name: None }, span);
             }
         }
         self.reference(base, body)
@@ -214,10 +214,10 @@ impl Lowering<'_> {
             Binding::Cursor(it) => Some(it.reference(name.span)),
             Binding::Pending(_) => {
                 let name_text = name.text.clone();
-                self.report(Problem::PointerUnset { name: name_text }, name.span)
+                self.report(PointerProblem::PointerUnset { name: name_text }, name.span)
             }
             Binding::Unbound => None,
-            _ => self.report(Problem::NumberAsPointer, name.span),
+            _ => self.report(PointerProblem::NumberAsPointer, name.span),
         }
     }
 
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         if base.complete() >= dimensions {
             let array = self.target_name(&base.target);
             let found = base.complete() + 1;
-            let problem = Problem::SubscriptCount {
+            let problem = SubscriptProblem::SubscriptCount {
                 array,
                 dimensions,
                 found,
@@ -244,7 +244,7 @@ impl Lowering<'_> {
         if value.ty.is_float() {
             let array = self.target_name(&base.target);
             let ty = value.ty;
-            return self.report(Problem::SubscriptNotInteger { array, ty }, at);
+            return self.report(SubscriptProblem::SubscriptNotInteger { array, ty }, at);
         }
         let value = match base.subscripts.pop() {
             Some((offset, _)) if base.has_offset => self.shifted(BinaryOp::Add, offset, value, at),
@@ -284,7 +284,7 @@ impl Lowering<'_> {
     ) -> Option<Reference> {
         if !matches!(op, BinaryOp::Add | BinaryOp::Sub) || self.rank(left) * self.rank(right) > 0 {
             let operator = op.symbol();
-            return self.report(Problem::PointerOperands { operator }, span);
+            return self.report(PointerProblem::PointerOperands { operator }, span);
         }
         if self.rank(left) > 0 {
             let base = self.reference(left, body);
@@ -315,11 +315,11 @@ impl Lowering<'_> {
         if value.ty.is_float() {
             let array = self.target_name(&base.target);
             let ty = value.ty;
-            return self.report(Problem::SubscriptNotInteger { array, ty }, at);
+            return self.report(SubscriptProblem::SubscriptNotInteger { array, ty }, at);
         }
         if base.complete() >= self.dimensions(&base.target) {
             let name = Some(self.target_name(&base.target));
-            return self.report(Problem::NotAnArray { name }, at);
+            return self.report(SubscriptProblem::NotAnArray { name }, at);
         }
         let offset = match base.subscripts.pop() {
             Some((offset, _)) if base.has_offset => offset,
@@ -355,7 +355,7 @@ impl Lowering<'_> {
             }
             Target::Record(record) => {
                 let name = record.structure.name.clone();
-                self.report(Problem::StructureAsValue { name }, expr.span)
+                self.report(ExpressionProblem::StructureAsValue { name }, expr.span)
             }
         }
     }
@@ -372,9 +372,9 @@ impl Lowering<'_> {
         if reference.has_offset || found != dimensions {
             let array = self.target_name(&reference.target);
             let problem = if found == 0 {
-                Problem::ArrayAsValue { array }
+                SubscriptProblem::ArrayAsValue { array }
             } else {
-                Problem::SubscriptCount {
+                SubscriptProblem::SubscriptCount {
                     array,
                     dimensions,
                     found,
@@ -413,7 +413,7 @@ impl Lowering<'_> {
         let array = &self.kernel.arrays[access.array];
         if is_const {
             let name = array.name.clone();
-            return self.report(Problem::AssignToConst { name }, expr.span);
+            return self.report(ExpressionProblem::AssignToConst { name }, expr.span);
         }
         let ty = array.element;
         Some((Place::Element(access), ty))

@@ -6,7 +6,7 @@ use super::{Binding, Lowering, value};
 use crate::ast::{
     BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Name, Parameter, UnaryOp,
 };
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{DeclarationProblem, Problem, Unsupported};
 use crate::types::{self, Position};
 use strew_affine::{
     AffineExpr, Array, BinaryOp, Expr as Computation, Kernel, Node, Parameter as KernelParameter,
@@ -37,7 +37,7 @@ impl Lowering<'_> {
         let Some(declarator) = &parameter.declarator else {
             if named.ty.is_some() || count > 1 {
                 self.diagnostics
-                    .report(Problem::UnnamedParameter, parameter.span);
+                    .report(DeclarationProblem::UnnamedParameter, parameter.span);
             }
             return;
         };
@@ -49,7 +49,9 @@ impl Lowering<'_> {
             }
             (None, Some(ty)) if is_array => self.array_parameter(declarator, ty, named.is_const),
             (None, Some(ty)) => self.scalar_parameter(declarator, ty),
-            (None, None) => self.diagnostics.report(Problem::VoidValue, parameter.span),
+            (None, None) => self
+                .diagnostics
+                .report(DeclarationProblem::VoidValue, parameter.span),
         }
     }
 
@@ -134,15 +136,15 @@ impl Lowering<'_> {
         &self,
         array: &str,
         length: Option<&Expr>,
-    ) -> Result<Option<AffineExpr>, Problem> {
+    ) -> Result<Option<AffineExpr>, DeclarationProblem> {
         let array = array.to_owned();
-        let length = length.ok_or(Problem::MissingLength {
+        let length = length.ok_or(DeclarationProblem::MissingLength {
             array: array.clone(),
         })?;
         let mut is_resolved = true;
         length.for_each_name(&mut |name| is_resolved &= name.declaration.is_some());
         match self.extent(length) {
-            None if is_resolved => Err(Problem::LengthNotAffine { array }),
+            None if is_resolved => Err(DeclarationProblem::LengthNotAffine { array }),
             extent => Ok(extent),
         }
     }

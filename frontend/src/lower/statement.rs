@@ -4,7 +4,9 @@ use super::value::Typed;
 use super::{Binding, Lowering};
 use crate::ast::{Declaration, Declarator, Expr, Statement, StatementKind};
 use crate::initializer;
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{
+    ControlFlowProblem, DeclarationProblem, InitializerProblem, Problem, Unsupported,
+};
 use crate::recognize;
 use crate::types::{self, Named, Position};
 use strew_affine::{CompareOp, Expr as Computation, Node, Span, Type, UnaryOp, Value};
@@ -55,7 +57,7 @@ impl Lowering<'_> {
         }
         for pragma in &statement.pragmas {
             self.diagnostics
-                .report(Problem::PragmaWithoutLoop, pragma.span);
+                .report(ControlFlowProblem::PragmaWithoutLoop, pragma.span);
         }
     }
 
@@ -94,7 +96,7 @@ impl Lowering<'_> {
                 is_const,
                 ..
             } => self.local(declarator, *ty, *is_const, body),
-            _ => self.diagnostics.report(Problem::VoidValue, span),
+            _ => self.diagnostics.report(DeclarationProblem::VoidValue, span),
         }
     }
 
@@ -133,7 +135,7 @@ impl Lowering<'_> {
         let initial = match initializer::scalar(initial) {
             Some(initial) => initial,
             None => {
-                let problem = Problem::MisplacedBraces;
+                let problem = InitializerProblem::MisplacedBraces;
                 self.diagnostics.report(problem, initial.span);
                 return None;
             }

@@ -4,7 +4,7 @@ use super::reference::{Record, Reference, Target};
 use super::value::Typed;
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr, ExprKind, Name, UnaryOp};
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{ExpressionProblem, InitializerProblem, Problem, Unsupported};
 use crate::structure::Structure;
 use std::rc::Rc;
 use strew_affine::{
@@ -166,14 +166,14 @@ impl Lowering<'_> {
             if let [crate::ast::Designator::Member(member)] = element.designators.as_slice() {
                 next = self.member_index(structure, member)?;
             } else if !element.designators.is_empty() {
-                return self.report(Problem::TooManyBraces, element.value.span);
+                return self.report(InitializerProblem::TooManyBraces, element.value.span);
             }
             let Some(member) = structure.members.get(next) else {
-                return self.report(Problem::TooManyInitializers, element.value.span);
+                return self.report(InitializerProblem::TooManyInitializers, element.value.span);
             };
             let value = crate::initializer::scalar(&element.value);
             let Some(value) = value else {
-                return self.report(Problem::TooManyBraces, element.value.span);
+                return self.report(InitializerProblem::TooManyBraces, element.value.span);
             };
             let before = body.len();
             let value = self.expression(value, body)?.convert(member.ty);
@@ -192,7 +192,7 @@ impl Lowering<'_> {
         match structure.member(&member.text) {
             Some((index, _)) => Some(index),
             None => {
-                let problem = Problem::UnknownMember {
+                let problem = ExpressionProblem::UnknownMember {
                     name: member.text.clone(),
                     of: Some(structure.name.clone()),
                 };
@@ -241,7 +241,7 @@ impl Lowering<'_> {
         let is_same = self.structure_of(expr).is_some_and(|it| it == *expected);
         if !is_same || self.rank(expr) > 0 {
             let name = expected.name.clone();
-            return self.report(Problem::NotTheStructure { name }, expr.span);
+            return self.report(ExpressionProblem::NotTheStructure { name }, expr.span);
         }
         if let ExprKind::Name(name) = &expr.kind
             && let Binding::Structure(members) = self.binding(name).clone()
@@ -296,7 +296,7 @@ impl Lowering<'_> {
         let reference = self.reference(expr, body)?;
         if reference.is_const {
             let name = self.target_name(&reference.target);
-            return self.report(Problem::AssignToConst { name }, expr.span);
+            return self.report(ExpressionProblem::AssignToConst { name }, expr.span);
         }
         let Target::Record(record) = reference.target.clone() else {
             return None;
@@ -365,7 +365,7 @@ impl Lowering<'_> {
                 None
             } else {
                 let name = member.text.clone();
-                self.report(Problem::UnknownMember { name, of: None }, span)
+                self.report(ExpressionProblem::UnknownMember { name, of: None }, span)
             };
         }
         let mut reference = if is_arrow {

@@ -10,7 +10,7 @@ use super::value::{self, Typed};
 use crate::ast::{Case, Expr, Statement, StatementKind};
 use crate::diagnostic::Label;
 use crate::flow::Flow;
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{ControlFlowProblem, Problem, Unsupported};
 use std::collections::HashMap;
 use strew_affine::{CompareOp, Expr as Computation, Node, Span, Type, Value};
 
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         if choice.ty.is_float() {
             let ty = choice.ty;
             self.diagnostics
-                .report(Problem::SwitchNotInteger { ty }, value.span);
+                .report(ControlFlowProblem::SwitchNotInteger { ty }, value.span);
             return None;
         }
         Some(self.kept(value::plus(choice), value.span, body))
@@ -94,7 +94,7 @@ impl Lowering<'_> {
                 StatementKind::Declaration(declaration) => self.declaration(declaration, body),
                 _ => self
                     .diagnostics
-                    .report(Problem::Unreachable, statement.span),
+                    .report(ControlFlowProblem::Unreachable, statement.span),
             }
         }
         let mut seen = HashMap::new();
@@ -141,7 +141,7 @@ impl Lowering<'_> {
                     let value = self.plain_expression(expr);
                     let integer = value.as_ref().and_then(Typed::as_constant);
                     let Some(integer) = integer else {
-                        let problem = Problem::CaseNotConstant;
+                        let problem = ControlFlowProblem::CaseNotConstant;
                         self.diagnostics.report(problem, expr.span);
                         continue;
                     };
@@ -153,8 +153,11 @@ impl Lowering<'_> {
                     span: first,
                     message: "first here".to_owned(),
                 };
-                self.diagnostics
-                    .report_with(Problem::DuplicateCase, case.span, vec![label]);
+                self.diagnostics.report_with(
+                    ControlFlowProblem::DuplicateCase,
+                    case.span,
+                    vec![label],
+                );
                 continue;
             }
             is_default |= label.is_none();

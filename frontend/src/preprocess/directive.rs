@@ -2,7 +2,7 @@
 
 use super::macros::{self, Lexeme};
 use super::{BYTE_ORDER_MARK, Preprocessor, condition, header};
-use crate::problem::{DirectiveFault, Problem};
+use crate::problem::{DirectiveFault, PreprocessingProblem};
 use crate::token::{self, Token};
 use std::ops::Range;
 use strew_affine::Span;
@@ -64,7 +64,7 @@ impl<'a> Preprocessor<'a, '_, '_> {
             }
             "error" => {
                 let text = rest.trim().to_owned();
-                self.report(Problem::ErrorDirective { text }, span);
+                self.report(PreprocessingProblem::ErrorDirective { text }, span);
                 Ok(())
             }
             "pragma" => {
@@ -180,7 +180,7 @@ impl<'a> Preprocessor<'a, '_, '_> {
         let name = name.or(quoted).unwrap_or(text);
         if !header::is_standard(name) {
             let name = name.to_owned();
-            self.report(Problem::UnreadHeader { name }, span);
+            self.report(PreprocessingProblem::UnreadHeader { name }, span);
         }
     }
 

@@ -5,7 +5,7 @@
 //! *painted*: nothing later replaces it either. Arguments are replaced by themselves before they are put in.
 
 use super::header;
-use crate::problem::{DirectiveFault, Problem};
+use crate::problem::{DirectiveFault, PreprocessingProblem, Problem};
 use crate::token::{self, Token};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -241,7 +241,10 @@ impl<'a> Expander<'a> {
     ) -> Result<(), Stopped> {
         if self.stack.len() >= EXPANSION_DEPTH {
             let limit = EXPANSION_DEPTH;
-            return Err((Problem::ExpansionTooDeep { limit }, span));
+            return Err((
+                PreprocessingProblem::ExpansionTooDeep { limit }.into(),
+                span,
+            ));
         }
         self.stack.push(Scanned {
             name,
@@ -255,7 +258,10 @@ impl<'a> Expander<'a> {
         self.expanded = self.expanded.saturating_add(tokens);
         if self.is_exhausted() {
             let limit = EXPANSION_LIMIT;
-            return Err((Problem::ExpansionTooLong { limit }, span));
+            return Err((
+                PreprocessingProblem::ExpansionTooLong { limit }.into(),
+                span,
+            ));
         }
         Ok(())
     }
@@ -321,12 +327,12 @@ impl<'a> Expander<'a> {
         let found = arguments.len();
         let is_empty = parameters.is_empty() && arguments.iter().all(Vec::is_empty) && found == 1;
         if found != parameters.len() && !is_empty {
-            let problem = Problem::MacroArguments {
+            let problem = PreprocessingProblem::MacroArguments {
                 name: name.to_owned(),
                 expected: parameters.len(),
                 found,
             };
-            return Err((problem, span));
+            return Err((problem.into(), span));
         }
         let replaced = self.substitute(&definition.replacement, parameters, arguments, span)?;
         self.push(Some(name), replaced, span)
@@ -346,7 +352,10 @@ impl<'a> Expander<'a> {
             self.count(usize::from(scanned.is_some()), name.span)?;
             let Some(lexeme) = scanned.or_else(|| source.next()) else {
                 let name_text = name.text.to_owned();
-                return Err((Problem::MacroCallOpen { name: name_text }, name.span));
+                return Err((
+                    PreprocessingProblem::MacroCallOpen { name: name_text }.into(),
+                    name.span,
+                ));
             };
             match lexeme.token {
                 Token::LeftParenthesis => depth += 1,

@@ -7,7 +7,7 @@ mod macros;
 
 use crate::diagnostic::Diagnostics;
 use crate::literal;
-use crate::problem::{DirectiveFault, NumberFault, Problem, Unsupported};
+use crate::problem::{DirectiveFault, NumberFault, PreprocessingProblem, Problem, Unsupported};
 use crate::splice::Spliced;
 use crate::token::{self, Token};
 use directive::Conditional;
@@ -128,7 +128,9 @@ impl<'a> Preprocessor<'a, '_, '_> {
         let token = match token {
             Token::Number(text) => self.literal(text, literal::number(text), span),
             Token::Character(text) => self.literal(text, literal::character(text), span),
-            Token::UnterminatedComment => self.invalid(Problem::UnterminatedComment, span),
+            Token::UnterminatedComment => {
+                self.invalid(PreprocessingProblem::UnterminatedComment, span)
+            }
             Token::Text(_) => self.invalid(Problem::Unsupported(Unsupported::Text), span),
             Token::Reserved(word) | Token::Identifier(word @ "NULL") => {
                 let word = Unsupported::Word(word.to_owned());
@@ -136,7 +138,7 @@ impl<'a> Preprocessor<'a, '_, '_> {
             }
             Token::Invalid | Token::Directive(_) => {
                 let character = text.chars().next().unwrap_or_default();
-                self.invalid(Problem::UnexpectedCharacter(character), span)
+                self.invalid(PreprocessingProblem::UnexpectedCharacter(character), span)
             }
             other => other,
         };
@@ -148,23 +150,23 @@ impl<'a> Preprocessor<'a, '_, '_> {
             Ok(value) => Token::Literal(value),
             Err(why) => {
                 let text = text.to_owned();
-                self.invalid(Problem::BadNumber { text, why }, span)
+                self.invalid(PreprocessingProblem::BadNumber { text, why }, span)
             }
         }
     }
 
-    fn invalid(&mut self, problem: Problem, span: Span) -> Token<'a> {
+    fn invalid(&mut self, problem: impl Into<Problem>, span: Span) -> Token<'a> {
         self.report(problem, span);
         Token::Invalid
     }
 
-    fn report(&mut self, problem: Problem, span: Span) {
+    fn report(&mut self, problem: impl Into<Problem>, span: Span) {
         self.diagnostics.report(problem, span);
     }
 
     fn fault(&mut self, name: &str, why: DirectiveFault, span: Span) {
         let name = name.to_owned();
-        self.report(Problem::Directive { name, why }, span);
+        self.report(PreprocessingProblem::Directive { name, why }, span);
     }
 
     /// The tokens of a line with their macros replaced; `None` after an error.
@@ -232,7 +234,10 @@ mod tests {
         }
         let (_, problems) = run(&(source + "X19"));
         let limit = EXPANSION_LIMIT;
-        assert_eq!(problems, [Problem::ExpansionTooLong { limit }]);
+        assert_eq!(
+            problems,
+            [PreprocessingProblem::ExpansionTooLong { limit }.into()]
+        );
     }
 
     #[test]
@@ -242,7 +247,10 @@ mod tests {
             .collect();
         let (_, problems) = run(&(chain + "X0"));
         let limit = EXPANSION_DEPTH;
-        assert_eq!(problems, [Problem::ExpansionTooDeep { limit }]);
+        assert_eq!(
+            problems,
+            [PreprocessingProblem::ExpansionTooDeep { limit }.into()]
+        );
     }
 
     #[test]
@@ -258,7 +266,10 @@ mod tests {
         let (tokens, problems) = run("\u{feff}#define A 1\nA");
         assert_eq!((tokens, problems), (vec![int(1)], vec![]));
         let (_, problems) = run("1 \u{feff}");
-        assert_eq!(problems, [Problem::UnexpectedCharacter(BYTE_ORDER_MARK)]);
+        assert_eq!(
+            problems,
+            [PreprocessingProblem::UnexpectedCharacter(BYTE_ORDER_MARK).into()]
+        );
     }
 
     #[test]
@@ -276,7 +287,7 @@ mod tests {
 
     #[test]
     fn other_directives_are_named() {
-        let fault = |name: &str, why| Problem::Directive {
+        let fault = |name: &str, why| PreprocessingProblem::Directive {
             name: name.to_owned(),
             why,
         };
@@ -316,7 +327,7 @@ mod tests {
             ),
         ];
         for (source, problem) in cases {
-            assert_eq!(run(source).1, [problem], "{source}");
+            assert_eq!(run(source).1, [problem.into()], "{source}");
         }
     }
 
@@ -417,22 +428,25 @@ mod tests {
 
     #[test]
     fn calls_of_macros_are_checked() {
-        let arguments = Problem::MacroArguments {
+        let arguments = PreprocessingProblem::MacroArguments {
             name: "F".to_owned(),
             expected: 2,
             found: 1,
         };
-        assert_eq!(run("#define F(x, y) x\nF(1)").1, [arguments]);
-        let open = Problem::MacroCallOpen {
+        assert_eq!(run("#define F(x, y) x\nF(1)").1, [arguments.into()]);
+        let open = PreprocessingProblem::MacroCallOpen {
             name: "F".to_owned(),
         };
-        assert_eq!(run("#define F(x) x\nF(1").1, [open]);
+        assert_eq!(run("#define F(x) x\nF(1").1, [open.into()]);
         let text = "no way".to_owned();
-        assert_eq!(run("#error no way").1, [Problem::ErrorDirective { text }]);
+        assert_eq!(
+            run("#error no way").1,
+            [PreprocessingProblem::ErrorDirective { text }.into()]
+        );
         let name = "own.h".to_owned();
         assert_eq!(
             run("#include \"own.h\"").1,
-            [Problem::UnreadHeader { name }]
+            [PreprocessingProblem::UnreadHeader { name }.into()]
         );
     }
 

@@ -8,7 +8,7 @@ use crate::Pragma;
 use crate::lower::affine_value::Affine;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Known, Typed};
-use crate::problem::{Problem, Uncounted};
+use crate::problem::{ControlFlowProblem, Uncounted};
 use strew_affine::{
     AffineFor, BinaryOp, Bound, Expr, Iter, IterId, LocalId, Node, Place, ScfFor, Span, Type, Value,
 };
@@ -106,7 +106,7 @@ impl<'k> Raising<'k> {
         };
         let why = if source.is_left { Uncounted::Left } else { why };
         for pragma in &source.pragmas {
-            let problem = Problem::PragmaOnUncountedLoop { why };
+            let problem = ControlFlowProblem::PragmaOnUncountedLoop { why };
             self.diagnostics.report(problem, pragma.span);
         }
     }

@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::constant;
 use crate::initializer;
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{DeclarationProblem, Problem, Unsupported};
 use crate::structure::Structure;
 use crate::types::{self, Named, Position};
 use std::rc::Rc;
@@ -70,9 +70,9 @@ impl Resolver<'_> {
                 if list.len() >= MOST_MEMBERS {
                     let limit = MOST_MEMBERS;
                     self.diagnostics
-                        .report(Problem::TooManyMembers { limit }, specifier.span);
+                        .report(DeclarationProblem::TooManyMembers { limit }, specifier.span);
                 } else if list.iter().any(|(it, _)| *it == name.text) {
-                    let problem = Problem::Duplicate {
+                    let problem = DeclarationProblem::Duplicate {
                         name: name.text.clone(),
                     };
                     self.diagnostics.report(problem, name.span);
@@ -95,7 +95,8 @@ impl Resolver<'_> {
             Some(Tag::Structure(it)) => Some(it),
             _ => {
                 let name = format!("struct {}", tag.text);
-                self.diagnostics.report(Problem::UnknownTag { name }, span);
+                self.diagnostics
+                    .report(DeclarationProblem::UnknownTag { name }, span);
                 None
             }
         }
@@ -125,7 +126,7 @@ impl Resolver<'_> {
                 _ => {
                     let name = format!("enum {}", tag.text);
                     self.diagnostics
-                        .report(Problem::UnknownTag { name }, tag.span);
+                        .report(DeclarationProblem::UnknownTag { name }, tag.span);
                     Some(Type::I32)
                 }
             };
@@ -141,8 +142,10 @@ impl Resolver<'_> {
             has_negative |= next < 0;
             if value.as_integer() != Some(next) {
                 let name = enumerator.name.text.clone();
-                self.diagnostics
-                    .report(Problem::EnumeratorRange { name }, enumerator.name.span);
+                self.diagnostics.report(
+                    DeclarationProblem::EnumeratorRange { name },
+                    enumerator.name.span,
+                );
             }
             self.declare_entry(&enumerator.name, Entry::Constant(value));
             next += 1;
@@ -158,7 +161,8 @@ impl Resolver<'_> {
     fn constant_integer(&mut self, expr: &Expr) -> Option<i128> {
         let value = constant::evaluate(expr).and_then(Value::as_integer);
         if value.is_none() {
-            self.diagnostics.report(Problem::NotConstant, expr.span);
+            self.diagnostics
+                .report(DeclarationProblem::NotConstant, expr.span);
         }
         value
     }
@@ -177,7 +181,7 @@ impl Resolver<'_> {
 
     fn report_duplicate(&mut self, name: &Name, previous: Option<Span>) {
         if let Some(previous) = previous {
-            let problem = Problem::Duplicate {
+            let problem = DeclarationProblem::Duplicate {
                 name: name.text.clone(),
             };
             let labels = vec![first_declared(previous)];
@@ -268,7 +272,7 @@ impl Resolver<'_> {
                 let value = initial.and_then(constant::evaluate);
                 if value.is_none() {
                     self.diagnostics
-                        .report(Problem::NotConstant, declarator.span);
+                        .report(DeclarationProblem::NotConstant, declarator.span);
                 }
                 value
             }
@@ -292,7 +296,7 @@ impl Resolver<'_> {
                     let array = name.text.clone();
                     return self
                         .diagnostics
-                        .report(Problem::MissingLength { array }, length.span);
+                        .report(DeclarationProblem::MissingLength { array }, length.span);
                 }
             });
         }
@@ -310,14 +314,16 @@ impl Resolver<'_> {
                     let value = evaluate::convert(element, value);
                     values.push((subscripts, value, expr.span));
                 }
-                None => self.diagnostics.report(Problem::NotConstant, expr.span),
+                None => self
+                    .diagnostics
+                    .report(DeclarationProblem::NotConstant, expr.span),
             }
         }
         let Some(lengths) = lengths.into_iter().collect::<Option<Vec<i64>>>() else {
             let array = name.text.clone();
             return self
                 .diagnostics
-                .report(Problem::MissingLength { array }, declarator.span);
+                .report(DeclarationProblem::MissingLength { array }, declarator.span);
         };
         let counts: Vec<_> = lengths.iter().map(|it| u64::try_from(*it).ok()).collect();
         let array = Rc::new(GlobalArray {

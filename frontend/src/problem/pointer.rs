@@ -1,0 +1,91 @@
+//! Pointers into arrays.
+
+use super::wording::clipped;
+use std::fmt;
+
+/// What is wrong with the use of a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointerProblem {
+    /// A pointer that is used before it points anywhere, or that points into rows from the beginning.
+    PointerUnset {
+        /// The pointer.
+        name: String,
+    },
+    /// A pointer to elements of another type or shape than those of the array.
+    PointerMismatch {
+        /// The pointer.
+        name: String,
+        /// The array.
+        array: String,
+    },
+    /// A pointer is set to, or compared with, one into another array.
+    PointerElsewhere {
+        /// The array on the left.
+        from: String,
+        /// The array on the right.
+        to: String,
+    },
+    /// A number where a pointer is needed.
+    NumberAsPointer,
+    /// An operator that pointers do not have.
+    PointerOperands {
+        /// As written.
+        operator: &'static str,
+    },
+}
+
+impl PointerProblem {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::PointerUnset { .. } => "E080",
+            Self::PointerMismatch { .. } => "E081",
+            Self::PointerElsewhere { .. } => "E082",
+            Self::NumberAsPointer => "E084",
+            Self::PointerOperands { .. } => "E083",
+        }
+    }
+
+    pub(super) fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::PointerUnset { .. } => {
+                "give it its first value where it is declared: `double *p = a;`".to_owned()
+            }
+            Self::PointerElsewhere { .. } => {
+                "a pointer stays inside of one array; declare another one for the other array"
+                    .to_owned()
+            }
+            _ => return None,
+        };
+        Some(help)
+    }
+}
+
+impl fmt::Display for PointerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PointerUnset { name } => {
+                write!(
+                    f,
+                    "the pointer `{}` does not point into an array here",
+                    clipped(name)
+                )
+            }
+            Self::PointerMismatch { name, array } => {
+                write!(
+                    f,
+                    "`{name}` does not point to elements like those of `{array}`"
+                )
+            }
+            Self::PointerElsewhere { from, to } if from == to => {
+                write!(f, "these pointers are in different rows of `{from}`")
+            }
+            Self::PointerElsewhere { from, to } => {
+                write!(f, "a pointer into `{from}` meets one into `{to}`")
+            }
+            Self::NumberAsPointer => f.write_str("a number stands where a pointer is needed"),
+            Self::PointerOperands { operator } => {
+                write!(f, "`{operator}` does not work on these pointers")
+            }
+        }
+    }
+}
