@@ -3,7 +3,7 @@
 //! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
 //! with others the result is some value of the expected type, never a panic.
 
-use crate::{BinaryOp, CompareOp, Function, Type, UnaryOp, Value};
+use crate::{BinaryOp, CompareOp, Function, Math, NotComputed, Type, UnaryOp, Value};
 
 /// An integer division or remainder by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,22 +77,25 @@ pub fn convert(ty: Type, value: Value) -> Value {
     }
 }
 
-/// `function` on operands of one float type, as many as it takes.
-pub fn call(function: Function, operands: &[Value]) -> Value {
+/// `function` on operands of one float type, as many as it takes; its value is the one that `math` has for it.
+///
+/// # Errors
+/// `math` does not compute the function, or not on operands like these.
+pub fn call(math: &dyn Math, function: Function, operands: &[Value]) -> Result<Value, NotComputed> {
     let ty = operands.first().map_or(Type::F64, |it| it.ty());
     let bits = operands.iter().map(|it| it.bits());
     let value = match ty {
         Type::F32 => {
             let operands: Vec<_> = bits.map(|it| f32::from_bits(it as u32)).collect();
-            function.single().call(&operands).map(Value::f32)
+            math.single(function, &operands).map(Value::f32)
         }
         Type::F64 => {
             let operands: Vec<_> = bits.map(f64::from_bits).collect();
-            function.double().call(&operands).map(Value::f64)
+            math.double(function, &operands).map(Value::f64)
         }
         _ => None,
     };
-    value.unwrap_or_else(|| Value::zero(ty))
+    value.ok_or(NotComputed(function))
 }
 
 enum Number {
@@ -168,6 +171,7 @@ fn float64(op: BinaryOp, left: f64, right: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StdMath;
 
     fn i32(value: i32) -> Value {
         Value::integer(Type::I32, i128::from(value))
@@ -245,11 +249,14 @@ mod tests {
 
     #[test]
     fn functions_compute_in_the_type_of_their_operands() {
+        let power = |operands: &[Value]| call(&StdMath, Function::Pow, operands);
         let two = [Value::f64(2.0), Value::f64(0.5)];
-        assert_eq!(call(Function::Pow, &two), Value::f64(2_f64.sqrt()));
+        assert_eq!(power(&two), Ok(Value::f64(2_f64.sqrt())));
         let two = [Value::f32(2.0), Value::f32(0.5)];
-        assert_eq!(call(Function::Pow, &two), Value::f32(2_f32.sqrt()));
-        assert_eq!(call(Function::Pow, &two[..1]), Value::f32(0.0));
+        assert_eq!(power(&two), Ok(Value::f32(2_f32.sqrt())));
+        for others in [&two[..1], &[Value::i64(2), Value::i64(1)], &[]] {
+            assert_eq!(power(others), Err(NotComputed(Function::Pow)));
+        }
     }
 
     #[test]

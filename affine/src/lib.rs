@@ -16,9 +16,11 @@ pub mod classify;
 mod combiner;
 pub mod evaluate;
 mod expr;
+mod function;
 mod inferred;
 pub mod interpret;
 mod kernel;
+mod math;
 mod node;
 mod same;
 mod span;
@@ -36,11 +38,12 @@ pub use combiner::{
     FMaxFirst, FMin, FMinFirst, Max, MaxLast, Min, MinLast, Mul, Or, Xor,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
+pub use function::Function;
 pub use kernel::{
     Array, ArrayId, Field, Iter, IterId, Kernel, Local, LocalId, Parameter, Record, RecordId,
     Scalar, ScalarId,
 };
+pub use math::{Math, NotComputed, StdMath};
 pub use node::{AffineFor, Bound, Condition, Forall, Node, Place, Private, Relation, ScfFor};
 pub use span::Span;
-pub use strew_math::Function;
 pub use types::{Type, Value};

@@ -6,8 +6,8 @@ use strew_affine::verify::{Verified, verify};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, BinaryOp, Bound, Combiner, CompareOp, Condition,
     Expr, Field, Forall, Function, Iter, IterId, Kernel, Local, LocalId, Node, Overflow, Parameter,
-    Place, Private, Record, Relation, Scalar, ScalarId, ScfFor, Span, Subscript, Type, UnaryOp,
-    Value, text,
+    Place, Private, Record, Relation, Scalar, ScalarId, ScfFor, Span, StdMath, Subscript, Type,
+    UnaryOp, Value, text,
 };
 
 const SIZE: i64 = 7;
@@ -613,7 +613,7 @@ proptest! {
         };
         let run = |kernel: &Verified, order| {
             let mut cells = arguments(kernel);
-            let result = interpret(kernel, &mut cells, 20_000, order);
+            let result = interpret(kernel, &mut cells, 20_000, order, &StdMath);
             (result.map_err(|it| it.to_string()), cells)
         };
         let forward = run(&kernel, ForallOrder::Forward);
@@ -641,7 +641,7 @@ fn many_kernels_are_drawn_and_many_of_them_run_to_their_end() {
         };
         built += 1;
         let mut cells = arguments(&kernel);
-        match interpret(&kernel, &mut cells, 20_000, ForallOrder::Forward) {
+        match interpret(&kernel, &mut cells, 20_000, ForallOrder::Forward, &StdMath) {
             Ok(_) => finished += 1,
             Err(_) => faulted += 1,
         }

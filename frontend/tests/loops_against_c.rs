@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 use strew_affine::interpret::{Argument, FaultKind, ForallOrder, Stop, interpret};
 use strew_affine::verify::verify;
-use strew_affine::{Kernel, Type, Value};
+use strew_affine::{Kernel, StdMath, Type, Value};
 use strew_frontend::{compile, compile_exact};
 
 const FUNCTIONS: u64 = 400;
@@ -178,7 +178,13 @@ fn run(kernel: &Kernel, values: &[Value]) -> Option<Result<Vec<Value>, String>> 
     };
     let mut arguments: Vec<_> = values.iter().map(|it| Argument::Scalar(*it)).collect();
     arguments.push(Argument::Array(vec![Value::i64(0); CELLS]));
-    match interpret(&verified, &mut arguments, FUEL, ForallOrder::Forward) {
+    match interpret(
+        &verified,
+        &mut arguments,
+        FUEL,
+        ForallOrder::Forward,
+        &StdMath,
+    ) {
         Ok(_) => match arguments.pop() {
             Some(Argument::Array(cells)) => Some(Ok(cells)),
             _ => None,

@@ -3,7 +3,8 @@
 //!
 //! The crate knows no kernel: generated code comes as function pointers and `repr(C)` tables ([`abi`]). Reading order:
 //! [`abi`] says what is handed over, [`run`] starts a kernel, [`run_forall`] is what the kernel calls for a parallel loop,
-//! [`Strategy`] says what a way of running one must keep, and `strategy/auto.rs` how one is chosen.
+//! [`Strategy`] says what a way of running one must keep, and `strategy/auto.rs` how one is chosen. [`math`] is the library of C
+//! functions that a kernel may call.
 
 pub mod abi;
 mod arena;
@@ -11,6 +12,7 @@ mod chunks;
 mod failure;
 mod forall;
 mod local;
+pub mod math;
 mod memory;
 mod record;
 mod session;

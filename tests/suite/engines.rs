@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use strew::ir::interpret::{self, Argument, ForallOrder, Stop};
 use strew::ir::verify::verify;
 use strew::ir::{Kernel, Value};
-use strew::{ArgumentKind, Error, FaultKind, Mode, ParsedKernel, Plan, Schedule};
+use strew::{ArgumentKind, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath, Schedule};
 
 const FUEL: u64 = 100_000_000;
 
@@ -22,7 +22,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
             false => Argument::Scalar(data.scalars[name]),
         })
         .collect();
-    let outcome = interpret::interpret(&verified, &mut arguments, FUEL, order);
+    let outcome = interpret::interpret(&verified, &mut arguments, FUEL, order, &PlatformMath);
     let arrays = parameters(kernel).into_iter().zip(arguments);
     let arrays: BTreeMap<_, _> = arrays
         .filter_map(|((name, ..), argument)| match argument {

@@ -5,7 +5,8 @@ use strew_affine::evaluate;
 use strew_affine::visit::AccessKind;
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Place, Private, Relation, ScalarId, ScfFor, Span, Subscript, Value, Variable,
+    LocalId, Node, NotComputed, Place, Private, Relation, ScalarId, ScfFor, Span, StdMath,
+    Subscript, Value, Variable,
 };
 
 /// What is watched while a kernel runs.
@@ -36,8 +37,14 @@ pub(crate) struct Inputs {
     pub(crate) arrays: HashMap<ArrayId, Vec<Value>>,
 }
 
-/// The run came to no end that counts: a fault, an overflow, or too long.
+/// The run came to no end that counts: a fault, an overflow, a function whose value is not known here, or too long.
 pub(crate) struct Stopped;
+
+impl From<NotComputed> for Stopped {
+    fn from(_: NotComputed) -> Self {
+        Self
+    }
+}
 
 /// The accesses to `watched` inside the loop over `target`, in the order of the run. What the run costs is taken from `fuel`.
 pub(crate) fn touches(
@@ -235,7 +242,7 @@ impl<'k> Run<'k> {
                 cells.collect()
             };
             let (held, incoming) = (cells(&private.targets)?, cells(&private.buffers)?);
-            let merged = private.combiner.combine(&held, &incoming);
+            let merged = private.combiner.combine(&held, &incoming, &StdMath)?;
             for (target, value) in private.targets.iter().zip(merged) {
                 self.set(Cell::Element(*target, position), value)?;
             }
@@ -265,7 +272,8 @@ impl<'k> Run<'k> {
         for cell in &found {
             held.push(self.get(*cell)?);
         }
-        for (cell, value) in found.into_iter().zip(combiner.combine(&held, &incoming)) {
+        let after = combiner.combine(&held, &incoming, &StdMath)?;
+        for (cell, value) in found.into_iter().zip(after) {
             self.set(cell, value)?;
         }
         Ok(())
@@ -467,7 +475,7 @@ impl<'k> Run<'k> {
                 for operand in operands {
                     values.push(self.expr(operand)?);
                 }
-                Some(evaluate::call(*function, &values))
+                Some(evaluate::call(&StdMath, *function, &values)?)
             }
         };
         value.ok_or(Stopped)

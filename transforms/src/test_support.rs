@@ -4,7 +4,7 @@ use crate::witness::{self, Witness};
 use crate::{Reason, Schedule, Verdict};
 use strew_affine::interpret::{Argument, FaultKind, ForallOrder, Stop, interpret};
 use strew_affine::verify::{Verified, verify};
-use strew_affine::{AffineExpr, ArrayId, Kernel, Parameter, Type, Value, Variable, text};
+use strew_affine::{AffineExpr, ArrayId, Kernel, Parameter, StdMath, Type, Value, Variable, text};
 
 const FUEL: u64 = 1 << 20;
 
@@ -73,8 +73,9 @@ pub(crate) fn assert_same_meaning(before: &Kernel, after: &Kernel) {
         let arguments = arguments(&before, seed);
         for order in [ForallOrder::Forward, ForallOrder::Backward] {
             let (mut expected, mut found) = (arguments.clone(), arguments.clone());
-            let expected_end = interpret(&before, &mut expected, FUEL, order).map_err(place_of);
-            let found_end = interpret(&after, &mut found, FUEL, order).map_err(place_of);
+            let expected_end =
+                interpret(&before, &mut expected, FUEL, order, &StdMath).map_err(place_of);
+            let found_end = interpret(&after, &mut found, FUEL, order, &StdMath).map_err(place_of);
             // Run backwards, a forall may meet another fault than the first.
             if order == ForallOrder::Forward || expected_end.is_ok() {
                 assert_eq!(found_end, expected_end, "seed {seed}:\n{after}");

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use strew_affine::visit::AccessKind;
 use strew_affine::{
-    ArrayId, Combiner, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable,
+    ArrayId, Combiner, IterId, Kernel, LocalId, Parameter, Span, StdMath, Type, Value, Variable,
 };
 
 /// What every array holds before the kernel runs.
@@ -151,7 +151,7 @@ pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) ->
 pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
     let nan = Value::float(ty, f64::NAN);
     let identity = combiner.identity(&[ty]);
-    let combined = identity.map(|identity| combiner.combine(&identity, &[nan]));
+    let combined = identity.and_then(|it| combiner.combine(&it, &[nan], &StdMath).ok());
     let is_nan = |it: &Value| it.as_float().is_some_and(f64::is_nan);
     combined.is_some_and(|it| it.iter().any(is_nan))
 }

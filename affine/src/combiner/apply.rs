@@ -1,44 +1,60 @@
 use super::Combiner;
-use crate::{Expr, Operand, Value, evaluate};
+use crate::{Expr, Math, NotComputed, Operand, Value, evaluate};
 
 impl Combiner {
     /// What `held` becomes when `incoming` is combined into it, part by part. Nothing when the combiner is not defined on their
-    /// types.
-    pub fn combine(&self, held: &[Value], incoming: &[Value]) -> Vec<Value> {
+    /// types. Math functions have the values that `math` gives them.
+    ///
+    /// # Errors
+    /// The combiner calls a function that `math` does not compute. Built-in ones call none.
+    pub fn combine(
+        &self,
+        held: &[Value],
+        incoming: &[Value],
+        math: &dyn Math,
+    ) -> Result<Vec<Value>, NotComputed> {
         let types: Vec<_> = held.iter().map(|it| it.ty()).collect();
         let bodies = self.bodies(&types).unwrap_or_default();
         bodies
             .iter()
-            .map(|body| value_of(body, held, incoming))
+            .map(|body| value_of(body, held, incoming, math))
             .collect()
     }
 }
 
 /// The value of a combiner's body. Verified bodies are made of operands and constants and divide no integers, so nothing in
-/// them can fail.
-fn value_of(body: &Expr, held: &[Value], incoming: &[Value]) -> Value {
-    let on = |expr: &Expr| value_of(expr, held, incoming);
-    let holds = |expr: &Expr| on(expr).bits() != 0;
+/// them can fail but what `math` does not compute.
+fn value_of(
+    body: &Expr,
+    held: &[Value],
+    incoming: &[Value],
+    math: &dyn Math,
+) -> Result<Value, NotComputed> {
+    let on = |expr: &Expr| value_of(expr, held, incoming, math);
+    let holds = |expr: &Expr| Ok(on(expr)?.bits() != 0);
     let part = |values: &[Value], part: usize| values.get(part).copied().unwrap_or(Value::i64(0));
-    match body {
+    Ok(match body {
         Expr::Operand(Operand::Held(number)) => part(held, *number),
         Expr::Operand(Operand::Incoming(number)) => part(incoming, *number),
         Expr::Constant(value) => *value,
-        Expr::Unary(op, operand) => evaluate::unary(*op, on(operand)),
+        Expr::Unary(op, operand) => evaluate::unary(*op, on(operand)?),
         Expr::Binary(op, left, right, _) => {
-            let left = on(left);
-            evaluate::binary(*op, left, on(right)).unwrap_or(left)
+            let left = on(left)?;
+            evaluate::binary(*op, left, on(right)?).unwrap_or(left)
         }
-        Expr::Compare(op, left, right) => Value::bool(evaluate::compare(*op, on(left), on(right))),
-        Expr::And(left, right) => Value::bool(holds(left) && holds(right)),
-        Expr::Or(left, right) => Value::bool(holds(left) || holds(right)),
-        Expr::Select(condition, then, _) if holds(condition) => on(then),
-        Expr::Select(_, _, otherwise) => on(otherwise),
-        Expr::Cast(ty, operand) => evaluate::convert(*ty, on(operand)),
+        Expr::Compare(op, left, right) => {
+            Value::bool(evaluate::compare(*op, on(left)?, on(right)?))
+        }
+        Expr::And(left, right) => Value::bool(holds(left)? && holds(right)?),
+        Expr::Or(left, right) => Value::bool(holds(left)? || holds(right)?),
+        Expr::Select(condition, then, otherwise) => {
+            on(if holds(condition)? { then } else { otherwise })?
+        }
+        Expr::Cast(ty, operand) => evaluate::convert(*ty, on(operand)?),
         Expr::Call(function, operands) => {
-            let operands: Vec<_> = operands.iter().map(on).collect();
-            evaluate::call(*function, &operands)
+            let operands: Result<Vec<_>, _> = operands.iter().map(on).collect();
+            evaluate::call(math, *function, &operands?)?
         }
         Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Value::i64(0),
-    }
+    })
 }

@@ -38,7 +38,7 @@ impl<'k> Machine<'k> {
             Expr::Cast(ty, operand) => Ok(evaluate::convert(*ty, self.expr(operand)?)),
             Expr::Call(function, operands) => {
                 let operands: Result<Vec<_>, _> = operands.iter().map(|it| self.expr(it)).collect();
-                Ok(evaluate::call(*function, &operands?))
+                Ok(evaluate::call(self.math, *function, &operands?)?)
             }
         }
     }

@@ -17,7 +17,7 @@ impl<'k> Machine<'k> {
     fn forall_forward(&mut self, forall: &'k Forall, count: i64) -> Result<(), Stop> {
         for iteration in 0..count {
             let buffers = self.privately(forall, iteration)?;
-            self.merge(forall, buffers);
+            self.merge(forall, buffers)?;
         }
         Ok(())
     }
@@ -37,7 +37,7 @@ impl<'k> Machine<'k> {
             return Err(stop);
         }
         for buffers in finished.into_iter().rev() {
-            self.merge(forall, buffers);
+            self.merge(forall, buffers)?;
         }
         Ok(())
     }
@@ -63,16 +63,22 @@ impl<'k> Machine<'k> {
             .try_for_each(|(buffer, value)| self.fill(*buffer, value))
     }
 
-    fn merge(&mut self, forall: &Forall, buffers: Buffers) {
+    fn merge(&mut self, forall: &Forall, buffers: Buffers) -> Result<(), Stop> {
         for (private, buffer) in forall.privates.iter().zip(buffers) {
             let cells = buffer.first().map_or(0, Vec::len);
             for cell in 0..cells {
-                self.merge_cell(private, &buffer, cell);
+                self.merge_cell(private, &buffer, cell)?;
             }
         }
+        Ok(())
     }
 
-    fn merge_cell(&mut self, private: &Private, buffers: &[Vec<Value>], cell: usize) {
+    fn merge_cell(
+        &mut self,
+        private: &Private,
+        buffers: &[Vec<Value>],
+        cell: usize,
+    ) -> Result<(), Stop> {
         let targets = private.targets.iter();
         let held: Vec<_> = targets
             .filter_map(|target| self.memory.cells(*target).get(cell).copied())
@@ -81,11 +87,12 @@ impl<'k> Machine<'k> {
             .iter()
             .filter_map(|it| it.get(cell).copied())
             .collect();
-        let after = private.combiner.combine(&held, &incoming);
+        let after = private.combiner.combine(&held, &incoming, self.math)?;
         for (target, value) in private.targets.iter().zip(after) {
             if let Some(held) = self.memory.cell_mut(*target, cell) {
                 *held = value;
             }
         }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 use super::{Argument, BadArguments, Fault, ForallOrder, Machine, Stop};
 use crate::visit::allocated_arrays;
 use crate::{
-    Array, ArrayId, Kernel, Overflow, Parameter, RecordId, ScalarId, Type, Value, Variable,
+    Array, ArrayId, Kernel, Math, Overflow, Parameter, RecordId, ScalarId, Type, Value, Variable,
 };
 use la_arena::ArenaMap;
 
@@ -53,6 +53,7 @@ impl<'k> Machine<'k> {
         arguments: &[Argument],
         fuel: u64,
         order: ForallOrder,
+        math: &'k dyn Math,
     ) -> Result<Self, Stop> {
         let passed: Vec<_> = kernel.passed_params().collect();
         if passed.len() != arguments.len() {
@@ -70,6 +71,7 @@ impl<'k> Machine<'k> {
             running: Vec::new(),
             fuel,
             order,
+            math,
         };
         // Extents are over scalars that may come later.
         for (param, argument) in passed.iter().zip(arguments) {

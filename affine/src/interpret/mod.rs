@@ -13,24 +13,25 @@ pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
 use crate::verify::Verified;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
-    Node, Overflow, Place, ScalarId, ScfFor, Value, Variable,
+    Math, Node, Overflow, Place, ScalarId, ScfFor, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
 
-/// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a private buffer or local array costs one
-/// unit of `fuel`.
+/// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a
+/// private buffer or local array costs one unit of `fuel`. Math functions have the values that `math` gives them.
 ///
 /// # Errors
-/// Bad arguments, an assumption that does not hold, a fault (the first in serial order, whatever `order` is), an affine expression that leaves 64 bits, or no fuel
-/// left. The arguments are then unchanged.
+/// Bad arguments, an assumption that does not hold, a fault (the first in serial order, whatever `order` is), an affine expression
+/// that leaves 64 bits, a function that `math` does not compute, or no fuel left. The arguments are then unchanged.
 pub fn interpret(
     kernel: &Verified,
     arguments: &mut [Argument],
     fuel: u64,
     order: ForallOrder,
+    math: &dyn Math,
 ) -> Result<Option<Value>, Stop> {
-    let mut machine = Machine::new(kernel, arguments, fuel, order)?;
+    let mut machine = Machine::new(kernel, arguments, fuel, order, math)?;
     machine.block(&kernel.body)?;
     let result = kernel.result.as_ref();
     let result = result.map(|result| machine.expr(result)).transpose()?;
@@ -50,6 +51,7 @@ struct Machine<'k> {
     running: Vec<IterId>,
     fuel: u64,
     order: ForallOrder,
+    math: &'k dyn Math,
 }
 
 impl<'k> Machine<'k> {
@@ -232,7 +234,8 @@ impl<'k> Machine<'k> {
             .map(|place| self.cell(place))
             .collect::<Result<_, _>>()?;
         let held: Vec<_> = cells.iter().filter_map(|cell| self.get(*cell)).collect();
-        for (cell, value) in cells.into_iter().zip(combiner.combine(&held, &incoming)) {
+        let after = combiner.combine(&held, &incoming, self.math)?;
+        for (cell, value) in cells.into_iter().zip(after) {
             self.set(cell, value);
         }
         Ok(())
@@ -250,7 +253,7 @@ enum Cell {
 mod tests {
     use super::*;
     use crate::verify::verify;
-    use crate::{Type, text};
+    use crate::{Function, NotComputed, StdMath, Type, text};
 
     const FUEL: u64 = 100_000;
 
@@ -278,7 +281,7 @@ mod tests {
         let kernel = kernel(source);
         let once = |order| {
             let mut arguments = arguments.to_vec();
-            let result = interpret(&kernel, &mut arguments, FUEL, order);
+            let result = interpret(&kernel, &mut arguments, FUEL, order, &StdMath);
             (result, arguments)
         };
         let forward = once(ForallOrder::Forward);
@@ -460,7 +463,13 @@ mod tests {
                 doubles(cells),
                 doubles(cells),
             ];
-            interpret(&kernel(source), &mut arguments, FUEL, ForallOrder::Forward)
+            interpret(
+                &kernel(source),
+                &mut arguments,
+                FUEL,
+                ForallOrder::Forward,
+                &StdMath,
+            )
         };
         assert_eq!(result(3, &[1.0, 2.0, 3.0]), Ok(Some(Value::f64(14.0))));
         let Err(Stop::Fault(fault)) = result(0, &[]) else {
@@ -549,6 +558,16 @@ mod tests {
         let large = "kernel @k(n: u64) { affine.for i in n..n + 1 { } }";
         let most = Argument::Scalar(Value::integer(Type::U64, -1));
         assert_eq!(run(large, &[most]), Err(Stop::Overflow));
+    }
+
+    #[test]
+    fn a_function_without_a_value_stops_the_kernel_where_it_is_reached() {
+        let source = "kernel @k(n: i64, x: f64[2]) { x[0] = sqrt(x[0]) affine.if (n > 0) { x[1] = erf(x[1]) } }";
+        let cells = doubles(&[4.0, 0.5]);
+        let result = run(source, &[n(0), cells.clone()]);
+        assert_eq!(result.map(|it| it[1].clone()), Ok(doubles(&[2.0, 0.5])));
+        let stop = Stop::NotComputed(NotComputed(Function::Erf));
+        assert_eq!(run(source, &[n(1), cells]), Err(stop));
     }
 
     #[test]

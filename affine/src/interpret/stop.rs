@@ -1,5 +1,5 @@
 use crate::evaluate::DivisionByZero;
-use crate::{Condition, Kernel, Overflow, Span, Type, Value, text};
+use crate::{Condition, Kernel, NotComputed, Overflow, Span, Type, Value, text};
 use std::fmt;
 
 /// One argument, in the order of the parameters that a caller passes.
@@ -32,6 +32,8 @@ pub enum Stop {
     OutOfFuel,
     /// An affine expression left 64 bits.
     Overflow,
+    /// A function was called that has no value here.
+    NotComputed(NotComputed),
     /// The arguments are not what the kernel takes.
     Arguments(BadArguments),
 }
@@ -129,6 +131,7 @@ impl fmt::Display for Stop {
             Self::Fault(fault) => fault.fmt(f),
             Self::OutOfFuel => f.write_str("the kernel ran longer than was allowed"),
             Self::Overflow => Overflow.fmt(f),
+            Self::NotComputed(function) => function.fmt(f),
             Self::Arguments(bad) => bad.fmt(f),
         }
     }
@@ -194,5 +197,11 @@ impl std::error::Error for Stop {}
 impl From<Overflow> for Stop {
     fn from(_: Overflow) -> Self {
         Self::Overflow
+    }
+}
+
+impl From<NotComputed> for Stop {
+    fn from(function: NotComputed) -> Self {
+        Self::NotComputed(function)
     }
 }

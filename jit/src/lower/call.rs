@@ -1,7 +1,7 @@
 //! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
 
 use super::convert::clif_type;
-use crate::CompileError;
+use crate::{CompileError, math};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::{JITBuilder, JITModule};
@@ -19,8 +19,10 @@ pub(crate) struct MathFunctions {
 /// Tells `builder` where the functions are.
 pub(crate) fn define_symbols(builder: &mut JITBuilder) {
     for function in Function::ALL.iter().copied() {
-        builder.symbol(symbol(function, Type::F64), function.double().address());
-        builder.symbol(symbol(function, Type::F32), function.single().address());
+        if let Some(code) = math::code(function) {
+            builder.symbol(symbol(function, Type::F64), code.double.address());
+            builder.symbol(symbol(function, Type::F32), code.single.address());
+        }
     }
 }
 

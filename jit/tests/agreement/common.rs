@@ -6,7 +6,7 @@ use strew_affine::verify::{Verified, verify};
 use strew_affine::{Type, Value, text};
 use strew_jit::{
     Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, ElementType,
-    FieldLayout, Options, Records, Target, compile,
+    FieldLayout, Options, PlatformMath, Records, Target, compile,
 };
 use strew_runtime::{Runtime, Settings};
 
@@ -200,7 +200,7 @@ pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder
         Given::Records(records) => interpret::Argument::Record(fields(records)),
     };
     let mut arguments: Vec<_> = given.iter().map(argument).collect();
-    let outcome = interpret(kernel, &mut arguments, FUEL, order);
+    let outcome = interpret(kernel, &mut arguments, FUEL, order, &PlatformMath);
     let arrays = arguments.into_iter().flat_map(|it| match it {
         interpret::Argument::Array(cells) => vec![cells],
         interpret::Argument::Record(fields) => fields,

@@ -1,0 +1,147 @@
+use std::fmt;
+
+macro_rules! functions {
+    ($($(#[doc = $doc:literal])* $function:ident: $name:ident $count:literal;)*) => {
+        /// A function of C's `<math.h>` whose operands and result are of one float type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Function {
+            $($(#[doc = $doc])* $function,)*
+        }
+
+        impl Function {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$function),*];
+
+            /// C's name of the function on `double`; that of the function on `float` has an `f` behind it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$function => stringify!($name),)*
+                }
+            }
+
+            /// How many operands it takes.
+            pub fn operand_count(self) -> usize {
+                match self {
+                    $(Self::$function => $count,)*
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    /// The square root.
+    Sqrt: sqrt 1;
+    /// The cube root.
+    Cbrt: cbrt 1;
+    /// e to the power of x.
+    Exp: exp 1;
+    /// 2 to the power of x.
+    Exp2: exp2 1;
+    /// e to the power of x, less 1.
+    Expm1: expm1 1;
+    /// The natural logarithm.
+    Log: log 1;
+    /// The logarithm to base 2.
+    Log2: log2 1;
+    /// The logarithm to base 10.
+    Log10: log10 1;
+    /// The natural logarithm of 1 + x.
+    Log1p: log1p 1;
+    /// The exponent, as a float.
+    Logb: logb 1;
+    /// The sine of an angle in radians.
+    Sin: sin 1;
+    /// The cosine of an angle in radians.
+    Cos: cos 1;
+    /// The tangent of an angle in radians.
+    Tan: tan 1;
+    /// The arc sine, in radians.
+    Asin: asin 1;
+    /// The arc cosine, in radians.
+    Acos: acos 1;
+    /// The arc tangent, in radians.
+    Atan: atan 1;
+    /// The angle of the point (x, y), in radians; its operands are y and x.
+    Atan2: atan2 2;
+    /// The hyperbolic sine.
+    Sinh: sinh 1;
+    /// The hyperbolic cosine.
+    Cosh: cosh 1;
+    /// The hyperbolic tangent.
+    Tanh: tanh 1;
+    /// The inverse of the hyperbolic sine.
+    Asinh: asinh 1;
+    /// The inverse of the hyperbolic cosine.
+    Acosh: acosh 1;
+    /// The inverse of the hyperbolic tangent.
+    Atanh: atanh 1;
+    /// The error function.
+    Erf: erf 1;
+    /// 1 less the error function.
+    Erfc: erfc 1;
+    /// The gamma function.
+    Tgamma: tgamma 1;
+    /// The logarithm of the gamma function's absolute value.
+    Lgamma: lgamma 1;
+    /// x to the power of y.
+    Pow: pow 2;
+    /// The distance of the point (x, y) from the origin.
+    Hypot: hypot 2;
+    /// The remainder of the division that rounds towards zero.
+    Fmod: fmod 2;
+    /// The remainder of the division that rounds to the nearest integer.
+    Remainder: remainder 2;
+    /// x * y + z, rounded once.
+    Fma: fma 3;
+    /// The smaller operand; of a number and a NaN, the number.
+    Fmin: fmin 2;
+    /// The greater operand; of a number and a NaN, the number.
+    Fmax: fmax 2;
+    /// x - y where that is positive, else 0.
+    Fdim: fdim 2;
+    /// The absolute value.
+    Fabs: fabs 1;
+    /// The nearest integer not above x.
+    Floor: floor 1;
+    /// The nearest integer not below x.
+    Ceil: ceil 1;
+    /// The nearest integer not further from zero than x.
+    Trunc: trunc 1;
+    /// The nearest integer, of two the one further from zero.
+    Round: round 1;
+    /// The nearest integer, of two the even one.
+    Rint: rint 1;
+    /// As [`Function::Rint`]; in C they differ in a flag that kernels do not see.
+    Nearbyint: nearbyint 1;
+    /// The magnitude of x with the sign of y.
+    Copysign: copysign 2;
+    /// The float next to x in the direction of y.
+    Nextafter: nextafter 2;
+}
+
+impl Function {
+    /// The function that C calls `name` on `double`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|it| it.name() == name)
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_found_by_the_name_that_it_has_on_double() {
+        for function in Function::ALL.iter().copied() {
+            assert_eq!(Function::from_name(function.name()), Some(function));
+        }
+        assert_eq!(Function::from_name("sinf"), None);
+    }
+}
