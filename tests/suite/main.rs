@@ -12,3 +12,4 @@ mod language_page;
 mod math;
 mod random;
 mod random_c;
+mod reductions;
