@@ -1,11 +1,12 @@
 //! The C compiler as an oracle.
 
-use crate::data::{Data, Outcome, RESULT, parameters};
+use crate::data::{Data, Outcome, Passed, RESULT, passed};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use strew::RecordLayout;
 use strew::ir::{Kernel, Type, Value};
 use tempfile::TempDir;
 
@@ -143,17 +144,20 @@ fn program(source: &str, kernels: &[Kernel]) -> String {
 fn caller(number: usize, kernel: &Kernel) -> String {
     let (mut setup, mut finish) = (String::new(), String::new());
     let mut arguments = Vec::new();
-    for (position, (_, ty, is_array)) in parameters(kernel).into_iter().enumerate() {
+    for (position, parameter) in passed(kernel).into_iter().enumerate() {
         let name = format!("driver_{position}");
-        let _ = if is_array {
-            let _ = writeln!(finish, "driver_write({name}, {name}_bytes);");
-            writeln!(
-                setup,
-                "uint64_t {name}_bytes; void *{name} = driver_array(&{name}_bytes);"
-            )
-        } else {
-            let ty = c_type(ty);
-            writeln!(setup, "{ty} {name}; driver_read(&{name}, sizeof {name});")
+        let _ = match parameter {
+            Passed::Scalar(_, ty) => {
+                let ty = c_type(ty);
+                writeln!(setup, "{ty} {name}; driver_read(&{name}, sizeof {name});")
+            }
+            Passed::Array(..) | Passed::Records(..) => {
+                let _ = writeln!(finish, "driver_write({name}, {name}_bytes);");
+                writeln!(
+                    setup,
+                    "uint64_t {name}_bytes; void *{name} = driver_array(&{name}_bytes);"
+                )
+            }
         };
         arguments.push(name);
     }
@@ -174,16 +178,32 @@ fn encoded(number: usize, kernel: &Kernel, data: &Data) -> Vec<u8> {
         .expect("few kernels")
         .to_le_bytes()
         .to_vec();
-    for (name, _, is_array) in parameters(kernel) {
-        if is_array {
-            let bytes: Vec<u8> = data.arrays[&name].iter().copied().flat_map(bytes).collect();
-            encoded.extend((bytes.len() as u64).to_le_bytes());
-            encoded.extend(bytes);
-        } else {
-            encoded.extend(bytes(data.scalars[&name]));
-        }
+    for parameter in passed(kernel) {
+        let memory = match &parameter {
+            Passed::Scalar(name, _) => {
+                encoded.extend(bytes(data.scalars[name]));
+                continue;
+            }
+            Passed::Array(name, _) => data.arrays[name].iter().copied().flat_map(bytes).collect(),
+            Passed::Records(name, layout) => records(name, layout, data),
+        };
+        encoded.extend((memory.len() as u64).to_le_bytes());
+        encoded.extend(memory);
     }
     encoded
+}
+
+/// The records `name` as they lie in memory.
+fn records(name: &str, layout: &RecordLayout, data: &Data) -> Vec<u8> {
+    let mut memory = vec![0; data.records(name, layout) * layout.bytes()];
+    for field in layout.fields() {
+        let values = &data.arrays[&format!("{name}.{}", field.name)];
+        for (record, value) in memory.chunks_mut(layout.bytes()).zip(values) {
+            let bytes = bytes(*value);
+            record[field.offset..][..bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+    memory
 }
 
 fn bytes(value: Value) -> Vec<u8> {
@@ -193,21 +213,32 @@ fn bytes(value: Value) -> Vec<u8> {
 
 /// The arrays of one call and its result, taken off the beginning of `output`.
 fn results(kernel: &Kernel, data: &Data, output: &mut &[u8]) -> BTreeMap<String, Vec<Value>> {
-    let arrays = parameters(kernel)
-        .into_iter()
-        .filter(|(_, _, is_array)| *is_array);
-    let arrays = arrays.map(|(name, ty, _)| {
-        let length = data.arrays[&name].len();
-        (name, ty, length)
-    });
-    let result = kernel.result_type().map(|ty| (RESULT.to_owned(), ty, 1));
-    arrays
-        .chain(result)
-        .map(|(name, ty, length)| {
-            let values = (0..length).map(|_| value(ty, output)).collect();
-            (name, values)
-        })
-        .collect()
+    let mut found = BTreeMap::new();
+    for parameter in passed(kernel) {
+        match parameter {
+            Passed::Scalar(..) => {}
+            Passed::Array(name, ty) => {
+                let length = data.arrays[&name].len();
+                let values = (0..length).map(|_| value(ty, output)).collect();
+                found.insert(name, values);
+            }
+            Passed::Records(name, layout) => {
+                let bytes = data.records(&name, &layout) * layout.bytes();
+                let (memory, rest) = output.split_at(bytes);
+                *output = rest;
+                for field in layout.fields() {
+                    let records = memory.chunks(layout.bytes());
+                    let values =
+                        records.map(|record| value(field.ty, &mut &record[field.offset..]));
+                    found.insert(format!("{name}.{}", field.name), values.collect());
+                }
+            }
+        }
+    }
+    if let Some(ty) = kernel.result_type() {
+        found.insert(RESULT.to_owned(), vec![value(ty, output)]);
+    }
+    found
 }
 
 /// The value at the beginning of `output`, which is taken off.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use strew::ir::{ArrayId, Kernel, Parameter, Type, Value};
-use strew::{Element, Sizes};
+use strew::{Element, RecordLayout, Sizes};
 
 /// What every engine is given: all scalars and arrays by name.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,39 @@ impl Data {
         self.arrays.insert(name.to_owned(), values);
         self
     }
+
+    /// How many records of `layout` the fields of the parameter `name` make.
+    pub(crate) fn records(&self, name: &str, layout: &RecordLayout) -> usize {
+        let first = layout.fields().first().expect("a field");
+        self.arrays[&format!("{name}.{}", first.name)].len()
+    }
+}
+
+/// A parameter as a caller passes it.
+pub(crate) enum Passed {
+    Scalar(String, Type),
+    Array(String, Type),
+    /// Each of the fields is an array of the `Data`, called `record.field`.
+    Records(String, RecordLayout),
+}
+
+/// The parameters that a caller of `kernel` passes, in order.
+pub(crate) fn passed(kernel: &Kernel) -> Vec<Passed> {
+    let parameters = kernel.passed_params().map(|it| match it {
+        Parameter::Scalar(scalar) => {
+            let scalar = &kernel.scalars[scalar];
+            Passed::Scalar(scalar.name.clone(), scalar.ty)
+        }
+        Parameter::Array(array) => {
+            let array = &kernel.arrays[array];
+            Passed::Array(array.name.clone(), array.element)
+        }
+        Parameter::Record(record) => {
+            let name = kernel.records[record].name.clone();
+            Passed::Records(name, RecordLayout::of(kernel, record))
+        }
+    });
+    parameters.collect()
 }
 
 /// The name under which the result of a kernel stands among its arrays.

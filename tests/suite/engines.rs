@@ -1,11 +1,16 @@
 //! The engines, and the check that they agree.
 
-use crate::data::{Data, Elements, Outcome, RESULT, is_close, is_same, parameters, with_elements};
+use crate::data::{
+    Data, Elements, Outcome, Passed, RESULT, is_close, is_same, passed, with_elements,
+};
 use std::collections::BTreeMap;
 use strew::ir::interpret::{self, Argument, ForallOrder, Stop};
 use strew::ir::verify::verify;
 use strew::ir::{Kernel, Value};
-use strew::{ArgumentKind, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath, Schedule};
+use strew::{
+    ArgumentKind, ElementType, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath,
+    RecordLayout, Records, Schedule,
+};
 
 const FUEL: u64 = 100_000_000;
 
@@ -15,21 +20,34 @@ const THREADS: [usize; 4] = [1, 2, 4, 8];
 /// What the interpreter makes of `kernel`.
 pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> Outcome {
     let verified = verify(kernel.clone()).expect("a verified kernel");
-    let mut arguments: Vec<Argument> = parameters(kernel)
+    let passed = passed(kernel);
+    let mut arguments: Vec<Argument> = passed
         .iter()
-        .map(|(name, _, is_array)| match is_array {
-            true => Argument::Array(data.arrays[name].clone()),
-            false => Argument::Scalar(data.scalars[name]),
+        .map(|parameter| match parameter {
+            Passed::Scalar(name, _) => Argument::Scalar(data.scalars[name]),
+            Passed::Array(name, _) => Argument::Array(data.arrays[name].clone()),
+            Passed::Records(name, layout) => {
+                let fields = layout.fields().iter();
+                let fields = fields.map(|it| data.arrays[&format!("{name}.{}", it.name)].clone());
+                Argument::Record(fields.collect())
+            }
         })
         .collect();
     let outcome = interpret::interpret(&verified, &mut arguments, FUEL, order, &PlatformMath);
-    let arrays = parameters(kernel).into_iter().zip(arguments);
-    let arrays: BTreeMap<_, _> = arrays
-        .filter_map(|((name, ..), argument)| match argument {
-            Argument::Array(cells) => Some((name, cells)),
-            Argument::Scalar(_) | Argument::Record(_) => None,
-        })
-        .collect();
+    let mut arrays = BTreeMap::new();
+    for (parameter, argument) in passed.into_iter().zip(arguments) {
+        match (parameter, argument) {
+            (Passed::Array(name, _), Argument::Array(cells)) => {
+                arrays.insert(name, cells);
+            }
+            (Passed::Records(name, layout), Argument::Record(fields)) => {
+                let names = layout.fields().iter();
+                let names = names.map(|it| format!("{name}.{}", it.name));
+                arrays.extend(names.zip(fields));
+            }
+            _ => {}
+        }
+    }
     match outcome {
         Ok(result) => Ok(with_result(arrays, result)),
         Err(Stop::Fault(fault)) => {
@@ -63,16 +81,21 @@ fn with_result(
 /// What the machine code of `kernel` makes of it.
 pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
     let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
-    let mut arrays: BTreeMap<_, _> = data
-        .arrays
-        .iter()
-        .map(|(name, values)| {
-            (
-                name.clone(),
-                Elements::of(kinds[name].element_type(), values),
-            )
-        })
-        .collect();
+    let mut arrays = BTreeMap::new();
+    let mut records = BTreeMap::new();
+    for (name, kind) in &kinds {
+        match kind {
+            ArgumentKind::Scalar(_) => {}
+            ArgumentKind::Read(ElementType::Plain(ty))
+            | ArgumentKind::Write(ElementType::Plain(ty)) => {
+                arrays.insert(name.clone(), Elements::of(*ty, &data.arrays[name]));
+            }
+            ArgumentKind::Read(ElementType::Record(layout))
+            | ArgumentKind::Write(ElementType::Record(layout)) => {
+                records.insert(name.clone(), gathered(name, layout, data));
+            }
+        }
+    }
     let mut call = kernel.bind();
     for (name, value) in &data.scalars {
         call = call.value(name, *value);
@@ -83,11 +106,22 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
             _ => with_elements!(elements, it => call.array(name, it)),
         };
     }
+    for (name, records) in &mut records {
+        call = match kinds[name] {
+            ArgumentKind::Write(_) => call.records_mut(name, records),
+            _ => call.records(name, records),
+        };
+    }
     let outcome = call.run_with_report();
-    let arrays: BTreeMap<_, _> = arrays
-        .into_iter()
+    let arrays = arrays.into_iter();
+    let mut arrays: BTreeMap<_, _> = arrays
         .map(|(name, elements)| (name, elements.values()))
         .collect();
+    arrays.extend(
+        records
+            .iter()
+            .flat_map(|(name, records)| scattered(name, records)),
+    );
     match outcome {
         Ok(report) => Ok(with_result(arrays, report.returned)),
         Err(Error::Fault(fault)) => {
@@ -109,19 +143,27 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
     }
 }
 
-trait ElementType {
-    fn element_type(&self) -> strew::Type;
-}
-
-impl ElementType for ArgumentKind {
-    fn element_type(&self) -> strew::Type {
-        match self {
-            Self::Scalar(ty)
-            | Self::Read(strew::ElementType::Plain(ty))
-            | Self::Write(strew::ElementType::Plain(ty)) => *ty,
-            other => panic!("{other} takes records"),
+/// The fields of the parameter `name`, put together to records.
+fn gathered(name: &str, layout: &RecordLayout, data: &Data) -> Records {
+    let count = data.records(name, layout);
+    let mut records = Records::zeros(layout.clone(), count).expect("a layout that the kernel has");
+    for field in layout.fields() {
+        let values = &data.arrays[&format!("{name}.{}", field.name)];
+        for (index, value) in values.iter().enumerate() {
+            records.set(index, field, *value);
         }
     }
+    records
+}
+
+/// The fields of `records`, each an array.
+fn scattered(name: &str, records: &Records) -> Vec<(String, Vec<Value>)> {
+    let fields = records.layout().fields().iter();
+    let fields = fields.map(|field| {
+        let values = (0..records.len()).map(|index| records.get(index, field));
+        (format!("{name}.{}", field.name), values.collect())
+    });
+    fields.collect()
 }
 
 /// A kernel as every engine takes it.

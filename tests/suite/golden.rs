@@ -185,10 +185,16 @@ impl Case {
             .schedule(&plan, &mut ())
             .and_then(strew::Scheduled::compile)
             .expect("code");
-        let sizes = sizes(&strew::Kernel::from(code), &scalars);
+        let code = strew::Kernel::from(code);
+        // Lengths that are inferred are those of the elements given.
+        let count = |name: &str| {
+            let whole = name.split_once('.').map_or(name, |(record, _)| record);
+            let sizes = sizes(&code, &scalars);
+            let extents = sizes.extents(whole).expect("an array");
+            extents.iter().product()
+        };
         let arrays = pairs("array").map(|(name, text)| {
-            let extents = sizes.extents(name).expect("an array");
-            let values = elements(text, types[name], extents.iter().product());
+            let values = elements(text, types[name], || count(name));
             (name.to_owned(), values)
         });
         Data {
@@ -198,13 +204,14 @@ impl Case {
     }
 }
 
-fn elements(text: &str, ty: Type, count: u64) -> Vec<Value> {
+fn elements(text: &str, ty: Type, count: impl Fn() -> u64) -> Vec<Value> {
     let words: Vec<_> = text.split_whitespace().collect();
     match words.as_slice() {
-        ["zeros"] => vec![Value::zero(ty); usize::try_from(count).expect("a size")],
+        ["zeros"] => vec![Value::zero(ty); usize::try_from(count()).expect("a size")],
         ["random", low, high] => {
             let bound = |text: &str| text.parse().expect("a bound");
             let (low, high) = (bound(low), bound(high));
+            let count = count();
             let mut random = Random(count);
             (0..count).map(|_| random.value(ty, low, high)).collect()
         }

@@ -4,16 +4,17 @@
 //! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
 
 use super::reference::{Reference, Target};
+use super::structure::Members;
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
 use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, StatementKind};
 use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
-use crate::problem::{
-    CallProblem, ControlFlowProblem, DeclarationProblem, ExpressionProblem, Problem, c_name,
-};
+use crate::problem::{CallProblem, ControlFlowProblem, DeclarationProblem, Problem, c_name};
+use crate::structure::Structure;
 use crate::types::{self, Named, Position, Returned};
+use std::rc::Rc;
 use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
 /// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
@@ -24,6 +25,8 @@ const DEEPEST: usize = 400;
 enum Argument {
     Scalar(Typed),
     Reference(Reference),
+    /// The members.
+    Structure(Rc<Structure>, Vec<Typed>),
 }
 
 impl<'a> Lowering<'a> {
@@ -110,25 +113,42 @@ impl<'a> Lowering<'a> {
         argument: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<Argument> {
+        let named = types::named(&parameter.ty, Position::Parameter);
+        if let Ok(Named {
+            structure: Some(it),
+            ..
+        }) = named
+        {
+            return self.structure_argument(it, declarator, argument, body);
+        }
         let value = self.expression(argument, body);
-        let ty = match types::named(&parameter.ty, Position::Parameter) {
+        let ty = match named {
             Ok(Named { ty: Some(ty), .. }) => ty,
-            Ok(Named {
-                structure: Some(it),
-                ..
-            }) => {
-                let name = it.name.clone();
-                return self.report(
-                    ExpressionProblem::StructureAsValue { name },
-                    parameter.ty.span,
-                );
-            }
             Ok(_) => return self.report(DeclarationProblem::VoidValue, parameter.span),
             Err(problem) => return self.report(problem, parameter.ty.span),
         };
         let value = value?.convert(ty);
         let value = self.kept_as(&declarator.name.text, value, argument.span, body);
         Some(Argument::Scalar(value))
+    }
+
+    /// The members are copied: the callee may change its own, and what they come from.
+    fn structure_argument(
+        &mut self,
+        structure: Rc<Structure>,
+        declarator: &Declarator,
+        argument: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<Argument> {
+        let values = self.members_of(argument, &structure, body)?;
+        let members = structure.members.iter().zip(values);
+        let values = members
+            .map(|(member, value)| {
+                let name = format!("{}_{}", declarator.name.text, member.name);
+                self.kept_as(&name, value, argument.span, body)
+            })
+            .collect();
+        Some(Argument::Structure(structure, values))
     }
 
     fn array_argument(
@@ -196,6 +216,9 @@ impl<'a> Lowering<'a> {
                 Argument::Scalar(value) => {
                     self.bind_scalar(parameter, &declarator.name, value, body);
                 }
+                Argument::Structure(structure, values) => {
+                    self.bind_structure(parameter, &declarator.name, structure, values, body);
+                }
                 Argument::Reference(reference) => {
                     arrays.push((*parameter, *declarator, reference));
                 }
@@ -223,6 +246,34 @@ impl<'a> Lowering<'a> {
         let (local, node) = self.declare(name, true, value);
         body.push(node);
         self.bind(name, Binding::Variable { local, is_const });
+    }
+
+    fn bind_structure(
+        &mut self,
+        parameter: &Parameter,
+        name: &Name,
+        structure: Rc<Structure>,
+        values: Vec<Typed>,
+        body: &mut Vec<Node>,
+    ) {
+        let is_const = types::named(&parameter.ty, Position::Parameter).is_ok_and(|it| it.is_const);
+        let mutable = self.is_assigned(name);
+        let mut bindings = Vec::with_capacity(values.len());
+        for (member, value) in structure.members.iter().zip(values) {
+            if !mutable {
+                bindings.push(Binding::Value(value));
+                continue;
+            }
+            let text = format!("{}_{}", name.text, member.name);
+            let (local, node) = self.unnamed(&text, true, value, name.span);
+            body.push(node);
+            bindings.push(Binding::Variable { local, is_const });
+        }
+        let members = Members {
+            structure,
+            bindings,
+        };
+        self.bind(name, Binding::Structure(members));
     }
 
     fn bind_array(

@@ -232,7 +232,7 @@ impl Lowering<'_> {
     }
 
     /// The values of the members of a structure.
-    fn members_of(
+    pub(super) fn members_of(
         &mut self,
         expr: &Expr,
         expected: &Rc<Structure>,
