@@ -17,6 +17,7 @@ mod expected;
 mod flow;
 mod initializer;
 mod literal;
+mod locals;
 mod lower;
 mod parse;
 mod preprocess;

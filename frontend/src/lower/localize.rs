@@ -4,8 +4,9 @@
 //! no value from one block to another nor from one turn of a loop to the next: each such block can have a variable of its own,
 //! and a loop whose turns share nothing else can run them at once.
 
+use crate::locals::{for_each_local, for_each_own_use, for_each_use_mut, reads};
 use std::collections::HashMap;
-use strew_affine::{Expr, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{Expr, Kernel, LocalId, Node, Place};
 
 /// Gives every block that sets a variable before it reads it a variable of its own, where no value is carried out of the block.
 pub(super) fn localize(kernel: &mut Kernel) {
@@ -111,9 +112,7 @@ fn sets(node: &Node, local: LocalId) -> bool {
     else {
         return false;
     };
-    let mut is_read = false;
-    for_each_local(value, &mut |it| is_read |= it == local);
-    *set == local && !is_read
+    *set == local && !reads(value, local)
 }
 
 /// Lets the first assignment of `local` in the block declare a local of its own.
@@ -124,83 +123,16 @@ fn own(block: &mut [Node], local: LocalId, kernel: &mut Kernel) {
     let copy = kernel.locals[local].clone();
     let copy = kernel.locals.alloc(copy);
     if let Some(rest) = block.get_mut(first..) {
-        rename(rest, local, copy);
+        for_each_use_mut(rest, &mut |it| {
+            if *it == local {
+                *it = copy;
+            }
+        });
     }
     if let Some(node) = block.get_mut(first)
         && let Node::Assign { value, .. } = node
     {
         let value = value.clone();
         *node = Node::Declare { local: copy, value };
-    }
-}
-
-fn rename(nodes: &mut [Node], from: LocalId, to: LocalId) {
-    for node in nodes {
-        for expr in node.expressions_mut() {
-            rename_in(expr, from, to);
-        }
-        for place in node.places_mut() {
-            match place {
-                Place::Local(local) if *local == from => *local = to,
-                Place::Local(_) => {}
-                Place::Element(access) => rename_in_subscripts(&mut access.subscripts, from, to),
-            }
-        }
-        for block in node.blocks_mut() {
-            rename(block, from, to);
-        }
-    }
-}
-
-fn rename_in(expr: &mut Expr, from: LocalId, to: LocalId) {
-    match expr {
-        Expr::Local(local) if *local == from => *local = to,
-        Expr::Load(access) => rename_in_subscripts(&mut access.subscripts, from, to),
-        other => {
-            for operand in other.operands_mut() {
-                rename_in(operand, from, to);
-            }
-        }
-    }
-}
-
-fn rename_in_subscripts(subscripts: &mut [Subscript], from: LocalId, to: LocalId) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            rename_in(expr, from, to);
-        }
-    }
-}
-
-/// Every use of a local by the node itself, as a value or as a place.
-fn for_each_own_use(node: &Node, visit: &mut impl FnMut(LocalId)) {
-    for expr in node.expressions() {
-        for_each_local(expr, visit);
-    }
-    for place in node.places() {
-        match place {
-            Place::Local(local) => visit(*local),
-            Place::Element(access) => for_each_local_in(&access.subscripts, visit),
-        }
-    }
-}
-
-fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
-    match expr {
-        Expr::Local(local) => visit(*local),
-        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
-        other => {
-            for operand in other.operands() {
-                for_each_local(operand, visit);
-            }
-        }
-    }
-}
-
-fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            for_each_local(expr, visit);
-        }
     }
 }

@@ -3,9 +3,10 @@
 
 use super::localize::localize;
 use super::unused::remove_unused;
+use crate::locals::for_each_use_in_mut;
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::Loop;
-use strew_affine::{ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{ArrayId, IterId, Kernel, LocalId, Node};
 
 /// Tidies `kernel`. What it computes, and where it faults, stays.
 pub(super) fn tidy(kernel: &mut Kernel) {
@@ -25,7 +26,7 @@ fn number_locals(kernel: &mut Kernel) {
     for local in declared {
         numbers.insert(local, locals.alloc(old[local].clone()));
     }
-    for_each_use_in(kernel, &mut |local| {
+    for_each_use_in_mut(kernel, &mut |local| {
         *local = numbers.get(local).copied().unwrap_or(*local);
     });
     renumber_declarations(&mut kernel.body, &numbers);
@@ -47,52 +48,6 @@ fn renumber_declarations(body: &mut [Node], numbers: &HashMap<LocalId, LocalId>)
         }
         for block in node.blocks_mut() {
             renumber_declarations(block, numbers);
-        }
-    }
-}
-
-/// Every use of a local, as a value, as a place or in the result.
-fn for_each_use_in(kernel: &mut Kernel, visit: &mut impl FnMut(&mut LocalId)) {
-    for_each_use(&mut kernel.body, visit);
-    if let Some(result) = &mut kernel.result {
-        for_each_local(result, visit);
-    }
-}
-
-/// Every use of a local in `body`, as a value or as a place.
-fn for_each_use(body: &mut [Node], visit: &mut impl FnMut(&mut LocalId)) {
-    for node in body {
-        for expr in node.expressions_mut() {
-            for_each_local(expr, visit);
-        }
-        for place in node.places_mut() {
-            match place {
-                Place::Local(local) => visit(local),
-                Place::Element(access) => for_each_local_in(&mut access.subscripts, visit),
-            }
-        }
-        for block in node.blocks_mut() {
-            for_each_use(block, visit);
-        }
-    }
-}
-
-fn for_each_local(expr: &mut Expr, visit: &mut impl FnMut(&mut LocalId)) {
-    match expr {
-        Expr::Local(local) => visit(local),
-        Expr::Load(access) => for_each_local_in(&mut access.subscripts, visit),
-        other => {
-            for operand in other.operands_mut() {
-                for_each_local(operand, visit);
-            }
-        }
-    }
-}
-
-fn for_each_local_in(subscripts: &mut [Subscript], visit: &mut impl FnMut(&mut LocalId)) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            for_each_local(expr, visit);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Removes what computes values that nothing reads: declarations of locals and assignments to them.
 
+use crate::locals::{self, for_each_local};
 use std::collections::{HashMap, HashSet};
-use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place};
 
 /// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again become `let`.
 pub(super) fn remove_unused(kernel: &mut Kernel) {
     let mut reads = Reads::default();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
-        for_each_read(node, &mut |local| {
+        for_each_foreign_read(node, &mut |local| {
             *reads.counts.entry(local).or_default() += 1
         });
     });
@@ -57,7 +58,7 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
             .is_some_and(|locals| !locals.iter().any(|it| reads.is_read(*it)))
             && !node.expressions().into_iter().any(can_fault);
         if is_removed {
-            for_each_read(&node, &mut |local| {
+            for_each_foreign_read(&node, &mut |local| {
                 if let Some(count) = reads.counts.get_mut(&local) {
                     *count -= 1;
                 }
@@ -104,37 +105,12 @@ pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
 }
 
 /// Every local that the node itself reads; one that it sets does not count as read by that.
-fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
+fn for_each_foreign_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     let own = written(node).unwrap_or_default();
     let mut visit = |local| {
         if !own.contains(&local) {
             visit(local);
         }
     };
-    for expr in node.expressions() {
-        for_each_local(expr, &mut visit);
-    }
-    for access in node.written_elements() {
-        for_each_local_in(&access.subscripts, &mut visit);
-    }
-}
-
-fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
-    match expr {
-        Expr::Local(local) => visit(*local),
-        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
-        other => {
-            for operand in other.operands() {
-                for_each_local(operand, visit);
-            }
-        }
-    }
-}
-
-fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            for_each_local(expr, visit);
-        }
-    }
+    locals::for_each_read(node, &mut visit);
 }

@@ -1,7 +1,8 @@
 //! Whether the value that a variable has after a loop is ever read.
 
+use crate::locals::{for_each_read, reads};
 use std::collections::HashMap;
-use strew_affine::{Expr, LocalId, Node, Place, Subscript};
+use strew_affine::{Expr, LocalId, Node, Place};
 
 /// What runs after the current node of a block.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Search {
             return Fate::Read;
         };
         self.budget = budget;
-        if reads_of_node(node, self.local) > 0 {
+        if is_read_by(node, self.local) {
             return Fate::Read;
         }
         match node {
@@ -111,45 +112,8 @@ pub(super) fn count_reads(nodes: &[Node]) -> HashMap<LocalId, usize> {
     counts
 }
 
-/// Whether `expr` reads `local`.
-pub(super) fn reads(expr: &Expr, local: LocalId) -> bool {
+fn is_read_by(node: &Node, local: LocalId) -> bool {
     let mut found = false;
-    for_each_local(expr, &mut |it| found |= it == local);
+    for_each_read(node, &mut |it| found |= it == local);
     found
-}
-
-fn reads_of_node(node: &Node, local: LocalId) -> usize {
-    let mut count = 0;
-    for_each_read(node, &mut |it| count += usize::from(it == local));
-    count
-}
-
-/// Every local that the node itself reads, those in the subscripts of its place included.
-fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
-    for expr in node.expressions() {
-        for_each_local(expr, visit);
-    }
-    for access in node.written_elements() {
-        for_each_local_in(&access.subscripts, visit);
-    }
-}
-
-pub(super) fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
-    match expr {
-        Expr::Local(local) => visit(*local),
-        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
-        other => {
-            for operand in other.operands() {
-                for_each_local(operand, visit);
-            }
-        }
-    }
-}
-
-fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            for_each_local(expr, visit);
-        }
-    }
 }

@@ -5,6 +5,7 @@ use super::final_value::{closed_form, closed_value, in_type};
 use super::written::Written;
 use super::{LoopSource, Raising, liveness};
 use crate::Pragma;
+use crate::locals;
 use crate::lower::affine_value::Affine;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Known, Typed};
@@ -206,7 +207,7 @@ impl<'k> Raising<'k> {
 
     fn is_live_after(&self, local: LocalId, condition: &Expr, body: &[Node]) -> bool {
         let mut inside = liveness::count_reads(body).remove(&local).unwrap_or(0);
-        liveness::for_each_local(condition, &mut |it| inside += usize::from(it == local));
+        locals::for_each_local(condition, &mut |it| inside += usize::from(it == local));
         let all = self.reads.get(&local).copied().unwrap_or(0);
         all > inside && liveness::is_live(local, &self.following, self.result)
     }

@@ -25,6 +25,7 @@ mod written;
 
 use crate::ast::PragmaText;
 use crate::diagnostic::Diagnostics;
+use crate::locals;
 use crate::lower::interval::Ranges;
 use crate::lower::value::{self, Guard, Typed};
 use crate::{Lowered, Pragma};
@@ -60,7 +61,7 @@ pub(crate) fn raise(
     let result = kernel.result.take();
     let mut reads = liveness::count_reads(&before);
     if let Some(result) = &result {
-        liveness::for_each_local(result, &mut |it| *reads.entry(it).or_default() += 1);
+        locals::for_each_local(result, &mut |it| *reads.entry(it).or_default() += 1);
     }
     let mut raising = Raising {
         kernel,
