@@ -21,6 +21,7 @@ mod evaluate;
 mod final_value;
 mod liveness;
 mod loops;
+mod terms;
 mod written;
 
 use crate::ast::PragmaText;

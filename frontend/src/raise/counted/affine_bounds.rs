@@ -6,8 +6,9 @@ use crate::lower::interval::Interval;
 use crate::lower::value::{Known, Typed};
 use crate::raise::Raising;
 use crate::raise::assume::Assumption;
-use crate::raise::context::{Requirement, mentions_iterators, split};
+use crate::raise::context::Requirement;
 use crate::raise::final_value::closed_form;
+use crate::raise::terms::{mentions_iterators, split};
 use strew_affine::{AffineExpr, CompareOp, Expr, IterId, Type, Variable};
 
 /// One part of the condition, as a statement about an affine expression.
