@@ -19,7 +19,7 @@ use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
 /// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
 /// lowering recurses through them.
-const DEEPEST: usize = 400;
+const DEEPEST: usize = 300;
 
 /// What is handed over for a parameter.
 enum Argument {
