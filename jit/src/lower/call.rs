@@ -16,13 +16,16 @@ pub(crate) struct MathFunctions {
     failure: Option<CompileError>,
 }
 
-/// Tells `builder` where the functions are.
+/// Tells `builder` where to find the functions that are called.
 pub(crate) fn define_symbols(builder: &mut JITBuilder) {
-    for function in Function::ALL.iter().copied() {
-        if let Some(code) = math::code(function) {
-            builder.symbol(symbol(function, Type::F64), code.double.address());
-            builder.symbol(symbol(function, Type::F32), code.single.address());
-        }
+    builder.symbol_lookup_fn(Box::new(address));
+}
+
+fn address(symbol: &str) -> Option<*const u8> {
+    let code = |name: &str| math::code(Function::from_name(name)?);
+    match code(symbol) {
+        Some(code) => Some(code.double.address()),
+        None => Some(code(symbol.strip_suffix('f')?)?.single.address()),
     }
 }
 
