@@ -249,7 +249,7 @@ fn names_and_types() {
             "n = a;",
             "5 E041 the array `a` stands where a number is needed",
         ),
-        ("a = 1;", "5 E084 a number stands where a pointer is needed"),
+        ("a = 1;", "5 E094 a number stands where a pointer is needed"),
         (
             "n = s[0][1];",
             "5 E042 `s` has 1 dimension, here it has 2 subscripts",
@@ -550,23 +550,23 @@ fn pointers() {
         ("double *const p = a; p++;", "22 E044 `p` is `const`"),
         (
             "int *p = a;",
-            "10 E081 `p` does not point to elements like those of `a`",
+            "10 E091 `p` does not point to elements like those of `a`",
         ),
         (
             "double *p = 0;",
-            "13 E084 a number stands where a pointer is needed",
+            "13 E094 a number stands where a pointer is needed",
         ),
         (
             "double *p; *p = 1;",
-            "13 E080 the pointer `p` does not point into an array here",
+            "13 E090 the pointer `p` does not point into an array here",
         ),
         (
             "double t[3]; double *p = a; p = t;",
-            "29 E082 a pointer into `a` meets one into `t`",
+            "29 E092 a pointer into `a` meets one into `t`",
         ),
         (
             "double t[3]; n = t - a;",
-            "18 E082 a pointer into `t` meets one into `a`",
+            "18 E092 a pointer into `t` meets one into `a`",
         ),
         (
             "double t[3]; double *p = n ? a : t;",
@@ -574,9 +574,9 @@ fn pointers() {
         ),
         (
             "n = (a + 1) * 2;",
-            "5 E083 `*` does not work on these pointers",
+            "5 E093 `*` does not work on these pointers",
         ),
-        ("n = a + a;", "5 E083 `+` does not work on these pointers"),
+        ("n = a + a;", "5 E093 `+` does not work on these pointers"),
         (
             "n = *(a + g);",
             "11 E043 this subscript of `a` is a `float`",

@@ -37,11 +37,11 @@ pub enum PointerProblem {
 impl PointerProblem {
     pub(super) fn code(&self) -> &'static str {
         match self {
-            Self::PointerUnset { .. } => "E080",
-            Self::PointerMismatch { .. } => "E081",
-            Self::PointerElsewhere { .. } => "E082",
-            Self::NumberAsPointer => "E084",
-            Self::PointerOperands { .. } => "E083",
+            Self::PointerUnset { .. } => "E090",
+            Self::PointerMismatch { .. } => "E091",
+            Self::PointerElsewhere { .. } => "E092",
+            Self::NumberAsPointer => "E094",
+            Self::PointerOperands { .. } => "E093",
         }
     }
 
