@@ -1,21 +1,13 @@
 //! `break`, `continue`, `return` and `switch`: which form they take in the kernel.
 
-use strew_affine::verify::verify;
-use strew_frontend::compile;
+mod common;
+
+/// The parameters of every function here.
+const PARAMETERS: &str = "int n, int m, int k[n], double x[n], double y[n]";
 
 /// The lines of the kernel that a function body becomes.
 fn lines(code: &str) -> Vec<String> {
-    let source = format!("void f(int n, int m, int k[n], double x[n], double y[n]) {{ {code} }}");
-    let (kernels, diagnostics) = compile(&source);
-    let messages: Vec<String> = diagnostics.iter().map(|it| it.message()).collect();
-    assert!(messages.is_empty(), "{code}\n{messages:#?}");
-    let kernel = kernels[0].kernel.clone();
-    let text = kernel.to_string();
-    let verified = verify(kernel);
-    assert!(verified.is_ok(), "{text}\n{verified:?}");
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let last = lines.len() - 1;
-    lines[1..last].iter().map(|it| (*it).to_owned()).collect()
+    common::lines(PARAMETERS, code)
 }
 
 fn assert_lines(cases: &[(&str, &[&str])]) {
