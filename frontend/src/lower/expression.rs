@@ -109,19 +109,23 @@ impl Lowering<'_> {
                 let ty = self.kernel.locals[*local].ty;
                 Some(Typed::any(Computation::Local(*local), ty))
             }
-            Binding::Structure(members) => {
-                let name_text = members.structure.name.clone();
-                let problem = ExpressionProblem::StructureAsValue { name: name_text };
-                self.report(problem, name.span)
-            }
-            Binding::Array { .. }
+            Binding::Structure(_)
+            | Binding::Array { .. }
             | Binding::Reference(_)
             | Binding::Cursor(_)
-            | Binding::Pending(_) => {
-                let array = name.text.clone();
-                self.report(SubscriptProblem::ArrayAsValue { array }, name.span)
-            }
+            | Binding::Pending(_) => self.not_a_scalar(binding, name),
         }
+    }
+
+    /// Reports that `name`, a structure or an array, stands where a number is needed.
+    fn not_a_scalar<T>(&mut self, binding: &Binding, name: &Name) -> Option<T> {
+        if let Binding::Structure(members) = binding {
+            let structure = members.structure.name.clone();
+            let problem = ExpressionProblem::StructureAsValue { name: structure };
+            return self.report(problem, name.span);
+        }
+        let array = name.text.clone();
+        self.report(SubscriptProblem::ArrayAsValue { array }, name.span)
     }
 
     fn conditional(
@@ -378,18 +382,11 @@ impl Lowering<'_> {
                 }
                 Some((Place::Local(local), self.kernel.locals[local].ty))
             }
-            Binding::Structure(ref members) => {
-                let name_text = members.structure.name.clone();
-                let problem = ExpressionProblem::StructureAsValue { name: name_text };
-                self.report(problem, name.span)
-            }
-            Binding::Array { .. }
+            Binding::Structure(_)
+            | Binding::Array { .. }
             | Binding::Reference(_)
             | Binding::Cursor(_)
-            | Binding::Pending(_) => {
-                let array = name.text.clone();
-                self.report(SubscriptProblem::ArrayAsValue { array }, name.span)
-            }
+            | Binding::Pending(_) => self.not_a_scalar(binding, name),
             // Everything that is assigned anywhere is a variable.
             Binding::Unbound
             | Binding::Parameter(_)

@@ -38,15 +38,8 @@ impl Lowering<'_> {
                 .diagnostics
                 .report(DeclarationProblem::MissingLength { array }, declarator.span);
         };
-        let array = self.kernel.arrays.alloc(Array {
-            name: name.text.clone(),
-            element,
-            extents,
-            field: None,
-            span: name.span,
-        });
+        let array = self.declare_array(name, element, extents, is_const);
         body.push(Node::Alloc { array });
-        self.bind(name, Binding::Array { array, is_const });
         for (subscripts, expr) in given {
             if let Some(value) = self.expression(expr, body) {
                 let value = value.convert(element).expr;

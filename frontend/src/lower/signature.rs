@@ -9,8 +9,8 @@ use crate::ast::{
 use crate::problem::{DeclarationProblem, Problem, Unsupported};
 use crate::types::{self, Position};
 use strew_affine::{
-    AffineExpr, Array, BinaryOp, Expr as Computation, Kernel, Node, Parameter as KernelParameter,
-    Scalar, ScalarId, Type, Variable,
+    AffineExpr, Array, ArrayId, BinaryOp, Expr as Computation, Kernel, Node,
+    Parameter as KernelParameter, Scalar, ScalarId, Type, Variable,
 };
 
 /// In bytes: what 57-bit addresses leave to a process.
@@ -75,6 +75,18 @@ impl Lowering<'_> {
         let Some(extents) = self.parameter_extents(declarator) else {
             return;
         };
+        let array = self.declare_array(name, element, extents, is_const);
+        self.kernel.params.push(KernelParameter::Array(array));
+    }
+
+    /// An array that `name` means from here on.
+    pub(super) fn declare_array(
+        &mut self,
+        name: &Name,
+        element: Type,
+        extents: Vec<AffineExpr>,
+        is_const: bool,
+    ) -> ArrayId {
         let array = self.kernel.arrays.alloc(Array {
             name: name.text.clone(),
             element,
@@ -82,8 +94,8 @@ impl Lowering<'_> {
             field: None,
             span: name.span,
         });
-        self.kernel.params.push(KernelParameter::Array(array));
         self.bind(name, Binding::Array { array, is_const });
+        array
     }
 
     /// The lengths of an array parameter; the first may be left to the call, as that of a pointer is. Nothing after an error.
