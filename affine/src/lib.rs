@@ -34,8 +34,8 @@ pub mod visit;
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use combiner::{
-    Add, AddSaturating, And, ArgMax, ArgMaxLast, ArgMin, ArgMinLast, Combine, Combiner, FMax,
-    FMaxFirst, FMin, FMinFirst, Max, MaxLast, Min, MinLast, Mul, Or, Xor,
+    Add, AddSaturating, ArgExtremum, Bitwise, Combine, Combiner, Extreme, Extremum,
+    LibraryExtremum, Mul, Ties,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;

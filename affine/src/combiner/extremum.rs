@@ -1,126 +1,121 @@
-use super::{Combine, extreme, held, incoming, is_number, only};
+use super::{Combine, held, incoming, is_number, number, only};
 use crate::{CompareOp, Expr, Type, Value};
 
-/// `incoming op held ? incoming : held`: what `if (x > h) h = x` means. A NaN that comes is ignored, a NaN that is held stays. Of
-/// equal values (zeros of both signs) a strict comparison keeps the first, the others take the last.
-fn replace_if(op: CompareOp) -> Expr {
-    Expr::select(
-        Expr::compare(op, incoming(0), held(0)),
-        incoming(0),
-        held(0),
-    )
+/// Which end of the order is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extreme {
+    /// The least value.
+    Least,
+    /// The greatest value.
+    Greatest,
 }
 
-/// C's `fmax` or `fmin`: a NaN loses against everything, and of equal values the second operand is taken, which is what the
-/// platform's library does with zeros of both signs. So what is held stays when it stands second and `op` says so for equal values.
-fn ignoring_nan(op: CompareOp) -> Expr {
-    let is_nan = Expr::compare(CompareOp::Ne, incoming(0), incoming(0));
-    let stays = Expr::compare(op, held(0), incoming(0));
-    Expr::select(is_nan, held(0), Expr::select(stays, held(0), incoming(0)))
+/// Which of equal values is left, which zeros of both signs show, and what comes with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// The first that came.
+    First,
+    /// The last that came.
+    Last,
 }
 
-/// All of these are exact: which of the updates is left depends on their order, and not on how they are grouped.
-macro_rules! extremum {
-    ($(#[$doc:meta])* $combiner:ident, $name:literal, $op:expr) => {
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $combiner;
+/// What holds of `incoming` and `held`, in this order, if what is incoming is taken.
+pub(super) fn replaces(extreme: Extreme, ties: Ties) -> CompareOp {
+    match (extreme, ties) {
+        (Extreme::Least, Ties::First) => CompareOp::Lt,
+        (Extreme::Least, Ties::Last) => CompareOp::Le,
+        (Extreme::Greatest, Ties::First) => CompareOp::Gt,
+        (Extreme::Greatest, Ties::Last) => CompareOp::Ge,
+    }
+}
 
-        impl Combine for $combiner {
-            fn name(&self) -> &str {
-                $name
-            }
+/// The other end of the order of a type, which replaces nothing: an infinity, or the end of the range of an integer type.
+pub(super) fn furthest_from(extreme: Extreme, ty: Type) -> Option<Value> {
+    let (low, high) = ty.integer_range().unwrap_or_default();
+    match extreme {
+        Extreme::Least => number(ty, high, f64::INFINITY),
+        Extreme::Greatest => number(ty, low, f64::NEG_INFINITY),
+    }
+}
 
-            fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
-                Some(vec![extreme(only(types)?, $op)?])
-            }
+/// The least or greatest value, as `if (x > h) h = x` means it: a NaN that comes is ignored, a NaN that is held stays.
+///
+/// It is exact: which of the updates is left depends on their order, and not on how they are grouped.
+#[derive(Clone, Copy, Debug)]
+pub struct Extremum {
+    /// `<` or `>`.
+    pub extreme: Extreme,
+    /// Whether the comparison is strict.
+    pub ties: Ties,
+}
 
-            fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
-                is_number(only(types)?).then(|| vec![replace_if($op)])
-            }
-
-            fn is_exact(&self, _: &[Type]) -> bool {
-                true
-            }
+impl Combine for Extremum {
+    fn name(&self) -> &str {
+        match (self.extreme, self.ties) {
+            (Extreme::Least, Ties::First) => "min",
+            (Extreme::Least, Ties::Last) => "min_last",
+            (Extreme::Greatest, Ties::First) => "max",
+            (Extreme::Greatest, Ties::Last) => "max_last",
         }
-    };
+    }
+
+    fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
+        Some(vec![furthest_from(self.extreme, only(types)?)?])
+    }
+
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
+        let is_taken = Expr::compare(replaces(self.extreme, self.ties), incoming(0), held(0));
+        is_number(only(types)?).then(|| vec![Expr::select(is_taken, incoming(0), held(0))])
+    }
+
+    fn is_exact(&self, _: &[Type]) -> bool {
+        true
+    }
 }
 
-extremum!(
-    /// The least value, as `if (x < h) h = x`: the first of equals stays.
-    Min,
-    "min",
-    CompareOp::Lt
-);
-extremum!(
-    /// The greatest value, as `if (x > h) h = x`: the first of equals stays.
-    Max,
-    "max",
-    CompareOp::Gt
-);
-extremum!(
-    /// The least value, as `if (x <= h) h = x`: the last of equals is taken, which differs from [`Min`] for zeros of both signs.
-    MinLast,
-    "min_last",
-    CompareOp::Le
-);
-extremum!(
-    /// The greatest value, as `if (x >= h) h = x`: the last of equals is taken, which differs from [`Max`] for zeros of both signs.
-    MaxLast,
-    "max_last",
-    CompareOp::Ge
-);
+/// The least or greatest number, as C's `fmin` or `fmax` of the two: a NaN loses against everything, and of equal values the
+/// second operand is taken, which is what the platform's library does with zeros of both signs. So the last of equals is
+/// left by `h = fmax(h, x)`, and the first by `h = fmax(x, h)`.
+///
+/// It is exact, as [`Extremum`] is.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryExtremum {
+    /// `fmin` or `fmax`.
+    pub extreme: Extreme,
+    /// Whether what is held is the second operand.
+    pub ties: Ties,
+}
 
-macro_rules! library_extremum {
-    ($(#[$doc:meta])* $combiner:ident, $name:literal, $op:expr) => {
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $combiner;
-
-        impl Combine for $combiner {
-            fn name(&self) -> &str {
-                $name
-            }
-
-            /// NaN: infinity would replace a NaN that is held.
-            fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
-                let ty = only(types).filter(|ty| ty.is_float())?;
-                Some(vec![Value::float(ty, f64::NAN)])
-            }
-
-            fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
-                only(types).filter(|ty| ty.is_float())?;
-                Some(vec![ignoring_nan($op)])
-            }
-
-            fn is_exact(&self, _: &[Type]) -> bool {
-                true
-            }
+impl Combine for LibraryExtremum {
+    fn name(&self) -> &str {
+        match (self.extreme, self.ties) {
+            (Extreme::Least, Ties::First) => "fmin_first",
+            (Extreme::Least, Ties::Last) => "fmin",
+            (Extreme::Greatest, Ties::First) => "fmax_first",
+            (Extreme::Greatest, Ties::Last) => "fmax",
         }
-    };
-}
+    }
 
-library_extremum!(
-    /// The least number, as `h = fmin(x, h)`: the first of equals stays.
-    FMinFirst,
-    "fmin_first",
-    CompareOp::Le
-);
-library_extremum!(
-    /// The greatest number, as `h = fmax(x, h)`: the first of equals stays.
-    FMaxFirst,
-    "fmax_first",
-    CompareOp::Ge
-);
-library_extremum!(
-    /// The least number, as `h = fmin(h, x)`: the last of equals is taken.
-    FMin,
-    "fmin",
-    CompareOp::Lt
-);
-library_extremum!(
-    /// The greatest number, as `h = fmax(h, x)`: the last of equals is taken.
-    FMax,
-    "fmax",
-    CompareOp::Gt
-);
+    /// NaN: infinity would replace a NaN that is held.
+    fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
+        let ty = only(types).filter(|ty| ty.is_float())?;
+        Some(vec![Value::float(ty, f64::NAN)])
+    }
+
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
+        only(types).filter(|ty| ty.is_float())?;
+        // What is held stays where it would replace what is incoming, had that come first; of equals, where the first is to be left.
+        let stays = match self.ties {
+            Ties::First => replaces(self.extreme, Ties::Last),
+            Ties::Last => replaces(self.extreme, Ties::First),
+        };
+        let is_nan = Expr::compare(CompareOp::Ne, incoming(0), incoming(0));
+        let stays = Expr::compare(stays, held(0), incoming(0));
+        let number = Expr::select(stays, held(0), incoming(0));
+        Some(vec![Expr::select(is_nan, held(0), number)])
+    }
+
+    fn is_exact(&self, _: &[Type]) -> bool {
+        true
+    }
+}

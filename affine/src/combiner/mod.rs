@@ -9,12 +9,12 @@ mod pair;
 mod saturating;
 
 pub use arithmetic::{Add, Mul};
-pub use bits::{And, Or, Xor};
-pub use extremum::{FMax, FMaxFirst, FMin, FMinFirst, Max, MaxLast, Min, MinLast};
-pub use pair::{ArgMax, ArgMaxLast, ArgMin, ArgMinLast};
+pub use bits::Bitwise;
+pub use extremum::{Extreme, Extremum, LibraryExtremum, Ties};
+pub use pair::ArgExtremum;
 pub use saturating::AddSaturating;
 
-use crate::{BinaryOp, CompareOp, Expr, Operand, Span, Type, Value};
+use crate::{BinaryOp, Expr, Operand, Span, Type, Value};
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,26 +70,19 @@ impl Combiner {
     }
 
     /// The combiners that need no declaration and have no parameter.
-    pub fn built_in() -> [Self; 17] {
-        [
-            Self::new(Add),
-            Self::new(Mul),
-            Self::new(Min),
-            Self::new(Max),
-            Self::new(MinLast),
-            Self::new(MaxLast),
-            Self::new(FMin),
-            Self::new(FMax),
-            Self::new(FMinFirst),
-            Self::new(FMaxFirst),
-            Self::new(And),
-            Self::new(Or),
-            Self::new(Xor),
-            Self::new(ArgMin),
-            Self::new(ArgMax),
-            Self::new(ArgMinLast),
-            Self::new(ArgMaxLast),
-        ]
+    pub fn built_in() -> Vec<Self> {
+        let ends = [
+            (Extreme::Least, Ties::First),
+            (Extreme::Greatest, Ties::First),
+            (Extreme::Least, Ties::Last),
+            (Extreme::Greatest, Ties::Last),
+        ];
+        let mut all = vec![Self::new(Add), Self::new(Mul)];
+        all.extend(ends.map(|(extreme, ties)| Self::new(Extremum { extreme, ties })));
+        all.extend(ends.map(|(extreme, ties)| Self::new(LibraryExtremum { extreme, ties })));
+        all.extend([Bitwise::And, Bitwise::Or, Bitwise::Xor].map(Self::new));
+        all.extend(ends.map(|(extreme, ties)| Self::new(ArgExtremum { extreme, ties })));
+        all
     }
 
     /// What can be written for a built-in combiner.
@@ -168,16 +161,5 @@ fn number(ty: Type, integer: i128, float: f64) -> Option<Value> {
         Some(Value::float(ty, float))
     } else {
         ty.is_integer().then(|| Value::integer(ty, integer))
-    }
-}
-
-/// What loses every strict comparison `x > it`, or `x < it`, by being the least, or the greatest: what a first maximum or
-/// minimum starts with.
-fn extreme(ty: Type, op: CompareOp) -> Option<Value> {
-    let (low, high) = ty.integer_range().unwrap_or_default();
-    match op {
-        CompareOp::Gt | CompareOp::Ge => number(ty, low, f64::NEG_INFINITY),
-        CompareOp::Lt | CompareOp::Le => number(ty, high, f64::INFINITY),
-        CompareOp::Eq | CompareOp::Ne => None,
     }
 }

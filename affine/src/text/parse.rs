@@ -496,7 +496,7 @@ mod tests {
             ),
             (
                 "x[0] reduce(plus) 0.5",
-                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin, fmax, fmin_first, fmax_first, and, or, xor, argmin, argmax, argmin_last, argmax_last, add_sat(LIMIT)",
+                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin_first, fmax_first, fmin, fmax, and, or, xor, argmin, argmax, argmin_last, argmax_last, add_sat(LIMIT)",
             ),
             ("x[0] reduce(xor) 0.5", "xor: `xor` is not defined on f64"),
             (
