@@ -24,6 +24,7 @@ mod math;
 mod node;
 mod same;
 mod span;
+pub mod spelling;
 #[cfg(test)]
 mod test_kernels;
 pub mod text;

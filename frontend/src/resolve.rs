@@ -15,6 +15,7 @@ use scope::{Entry, Names, Tag};
 use shape::Shape;
 use std::collections::HashSet;
 use std::rc::Rc;
+use strew_affine::spelling::nearest;
 use strew_affine::{Span, Type, Value};
 
 pub(crate) use scope::{GlobalArray, Globals};
@@ -454,10 +455,11 @@ impl Resolver<'_> {
             return;
         }
         let names = self.scopes.iter().chain([&self.globals.names]);
-        let visible = names.flat_map(Names::keys);
+        let visible = names.flat_map(Names::keys).map(String::as_str);
+        let nearest = || nearest(&name.text, visible).map(str::to_owned);
         let problem = ExpressionProblem::UnknownName {
             name: name.text.clone(),
-            nearest: proposes.then(|| nearest(&name.text, visible)).flatten(),
+            nearest: proposes.then(nearest).flatten(),
         };
         self.diagnostics.report(problem, name.span);
     }
@@ -498,51 +500,5 @@ fn first_declared(span: Span) -> Label {
     Label {
         span,
         message: "first declared here".to_owned(),
-    }
-}
-
-/// The candidate that takes the fewest edits, at most a third of the name's length.
-pub(crate) fn nearest<'n>(
-    name: &str,
-    candidates: impl Iterator<Item = &'n String>,
-) -> Option<String> {
-    const LONGEST: usize = 40;
-    if name.len() > LONGEST {
-        return None;
-    }
-    candidates
-        .filter(|it| it.len() <= LONGEST)
-        .map(|it| (distance(name, it), it))
-        .filter(|(edits, it)| 3 * edits <= name.len().max(it.len()))
-        .min()
-        .map(|(_, it)| it.clone())
-}
-
-/// Levenshtein's distance in bytes.
-fn distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, byte) in left.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in right.bytes().enumerate() {
-            let replaced = diagonal + usize::from(byte != other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_name_is_proposed_only_when_it_is_near() {
-        let names = ["out", "seg", "weights"].map(str::to_owned);
-        let near = |name: &str| nearest(name, names.iter());
-        assert_eq!(near("wieghts"), Some("weights".to_owned()));
-        assert_eq!(near("ouy"), Some("out".to_owned()));
-        assert_eq!(near("velocity"), None);
     }
 }

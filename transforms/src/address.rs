@@ -102,44 +102,9 @@ pub(crate) fn find_array(kernel: &Kernel, name: &str) -> Result<ArrayId, Reason>
     })
 }
 
-/// The candidate that `name` most likely was meant to be: at most a third of its letters differ.
-pub(crate) fn nearest<'n>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| 3 * distance <= candidate.chars().count().max(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance, row by row.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_name_is_one_slip_away() {
-        assert_eq!(nearest("seq", ["seg", "x"]), Some("seg"));
-        assert_eq!(nearest("totals", ["total", "n"]), Some("total"));
-        assert_eq!(nearest("weights", ["seg", "x"]), None);
-    }
 
     #[test]
     fn a_path_prints_as_it_is_written() {

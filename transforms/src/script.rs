@@ -9,7 +9,6 @@
 //! path   := name ("/" name)*
 //! ```
 
-use crate::address::nearest;
 use crate::token::Token;
 use crate::{Schedule, Step};
 use lalrpop_util::{ParseError, lalrpop_mod};
@@ -17,6 +16,7 @@ use logos::Logos;
 use std::fmt;
 use std::str::FromStr;
 use strew_affine::Span;
+use strew_affine::spelling::nearest;
 
 lalrpop_mod!(
     #[allow(clippy::all, unused, missing_docs, unreachable_pub)]

@@ -5,7 +5,7 @@ use super::value::{self, Typed};
 use crate::ast::{Expr, Name};
 use crate::diagnostic::Label;
 use crate::problem::CallProblem;
-use crate::resolve::nearest;
+use strew_affine::spelling::nearest;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
 
 /// A function that the file does not define.
@@ -143,11 +143,8 @@ impl Lowering<'_> {
         }
         let library = Function::ALL.iter().map(|it| it.name());
         let library = library.chain(OTHERS.iter().map(|(name, _)| *name));
-        let known: Vec<String> = library
-            .chain(self.functions.names())
-            .map(str::to_owned)
-            .collect();
-        let nearest = nearest(&text, known.iter());
+        let known = library.chain(self.functions.names());
+        let nearest = nearest(&text, known).map(str::to_owned);
         let problem = CallProblem::UnknownFunction {
             function: text,
             nearest,

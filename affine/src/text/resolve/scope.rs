@@ -1,3 +1,4 @@
+use crate::spelling::nearest;
 use crate::text::error::ParseErrorKind;
 use crate::{ArrayId, IterId, LocalId, ScalarId, Span};
 use std::borrow::Cow;
@@ -26,9 +27,6 @@ pub(super) struct Scope<'a> {
     entries: HashMap<Cow<'a, str>, Entry>,
     visible: Vec<Cow<'a, str>>,
 }
-
-/// A name with more edits for its letters than this is another name and not worth suggesting.
-const LETTERS_PER_EDIT: usize = 3;
 
 impl<'a> Scope<'a> {
     /// Makes the name visible until the block is left.
@@ -60,17 +58,9 @@ impl<'a> Scope<'a> {
             Some(_) => Err(ParseErrorKind::NotVisible(name.to_owned())),
             None => Err(ParseErrorKind::UnknownName {
                 name: name.to_owned(),
-                nearest: self.nearest(name),
+                nearest: nearest(name, self.visible.iter().map(|it| &**it)).map(str::to_owned),
             }),
         }
-    }
-
-    fn nearest(&self, name: &str) -> Option<String> {
-        let edits = |known: &str| strsim::damerau_levenshtein(name, known);
-        let nearest = self.visible.iter().min_by_key(|it| edits(it))?;
-        let bearable = 1.max(name.len() / LETTERS_PER_EDIT);
-        let is_alike = edits(nearest) <= bearable && edits(nearest) < name.len();
-        is_alike.then(|| nearest.clone().into_owned())
     }
 
     /// Begins a block; what it gives back ends it.
