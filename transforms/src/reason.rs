@@ -1,9 +1,9 @@
 //! Why a step is declined: the reasons as data, and everything that is said about them in words.
 
-use crate::address::nearest;
 use crate::witness::Witness;
 use crate::{LoopPath, Step};
 use std::fmt;
+use strew_affine::spelling::nearest;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
 
@@ -206,8 +206,8 @@ pub enum Reason {
         /// The update.
         span: Span,
     },
-    /// The combiner, applied to its identity and a NaN, does not give the NaN, so an assigned NaN would be lost.
-    LosesNan {
+    /// The combiner, applied to its identity and another value, does not always give the other, so what is assigned could be lost.
+    LosesAssigned {
         /// The array.
         array: String,
         /// The combiner.
@@ -289,7 +289,7 @@ impl Reason {
             | Self::NamedTwice { .. }
             | Self::WrongCombiner { .. }
             | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
-            Self::LosesNan { .. }
+            Self::LosesAssigned { .. }
             | Self::NotTogether { .. }
             | Self::NoIdentity { .. }
             | Self::SeveralBounds { .. }
@@ -340,7 +340,7 @@ impl Reason {
             Self::OverwritesPrivate { .. } => "OverwritesPrivate",
             Self::KeepsOldContents { .. } => "KeepsOldContents",
             Self::MixesCombiners { .. } => "MixesCombiners",
-            Self::LosesNan { .. } => "LosesNan",
+            Self::LosesAssigned { .. } => "LosesAssigned",
             Self::NotTogether { .. } => "NotTogether",
             Self::NoIdentity { .. } => "NoIdentity",
             Self::Carried { .. } => "Carried",
@@ -369,7 +369,7 @@ impl Reason {
             }
             Self::OverwritesPrivate { array, span, .. }
             | Self::KeepsOldContents { array, span, .. }
-            | Self::LosesNan { array, span, .. } => {
+            | Self::LosesAssigned { array, span, .. } => {
                 vec![label(span, format!("`{array}` is assigned here"))]
             }
             Self::MixesCombiners {
@@ -551,11 +551,11 @@ impl Reason {
                 f,
                 "`{array}` is combined by `{first}` and by `{second}` in the same loop; a private copy can be merged by one only"
             ),
-            Self::LosesNan {
+            Self::LosesAssigned {
                 array, combiner, ..
             } => write!(
                 f,
-                "`{array}` is assigned, and merging by `{combiner}` would drop an assigned NaN"
+                "`{array}` is assigned, and merging by `{combiner}` does not give back every value that can be assigned, such as a NaN or one beyond a limit"
             ),
             Self::Carried {
                 path, array, kind, ..

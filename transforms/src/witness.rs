@@ -4,9 +4,7 @@ use crate::concrete::{self, Inputs, Touch, Watched};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use strew_affine::visit::AccessKind;
-use strew_affine::{
-    ArrayId, Combiner, IterId, Kernel, LocalId, Parameter, Span, StdMath, Type, Value, Variable,
-};
+use strew_affine::{ArrayId, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable};
 
 /// What every array holds before the kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,15 +143,6 @@ pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Op
 pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) -> Option<Witness> {
     let mut fuel = FUEL;
     trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut fuel))
-}
-
-/// Whether `identity ∘ NaN` is a NaN.
-pub(crate) fn keeps_nan(combiner: &Combiner, ty: Type) -> bool {
-    let nan = Value::float(ty, f64::NAN);
-    let identity = combiner.identity(&[ty]);
-    let combined = identity.and_then(|it| combiner.combine(&it, &[nan], &StdMath).ok());
-    let is_nan = |it: &Value| it.as_float().is_some_and(f64::is_nan);
-    combined.is_some_and(|it| it.iter().any(is_nan))
 }
 
 /// Small sizes first: the smaller the example, the easier it is to follow.
@@ -375,17 +364,6 @@ pub(crate) fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sums_and_products_keep_a_nan_and_extrema_do_not() {
-        for ty in [Type::F32, Type::F64] {
-            let keeps = |name| Combiner::from_name(name).map(|combiner| keeps_nan(&combiner, ty));
-            assert_eq!(keeps("add"), Some(true));
-            assert_eq!(keeps("mul"), Some(true));
-            assert_eq!(keeps("min"), Some(false));
-            assert_eq!(keeps("max"), Some(false));
-        }
-    }
 
     #[test]
     fn a_witness_reads_as_a_sentence() {

@@ -15,6 +15,10 @@ impl Combine for Add {
         Some(vec![number(only(types)?, 0, -0.0)?])
     }
 
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         is_number(only(types)?).then(|| vec![binary(BinaryOp::Add, held(0), incoming(0))])
     }
@@ -35,6 +39,10 @@ impl Combine for Mul {
 
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
         Some(vec![number(only(types)?, 1, 1.0)?])
+    }
+
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

@@ -48,6 +48,10 @@ impl Combine for Bitwise {
         Some(vec![Value::integer(ty, bits)])
     }
 
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         match only(types)? {
             ty if ty.is_float() => None,

@@ -63,6 +63,11 @@ impl Combine for Extremum {
         Some(vec![furthest_from(self.extreme, only(types)?)?])
     }
 
+    /// A NaN that comes is ignored.
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        only(types).is_some_and(Type::is_integer)
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         let is_taken = Expr::compare(replaces(self.extreme, self.ties), incoming(0), held(0));
         is_number(only(types)?).then(|| vec![Expr::select(is_taken, incoming(0), held(0))])
@@ -100,6 +105,10 @@ impl Combine for LibraryExtremum {
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
         let ty = only(types).filter(|ty| ty.is_float())?;
         Some(vec![Value::float(ty, f64::NAN)])
+    }
+
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

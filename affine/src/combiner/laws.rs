@@ -98,6 +98,26 @@ fn the_laws_hold_for_every_built_in_combiner_on_every_type() {
 }
 
 #[test]
+fn an_identity_that_is_called_two_sided_gives_back_what_comes() {
+    let mut others = Vec::new();
+    for combiner in all() {
+        for types in type_tuples(&combiner) {
+            let Some(e) = combiner.identity(&types) else {
+                assert!(!combiner.has_two_sided_identity(&types));
+                continue;
+            };
+            let gives_back = |b: &Vec<Value>| same(&combined(&combiner, &e, b), b);
+            let is_two_sided = tuples(&types, 22).iter().all(gives_back);
+            assert!(is_two_sided || !combiner.has_two_sided_identity(&types));
+            if is_two_sided && !combiner.has_two_sided_identity(&types) {
+                others.push(combiner.to_string());
+            }
+        }
+    }
+    assert_eq!(others, [""; 0]);
+}
+
+#[test]
 fn an_identity_has_the_types_it_is_for_and_needs_bodies() {
     for combiner in all() {
         for types in type_tuples(&combiner) {

@@ -51,6 +51,12 @@ pub trait Combine: fmt::Debug + Send + Sync {
     /// be collected in private buffers.
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>>;
 
+    /// Whether `e ∘ b` is `b` for every `b`, bit for bit, so that whatever is assigned to a private buffer comes out of a merge.
+    /// `false` also where nobody could tell.
+    fn has_two_sided_identity(&self, _types: &[Type]) -> bool {
+        false
+    }
+
     /// The combined tuple, each part an expression over [`Expr::Operand`] and constants, operands having `types`; `None` when the
     /// combiner is not defined there.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>>;

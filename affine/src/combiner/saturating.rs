@@ -40,6 +40,12 @@ impl Combine for AddSaturating {
         Some(vec![least])
     }
 
+    /// What is beyond the limit comes out as the limit.
+    fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        let greatest = only(types).and_then(Type::integer_range);
+        self.identity(types).is_some() && greatest.is_some_and(|(_, it)| it == self.limit)
+    }
+
     /// `held >= limit ? held : steps > room ? limit : held + steps`, where the room up to the limit and the steps wrap to the
     /// right value as unsigned numbers: comparing `steps + least` with `room + least` as signed ones is the same.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

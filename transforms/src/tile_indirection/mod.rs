@@ -435,9 +435,20 @@ kernel @worked_example(x: f32[4], out: f32[4]) {
     }
 
     #[test]
-    fn an_assigned_nan_is_not_lost() {
+    fn no_assigned_value_is_lost_in_a_merge() {
         let script = "tile_indirection_using_forall(i, reduction(y) = max)";
-        refuses(&in_loop("y[i] = x[i]"), script, Unproven, "LosesNan");
+        let reason = refuses(&in_loop("y[i] = x[i]"), script, Unproven, "LosesAssigned");
+        let words = "`y` is assigned, and merging by `max` does not give back every value that can be assigned, such as a NaN or one beyond a limit";
+        assert_eq!(reason.to_string(), words);
+        let bytes = "kernel @k(n: i64, y: i8[n]) { affine.for i in 0..n { y[i] = i8(i) - 100 } }";
+        let limited = |limit: i32| {
+            format!("tile_indirection_using_forall(i, reduction(y) = add_sat({limit}))")
+        };
+        refuses(bytes, &limited(3), Unproven, "LosesAssigned");
+        for script in [limited(127), script.to_owned()] {
+            let before = kernel(bytes);
+            assert_same_meaning(&before, &apply(&before, &script));
+        }
     }
 
     #[test]

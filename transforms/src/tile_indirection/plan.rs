@@ -222,8 +222,8 @@ impl<'k> Body<'k> {
         })?;
         let identity = self.identity(array, &combiner)?;
         let element = self.kernel.arrays[array].element;
-        if element.is_float() && !witness::keeps_nan(&combiner, element) {
-            return Err(Reason::LosesNan {
+        if !combiner.has_two_sided_identity(&[element]) {
+            return Err(Reason::LosesAssigned {
                 array: self.name(array),
                 combiner: name.clone(),
                 span: sites
