@@ -60,7 +60,7 @@ pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};
 pub use strew_jit::{
     ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout,
-    PlatformMath, RecordLayout, Records, record,
+    PlatformMath, RecordField, RecordLayout, Records, record,
 };
 pub use strew_runtime::{
     Choice as Strategy, Failure, Mode, Record, StopToken, TooManyThreads, Why,

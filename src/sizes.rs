@@ -112,7 +112,7 @@ impl Inference<'_> {
         array: ArrayId,
         shape: &Shape,
     ) -> Result<Vec<(AffineExpr, u64)>, ArgumentError> {
-        let extents = &self.kernel.arrays[array].extents;
+        let (extents, _) = self.kernel.arrays[array].split_extents();
         match shape {
             Shape::Dimensions(found) if found.len() != extents.len() => Err(ArgumentError::Rank {
                 parameter: self.array_name(array),
@@ -134,7 +134,7 @@ impl Inference<'_> {
     ) -> Result<Vec<(AffineExpr, u64)>, ArgumentError> {
         let mut rest = i128::from(length);
         let mut unknown = Vec::new();
-        for extent in &self.kernel.arrays[array].extents {
+        for extent in self.kernel.arrays[array].split_extents().0 {
             let value = self.reduce(extent).map_err(|_| self.extent_error(array))?;
             match value.as_constant() {
                 None => unknown.push(extent.clone()),
@@ -245,7 +245,7 @@ impl Inference<'_> {
     fn check(&self, array: ArrayId) -> Result<Vec<u64>, Option<Box<ArgumentError>>> {
         let boxed = || Box::new(self.extent_error(array));
         let mut values = Vec::new();
-        for extent in &self.kernel.arrays[array].extents {
+        for extent in self.kernel.arrays[array].split_extents().0 {
             let reduced = self.reduce(extent).map_err(|_| boxed())?;
             values.push(i128::from(reduced.as_constant().ok_or(None)?));
         }
@@ -301,7 +301,7 @@ impl Inference<'_> {
         found: &[u64],
         values: &[i128],
     ) -> Option<ArgumentError> {
-        let extents = &self.kernel.arrays[array].extents;
+        let (extents, _) = self.kernel.arrays[array].split_extents();
         if found.len() != extents.len() {
             return None;
         }
@@ -363,7 +363,7 @@ fn single_unknown(expr: &AffineExpr) -> Option<(ScalarId, i128, i128)> {
 
 /// The extents of `array` as the kernel text writes them.
 pub(crate) fn written_extents(kernel: &Kernel, array: ArrayId) -> String {
-    let extents = kernel.arrays[array].extents.iter();
+    let extents = kernel.arrays[array].split_extents().0.iter();
     let written: Vec<_> = extents.map(|it| text::affine(kernel, it)).collect();
     format!("[{}]", written.join(", "))
 }

@@ -329,3 +329,101 @@ fn files_of_other_records_are_refused() {
     let words = "`p` is an array of records, which come from a structured .npy file";
     assert!(said.contains(words), "{said}");
 }
+
+const LATTICE: &str = "\
+kernel @k(n: i64, p: record(64) { cell: i16 @ 0, pos.x: f64[3] @ 8, pos.m: f32 @ 32, jacobian: i32[2, 3] @ 40 }[n], sum: f64[3]) {
+  affine.for i in 0..n {
+    affine.for d in 0..3 {
+      sum[d] reduce(add) p.pos.x[i, d]
+      p.pos.x[i, d] = p.pos.x[i, d] * f64(p.pos.m[i])
+      p.jacobian[i, 1, d] = p.jacobian[i, 0, 2 - d] + i32(p.cell[i])
+    }
+  }
+}
+";
+
+strew::record! {
+    #[derive(Debug, PartialEq)]
+    struct Position {
+        x: [f64; 3],
+        m: f32,
+    }
+}
+
+strew::record! {
+    #[derive(Debug, PartialEq)]
+    struct Site {
+        cell: i16,
+        pos: Position,
+        jacobian: [[i32; 3]; 2],
+    }
+}
+
+#[test]
+fn fields_are_arrays_and_structs_themselves() {
+    let site = |cell: i16| Site {
+        cell,
+        pos: Position {
+            x: [1.0, 2.0, f64::from(cell)],
+            m: 0.5,
+        },
+        jacobian: [[1, 2, 3], [0; 3]],
+    };
+    let step = kernel(LATTICE)
+        .typed::<(i64, &mut [Site], &mut [f64])>()
+        .expect("the signature");
+    let (mut p, mut sum) = ([site(4), site(10)], [0.0; 3]);
+    step.call((2, &mut p, &mut sum)).expect("a call");
+    assert_eq!(sum, [2.0, 4.0, 14.0]);
+    assert_eq!(p[1].pos.x, [0.5, 1.0, 5.0]);
+    assert_eq!(p[0].jacobian, [[1, 2, 3], [7, 6, 5]]);
+    let refused =
+        kernel(&LATTICE.replace("[2, 3]", "[3, 2]")).typed::<(i64, &mut [Site], &mut [f64])>();
+    let words = ": field `jacobian` is i32[2, 3], expected i32[3, 2]";
+    let refused = refused.expect_err("another shape").to_string();
+    assert!(refused.ends_with(words), "{refused}");
+}
+
+#[test]
+fn structured_files_hold_arrays_and_records_in_records() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("k.nest"), LATTICE).expect("a file");
+    let descr = "[('cell', '<i2'), ('jacobian', '<i4', (2, 3, )), ('pos', [('x', '<f8', (3, )), ('m', '<f4')])]";
+    let record = |cell: i16, x: [f64; 3], jacobian: [i32; 6]| {
+        let jacobian = jacobian.map(i32::to_le_bytes).concat();
+        let x = x.map(f64::to_le_bytes).concat();
+        [&cell.to_le_bytes()[..], &jacobian, &x, &2_f32.to_le_bytes()].concat()
+    };
+    let first = record(3, [1.0, 2.0, 3.0], [1, 2, 3, 0, 0, 0]);
+    let file = npy(descr, 2, &[first.clone(), first].concat());
+    fs::write(folder.path().join("p.npy"), file).expect("a file");
+    let arguments = ["run", "k.nest", "--in", "p=p.npy", "--out", "p=out.npy"];
+    let (status, said) = strew(folder.path(), &arguments);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("sum: f64[3]  min 2  max 6"), "{said}");
+    let out = fs::read(folder.path().join("out.npy")).expect("the result");
+    let header = String::from_utf8_lossy(&out).into_owned();
+    let descr = "[('cell', '<i2'), ('pos', [('x', '<f8', (3, )), ('m', '<f4')]), ('jacobian', '<i4', (2, 3, ))]";
+    assert!(header.contains(descr), "{header}");
+    let after = [
+        &3_i16.to_le_bytes()[..],
+        &[2.0, 4.0, 6.0].map(f64::to_le_bytes).concat(),
+        &2_f32.to_le_bytes(),
+        &[1, 2, 3, 6, 5, 4].map(i32::to_le_bytes).concat(),
+    ];
+    assert!(out.ends_with(&[after, after].concat().concat()), "{out:?}");
+    let again = ["run", "k.nest", "--in", "p=out.npy"];
+    assert_eq!(strew(folder.path(), &again).0, Some(0));
+    let other = npy(
+        "[('cell', '<i2'), ('jacobian', '<i4', (2, 3, )), ('pos', [('x', '<f8', (2, )), ('m', '<f4')])]",
+        0,
+        &[],
+    );
+    fs::write(folder.path().join("p.npy"), other).expect("a file");
+    let (status, said) = strew(folder.path(), &arguments);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("field `pos.x` is f64[2], expected f64[3]"),
+        "{said}"
+    );
+}

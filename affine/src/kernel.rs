@@ -88,7 +88,7 @@ pub struct Record {
     pub name: String,
     /// The distance in bytes from one record to the next.
     pub bytes: u32,
-    /// The fields, each an array called `record.field` with the same extents; at least one.
+    /// The fields, each an array called `record.field` with the extents of the records and, behind them, its own; at least one.
     pub fields: Vec<ArrayId>,
     /// Where it is declared.
     pub span: Span,
@@ -101,6 +101,27 @@ pub struct Field {
     pub record: RecordId,
     /// The distance in bytes from the beginning of a record to the field: a multiple of the size of its type.
     pub offset: u32,
+    /// How many of the last extents are those of the field itself: in every record its elements follow each other.
+    pub own_dimensions: usize,
+}
+
+impl Array {
+    /// The extents of the records and, behind them, those that the field has in every record; of an array that is no field, all and
+    /// none.
+    pub fn split_extents(&self) -> (&[AffineExpr], &[AffineExpr]) {
+        let own = self.field.map_or(0, |it| it.own_dimensions);
+        let records = self.extents.len().saturating_sub(own);
+        self.extents.split_at(records)
+    }
+
+    /// How many elements of a field each record has; 1 for an array that is no field.
+    pub fn elements_per_record(&self) -> u64 {
+        let (_, own) = self.split_extents();
+        let lengths = own.iter().map(|it| it.as_constant().unwrap_or(0));
+        lengths.fold(1, |all, it| {
+            all.saturating_mul(u64::try_from(it).unwrap_or(0))
+        })
+    }
 }
 
 /// An iterator.

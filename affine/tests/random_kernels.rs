@@ -131,16 +131,26 @@ impl Generator {
         }
         let record = self.kernel.records.alloc(Record {
             name: name.clone(),
-            bytes: 8 * fields.len() as u32,
+            bytes: 0,
             fields: fields.clone(),
             span: Span::default(),
         });
-        for (field, position) in fields.into_iter().zip(0..) {
+        let mut offset = 0;
+        for field in fields {
+            let length = 1 + self.below(3);
             let array = &mut self.kernel.arrays[field];
             array.name = format!("{name}.{}", array.name);
-            let offset = 8 * position;
-            array.field = Some(Field { record, offset });
+            if length > 1 {
+                array.extents.push((length as i64).into());
+            }
+            array.field = Some(Field {
+                record,
+                offset,
+                own_dimensions: usize::from(length > 1),
+            });
+            offset += 8 * length as u32;
         }
+        self.kernel.records[record].bytes = offset;
         self.kernel.params.push(Parameter::Record(record));
         Ok(())
     }

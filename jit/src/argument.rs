@@ -113,11 +113,12 @@ pub struct Records {
 
 impl Records {
     /// `elements` records of zeros; `None` when there is no memory for them, or when a field does not lie inside of its record at a
-    /// multiple of its size.
+    /// multiple of the size of its elements.
     pub fn zeros(layout: RecordLayout, elements: usize) -> Option<Self> {
         let lies_well = |field: &FieldLayout| {
             let size = field.ty.bytes() as usize;
-            let end = field.offset.checked_add(size);
+            let end = size.checked_mul(field.elements());
+            let end = end.and_then(|it| it.checked_add(field.offset));
             field.offset.is_multiple_of(size)
                 && layout.bytes().is_multiple_of(size)
                 && end.is_some_and(|end| end <= layout.bytes())
@@ -151,14 +152,14 @@ impl Records {
         &self.layout
     }
 
-    /// The value of the field at `offset` of record `index`; zero when there is no such thing.
+    /// The value of element `index` of `field`, those of one record behind those of the record before; zero when there is none.
     pub fn get(&self, index: usize, field: &FieldLayout) -> Value {
         let at = self.position(index, field);
         let word = self.words.get(at / 8).copied().unwrap_or(0);
         Value::from_bits(field.ty, truth(field.ty, word >> (at % 8 * 8)))
     }
 
-    /// Sets the field at `offset` of record `index`, if there is one.
+    /// Sets element `index` of `field`, counted likewise, if there is one.
     pub fn set(&mut self, index: usize, field: &FieldLayout, value: Value) {
         let at = self.position(index, field);
         let shift = at % 8 * 8;
@@ -169,8 +170,10 @@ impl Records {
     }
 
     fn position(&self, index: usize, field: &FieldLayout) -> usize {
-        let record = index.saturating_mul(self.layout.bytes());
-        record.saturating_add(field.offset)
+        let elements = field.elements().max(1);
+        let record = (index / elements).saturating_mul(self.layout.bytes());
+        let within = index % elements * field.ty.bytes() as usize;
+        record.saturating_add(field.offset).saturating_add(within)
     }
 
     /// The argument for a parameter that the kernel does not write.

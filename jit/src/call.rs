@@ -310,7 +310,10 @@ impl Inner {
             None => Parameter::Array(array),
         };
         let elements = |array| match of(parameter(array)) {
-            Some(Bound::Array { elements, .. }) => *elements as u64,
+            Some(Bound::Array { elements, .. }) => {
+                let per_record = kernel.arrays[array].elements_per_record();
+                (*elements as u64).saturating_mul(per_record)
+            }
             _ => 0,
         };
         let value = |scalar| of(Parameter::Scalar(scalar)).and_then(Bound::size);
@@ -352,7 +355,7 @@ impl Inner {
             let array = match param {
                 Parameter::Scalar(_) => None,
                 Parameter::Array(array) => Some(array),
-                // All fields have the extents of the records.
+                // All fields have the extents of the records in front of their own.
                 Parameter::Record(record) => self.kernel.records[*record].fields.first(),
             };
             if let (Some(array), Bound::Array { elements, .. }) = (array, argument) {
@@ -399,10 +402,14 @@ impl Inner {
         found: usize,
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Result<(), CallError> {
-        let (extents, elements) = self.element_count(array, value_of)?;
-        if usize::try_from(elements) == Ok(found) {
+        let (mut extents, elements) = self.element_count(array, value_of)?;
+        let declared = &self.kernel.arrays[array];
+        let per_record = usize::try_from(declared.elements_per_record()).ok();
+        let present = per_record.and_then(|it| it.checked_mul(found));
+        if present.is_some() && usize::try_from(elements).ok() == present {
             Ok(())
         } else {
+            extents.truncate(declared.split_extents().0.len());
             Err(CallError::Length {
                 array: self.known_name(array),
                 extents,

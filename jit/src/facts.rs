@@ -1,6 +1,6 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::visit::{Loop, accesses, allocated_arrays, walk, written_arrays};
 use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
@@ -114,8 +114,9 @@ pub(crate) fn sizes(kernel: &Kernel) -> BTreeSet<ScalarId> {
 pub(crate) struct Facts {
     written: BTreeSet<ArrayId>,
     storage: LocalStorage,
-    /// The private buffers that may be fields of records themselves, since what they are merged into is one.
-    strided: BTreeSet<ArrayId>,
+    /// The private buffers that may be fields of records themselves, since what they are merged into is one, with the number of
+    /// dimensions that they have inside of a record.
+    strided: BTreeMap<ArrayId, usize>,
     /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
     affine_updates_count: bool,
     guard: Guard,
@@ -158,9 +159,10 @@ impl Facts {
         }
     }
 
-    /// Whether the distance of the elements of `buffer` is only known when it is handed over.
-    pub(crate) fn is_strided(&self, buffer: ArrayId) -> bool {
-        self.strided.contains(&buffer)
+    /// How many dimensions `buffer` has inside of a record, when the distance between its records is only known when it is handed
+    /// over.
+    pub(crate) fn strided(&self, buffer: ArrayId) -> Option<usize> {
+        self.strided.get(&buffer).copied()
     }
 
     /// Where the local arrays are.
@@ -206,16 +208,16 @@ fn is_scatter(node: &Node) -> bool {
         .any(|access| access.subscripts.iter().any(is_computed))
 }
 
-fn strided(kernel: &Kernel) -> BTreeSet<ArrayId> {
-    let mut strided = BTreeSet::new();
+fn strided(kernel: &Kernel) -> BTreeMap<ArrayId, usize> {
+    let mut strided = BTreeMap::new();
     // Outer foralls come first, so what their buffers are is known.
     walk(&kernel.body, &mut |node, _| {
         if let Node::Forall(forall) = node {
             for (buffer, target) in forall.buffers() {
-                let is_field = kernel.arrays[target].field.is_some();
-                if is_field || strided.contains(&target) {
-                    strided.insert(buffer);
-                }
+                let field = kernel.arrays[target].field;
+                let own = field.map(|it| it.own_dimensions);
+                let own = own.or_else(|| strided.get(&target).copied());
+                strided.extend(own.map(|own| (buffer, own)));
             }
         }
     });

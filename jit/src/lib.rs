@@ -26,5 +26,5 @@ pub use compiled::{Compiled, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;
 pub use math::PlatformMath;
-pub use record::{ArrayElement, ElementType, FieldLayout, Layout, RecordLayout};
+pub use record::{ArrayElement, ElementType, FieldLayout, Layout, RecordField, RecordLayout};
 pub use strew_affine::interpret::{Fault, FaultKind};

@@ -117,8 +117,10 @@ pub struct PrivateCall {
     pub target: *mut u8,
     /// Its number of elements.
     pub elements: u64,
-    /// The distance in bytes from one element of the target to the next. Elements of buffers follow each other.
+    /// The distance in bytes from one run of elements of the target to the next. Runs of buffers follow each other.
     pub target_stride: u64,
+    /// How many elements follow each other in each run; at least 1.
+    pub target_run: u64,
     /// The bits of the identity that buffers start with, zero-extended.
     pub identity: u64,
     /// The size of an element: 1, 2, 4 or 8.
@@ -130,6 +132,14 @@ pub struct PrivateCall {
     pub parts: u32,
     /// The number in [`Merges`] of the function that combines them.
     pub merge: u32,
+}
+
+impl PrivateCall {
+    /// The distance in bytes from one run of elements of a buffer to the next.
+    pub(crate) fn run_bytes(&self) -> u64 {
+        self.target_run
+            .saturating_mul(u64::from(self.element_bytes))
+    }
 }
 
 /// A forall that generated code asks the runtime to run.

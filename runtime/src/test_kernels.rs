@@ -169,6 +169,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> Pri
         target: target.as_mut_ptr().cast(),
         elements: target.len() as u64,
         target_stride: size_of::<T>() as u64,
+        target_run: 1,
         identity,
         merge,
         element_bytes: size_of::<T>() as u32,

@@ -161,7 +161,8 @@ fn by_name(layout: &RecordLayout) -> RecordLayout {
     RecordLayout::new(0, placeless.collect())
 }
 
-/// The layout of records in a file: fields one behind the other, those without a name only fill space.
+/// The layout of records in a file: fields one behind the other, those without a name only fill space; those of a record in a record
+/// have both names.
 fn stored_layout(fields: &[npyz::Field]) -> Result<RecordLayout, NpyError> {
     let mut offset = 0_usize;
     let mut named = Vec::new();
@@ -172,14 +173,27 @@ fn stored_layout(fields: &[npyz::Field]) -> Result<RecordLayout, NpyError> {
             {
                 usize::try_from(plain.size_field()).map_err(|_| NpyError::TooLarge)?
             }
+            DType::Record(fields) => {
+                let inner = stored_layout(fields)?;
+                named.extend(inner.inside(&field.name, offset));
+                inner.bytes()
+            }
             dtype => {
-                let ty = element_type(dtype)?;
-                named.push(FieldLayout {
+                let mut lengths = Vec::new();
+                let mut element = dtype;
+                while let DType::Array(length, inner) = element {
+                    lengths.push(usize::try_from(*length).map_err(|_| NpyError::TooLarge)?);
+                    element = inner;
+                }
+                let field = FieldLayout {
                     name: field.name.clone(),
-                    ty,
+                    ty: element_type(element)?,
+                    lengths,
                     offset,
-                });
-                ty.bytes() as usize
+                };
+                let size = field.elements().checked_mul(field.ty.bytes() as usize);
+                named.push(field);
+                size.ok_or(NpyError::TooLarge)?
             }
         };
         offset = offset.checked_add(size).ok_or(NpyError::TooLarge)?;
@@ -200,20 +214,30 @@ fn records(
         let from = stored.fields().iter().find(|it| it.name == field.name);
         let from = from.map_or(0, |it| it.offset);
         let size = field.ty.bytes() as usize;
-        for (index, record) in data.chunks_exact(stored.bytes().max(1)).enumerate() {
-            let mut bits = [0; 8];
-            if let (Some(bytes), Some(bits)) = (record.get(from..from + size), bits.get_mut(..size))
-            {
-                bits.copy_from_slice(bytes);
-            }
-            let mut bits = u64::from_le_bytes(bits);
-            if field.ty == Type::Bool {
-                bits = u64::from(bits != 0);
-            }
-            records.set(index, field, Value::from_bits(field.ty, bits));
+        let of_record = |record: &[u8]| {
+            let end = from.saturating_add(size.saturating_mul(field.elements()));
+            record.get(from..end).unwrap_or_default().to_vec()
+        };
+        let stored = data.chunks_exact(stored.bytes().max(1));
+        let elements: Vec<u8> = stored.flat_map(of_record).collect();
+        for (index, bytes) in elements.chunks_exact(size).enumerate() {
+            records.set(index, field, stored_value(field.ty, bytes));
         }
     }
     Ok(Values::Records(records))
+}
+
+/// Any byte but zero is a `bool` that is true.
+fn stored_value(ty: Type, bytes: &[u8]) -> Value {
+    let mut bits = [0; 8];
+    if let Some(bits) = bits.get_mut(..bytes.len()) {
+        bits.copy_from_slice(bytes);
+    }
+    let bits = u64::from_le_bytes(bits);
+    match ty {
+        Type::Bool => Value::bool(bits != 0),
+        _ => Value::from_bits(ty, bits),
+    }
 }
 
 fn element_count(shape: &[u64]) -> Option<u64> {
@@ -373,15 +397,11 @@ pub(crate) fn encode(array: &Array, sink: &mut impl Write) -> io::Result<()> {
 /// Records without the bytes between their fields: NumPy reads such a file as a packed structured array.
 fn encode_records(records: &Records, shape: &[u64], sink: &mut impl Write) -> io::Result<()> {
     let fields = records.layout().fields();
-    let described = fields.iter().map(|field| {
-        let name = field.name.replace('\\', "\\\\").replace('\'', "\\'");
-        format!("('{name}', '{}')", descr(field.ty))
-    });
-    let described: Vec<_> = described.collect();
+    let named: Vec<_> = fields.iter().map(|it| (it.name.as_str(), it)).collect();
     let shape: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
     let text = format!(
-        "{{'descr': [{}], 'fortran_order': False, 'shape': ({shape}), }}",
-        described.join(", ")
+        "{{'descr': {}, 'fortran_order': False, 'shape': ({shape}), }}",
+        record_descr(&named)
     );
     // Magic, version and length take ten bytes; the data begins at a multiple of 64, behind a line end.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
@@ -396,11 +416,48 @@ fn encode_records(records: &Records, shape: &[u64], sink: &mut impl Write) -> io
     writeln!(sink, "{text:<width$}", width = length - 1)?;
     for index in 0..records.len() {
         for field in fields {
-            let bits = records.get(index, field).bits().to_le_bytes();
-            sink.write_all(bits.get(..field.ty.bytes() as usize).unwrap_or_default())?;
+            let first = index.saturating_mul(field.elements());
+            for element in first..first.saturating_add(field.elements()) {
+                let bits = records.get(element, field).bits().to_le_bytes();
+                sink.write_all(bits.get(..field.ty.bytes() as usize).unwrap_or_default())?;
+            }
         }
     }
     Ok(())
+}
+
+/// NumPy's description of records with these fields: those whose names begin alike before a dot are one record in the record.
+fn record_descr(fields: &[(&str, &FieldLayout)]) -> String {
+    let outer = |name: &str| name.split_once('.').map(|(outer, _)| outer.to_owned());
+    let groups = fields
+        .chunk_by(|(left, _), (right, _)| outer(left).is_some() && outer(left) == outer(right));
+    let described = groups.map(|group| match group {
+        [(name, first), ..] => match name.split_once('.') {
+            Some((outer, _)) => {
+                let inner = group.iter().filter_map(|(name, field)| {
+                    let (_, rest) = name.split_once('.')?;
+                    Some((rest, *field))
+                });
+                let inner: Vec<_> = inner.collect();
+                format!("('{}', {})", quoted(outer), record_descr(&inner))
+            }
+            None => {
+                let lengths = first.lengths.iter().map(|it| format!("{it}, "));
+                let lengths: String = lengths.collect();
+                let shape = match lengths.as_str() {
+                    "" => String::new(),
+                    lengths => format!(", ({lengths})"),
+                };
+                format!("('{}', '{}'{shape})", quoted(name), descr(first.ty))
+            }
+        },
+        [] => String::new(),
+    });
+    format!("[{}]", described.collect::<Vec<_>>().join(", "))
+}
+
+fn quoted(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// NumPy's description of `ty`.

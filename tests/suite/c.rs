@@ -198,8 +198,9 @@ fn records(name: &str, layout: &RecordLayout, data: &Data) -> Vec<u8> {
     let mut memory = vec![0; data.records(name, layout) * layout.bytes()];
     for field in layout.fields() {
         let values = &data.arrays[&format!("{name}.{}", field.name)];
-        for (record, value) in memory.chunks_mut(layout.bytes()).zip(values) {
-            let bytes = bytes(*value);
+        let values = values.chunks(field.elements());
+        for (record, values) in memory.chunks_mut(layout.bytes()).zip(values) {
+            let bytes: Vec<u8> = values.iter().copied().flat_map(bytes).collect();
             record[field.offset..][..bytes.len()].copy_from_slice(&bytes);
         }
     }
@@ -228,8 +229,12 @@ fn results(kernel: &Kernel, data: &Data, output: &mut &[u8]) -> BTreeMap<String,
                 *output = rest;
                 for field in layout.fields() {
                     let records = memory.chunks(layout.bytes());
-                    let values =
-                        records.map(|record| value(field.ty, &mut &record[field.offset..]));
+                    let values = records.flat_map(|record| {
+                        let mut at = &record[field.offset..];
+                        (0..field.elements())
+                            .map(|_| value(field.ty, &mut at))
+                            .collect::<Vec<_>>()
+                    });
                     found.insert(format!("{name}.{}", field.name), values.collect());
                 }
             }

@@ -28,7 +28,7 @@ impl Data {
     /// How many records of `layout` the fields of the parameter `name` make.
     pub(crate) fn records(&self, name: &str, layout: &RecordLayout) -> usize {
         let first = layout.fields().first().expect("a field");
-        self.arrays[&format!("{name}.{}", first.name)].len()
+        self.arrays[&format!("{name}.{}", first.name)].len() / first.elements()
     }
 }
 

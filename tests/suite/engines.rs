@@ -160,7 +160,8 @@ fn gathered(name: &str, layout: &RecordLayout, data: &Data) -> Records {
 fn scattered(name: &str, records: &Records) -> Vec<(String, Vec<Value>)> {
     let fields = records.layout().fields().iter();
     let fields = fields.map(|field| {
-        let values = (0..records.len()).map(|index| records.get(index, field));
+        let elements = 0..records.len() * field.elements();
+        let values = elements.map(|index| records.get(index, field));
         (format!("{name}.{}", field.name), values.collect())
     });
     fields.collect()

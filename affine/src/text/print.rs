@@ -76,22 +76,26 @@ impl<'k> Printer<'k> {
             let array = &kernel.arrays[*id];
             let offset = array.field.map_or(0, |it| it.offset);
             let name = written(kernel.field_name(*id));
-            format!("{name}: {} @ {offset}", array.element)
+            let lengths = match array.split_extents() {
+                (_, []) => String::new(),
+                (_, own) => format!("[{}]", self.extents(own)),
+            };
+            format!("{name}: {}{lengths} @ {offset}", array.element)
         };
         let fields: Vec<_> = record.fields.iter().map(field).collect();
         let first = record.fields.first().map(|it| &kernel.arrays[*it]);
-        let extents = first.map_or(String::new(), |it| self.extents(it));
+        let extents = first.map_or(String::new(), |it| self.extents(it.split_extents().0));
         let (name, fields) = (written(&record.name), fields.join(", "));
         format!("{name}: record({}) {{ {fields} }}[{extents}]", record.bytes)
     }
 
     fn array(&self, array: &Array) -> String {
-        let (name, extents) = (written(&array.name), self.extents(array));
+        let (name, extents) = (written(&array.name), self.extents(&array.extents));
         format!("{name}: {}[{extents}]", array.element)
     }
 
-    fn extents(&self, array: &Array) -> String {
-        let extents: Vec<_> = array.extents.iter().map(|it| self.affine(it)).collect();
+    fn extents(&self, extents: &[AffineExpr]) -> String {
+        let extents: Vec<_> = extents.iter().map(|it| self.affine(it)).collect();
         extents.join(", ")
     }
 

@@ -42,11 +42,12 @@ pub(super) struct RecordParam<'a> {
     pub(super) extents: Vec<Tree<'a>>,
 }
 
-/// `name: type @ offset`.
+/// `name: type @ offset` or `name: type[lengths] @ offset`.
 #[derive(Debug)]
 pub(super) struct RecordField<'a> {
     pub(super) name: Name<'a>,
     pub(super) ty: Type,
+    pub(super) lengths: Option<Vec<Tree<'a>>>,
     pub(super) offset: Name<'a>,
 }
 

@@ -24,7 +24,8 @@ impl<'k> Verifier<'k> {
         if !lies_well(record, &fields) {
             self.report(ViolationKind::Layout(record.name.clone()));
         }
-        if fields.windows(2).any(|it| it[0].extents != it[1].extents) {
+        let extents = |it: &Array| it.split_extents().0.to_vec();
+        if fields.windows(2).any(|it| extents(it[0]) != extents(it[1])) {
             self.report(ViolationKind::UnlikeFields(record.name.clone()));
         }
     }
@@ -39,18 +40,29 @@ impl<'k> Verifier<'k> {
     }
 }
 
-/// Whether there are fields and they lie apart inside of the record, each at a multiple of its size in every record.
+/// Whether there are fields, each with a number of elements that is known, and they lie apart inside of the record, each at a
+/// multiple of the size of its elements in every record.
 fn lies_well(record: &Record, fields: &[&Array]) -> bool {
+    let is_short = |array: &&Array| {
+        let (records, own) = array.split_extents();
+        let own: Vec<_> = own.iter().map(|it| it.as_constant()).collect();
+        !records.is_empty() && own.iter().all(|it| *it > Some(0))
+    };
+    if !fields.iter().all(is_short) {
+        return false;
+    }
     let place = |array: &&Array| {
         let offset = array.field.map_or(0, |it| u64::from(it.offset));
-        (offset, u64::from(array.element.bytes()))
+        let size = u64::from(array.element.bytes());
+        let all = size.saturating_mul(array.elements_per_record());
+        (offset, size, offset.saturating_add(all))
     };
     let mut places: Vec<_> = fields.iter().map(place).collect();
     places.sort_unstable();
     let bytes = u64::from(record.bytes);
-    let is_aligned = |(offset, size): &(u64, u64)| offset % size == 0 && bytes % size == 0;
-    let are_apart = places.windows(2).all(|it| it[0].0 + it[0].1 <= it[1].0);
-    let is_inside = places.last().is_some_and(|it| it.0 + it.1 <= bytes);
+    let is_aligned = |(offset, size, _): &(u64, u64, u64)| offset % size == 0 && bytes % size == 0;
+    let are_apart = places.windows(2).all(|it| it[0].2 <= it[1].0);
+    let is_inside = places.last().is_some_and(|it| it.2 <= bytes);
     are_apart && is_inside && places.iter().all(is_aligned)
 }
 
@@ -61,6 +73,8 @@ mod tests {
 
     const HEAD: &str =
         "kernel @k(n: i64, p: record(24) { x: f64 @ 0, y: f64 @ 8, id: i32 @ 16 }[n]) { }";
+    const WITH_LENGTHS: &str =
+        "kernel @k(n: i64, p: record(40) { x: f64[2, 2] @ 0, id: i32 @ 32 }[n]) { }";
 
     fn kernel(source: &str) -> Kernel {
         let kernels = text::parse(source).expect("a kernel");
@@ -91,6 +105,26 @@ mod tests {
     }
 
     #[test]
+    fn the_elements_of_a_field_lie_inside_of_the_record_too() {
+        assert!(verify(kernel(WITH_LENGTHS)).is_ok());
+        for (from, to) in [
+            ("[2, 2]", "[2, 3]"),
+            ("[2, 2]", "[0, 2]"),
+            ("[2, 2]", "[2, n]"),
+            ("[2, 2]", "[2, 9223372036854775807]"),
+            ("id: i32 @ 32", "id: i32 @ 24"),
+            ("id: i32 @ 32", "id: i32[3] @ 32"),
+        ] {
+            let words = "the fields of `p` do not lie apart inside of its bytes, each at a multiple of its size";
+            assert_eq!(
+                refused(kernel(&WITH_LENGTHS.replace(from, to))),
+                words,
+                "{to}"
+            );
+        }
+    }
+
+    #[test]
     fn fields_belong_to_their_record_and_are_alike() {
         let mut longer = kernel(HEAD);
         for array in longer.arrays.values_mut().take(1) {
@@ -106,7 +140,11 @@ mod tests {
         let mut foreign = kernel("kernel @k(n: i64) { alloc p: f64[n] }");
         let record = kernel(HEAD).records.iter().next().map(|(id, _)| id);
         for array in foreign.arrays.values_mut() {
-            array.field = record.map(|record| Field { record, offset: 0 });
+            array.field = record.map(|record| Field {
+                record,
+                offset: 0,
+                own_dimensions: 0,
+            });
         }
         assert_eq!(
             refused(foreign),

@@ -135,7 +135,11 @@ impl Lowering<'_> {
                 name: format!("{}.{}", name.text, member.name),
                 element: member.ty,
                 extents: extents.clone(),
-                field: Some(Field { record, offset }),
+                field: Some(Field {
+                    record,
+                    offset,
+                    own_dimensions: 0,
+                }),
                 span: name.span,
             }));
         }

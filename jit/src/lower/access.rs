@@ -26,14 +26,14 @@ struct Index {
     proved: bool,
 }
 
-/// The bytes from an element's address to the one that lies `constant` elements behind it, with the offset of the array.
-fn displacement(array: &ArrayValue, constant: i64) -> Option<i32> {
-    let distance = match array.stride {
+/// `displacement` and the bytes to the element that lies `constant` elements further.
+fn displaced_by(displacement: i32, stride: Stride, constant: i64) -> Option<i32> {
+    let distance = match stride {
         Stride::Fixed(bytes) => constant.checked_mul(i64::from(bytes))?,
         Stride::Given(_) if constant == 0 => 0,
         Stride::Given(_) => return None,
     };
-    i32::try_from(distance.checked_add(i64::from(array.offset))?).ok()
+    i32::try_from(distance.checked_add(i64::from(displacement))?).ok()
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -117,28 +117,47 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The address by Horner's rule over the extents; what is constant becomes a displacement, which costs nothing.
+    /// The address by Horner's rule over the extents, those inside of a record apart; what is constant becomes a displacement, which
+    /// costs nothing.
     fn address(&mut self, array: &ArrayValue, indices: &[Index]) -> (Value, i32) {
+        let records = indices.len().saturating_sub(array.own_dimensions);
+        let (outer, own) = indices.split_at(records);
+        let (extents, own_extents) = array.extents.split_at(records.min(array.extents.len()));
+        let start = match i32::try_from(array.offset) {
+            Ok(offset) => (array.address, offset),
+            Err(_) => {
+                let offset = i64::from(array.offset);
+                (self.builder.ins().iadd_imm_s(array.address, offset), 0)
+            }
+        };
+        let record = self.further(start, outer, extents, array.stride);
+        let stride = Stride::Fixed(array.element_bytes);
+        self.further(record, own, own_extents, stride)
+    }
+
+    /// The address of the element at `indices` of what begins at the first one.
+    fn further(
+        &mut self,
+        (address, displacement): (Value, i32),
+        indices: &[Index],
+        extents: &[Value],
+        stride: Stride,
+    ) -> (Value, i32) {
         let Some((last, outer)) = indices.split_last() else {
-            return (array.address, 0);
+            return (address, displacement);
         };
         let mut row = None;
-        for (index, extent) in outer.iter().zip(array.extents.iter().skip(1)) {
+        for (index, extent) in outer.iter().zip(extents.iter().skip(1)) {
             let position = self.builder.ins().iadd_imm_s(index.value, index.constant);
             let position = self.add_to(row, position);
             row = Some(self.builder.ins().imul(position, *extent));
         }
         let index = self.add_to(row, last.value);
-        if let Some(displacement) = displacement(array, last.constant) {
-            return (self.displaced(array, index), displacement);
+        if let Some(displacement) = displaced_by(displacement, stride, last.constant) {
+            return (self.displaced(address, stride, index), displacement);
         }
         let index = self.builder.ins().iadd_imm_s(index, last.constant);
-        let address = self.displaced(array, index);
-        let address = self
-            .builder
-            .ins()
-            .iadd_imm_s(address, i64::from(array.offset));
-        (address, 0)
+        (self.displaced(address, stride, index), displacement)
     }
 
     fn add_to(&mut self, row: Option<Value>, index: Value) -> Value {
@@ -148,16 +167,16 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    fn displaced(&mut self, array: &ArrayValue, index: Value) -> Value {
+    fn displaced(&mut self, address: Value, stride: Stride, index: Value) -> Value {
         let ins = self.builder.ins();
-        let distance = match array.stride {
+        let distance = match stride {
             Stride::Fixed(bytes) if bytes.is_power_of_two() => {
                 ins.ishl_imm_u(index, i64::from(bytes.trailing_zeros()))
             }
             Stride::Fixed(bytes) => ins.imul_imm_s(index, i64::from(bytes)),
             Stride::Given(bytes) => ins.imul(index, bytes),
         };
-        self.builder.ins().iadd(array.address, distance)
+        self.builder.ins().iadd(address, distance)
     }
 
     /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check

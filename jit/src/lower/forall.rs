@@ -137,6 +137,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 Stride::Given(stride) => stride,
             };
             self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
+            let records = target.extents.len() - target.own_dimensions.min(target.extents.len());
+            let (_, own) = target.extents.split_at(records);
+            let run = self.elements(own);
+            self.store_at(table, at + offset_of!(PrivateCall, target_run), run);
             let elements = self.elements(&target.extents);
             self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
         }
@@ -237,10 +241,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.read_frame(frame, &outlined.captured);
         for (position, (buffer, _)) in outlined.forall.buffers().enumerate() {
             let address = self.read(types::I64, privates, position);
-            if self.program.facts.is_strided(buffer) {
+            if let Some(own) = self.program.facts.strided(buffer) {
                 let behind = outlined.forall.buffers().count() + position;
                 let stride = self.read(types::I64, privates, behind);
-                self.bind_strided(buffer, address, 0, Stride::Given(stride));
+                self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
             } else {
                 self.bind_array(buffer, address);
             }
@@ -279,9 +283,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         for buffer in &captured.arrays {
             let address = self.read(types::I64, frame, next());
-            if self.program.facts.is_strided(*buffer) {
+            if let Some(own) = self.program.facts.strided(*buffer) {
                 let stride = self.read(types::I64, frame, next());
-                self.bind_strided(*buffer, address, 0, Stride::Given(stride));
+                self.bind_strided(*buffer, (address, 0), Stride::Given(stride), own);
             } else {
                 self.bind_array(*buffer, address);
             }

@@ -45,7 +45,7 @@ pub(super) enum Binding {
     Mutable(Variable),
 }
 
-/// The distance in bytes from one element of an array to the next.
+/// The distance in bytes from one element of an array to the next, of a field from one record to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stride {
     Fixed(u32),
@@ -60,6 +60,9 @@ pub(super) struct ArrayValue {
     /// Bytes from `address` to the first element.
     pub(super) offset: u32,
     pub(super) stride: Stride,
+    /// How many of the last dimensions lie inside of a record, where elements follow each other.
+    pub(super) own_dimensions: usize,
+    pub(super) element_bytes: u32,
     /// One for each dimension, as `i64`.
     pub(super) extents: Vec<Value>,
     /// Accesses of different arrays never meet.
@@ -145,20 +148,23 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     pub(super) fn bind_array(&mut self, array: ArrayId, address: Value) {
         let kernel = self.program.kernel;
         let declared = &kernel.arrays[array];
-        let (offset, stride) = match declared.field {
-            Some(field) => (field.offset, kernel.records[field.record].bytes),
-            None => (0, declared.element.bytes()),
+        let (offset, stride, own) = match declared.field {
+            Some(field) => {
+                let bytes = kernel.records[field.record].bytes;
+                (field.offset, bytes, field.own_dimensions)
+            }
+            None => (0, declared.element.bytes(), 0),
         };
-        self.bind_strided(array, address, offset, Stride::Fixed(stride));
+        self.bind_strided(array, (address, offset), Stride::Fixed(stride), own);
     }
 
-    /// The same for an array whose elements lie so far apart.
+    /// The same for an array whose elements, or records of so many dimensions of its own, lie so far apart.
     pub(super) fn bind_strided(
         &mut self,
         array: ArrayId,
-        address: Value,
-        offset: u32,
+        (address, offset): (Value, u32),
         stride: Stride,
+        own_dimensions: usize,
     ) {
         let declared = &self.program.kernel.arrays[array];
         let region = self.builder.func.dfg.alias_regions.insert(AliasRegionData {
@@ -176,6 +182,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 address,
                 offset,
                 stride,
+                own_dimensions,
+                element_bytes: declared.element.bytes(),
                 extents,
                 region,
             },

@@ -148,9 +148,12 @@ impl Given {
 
 /// The values of every field of `records`, in the order of their offsets.
 fn fields(records: &Records) -> Vec<Vec<Value>> {
-    let of = |field| (0..records.len()).map(move |index| records.get(index, field));
+    let of = |field: &FieldLayout| {
+        let elements = 0..records.len() * field.elements();
+        elements.map(|index| records.get(index, field)).collect()
+    };
     let fields = records.layout().fields();
-    fields.iter().map(|field| of(field).collect()).collect()
+    fields.iter().map(of).collect()
 }
 
 /// `elements` records for the first parameter of `kernel` that takes some, with `value` for every field.
@@ -168,8 +171,8 @@ pub(crate) fn records(
     let layout = layout.unwrap_or_else(|| panic!("no parameter takes records"));
     let records = Records::zeros(layout.clone(), elements);
     let mut records = records.unwrap_or_else(|| panic!("no memory for records"));
-    for index in 0..elements {
-        for field in layout.fields() {
+    for field in layout.fields() {
+        for index in 0..elements * field.elements() {
             records.set(index, field, value(field, index));
         }
     }

@@ -71,15 +71,17 @@ const LOCAL_TYPES: [&str; 9] = [
 const TYPES: [&str; 8] = ["i64", "i32", "u8", "u64", "i16", "f64", "f32", "i32"];
 
 /// The fields of a record parameter: names, element types, extents.
-const FIELDS: [(&str, &str, &[&str]); 4] = [
+const FIELDS: [(&str, &str, &[&str]); 5] = [
     ("p.x", "f64", &["n"]),
     ("p.k", "i32", &["n"]),
     ("p.on", "bool", &["n"]),
     ("p.h", "i64", &["n"]),
+    ("p.v", "f32", &["n", "2", "3"]),
 ];
 
 /// The record parameter.
-const RECORD: &str = "p: record(24) { x: f64 @ 0, k: i32 @ 8, on: bool @ 12, h: i64 @ 16 }[n]";
+const RECORD: &str =
+    "p: record(48) { x: f64 @ 0, k: i32 @ 8, on: bool @ 12, h: i64 @ 16, v: f32[2, 3] @ 24 }[n]";
 
 /// Extents of local arrays.
 const LOCAL_EXTENTS: [&[&str]; 7] = [

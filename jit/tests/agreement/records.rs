@@ -68,6 +68,64 @@ fn foralls_merge_into_fields() {
     }
 }
 
+/// Fields of several elements, with a gap in front of one and room behind the other.
+const SITES: &str =
+    "p: record(40) { k: u8 @ 0, x: f32[3] @ 4, m: i16[2, 4] @ 16, on: bool @ 36 }[n]";
+
+#[track_caller]
+fn check_sites(body: &str) {
+    let source = format!("kernel @k(n: i64, {SITES}) {{ {body} }}");
+    let outcome = check(&source, &[scalar(50_i64), particles(&source, 50)]);
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+#[test]
+fn elements_of_fields_are_read_and_written_where_they_lie() {
+    check_sites(
+        "affine.for i in 1..n { affine.for d in 0..3 { p.x[i, d] = p.x[i - 1, 2 - d] + f32(p.m[i, 1, d + 1]) } }",
+    );
+    check_sites(
+        "affine.for i in 0..n { p.m[p.k[i], p.k[i] % 2, p.k[i] % 4] reduce(add) i16(p.x[i, p.k[i] % 3]) }",
+    );
+    check_sites(
+        "affine.for i in 0..n { p.m[n - 1, 1, 3] reduce(max) i16(i) p.x[0, 2] reduce(add) 1.5 }",
+    );
+    check_sites("p.m[3, p.k[5] % 2, 2] = p.m[0, 1, 0]");
+}
+
+#[test]
+fn foralls_merge_into_the_elements_of_fields() {
+    for strategy in ["dense", "serial", "auto"] {
+        check_sites(&format!(
+            "scf.forall c in 0..8 private(q: f32[n, 3] = identity(max), w: i16[n, 2, 4] = identity(add)) merge(p.x reduce(max) q, p.m reduce(add) w) strategy({strategy}) {{
+               affine.for i in 0..n {{
+                 q[i mod 7, (c + i) mod 3] reduce(max) f32(i)
+                 w[c, p.k[i] % 2, i mod 4] reduce(add) i16(i)
+               }}
+             }}"
+        ));
+        check_sites(&format!(
+            "scf.forall c in 0..4 private(q: i16[n, 2, 4] = identity(add)) merge(p.m reduce(add) q) strategy({strategy}) {{
+               q[c, 1, c] reduce(add) 5
+               scf.forall d in 0..3 private(r: i16[n, 2, 4] = identity(add)) merge(q reduce(add) r) strategy({strategy}) {{
+                 affine.for i in 0..n {{ r[i, i mod 2, d] reduce(add) i16(c + d + i) }}
+               }}
+             }}"
+        ));
+    }
+}
+
+#[test]
+fn a_subscript_beyond_a_field_is_a_fault_even_where_the_record_goes_on() {
+    let source =
+        format!("kernel @k(n: i64, {SITES}) {{ affine.for i in 0..n {{ p.x[i, p.k[i]] = 1.0 }} }}");
+    let words = "index 4 is out of range for `p.x`, whose extent there is 3".to_owned();
+    assert_eq!(
+        check(&source, &[scalar(50_i64), particles(&source, 50)]),
+        Err((words, vec![("i".to_owned(), 2)]))
+    );
+}
+
 #[test]
 fn a_fault_leaves_records_as_they_were() {
     let source = format!(

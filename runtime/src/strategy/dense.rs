@@ -148,7 +148,7 @@ impl<'j> Buffers<'j> {
     }
 
     /// Writes the identity to all buffers of `group`, on the thread that is going to use them, and returns their addresses and
-    /// the distances between their elements.
+    /// the distances between their runs of elements.
     ///
     /// # Safety
     /// Nobody else touches the buffers of this group meanwhile.
@@ -156,7 +156,7 @@ impl<'j> Buffers<'j> {
         let base = self.loan.address().wrapping_add(group * self.stride);
         let buffers = self.privates.iter().zip(&self.offsets);
         let strides = self.privates.iter();
-        let strides = strides.map(|private| distance(u64::from(private.element_bytes)));
+        let strides = strides.map(|private| distance(private.run_bytes()));
         let addresses = buffers.map(|(private, offset)| {
             let buffer = base.wrapping_add(*offset);
             // SAFETY: `take` made room for the elements of every private of every group.

@@ -39,6 +39,7 @@ mod tests {
             target: std::ptr::null_mut(),
             elements: 4,
             target_stride: size_of::<T>() as u64,
+            target_run: 1,
             identity: bits,
             merge: 0,
             element_bytes: size_of::<T>() as u32,

@@ -120,11 +120,9 @@ impl Column<'_> {
             let apart = apart.filter(|(private, _)| lies_apart(private));
             apart.flat_map(|(private, copy)| {
                 let bytes = private.element_bytes as usize;
-                let stride = private.target_stride as usize;
-                let first = private.target.wrapping_add(start as usize * stride);
                 let numbers = 0..elements as usize;
                 numbers.map(move |number| {
-                    let element = first.wrapping_add(number * stride);
+                    let element = in_target(private, start as usize + number);
                     (element, copy.wrapping_add(number * bytes), bytes)
                 })
             })
@@ -153,7 +151,15 @@ impl Column<'_> {
 }
 
 fn lies_apart(private: &PrivateCall) -> bool {
-    private.target_stride != u64::from(private.element_bytes)
+    private.target_stride != private.run_bytes()
+}
+
+/// The address of element `number` of the target.
+fn in_target(private: &PrivateCall, number: usize) -> *mut u8 {
+    let run = (private.target_run as usize).max(1);
+    let at = number / run * private.target_stride as usize;
+    let within = number % run * private.element_bytes as usize;
+    private.target.wrapping_add(at + within)
 }
 
 fn offset(address: *mut u8, private: &PrivateCall, elements: u64) -> *mut u8 {
@@ -181,6 +187,31 @@ mod tests {
     }
 
     #[test]
+    fn elements_of_a_target_lie_in_runs() {
+        let mut target = [0_i16; 12];
+        let private = PrivateCall {
+            target: target.as_mut_ptr().cast(),
+            elements: 6,
+            target_stride: 8,
+            target_run: 2,
+            identity: 0,
+            merge: 0,
+            element_bytes: 2,
+            exact: 1,
+            parts: 1,
+        };
+        assert!(lies_apart(&private));
+        let places =
+            (0..6).map(|number| in_target(&private, number) as usize - private.target as usize);
+        assert_eq!(places.collect::<Vec<_>>(), [0, 2, 8, 10, 16, 18]);
+        let dense = PrivateCall {
+            target_stride: 4,
+            ..private
+        };
+        assert!(!lies_apart(&dense));
+    }
+
+    #[test]
     fn a_target_whose_elements_lie_apart_is_merged_and_nothing_between_them_is_touched() {
         const COUNT: usize = 3000;
         let mut target: Vec<i32> = (0..3 * COUNT as i32).collect();
@@ -192,6 +223,7 @@ mod tests {
             target: target.as_mut_ptr().cast::<u8>().wrapping_add(4),
             elements: COUNT as u64,
             target_stride: 12,
+            target_run: 1,
             identity: 0,
             merge: 0,
             element_bytes: 4,

@@ -55,9 +55,10 @@ impl Strategy for Serial {
 fn span(private: &PrivateCall) -> u64 {
     match private.elements.checked_sub(1) {
         None => 0,
-        Some(steps) => {
+        Some(last) => {
+            let steps = last / private.target_run.max(1);
             let distance = steps.saturating_mul(private.target_stride);
-            distance.saturating_add(u64::from(private.element_bytes))
+            distance.saturating_add(private.run_bytes())
         }
     }
 }

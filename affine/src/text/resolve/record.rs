@@ -22,11 +22,18 @@ impl<'a> Resolver<'a> {
         for field in &param.fields {
             let offset = self.bytes(field.offset);
             let path = format!("{}.{}", name.text, field.name.text);
+            let lengths = field.lengths.iter().flatten();
+            let lengths: Vec<_> = lengths.map(|it| self.extent(it)).collect();
+            let own_dimensions = lengths.len();
             let array = self.kernel.arrays.alloc(Array {
                 name: path.clone(),
                 element: field.ty,
-                extents: extents.clone(),
-                field: Some(Field { record, offset }),
+                extents: [extents.clone(), lengths].concat(),
+                field: Some(Field {
+                    record,
+                    offset,
+                    own_dimensions,
+                }),
                 span: field.name.span,
             });
             self.kernel.records[record].fields.push(array);
