@@ -158,24 +158,32 @@ impl ParsedKernel {
     /// # Errors
     /// A step that is declined.
     pub fn schedule(&self, plan: &Plan, observer: &mut dyn Observer) -> Result<Scheduled, Error> {
-        let schedule = match plan {
-            Plan::Explicit(schedule) => schedule.clone(),
-            Plan::Source if !self.pragmas.is_empty() => self.pragmas.clone(),
+        let (kernel, schedule) = match plan {
+            Plan::Explicit(schedule) => self.apply(schedule, observer)?,
+            Plan::Source if !self.pragmas.is_empty() => self.apply(&self.pragmas, observer)?,
             Plan::Source | Plan::Auto => {
-                strew_transforms::auto(&self.kernel, &Machine::default()).0
+                let found = strew_transforms::auto(&self.kernel, &Machine::default(), observer);
+                (found.kernel, found.schedule)
             }
         };
-        let applied = schedule.apply(&self.kernel, observer).map_err(|refused| {
-            let source = self.source.clone();
-            Error::Refused(Refusal { refused, source })
-        })?;
-        let kernel = verify(applied).map_err(|it| Error::Defect(convert::joined(&it)))?;
         Ok(Scheduled {
             parsed: Arc::new(self.clone()),
             kernel,
             schedule,
             plan: plan.clone(),
         })
+    }
+
+    fn apply(
+        &self,
+        schedule: &Schedule,
+        observer: &mut dyn Observer,
+    ) -> Result<(Verified, Schedule), Error> {
+        let applied = schedule.apply(&self.kernel, observer).map_err(|refused| {
+            let source = self.source.clone();
+            Error::Refused(Refusal { refused, source })
+        })?;
+        Ok((applied, schedule.clone()))
     }
 }
 

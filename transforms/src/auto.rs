@@ -1,7 +1,8 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
 use crate::tiling::trip_count;
-use crate::{LoopPath, Reason, Schedule, Step, TileIndirection, Unroll, tree};
+use crate::{LoopPath, Observer, Reason, Schedule, Step, TileIndirection, Unroll, tree};
+use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, Kernel, Node, Subscript};
 
@@ -40,31 +41,43 @@ fn has_local_arrays(body: &[Node]) -> bool {
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
-/// A schedule for `kernel`, which must be a verified one, and how it came about.
+/// A kernel with the schedule that was found for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Automatic {
+    /// The kernel after the schedule.
+    pub kernel: Verified,
+    /// The steps that led to it.
+    pub schedule: Schedule,
+    /// How it came about, in order.
+    pub decisions: Vec<Decision>,
+}
+
+/// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
+/// schedule.
 ///
 /// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; then innermost loops of few
-/// statements that update through an indirection are unrolled. Every step of the schedule is accepted.
-pub fn auto(kernel: &Kernel, machine: &Machine) -> (Schedule, Vec<Decision>) {
-    let mut scheduler = Scheduler {
+/// statements that update through an indirection are unrolled.
+pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
+    let found = Automatic {
         kernel: kernel.clone(),
         schedule: Schedule::new(),
         decisions: Vec::new(),
     };
+    let mut scheduler = Scheduler { found, observer };
     scheduler.tile(kernel, &kernel.body);
-    for request in unrollable(&scheduler.kernel, machine) {
+    for request in unrollable(&scheduler.found.kernel, machine) {
         scheduler.consider(Step::Unroll(request));
     }
-    (scheduler.schedule, scheduler.decisions)
+    scheduler.found
 }
 
-struct Scheduler {
-    /// The kernel with the schedule so far applied.
-    kernel: Kernel,
-    schedule: Schedule,
-    decisions: Vec<Decision>,
+struct Scheduler<'o> {
+    /// With the schedule so far.
+    found: Automatic,
+    observer: &'o mut dyn Observer,
 }
 
-impl Scheduler {
+impl Scheduler<'_> {
     /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
     fn tile(&mut self, kernel: &Kernel, nodes: &[Node]) {
         for node in nodes {
@@ -85,16 +98,21 @@ impl Scheduler {
 
     /// Takes `step` into the schedule if it is accepted, and says whether it was.
     fn consider(&mut self, step: Step) -> bool {
-        let refused = match step.apply(&self.kernel) {
-            Ok(kernel) => {
-                self.kernel = kernel;
-                self.schedule.extend([step.clone()]);
+        let Automatic {
+            kernel,
+            schedule,
+            decisions,
+        } = &mut self.found;
+        let refused = match step.apply_observed(schedule.steps().len(), kernel, self.observer) {
+            Ok(after) => {
+                *kernel = after;
+                schedule.extend([step.clone()]);
                 None
             }
             Err(reason) => Some(reason),
         };
         let is_taken = refused.is_none();
-        self.decisions.push(Decision { step, refused });
+        decisions.push(Decision { step, refused });
         is_taken
     }
 }
@@ -156,14 +174,14 @@ mod tests {
     #[track_caller]
     fn schedules(source: &str, expected: &[&str]) -> Vec<Decision> {
         let kernel = kernel(source);
-        let (schedule, decisions) = auto(&kernel, &Machine::default());
-        let steps: Vec<String> = schedule.steps().iter().map(ToString::to_string).collect();
+        let found = auto(&kernel, &Machine::default(), &mut ());
+        let steps = found.schedule.steps().iter();
+        let steps: Vec<String> = steps.map(ToString::to_string).collect();
         assert_eq!(steps, expected);
-        let after = schedule
-            .apply(&kernel, &mut ())
-            .expect("steps that are accepted");
-        assert_same_meaning(&kernel, &after);
-        decisions
+        let applied = found.schedule.apply(&kernel, &mut ());
+        assert_eq!(applied, Ok(found.kernel.clone()));
+        assert_same_meaning(&kernel, &found.kernel);
+        found.decisions
     }
 
     #[test]

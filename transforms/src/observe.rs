@@ -26,7 +26,7 @@ pub enum Event<'e> {
         /// What came out.
         after: &'e Kernel,
     },
-    /// The step was declined; the schedule ends here.
+    /// The step was declined. A schedule ends here; [`auto`](crate::auto()) tries others.
     Refused {
         /// Position in the schedule, from 0.
         index: usize,

@@ -2,9 +2,9 @@
 
 use crate::tile_indirection::TileIndirection;
 use crate::unroll::Unroll;
-use crate::{Event, LoopPath, Observer, Reason, Step};
+use crate::{LoopPath, Observer, Reason, Step};
 use std::fmt;
-use strew_affine::Kernel;
+use strew_affine::verify::Verified;
 
 /// An ordered list of steps, each about the kernel that the steps before it gave.
 ///
@@ -59,41 +59,20 @@ impl Schedule {
         self.then(Step::Unroll(Unroll::new(target, factor)))
     }
 
-    /// The kernel after all steps. `kernel` must be a verified one, and every result is verified.
+    /// The kernel after all steps.
     ///
     /// # Errors
     /// The first step that is declined, why, and the kernel up to there: nothing is half done.
     pub fn apply(
         &self,
-        kernel: &Kernel,
+        kernel: &Verified,
         observer: &mut dyn Observer,
-    ) -> Result<Kernel, Box<Refused>> {
+    ) -> Result<Verified, Box<Refused>> {
         let mut current = kernel.clone();
         for (index, step) in self.0.iter().enumerate() {
-            let kernel = &current;
-            observer.observe(Event::Started {
-                index,
-                step,
-                kernel,
-            });
-            match step.apply(kernel) {
-                Ok(after) => {
-                    let before = kernel;
-                    let after_ref = &after;
-                    observer.observe(Event::Applied {
-                        index,
-                        step,
-                        before,
-                        after: after_ref,
-                    });
-                    current = after;
-                }
+            match step.apply_observed(index, &current, observer) {
+                Ok(after) => current = after,
                 Err(reason) => {
-                    observer.observe(Event::Refused {
-                        index,
-                        step,
-                        reason: &reason,
-                    });
                     let step = step.clone();
                     return Err(Box::new(Refused {
                         index,
@@ -137,7 +116,7 @@ pub struct Refused {
     /// Why.
     pub reason: Reason,
     /// The kernel after the steps before it.
-    pub last_good: Kernel,
+    pub last_good: Verified,
 }
 
 impl fmt::Display for Refused {
@@ -153,7 +132,7 @@ impl std::error::Error for Refused {}
 mod tests {
     use super::*;
     use crate::test_support::kernel;
-    use crate::{Trace, Verdict};
+    use crate::{Event, Trace, Verdict};
 
     const HISTOGRAM: &str = "
 kernel @histogram(n: i64, m: i64, key: i32[n], h: i64[m]) {

@@ -2,10 +2,10 @@
 
 use crate::tile_indirection::{self, TileIndirection};
 use crate::unroll::{self, Unroll};
-use crate::{LoopPath, Reason};
+use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
 use strew_affine::Kernel;
-use strew_affine::verify::{Violation, ViolationKind, verify};
+use strew_affine::verify::{Verified, Violation, ViolationKind, verify};
 
 /// One request of a schedule: plain data that prints as it parses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,19 +23,46 @@ impl Step {
 
     /// The kernel after this step.
     ///
-    /// `kernel` must be a verified one. What comes out is verified here.
-    ///
     /// # Errors
     /// The reason why the step is declined.
-    pub fn apply(&self, kernel: &Kernel) -> Result<Kernel, Reason> {
+    pub fn apply(&self, kernel: &Verified) -> Result<Verified, Reason> {
         let after = match self {
             Self::TileIndirectionUsingForall(request) => {
                 tile_indirection::tile_indirection_using_forall(kernel, request)
             }
             Self::Unroll(request) => unroll::unroll(kernel, request),
         }?;
-        let verified = verify(after).map_err(|violations| broken(violations, kernel))?;
-        Ok(verified.into_kernel())
+        verify(after).map_err(|violations| broken(violations, kernel))
+    }
+
+    /// The same, while `observer` watches; `index` is the position in the schedule.
+    pub(crate) fn apply_observed(
+        &self,
+        index: usize,
+        before: &Verified,
+        observer: &mut dyn Observer,
+    ) -> Result<Verified, Reason> {
+        let (step, kernel) = (self, before);
+        observer.observe(Event::Started {
+            index,
+            step,
+            kernel,
+        });
+        let result = self.apply(before);
+        observer.observe(match &result {
+            Ok(after) => Event::Applied {
+                index,
+                step,
+                before,
+                after,
+            },
+            Err(reason) => Event::Refused {
+                index,
+                step,
+                reason,
+            },
+        });
+        result
     }
 
     /// The same step about another loop.

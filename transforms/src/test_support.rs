@@ -10,9 +10,9 @@ const FUEL: u64 = 1 << 20;
 
 /// The only kernel of `source`.
 #[track_caller]
-pub(crate) fn kernel(source: &str) -> Kernel {
+pub(crate) fn kernel(source: &str) -> Verified {
     match text::parse(source) {
-        Ok(kernels) => kernels.into_iter().next().expect("a kernel"),
+        Ok(kernels) => verified(kernels.into_iter().next().expect("a kernel")),
         Err(errors) => panic!("{errors:?}"),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn accepts(before: &str, script: &str, after: &str) {
 
 /// The kernel after `script`, which must be accepted.
 #[track_caller]
-pub(crate) fn apply(kernel: &Kernel, script: &str) -> Kernel {
+pub(crate) fn apply(kernel: &Verified, script: &str) -> Verified {
     let schedule: Schedule = script.parse().expect("a schedule");
     match schedule.apply(kernel, &mut ()) {
         Ok(after) => after,
@@ -67,15 +67,14 @@ pub(crate) fn replay(kernel: &Kernel, witness: &Witness) {
 
 /// Both kernels give the same results, or stop at the same fault, on many inputs.
 #[track_caller]
-pub(crate) fn assert_same_meaning(before: &Kernel, after: &Kernel) {
-    let (before, after) = (verified(before), verified(after));
+pub(crate) fn assert_same_meaning(before: &Verified, after: &Verified) {
     for seed in 0..24 {
-        let arguments = arguments(&before, seed);
+        let arguments = arguments(before, seed);
         for order in [ForallOrder::Forward, ForallOrder::Backward] {
             let (mut expected, mut found) = (arguments.clone(), arguments.clone());
             let expected_end =
-                interpret(&before, &mut expected, FUEL, order, &StdMath).map_err(place_of);
-            let found_end = interpret(&after, &mut found, FUEL, order, &StdMath).map_err(place_of);
+                interpret(before, &mut expected, FUEL, order, &StdMath).map_err(place_of);
+            let found_end = interpret(after, &mut found, FUEL, order, &StdMath).map_err(place_of);
             // Run backwards, a forall may meet another fault than the first.
             if order == ForallOrder::Forward || expected_end.is_ok() {
                 assert_eq!(found_end, expected_end, "seed {seed}:\n{after}");
@@ -86,8 +85,8 @@ pub(crate) fn assert_same_meaning(before: &Kernel, after: &Kernel) {
 }
 
 #[track_caller]
-fn verified(kernel: &Kernel) -> Verified {
-    verify(kernel.clone()).expect("a verified kernel")
+pub(crate) fn verified(kernel: Kernel) -> Verified {
+    verify(kernel).expect("a verified kernel")
 }
 
 /// A stop without the names of iterators and private buffers, which are the schedule's business.

@@ -11,6 +11,7 @@ use crate::script::{Fault, Placed};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::Kernel;
+use strew_affine::verify::Verified;
 
 /// Tiles a loop, runs the tiles at once, each with private copies of the arrays it updates, and merges the copies.
 ///
@@ -145,7 +146,7 @@ impl fmt::Display for TileIndirection {
 /// # Errors
 /// Why the step is declined.
 pub fn tile_indirection_using_forall(
-    kernel: &Kernel,
+    kernel: &Verified,
     request: &TileIndirection,
 ) -> Result<Kernel, Reason> {
     Ok(rewrite::rewrite(plan::plan(kernel, request)?))

@@ -9,6 +9,7 @@ use crate::tree::replace_loop;
 use crate::{LoopPath, Reason};
 use hoist::Hoisting;
 use std::fmt;
+use strew_affine::verify::Verified;
 use strew_affine::visit;
 use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Node, Overflow};
 
@@ -61,11 +62,11 @@ impl fmt::Display for Unroll {
     }
 }
 
-/// The kernel with the step done. `kernel` must be a verified one.
+/// The kernel with the step done.
 ///
 /// # Errors
 /// Why the step is declined.
-pub fn unroll(kernel: &Kernel, request: &Unroll) -> Result<Kernel, Reason> {
+pub fn unroll(kernel: &Verified, request: &Unroll) -> Result<Kernel, Reason> {
     Ok(rewrite(plan(kernel, request)?))
 }
 
