@@ -6,6 +6,7 @@
 use crate::flow::Flow;
 use crate::structure::Structure;
 use crate::token::TypeWord;
+use std::collections::HashSet;
 use std::rc::Rc;
 use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span, Type, Value};
 
@@ -22,6 +23,8 @@ pub struct File {
     pub prototypes: Vec<Prototype>,
     /// Types and constants outside of functions, in the order of the source.
     pub declarations: Vec<Declaration>,
+    /// The names in what could not be read: whoever uses them made no mistake.
+    pub(crate) lost: HashSet<String>,
 }
 
 /// A function declared without its body.
@@ -48,6 +51,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// What it does.
     pub body: Vec<Statement>,
+    /// The names in what could not be read: whoever uses them made no mistake.
+    pub(crate) lost: HashSet<String>,
     /// From the first word to the closing brace.
     pub span: Span,
 }
@@ -351,6 +356,8 @@ pub enum ExprKind {
     SizeOfType(TypeName),
     /// `{ elements }` behind the `=` of a declaration, or inside of such.
     Braced(Vec<Element>),
+    /// A string literal.
+    Text,
     /// An error was reported here.
     Invalid,
 }
@@ -442,7 +449,11 @@ impl ExprKind {
     /// The expressions that this one is made of, left to right.
     pub fn operands(&self) -> Vec<&Expr> {
         match self {
-            Self::Constant(_) | Self::Name(_) | Self::SizeOfType(_) | Self::Invalid => vec![],
+            Self::Constant(_)
+            | Self::Name(_)
+            | Self::SizeOfType(_)
+            | Self::Text
+            | Self::Invalid => vec![],
             Self::Call(_, arguments) => arguments.iter().collect(),
             Self::Braced(elements) => elements.iter().map(|it| &it.value).collect(),
             Self::Unary(_, operand)

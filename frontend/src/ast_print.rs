@@ -282,6 +282,7 @@ impl fmt::Display for ExprTitle<'_> {
             ExprKind::SizeOf(_) => f.write_str("sizeof"),
             ExprKind::SizeOfType(ty) => write!(f, "sizeof {ty}"),
             ExprKind::Braced(_) => f.write_str("braced"),
+            ExprKind::Text => f.write_str("string"),
             ExprKind::Invalid => f.write_str("invalid"),
         }
     }

@@ -3,96 +3,70 @@
 use crate::token::Token;
 use strew_affine::Span;
 
-/// Each group of tokens has a name of its own, which says more than its members do; the first group that is
-/// there in full hides its members from the later ones.
-const GROUPS: [(&str, &str, &[&str]); 4] = [
-    (
-        "a statement",
-        "for",
-        &[
-            "identifier",
-            "number",
-            "(",
-            "+",
-            "-",
-            "~",
-            "!",
-            "*",
-            "&",
-            "++",
-            "--",
-            "for",
-            "while",
-            "do",
-            "if",
-            "switch",
-            "case",
-            "default",
-            "goto",
-            "break",
-            "continue",
-            "return",
-            ";",
-            "{",
-            "#pragma strew",
-            "type",
-            "const",
-            "restrict",
-            "static",
-            "inline",
-            "type name",
-            "struct",
-            "enum",
-            "typedef",
-            "register",
-            "extern",
-            "sizeof",
-        ],
-    ),
-    (
-        "an expression",
-        "number",
-        &[
-            "identifier",
-            "number",
-            "(",
-            "+",
-            "-",
-            "~",
-            "!",
-            "*",
-            "&",
-            "++",
-            "--",
-            "sizeof",
-        ],
-    ),
-    (
-        "an operator",
-        "<<",
-        &[
-            "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=",
-            ">", ">=", "?", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
-            "++", "--", "[", "(", ".", "->",
-        ],
-    ),
-    (
-        "a type",
-        "type",
-        &[
-            "type",
-            "const",
-            "restrict",
-            "static",
-            "inline",
-            "type name",
-            "struct",
-            "enum",
-            "typedef",
-            "register",
-            "extern",
-        ],
-    ),
+/// What an expression can begin with.
+const EXPRESSION: &[&str] = &[
+    "identifier",
+    "number",
+    "string",
+    "(",
+    "+",
+    "-",
+    "~",
+    "!",
+    "*",
+    "&",
+    "++",
+    "--",
+    "sizeof",
+];
+
+/// What stands behind an operand.
+const OPERATOR: &[&str] = &[
+    "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=", ">",
+    ">=", "?", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "[",
+    "(", ".", "->",
+];
+
+/// What a declaration can begin with.
+const SPECIFIER: &[&str] = &[
+    "type",
+    "const",
+    "restrict",
+    "static",
+    "inline",
+    "type name",
+    "struct",
+    "enum",
+    "typedef",
+    "register",
+    "extern",
+];
+
+/// What a statement can begin with that is neither an expression nor a declaration.
+const STATEMENT: &[&str] = &[
+    "for",
+    "while",
+    "do",
+    "if",
+    "switch",
+    "case",
+    "default",
+    "goto",
+    "break",
+    "continue",
+    "return",
+    ";",
+    "{",
+    "#pragma strew",
+];
+
+/// Each group of tokens has a name of its own, which says more than its members do, and a sign by which it is known; the first
+/// group that is there hides its members from the later ones.
+const GROUPS: [(&str, &str, &[&[&str]]); 4] = [
+    ("a statement", "for", &[STATEMENT, EXPRESSION, SPECIFIER]),
+    ("an expression", "number", &[EXPRESSION]),
+    ("an operator", "<<", &[OPERATOR]),
+    ("a type", "type", &[SPECIFIER]),
 ];
 
 /// How many alternatives a message lists.
@@ -101,11 +75,11 @@ const LIMIT: usize = 5;
 /// The parser's own list of expected tokens, grouped and cut.
 pub(crate) fn in_words(expected: &[String]) -> Vec<String> {
     let mut rest: Vec<&str> = expected.iter().map(|it| it.trim_matches('"')).collect();
-    rest.retain(|it| *it != "invalid");
+    rest.retain(|it| !matches!(*it, "invalid" | "refused"));
     let mut words = Vec::new();
     for (name, sign, members) in GROUPS {
         if rest.contains(&sign) {
-            rest.retain(|it| !members.contains(it));
+            rest.retain(|it| !members.iter().any(|members| members.contains(it)));
             words.push(name.to_owned());
         }
     }

@@ -14,6 +14,7 @@ mod calls;
 mod constant;
 mod diagnostic;
 mod expected;
+mod extensions;
 mod flow;
 mod initializer;
 mod literal;

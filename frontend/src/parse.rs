@@ -9,20 +9,25 @@
 use crate::ast::{
     BinaryOp, Case, Declaration, Declarator, EnumSpecifier, Enumerator, Expr, ExprKind, File, For,
     Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Specifier, Start, Statement,
-    StatementKind, StructSpecifier, TypeName,
+    StatementKind, StructSpecifier, TypeName, UnaryOp,
 };
 use crate::diagnostic::Diagnostics;
-use crate::expected;
+use crate::extensions;
 use crate::flow::Flow;
 use crate::preprocess::{self, Spanned};
-use crate::problem::SyntaxProblem;
+use crate::problem::{Problem, SyntaxProblem, Unsupported};
 use crate::splice::Spliced;
 use crate::token::Token;
 use crate::typedef_names;
+use items::Items;
 use lalrpop_util::{ErrorRecovery, ParseError};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::convert::Infallible;
 use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span};
+
+mod errors;
+mod items;
 
 lalrpop_util::lalrpop_mod!(
     #[allow(clippy::all, unused, missing_docs, unreachable_pub)]
@@ -57,21 +62,28 @@ pub(crate) struct Signature {
 /// The syntax tree of `source`.
 pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
     let spliced = Spliced::new(source);
-    let mut tokens = preprocess::preprocess(&spliced, diagnostics);
+    let tokens = preprocess::preprocess(&spliced, diagnostics);
     let mut file = File::default();
     if diagnostics.is_full() || !is_bounded(&tokens, diagnostics) {
         return file;
     }
+    let (mut tokens, lost) = extensions::take_out(&tokens, diagnostics);
+    file.lost = lost;
     typedef_names::mark(&mut tokens);
     for item in Items(&tokens) {
         if diagnostics.is_full() {
             break;
         }
-        match parse_item(source, item, diagnostics) {
-            Some(Item::Function(function)) => file.functions.push(function),
-            Some(Item::Declaration(declaration)) => file.declarations.push(declaration),
-            Some(Item::Prototype(prototype)) => file.prototypes.push(prototype),
-            Some(Item::Nothing) | None => {}
+        let (item, lost) = parse_item(source, item, diagnostics);
+        if let Item::Function(function) = item {
+            file.functions.push(Function { lost, ..function });
+            continue;
+        }
+        file.lost.extend(lost);
+        match item {
+            Item::Declaration(declaration) => file.declarations.push(declaration),
+            Item::Prototype(prototype) => file.prototypes.push(prototype),
+            Item::Function(_) | Item::Nothing => {}
         }
     }
     if file.functions.is_empty() && !diagnostics.has_errors() {
@@ -107,56 +119,12 @@ fn is_bounded(tokens: &[Spanned<'_>], diagnostics: &mut Diagnostics) -> bool {
     true
 }
 
-/// Cuts behind every `}` and `;` outside of braces; other brackets do not count, so that one left open spoils one item only.
-struct Items<'t, 'a>(&'t [Spanned<'a>]);
-
-impl<'t, 'a> Iterator for Items<'t, 'a> {
-    type Item = &'t [Spanned<'a>];
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut depth = 0_usize;
-        let mut goes_on = false;
-        let end = (0..self.0.len()).find(|index| {
-            let token = self.0[*index].0;
-            match token {
-                Token::LeftBrace => {
-                    if depth == 0 {
-                        goes_on = is_within_declaration(&self.0[..*index]);
-                    }
-                    depth += 1;
-                }
-                Token::RightBrace => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            let ends = matches!(token, Token::Semicolon) || token == Token::RightBrace && !goes_on;
-            depth == 0 && ends
-        });
-        let (item, rest) = self.0.split_at(end.map_or(self.0.len(), |end| end + 1));
-        self.0 = rest;
-        (!item.is_empty()).then_some(item)
-    }
-}
-
-/// Whether the braces that follow hold members, constants or initial values, so that the item goes on behind them.
-fn is_within_declaration(before: &[Spanned<'_>]) -> bool {
-    let is_tag = |token: &Token<'_>| matches!(token, Token::Struct | Token::Enum);
-    match before {
-        [.., (Token::Assign, _)] => true,
-        [
-            ..,
-            (word, _),
-            (Token::Identifier(_) | Token::TypeName(_), _),
-        ] => is_tag(word),
-        [.., (word, _)] => is_tag(word),
-        [] => false,
-    }
-}
-
+/// An item, and the names that are lost in what could not be read or was refused.
 fn parse_item<'a>(
     source: &str,
     tokens: &[Spanned<'a>],
     diagnostics: &mut Diagnostics,
-) -> Option<Item> {
+) -> (Item, HashSet<String>) {
     let session = Session::default();
     let triples = tokens
         .iter()
@@ -164,66 +132,34 @@ fn parse_item<'a>(
         .take_while(|_| session.recovered.borrow().len() < Diagnostics::LIMIT)
         .map(|(token, span)| Ok((span.range().start, *token, span.range().end)));
     let result = grammar::ItemParser::new().parse(&session, triples);
-    let end = tokens.last().map_or(0, |(_, span)| span.range().end);
+    let mut lost = session.lost.take();
     let mut errors: Vec<_> = session.recovered.take();
-    let item = result.map_err(|error| errors.push(error)).ok();
-    report_errors(source, errors, end, diagnostics);
+    let item = result.map_err(|error| errors.push(error));
+    let item = item.unwrap_or(Item::Nothing);
+    if !errors.is_empty() && matches!(item, Item::Nothing) {
+        lost.extend(errors::names_outside_of_braces(tokens));
+    }
+    errors::report(source, tokens, errors, &mut lost, diagnostics);
+    for (what, span) in session.refused.take() {
+        diagnostics.report(Problem::Unsupported(what), span);
+    }
     if let Some((limit, span)) = session.too_deep.get() {
         diagnostics.report(SyntaxProblem::NestingTooDeep { limit }, span);
     }
-    item
+    (item, lost)
 }
 
-type Error<'a> = ParseError<usize, Token<'a>, Infallible>;
-
-/// One for each line: what follows on the line of an error is more often its consequence than a mistake of its own.
-fn report_errors(source: &str, errors: Vec<Error<'_>>, end: usize, diagnostics: &mut Diagnostics) {
-    let mut covered = 0;
-    for error in errors {
-        let (found, span, expected) = match &error {
-            ParseError::UnrecognizedToken {
-                token: (start, token, end),
-                expected,
-            } => (Some(*token), Span::new(*start, *end), expected.as_slice()),
-            ParseError::UnrecognizedEof { expected, .. } => (
-                None,
-                Span::new(end.saturating_sub(1), end),
-                expected.as_slice(),
-            ),
-            ParseError::ExtraToken {
-                token: (start, token, end),
-            } => (Some(*token), Span::new(*start, *end), [].as_slice()),
-            ParseError::InvalidToken { location } => {
-                (None, Span::new(*location, *location), [].as_slice())
-            }
-            ParseError::User { error } => match *error {},
-        };
-        let start = span.range().start;
-        if start < covered {
-            continue;
-        }
-        let line = source.get(start..).and_then(|rest| rest.find('\n'));
-        covered = line.map_or(source.len(), |length| start + length);
-        // What is wrong with an invalid token has been said.
-        if found != Some(Token::Invalid) {
-            let problem = SyntaxProblem::Expected {
-                expected: expected::in_words(expected),
-                found: expected::describe(found, source, span),
-            };
-            diagnostics.report(problem, span);
-        }
-    }
-}
+pub(crate) type Error<'a> = ParseError<usize, Token<'a>, Infallible>;
 
 impl Token<'_> {
-    fn opens(&self) -> bool {
+    pub(crate) fn opens(&self) -> bool {
         matches!(
             self,
             Token::LeftParenthesis | Token::LeftBracket | Token::LeftBrace
         )
     }
 
-    fn closes(&self) -> bool {
+    pub(crate) fn closes(&self) -> bool {
         matches!(
             self,
             Token::RightParenthesis | Token::RightBracket | Token::RightBrace
@@ -235,6 +171,10 @@ impl Token<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Session<'a> {
     recovered: RefCell<Vec<Error<'a>>>,
+    /// What could be read and is not in the language.
+    refused: RefCell<Vec<(Unsupported, Span)>>,
+    /// The names that are declared in a way that is not in the language.
+    lost: RefCell<HashSet<String>>,
     /// The limit, and where it was passed first.
     too_deep: Cell<Option<(usize, Span)>>,
 }
@@ -242,6 +182,15 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     fn recover(&self, error: ErrorRecovery<usize, Token<'a>, Infallible>) {
         self.recovered.borrow_mut().push(error.error);
+    }
+
+    fn refuse(&self, what: Unsupported, start: usize, end: usize) {
+        let refused = (what, Span::new(start, end));
+        self.refused.borrow_mut().push(refused);
+    }
+
+    fn lose(&self, name: &Name) {
+        self.lost.borrow_mut().insert(name.text.clone());
     }
 
     fn refuse_depth(&self, limit: usize, span: Span) {
@@ -282,6 +231,24 @@ impl<'a> Session<'a> {
 
     fn compare(&self, op: CompareOp, left: Expr, right: Expr, start: usize, end: usize) -> Expr {
         self.binary(BinaryOp::Compare(op), left, right, start, end)
+    }
+
+    fn call(&self, function: Expr, arguments: Vec<Expr>, start: usize, end: usize) -> Expr {
+        let mut function = function;
+        // `(*f)(x)` is `f(x)`, in C too.
+        while let ExprKind::Unary(UnaryOp::Dereference | UnaryOp::AddressOf, operand) =
+            function.kind
+        {
+            function = *operand;
+        }
+        let kind = match function.kind {
+            ExprKind::Name(name) => ExprKind::Call(name, arguments),
+            _ => {
+                self.refuse(Unsupported::ComputedCall, start, end);
+                ExprKind::Invalid
+            }
+        };
+        self.expression(kind, start, end)
     }
 
     fn name(&self, text: &str, start: usize, end: usize) -> Name {
@@ -348,6 +315,16 @@ impl<'a> Session<'a> {
     }
 
     fn prototype(&self, signature: Signature, end: usize) -> Item {
+        if signature.returns.words.contains(&Specifier::Typedef) {
+            let (name, start) = (signature.name, signature.start);
+            let declarator = self.function_pointer(name, start, end);
+            return Item::Declaration(self.declaration(
+                signature.returns,
+                vec![declarator],
+                start,
+                end,
+            ));
+        }
         let parameters = signature.parameters.unwrap_or_default();
         Item::Prototype(Prototype {
             returns: signature.returns,
@@ -364,6 +341,7 @@ impl<'a> Session<'a> {
             name: signature.name,
             parameters: parameters.into_iter().flatten().collect(),
             body,
+            lost: HashSet::new(),
             span: Span::new(signature.start, end),
         })
     }
@@ -416,6 +394,34 @@ impl<'a> Session<'a> {
         self.declarator(pointers, name, lengths, start, end)
     }
 
+    /// Stands as a pointer to a number.
+    fn function_pointer(&self, name: Name, start: usize, end: usize) -> Declarator {
+        self.lose(&name);
+        let text = Some(name.text.clone());
+        self.refuse(Unsupported::FunctionPointer { name: text }, start, end);
+        let pointer = Pointer { is_const: false };
+        self.declarator(vec![pointer], name, Vec::new(), start, end)
+    }
+
+    /// Stands as a member of its own.
+    fn bit_field(
+        &self,
+        declarator: Option<Declarator>,
+        start: usize,
+        end: usize,
+    ) -> Option<Declarator> {
+        let name = declarator.as_ref().map(|it| it.name.text.clone());
+        self.refuse(Unsupported::BitField { name }, start, end);
+        declarator
+    }
+
+    fn nested_function(&self, signature: Signature, end: usize) -> Statement {
+        let name = signature.name.text.clone();
+        self.lose(&signature.name);
+        self.refuse(Unsupported::NestedFunction { name }, signature.start, end);
+        self.statement(StatementKind::Empty, signature.start, end)
+    }
+
     fn length(&self, length: Option<Expr>, start: usize, end: usize) -> Length {
         Length {
             length,
@@ -424,6 +430,10 @@ impl<'a> Session<'a> {
     }
 
     fn initialized(&self, declarator: Declarator, initial: Expr) -> Declarator {
+        let mut initial = initial;
+        if self.lost.borrow().contains(&declarator.name.text) {
+            initial.kind = ExprKind::Invalid;
+        }
         Declarator {
             span: declarator.span.to(initial.span),
             initial: Some(initial),

@@ -9,7 +9,9 @@ use crate::ast::{
     Start, Statement, StatementKind,
 };
 use crate::diagnostic::{Diagnostics, Label};
-use crate::problem::{ControlFlowProblem, DeclarationProblem, ExpressionProblem};
+use crate::problem::{
+    ControlFlowProblem, DeclarationProblem, ExpressionProblem, Problem, Unsupported,
+};
 use crate::types::Position;
 use scope::{Entry, Names, Tag};
 use shape::Shape;
@@ -70,10 +72,15 @@ impl Symbols {
 pub(crate) fn globals(file: &mut File, diagnostics: &mut Diagnostics) -> Globals {
     let nothing = Globals::default();
     let mut resolver = Resolver::new(&nothing, diagnostics);
+    resolver.lost.clone_from(&file.lost);
     for declaration in &mut file.declarations {
         resolver.file_declaration(declaration);
     }
+    let functions = file.functions.iter().map(|it| &it.name);
+    let functions = functions.chain(file.prototypes.iter().map(|it| &it.name));
     Globals {
+        functions: functions.map(|it| it.text.clone()).collect(),
+        lost: resolver.lost,
         names: resolver.scopes.pop().unwrap_or_default(),
         tags: resolver.tags.pop().unwrap_or_default(),
     }
@@ -86,6 +93,7 @@ pub(crate) fn resolve(
     diagnostics: &mut Diagnostics,
 ) -> Symbols {
     let mut resolver = Resolver::new(globals, diagnostics);
+    resolver.lost = std::mem::take(&mut function.lost);
     resolver.type_name(&mut function.returns);
     for parameter in &mut function.parameters {
         resolver.type_name(&mut parameter.ty);
@@ -121,6 +129,8 @@ struct Resolver<'d> {
     /// By declaration: a local without an initial value that nothing was assigned to yet.
     unassigned: Vec<bool>,
     unknown: HashSet<String>,
+    /// Names that may be declared in what could not be read.
+    lost: HashSet<String>,
     deepest_expression: usize,
     /// Whether the next statement is one that a `switch` selects.
     in_switch: bool,
@@ -138,6 +148,7 @@ impl<'d> Resolver<'d> {
             is_evaluated: true,
             unassigned: Vec::new(),
             unknown: HashSet::new(),
+            lost: HashSet::new(),
             deepest_expression: 0,
             in_switch: false,
             diagnostics,
@@ -282,13 +293,16 @@ impl Resolver<'_> {
         self.symbols.size += 1;
         self.deepest_expression = self.deepest_expression.max(expr.depth);
         match &mut expr.kind {
-            ExprKind::Constant(_) | ExprKind::Invalid => {}
+            ExprKind::Constant(_) | ExprKind::Text | ExprKind::Invalid => {}
             ExprKind::Name(name) => {
                 if let Some(value) = self.read(name) {
                     expr.kind = ExprKind::Constant(value);
                 }
             }
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
+            ExprKind::Call(function, _) if self.is_lost_function(function) => {
+                expr.kind = ExprKind::Invalid;
+            }
             ExprKind::Call(function, arguments) => {
                 self.symbols.calls.push(function.clone());
                 for argument in arguments {
@@ -448,11 +462,36 @@ impl Resolver<'_> {
         id
     }
 
+    /// Whether an error was reported where `name` may be declared.
+    fn is_lost(&self, name: &str) -> bool {
+        self.lost.contains(name) || self.globals.lost.contains(name)
+    }
+
+    /// Whether an error was reported where `function` may be declared, or its type.
+    fn is_lost_function(&self, function: &Name) -> bool {
+        let is_variable = || {
+            matches!(
+                self.meaning(&function.text, function.span),
+                Some(Entry::Variable(_))
+            )
+        };
+        !self.globals.functions.contains(&function.text)
+            && (self.is_lost(&function.text) || !self.globals.lost.is_empty() && is_variable())
+    }
+
     /// Once for each name.
     fn report_unknown(&mut self, name: &Name) {
         let proposes = self.unknown.len() < PROPOSALS;
-        if !self.unknown.insert(name.text.clone()) {
+        if self.is_lost(&name.text) || !self.unknown.insert(name.text.clone()) {
             return;
+        }
+        if self.globals.functions.contains(&name.text) {
+            let what = Unsupported::FunctionAsValue {
+                name: name.text.clone(),
+            };
+            return self
+                .diagnostics
+                .report(Problem::Unsupported(what), name.span);
         }
         let names = self.scopes.iter().chain([&self.globals.names]);
         let visible = names.flat_map(Names::keys).map(String::as_str);

@@ -1,7 +1,7 @@
 //! The tokens of the language.
 //!
-//! Words that C knows and the language does not are tokens too ([`Token::Reserved`]), so that they can be named in an error
-//! instead of being taken for identifiers.
+//! Words that C and its common extensions know and the grammar does not are tokens too ([`Token::Reserved`]), so that
+//! [`crate::extensions`] can name them instead of taking them for identifiers.
 
 use logos::Logos;
 use std::fmt;
@@ -38,9 +38,11 @@ pub(crate) enum Token<'a> {
     #[token("int", |_| TypeWord::Int)]
     #[token("long", |_| TypeWord::Long)]
     #[token("signed", |_| TypeWord::Signed)]
+    #[token("__signed__", |_| TypeWord::Signed)]
     #[token("unsigned", |_| TypeWord::Unsigned)]
     #[token("float", |_| TypeWord::Float)]
     #[token("double", |_| TypeWord::Double)]
+    #[token("wchar_t", |_| TypeWord::Wchar)]
     #[token("int8_t", |_| TypeWord::Int8)]
     #[token("int16_t", |_| TypeWord::Int16)]
     #[token("int32_t", |_| TypeWord::Int32)]
@@ -75,6 +77,8 @@ pub(crate) enum Token<'a> {
     Type(TypeWord),
 
     #[token("const")]
+    #[token("__const")]
+    #[token("__const__")]
     Const,
     #[token("restrict")]
     #[token("__restrict")]
@@ -129,8 +133,40 @@ pub(crate) enum Token<'a> {
     #[token("auto")]
     #[token("union")]
     #[token("volatile")]
+    #[token("__volatile")]
+    #[token("__volatile__")]
     #[token("_Complex")]
     #[token("_Imaginary")]
+    #[token("__complex")]
+    #[token("__complex__")]
+    #[token("__attribute")]
+    #[token("__attribute__")]
+    #[token("__asm")]
+    #[token("__asm__")]
+    #[token("__typeof")]
+    #[token("__typeof__")]
+    #[token("__auto_type")]
+    #[token("_Atomic")]
+    #[token("_Thread_local")]
+    #[token("__thread")]
+    #[token("_Generic")]
+    #[token("_Alignas")]
+    #[token("_Alignof")]
+    #[token("__alignof")]
+    #[token("__alignof__")]
+    #[token("_Noreturn")]
+    #[token("_Static_assert")]
+    #[token("__extension__")]
+    #[token("__int128")]
+    #[token("__int128_t")]
+    #[token("__uint128_t")]
+    #[token("_Float16")]
+    #[token("_Float32")]
+    #[token("_Float64")]
+    #[token("_Float128")]
+    #[token("__float128")]
+    #[token("__fp16")]
+    #[token("__bf16")]
     #[token("...")]
     Reserved(&'a str),
 
@@ -227,6 +263,8 @@ pub(crate) enum Token<'a> {
     Literal(Value),
     /// The text of a `#pragma strew` line; no source text is this token.
     Pragma(&'a str),
+    /// Stands where an expression was refused, so that what is around it can be parsed; no source text is this token.
+    Refused,
     /// Stands where a lexical error was reported, so that the parser can recover behind it.
     Invalid,
 }
@@ -260,6 +298,8 @@ pub enum TypeWord {
     Float,
     /// `double`
     Double,
+    /// `wchar_t`
+    Wchar,
     /// `int8_t`
     Int8,
     /// `int16_t`
@@ -337,6 +377,7 @@ impl fmt::Display for TypeWord {
             Self::Unsigned => "unsigned",
             Self::Float => "float",
             Self::Double => "double",
+            Self::Wchar => "wchar_t",
             Self::Int8 => "int8_t",
             Self::Int16 => "int16_t",
             Self::Int32 => "int32_t",

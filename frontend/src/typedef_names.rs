@@ -192,7 +192,13 @@ impl<'a> Marker<'a> {
         let Some(scope) = self.scopes.last() else {
             return plain;
         };
-        let (is_typedef, at_top) = (scope.is_typedef, scope.open == 0);
+        // `typedef double (*name)(double)`, `typedef double (*name)[4]`
+        let begins = matches!(
+            before(tokens, index),
+            [.., (Token::LeftParenthesis, _), (Token::Star, _)]
+        );
+        let at_top = scope.open == usize::from(begins);
+        let is_typedef = scope.is_typedef;
         if !is_typedef && !is_type {
             return plain;
         }
@@ -226,6 +232,7 @@ impl<'a> Marker<'a> {
         for _ in 0..LOOK_BACK {
             before = match before {
                 [rest @ .., (Token::Star | Token::Const | Token::Restrict, _)] => rest,
+                [rest @ .., (Token::LeftParenthesis, _)] if scope.is_typedef => rest,
                 [
                     rest @ ..,
                     (Token::Static | Token::Register | Token::Typedef, _),
@@ -291,6 +298,10 @@ mod tests {
         assert_eq!(
             marked("typedef int T; typedef T U; void f(U a, T *b);"),
             ["T5", "U11", "T14"]
+        );
+        assert_eq!(
+            marked("typedef double (*T)(double x, int n), U; T a; U b;"),
+            ["T16", "U19"]
         );
         assert_eq!(marked("typedef unsigned long I; for (I i = 0;;) ;"), ["I7"]);
     }

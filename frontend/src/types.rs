@@ -192,7 +192,7 @@ fn exact(word: TypeWord) -> Option<Type> {
         TypeWord::Double => Type::F64,
         TypeWord::Int8 | TypeWord::IntFast8 | TypeWord::IntLeast8 => Type::I8,
         TypeWord::Int16 | TypeWord::IntLeast16 => Type::I16,
-        TypeWord::Int32 | TypeWord::IntLeast32 => Type::I32,
+        TypeWord::Int32 | TypeWord::IntLeast32 | TypeWord::Wchar => Type::I32,
         // The fast types of the platform's C library are a machine word wide, except for those of 8 bits.
         TypeWord::Int64
         | TypeWord::IntFast16

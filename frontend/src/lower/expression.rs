@@ -60,6 +60,7 @@ impl Lowering<'_> {
             // Constants by now.
             ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => None,
             ExprKind::Braced(_) => self.report(InitializerProblem::MisplacedBraces, expr.span),
+            ExprKind::Text => self.unsupported(Unsupported::Text, expr.span),
             ExprKind::Invalid => None,
         };
         Some(self.shallow(value?, expr, body))

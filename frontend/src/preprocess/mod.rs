@@ -7,7 +7,7 @@ mod macros;
 
 use crate::diagnostic::Diagnostics;
 use crate::literal;
-use crate::problem::{DirectiveFault, NumberFault, PreprocessingProblem, Problem, Unsupported};
+use crate::problem::{DirectiveFault, NumberFault, PreprocessingProblem, Problem};
 use crate::splice::Spliced;
 use crate::token::{self, Token};
 use directive::Conditional;
@@ -130,11 +130,6 @@ impl<'a> Preprocessor<'a, '_, '_> {
             Token::Character(text) => self.literal(text, literal::character(text), span),
             Token::UnterminatedComment => {
                 self.invalid(PreprocessingProblem::UnterminatedComment, span)
-            }
-            Token::Text(_) => self.invalid(Problem::Unsupported(Unsupported::Text), span),
-            Token::Reserved(word) | Token::Identifier(word @ "NULL") => {
-                let word = Unsupported::Word(word.to_owned());
-                self.invalid(Problem::Unsupported(word), span)
             }
             Token::Invalid | Token::Directive(_) => {
                 let character = text.chars().next().unwrap_or_default();

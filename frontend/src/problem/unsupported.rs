@@ -1,12 +1,56 @@
 //! C that the language leaves out.
 
+use super::wording::clipped;
 use std::fmt;
 
 /// Valid C that the language does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// A keyword or operator of C, as written.
+    /// A keyword or operator of C, or of what compilers add to it, as written.
     Word(String),
+    /// `__attribute__((name))` where it would change what the code means.
+    Attribute {
+        /// The attribute.
+        name: String,
+    },
+    /// `({ … })`
+    StatementExpression,
+    /// `case 1 ... 5:`
+    CaseRange,
+    /// A function with any number of arguments.
+    VariableArguments {
+        /// The function.
+        name: String,
+    },
+    /// A function whose parameters are declared behind the parentheses.
+    OldStyle {
+        /// The function.
+        function: String,
+    },
+    /// A function inside of a function.
+    NestedFunction {
+        /// The inner one.
+        name: String,
+    },
+    /// A pointer to a function.
+    FunctionPointer {
+        /// What is declared; absent where it has no name.
+        name: Option<String>,
+    },
+    /// A function where a value is needed.
+    FunctionAsValue {
+        /// The function.
+        name: String,
+    },
+    /// A call of something else than a name.
+    ComputedCall,
+    /// A member that is some bits of an integer.
+    BitField {
+        /// The member; absent where it has no name.
+        name: Option<String>,
+    },
+    /// A `static` local that is not `const`.
+    StaticLocal,
     /// A declaration between the labels of a `switch`.
     DeclarationInSwitch,
     /// `goto`
@@ -55,10 +99,31 @@ pub enum Unsupported {
 impl Unsupported {
     pub(super) fn help(&self) -> Option<String> {
         let help = match self {
-            Self::Word(word) => match word.as_str() {
-                "union" => "give every member an array of its own",
-                _ => return None,
-            },
+            Self::Word(word) => return instead_of(word).map(str::to_owned),
+            Self::Attribute { .. } => "leave it out, and lay the data out by hand",
+            Self::StatementExpression => {
+                "write a `static inline` function, or compute the value in a statement before"
+            }
+            Self::CaseRange => "write a label for each value, or compare in an `if`",
+            Self::VariableArguments { .. } => "hand the values over in an array and their number",
+            Self::OldStyle { function } => {
+                return Some(format!(
+                    "write the types inside of the parentheses: `{}(int n, …)`",
+                    clipped(function)
+                ));
+            }
+            Self::NestedFunction { .. } => {
+                "put it in front of the other one, and hand over what it needs from there"
+            }
+            Self::FunctionPointer { .. } => {
+                "call the function by its name: a kernel for each function that is meant"
+            }
+            Self::FunctionAsValue { .. } => "call it: functions are no values",
+            Self::ComputedCall => "call a function by its name",
+            Self::BitField { .. } => "make it a whole integer, or shift and mask the bits of one",
+            Self::StaticLocal => {
+                "nothing is kept between calls: make it a parameter that is an array of one element"
+            }
             Self::DeclarationInSwitch => "put the statements behind the label into braces",
             Self::Goto => "write a loop or an `if`",
             Self::Text => return None,
@@ -84,10 +149,86 @@ impl Unsupported {
     }
 }
 
+/// What to write instead of a word.
+fn instead_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "union" => {
+            "give every member an array of its own; `(unsigned)x` converts the value, not the bits"
+        }
+        "volatile" | "__volatile" | "__volatile__" => {
+            "leave it out: nothing else reads or writes the data while a kernel runs"
+        }
+        "_Atomic" => "leave it out: strew keeps updates apart where it runs them in parallel",
+        "_Thread_local" | "__thread" => "declare a local variable",
+        "_Complex" | "_Imaginary" | "__complex" | "__complex__" | "complex" => {
+            "keep real and imaginary parts in arrays, or in members, of their own"
+        }
+        "__int128" | "__int128_t" | "__uint128_t" => "integers have at most 64 bits: `int64_t`",
+        "_Float16" | "_Float32" | "_Float64" | "_Float128" | "__float128" | "__fp16" | "__bf16" => {
+            "floating types are `float` and `double`"
+        }
+        "auto" | "__auto_type" | "typeof" | "__typeof" | "__typeof__" => "write the type",
+        "asm" => "write it in C",
+        "_Generic" => "write what it stands for with this type",
+        "_Alignas" => "leave it out, and lay the data out by hand",
+        "_Alignof" | "__alignof" | "__alignof__" => "write the number",
+        "_Static_assert" => "leave it out, or write `#if` and `#error`",
+        "NULL" => "a pointer always points into an array; keep a flag or an index that is -1",
+        _ => return None,
+    })
+}
+
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Word(word) => write!(f, "`{word}` is not in the language yet"),
+            Self::Word(word) => write!(f, "`{word}` is not in the language"),
+            Self::Attribute { name } => {
+                write!(
+                    f,
+                    "the attribute `{}` is not in the language",
+                    clipped(name)
+                )
+            }
+            Self::StatementExpression => f.write_str(
+                "statements inside of an expression, `({ … })`, are not in the language",
+            ),
+            Self::CaseRange => f.write_str("a label for a range of values is not in the language"),
+            Self::VariableArguments { name } => write!(
+                f,
+                "`{}` takes any number of arguments, which is not in the language",
+                clipped(name)
+            ),
+            Self::OldStyle { function } => write!(
+                f,
+                "the parameters of `{}` are declared behind its parentheses, which is not in the language",
+                clipped(function)
+            ),
+            Self::NestedFunction { name } => {
+                write!(f, "`{}` is a function inside of a function", clipped(name))
+            }
+            Self::FunctionPointer { name: Some(name) } => write!(
+                f,
+                "`{}` is a pointer to a function; those are not in the language",
+                clipped(name)
+            ),
+            Self::FunctionPointer { name: None } => {
+                f.write_str("pointers to functions are not in the language")
+            }
+            Self::FunctionAsValue { name } => {
+                write!(
+                    f,
+                    "the function `{}` stands where a value is needed",
+                    clipped(name)
+                )
+            }
+            Self::ComputedCall => f.write_str("this calls something that is no name"),
+            Self::BitField { name: Some(name) } => write!(
+                f,
+                "the member `{}` is a bit-field; those are not in the language",
+                clipped(name)
+            ),
+            Self::BitField { name: None } => f.write_str("bit-fields are not in the language"),
+            Self::StaticLocal => f.write_str("a `static` local is not in the language"),
             Self::DeclarationInSwitch => {
                 f.write_str("a declaration between the labels of a `switch` is not in the language")
             }

@@ -3,7 +3,7 @@
 use super::shape::Shape;
 use crate::ast::{DeclarationId, Specifier};
 use crate::structure::Structure;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use strew_affine::{Span, Type, Value};
 
@@ -75,6 +75,10 @@ impl<T> Names<T> {
 /// The names of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Globals {
+    /// The functions that the file defines or declares.
+    pub(super) functions: HashSet<String>,
+    /// Names that may be declared in what could not be read.
+    pub(super) lost: HashSet<String>,
     pub(super) names: Names<Entry>,
     pub(super) tags: Names<Tag>,
 }

@@ -150,7 +150,9 @@ impl Resolver<'_> {
                 }
             }
             ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => Shape::Scalar(Type::U64),
-            ExprKind::Call(..) | ExprKind::Braced(_) | ExprKind::Invalid => Shape::Unknown,
+            ExprKind::Call(..) | ExprKind::Braced(_) | ExprKind::Text | ExprKind::Invalid => {
+                Shape::Unknown
+            }
         }
     }
 }
