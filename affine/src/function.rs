@@ -125,6 +125,25 @@ impl Function {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|it| it.name() == name)
     }
+
+    /// Whether every library gives it the same bits on the same operands, NaNs aside: IEEE 754 or C define it exactly. The last bits
+    /// of the others, and of [`Function::Fmin`] and [`Function::Fmax`] the sign of zero, are up to the library.
+    pub fn is_settled(self) -> bool {
+        match self {
+            Self::Sqrt | Self::Fma | Self::Fmod | Self::Remainder => true,
+            Self::Floor | Self::Ceil | Self::Trunc | Self::Round => true,
+            Self::Rint | Self::Nearbyint | Self::Logb | Self::Nextafter => true,
+            Self::Fabs | Self::Copysign | Self::Fdim => true,
+            Self::Exp | Self::Exp2 | Self::Expm1 | Self::Pow | Self::Cbrt | Self::Hypot => false,
+            Self::Log | Self::Log2 | Self::Log10 | Self::Log1p => false,
+            Self::Sin | Self::Cos | Self::Tan => false,
+            Self::Asin | Self::Acos | Self::Atan | Self::Atan2 => false,
+            Self::Sinh | Self::Cosh | Self::Tanh => false,
+            Self::Asinh | Self::Acosh | Self::Atanh => false,
+            Self::Erf | Self::Erfc | Self::Tgamma | Self::Lgamma => false,
+            Self::Fmin | Self::Fmax => false,
+        }
+    }
 }
 
 impl fmt::Display for Function {

@@ -29,6 +29,7 @@ mod observe;
 mod reason;
 mod schedule;
 mod script;
+mod steering;
 mod step;
 #[cfg(test)]
 mod test_support;

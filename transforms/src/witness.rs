@@ -1,8 +1,9 @@
 //! Witnesses: two iterations that meet, found by running the kernel at small sizes.
 
-use crate::concrete::{self, Inputs, Touch, Watched};
+use crate::concrete::{Runs, Touch};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use strew_affine::interpret::{Argument, Touched};
 use strew_affine::visit::AccessKind;
 use strew_affine::{ArrayId, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable};
 
@@ -127,7 +128,7 @@ pub(crate) fn find_ends(
     array: ArrayId,
     wanted: impl Fn(Ends<'_>) -> bool,
 ) -> Option<(End, End, Witness)> {
-    search(kernel, target, Watched::Array(array), &wanted)
+    search(kernel, target, Touched::Array(array), &wanted)
 }
 
 /// A witness that two iterations of the loop over `target` meet in `local`.
@@ -135,22 +136,20 @@ pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Op
     let wanted = |ends: Ends<'_>| {
         ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
     };
-    let found = search(kernel, target, Watched::Local(local), &wanted);
+    let found = search(kernel, target, Touched::Local(local), &wanted);
     found.map(|(_, _, witness)| witness)
 }
 
 /// A run in which the loop over `target` writes cells of `array`, but not all: the witness is the first write.
 pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) -> Option<Witness> {
-    let mut fuel = FUEL;
-    trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut fuel))
+    let mut runs = Runs::of(kernel)?;
+    trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut runs))
 }
 
 /// Small sizes first: the smaller the example, the easier it is to follow.
 const SIZES: [i64; 7] = [2, 3, 4, 8, 16, 1, 32];
 /// What the `k`-th parameter is larger by than the one before it.
 const GROWTHS: [i64; 2] = [0, 1];
-/// How many nodes and expressions all trials together may run: a refusal comes within milliseconds.
-const FUEL: u32 = 100_000;
 /// How many touches of a cell later ones are compared with.
 const MOST_EARLIER: usize = 64;
 const MOST_ELEMENTS: i64 = 1 << 16;
@@ -158,11 +157,11 @@ const MOST_ELEMENTS: i64 = 1 << 16;
 fn search(
     kernel: &Kernel,
     target: IterId,
-    watched: Watched,
+    watched: Touched,
     wanted: &dyn Fn(Ends<'_>) -> bool,
 ) -> Option<(End, End, Witness)> {
-    let mut fuel = FUEL;
-    trials(kernel).find_map(|trial| trial.search(target, watched, wanted, &mut fuel))
+    let mut runs = Runs::of(kernel)?;
+    trials(kernel).find_map(|trial| trial.search(target, watched, wanted, &mut runs))
 }
 
 fn trials(kernel: &Kernel) -> impl Iterator<Item = Trial<'_>> {
@@ -191,11 +190,11 @@ impl Trial<'_> {
     fn search(
         &self,
         target: IterId,
-        watched: Watched,
+        watched: Touched,
         wanted: &dyn Fn(Ends<'_>) -> bool,
-        fuel: &mut u32,
+        runs: &mut Runs,
     ) -> Option<(End, End, Witness)> {
-        let touches = concrete::touches(self.kernel, self.inputs()?, target, watched, fuel).ok()?;
+        let touches = runs.touches(self.arguments()?, target, watched)?;
         let mut cells: HashMap<(usize, &[i64]), Vec<&Touch>> = HashMap::new();
         let mut apart = None;
         let mut together = None;
@@ -223,11 +222,10 @@ impl Trial<'_> {
         apart.or(together)
     }
 
-    fn uncovered(&self, target: IterId, array: ArrayId, fuel: &mut u32) -> Option<Witness> {
-        let inputs = self.inputs()?;
-        let elements = inputs.arrays.get(&array)?.len();
-        let watched = Watched::Array(array);
-        let touches = concrete::touches(self.kernel, inputs, target, watched, fuel).ok()?;
+    fn uncovered(&self, target: IterId, array: ArrayId, runs: &mut Runs) -> Option<Witness> {
+        let elements = usize::try_from(self.elements(array)?).ok()?;
+        let watched = Touched::Array(array);
+        let touches = runs.touches(self.arguments()?, target, watched)?;
         let first = touches.first()?;
         let in_one_entry = touches.iter().filter(|touch| touch.entry == first.entry);
         let cells: HashSet<&[i64]> = in_one_entry.map(|touch| touch.cell.as_slice()).collect();
@@ -264,33 +262,43 @@ impl Trial<'_> {
         integers.collect()
     }
 
-    fn inputs(&self) -> Option<Inputs> {
-        let scalars: HashMap<_, _> = self.scalars().collect();
+    /// The arguments of a call, in order. Sizes that are inferred follow from the lengths of the arrays.
+    fn arguments(&self) -> Option<Vec<Argument>> {
+        let cells = |array: &ArrayId| {
+            let element = self.kernel.arrays[*array].element;
+            Some(self.filled(element, self.elements(*array)?))
+        };
+        let values: HashMap<_, _> = self.scalars().collect();
+        let argument = |param: Parameter| match param {
+            Parameter::Scalar(scalar) => values.get(&scalar).copied().map(Argument::Scalar),
+            Parameter::Array(array) => cells(&array).map(Argument::Array),
+            Parameter::Record(record) => {
+                let fields = self.kernel.records[record].fields.iter();
+                fields
+                    .map(cells)
+                    .collect::<Option<_>>()
+                    .map(Argument::Record)
+            }
+        };
+        self.kernel.passed_params().map(argument).collect()
+    }
+
+    /// The number of elements of an array, if there are not too many.
+    fn elements(&self, array: ArrayId) -> Option<i64> {
+        let values: HashMap<_, _> = self.scalars().collect();
         let value_of = |variable| match variable {
-            Variable::Param(param) => scalars
+            Variable::Param(param) => values
                 .get(&param)
                 .and_then(|value| i64::try_from(value.as_integer()?).ok())
                 .unwrap_or_default(),
             Variable::Iter(_) => 0,
         };
-        let mut arrays = HashMap::new();
-        for array in self.kernel.array_params() {
-            let extents = &self.kernel.arrays[array].extents;
-            let elements = extents.iter().try_fold(1_i64, |product, extent| {
-                let extent = extent
-                    .evaluate(&value_of)
-                    .ok()
-                    .filter(|extent| *extent >= 0)?;
-                product
-                    .checked_mul(extent)
-                    .filter(|elements| *elements <= MOST_ELEMENTS)
-            })?;
-            arrays.insert(
-                array,
-                self.filled(self.kernel.arrays[array].element, elements),
-            );
-        }
-        Some(Inputs { scalars, arrays })
+        let mut extents = self.kernel.arrays[array].extents.iter();
+        extents.try_fold(1_i64, |product, extent| {
+            let extent = extent.evaluate(&value_of).ok();
+            let product = product.checked_mul(extent.filter(|it| *it >= 0)?);
+            product.filter(|elements| *elements <= MOST_ELEMENTS)
+        })
     }
 
     fn filled(&self, ty: Type, elements: i64) -> Vec<Value> {
@@ -302,7 +310,7 @@ impl Trial<'_> {
         (0..elements).map(value).collect()
     }
 
-    fn witness(&self, ends: Ends<'_>, watched: Watched) -> (End, End, Witness) {
+    fn witness(&self, ends: Ends<'_>, watched: Touched) -> (End, End, Witness) {
         let iteration = |touch: &Touch| {
             let named = touch.iteration.iter();
             named
@@ -310,8 +318,8 @@ impl Trial<'_> {
                 .collect()
         };
         let array = match watched {
-            Watched::Array(array) => self.kernel.arrays[array].name.clone(),
-            Watched::Local(local) => self.kernel.locals[local].name.clone(),
+            Touched::Array(array) => self.kernel.arrays[array].name.clone(),
+            Touched::Local(local) => self.kernel.locals[local].name.clone(),
         };
         let witness = Witness {
             parameters: self.parameters(),
@@ -344,21 +352,14 @@ pub(crate) fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>>
         .iter()
         .find(|(_, local)| local.name == witness.array);
     let watched = array
-        .map(|(array, _)| Watched::Array(array))
-        .or(local.map(|(local, _)| Watched::Local(local)))?;
+        .map(|(array, _)| Touched::Array(array))
+        .or(local.map(|(local, _)| Touched::Local(local)))?;
     let (outermost, _) = witness.source.first()?;
     let (outermost, _) = kernel
         .iters
         .iter()
         .find(|(_, iter)| iter.name == *outermost)?;
-    concrete::touches(
-        kernel,
-        trial.inputs()?,
-        outermost,
-        watched,
-        &mut FUEL.clone(),
-    )
-    .ok()
+    Runs::of(kernel)?.touches(trial.arguments()?, outermost, watched)
 }
 
 #[cfg(test)]

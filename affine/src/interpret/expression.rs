@@ -1,6 +1,10 @@
-use super::{Fault, FaultKind, Machine, Stop};
+use super::{Fault, FaultKind, Machine, Stop, Touched};
 use crate::evaluate::{self, DivisionByZero};
-use crate::{Access, Expr, IterId, Span, Subscript, Value};
+use crate::{Access, Expr, Span, Subscript, Value};
+use smallvec::SmallVec;
+
+/// The subscripts of an element.
+pub(super) type Subscripts = SmallVec<[i64; 4]>;
 
 impl<'k> Machine<'k> {
     pub(super) fn holds(&mut self, condition: &'k Expr) -> Result<bool, Stop> {
@@ -12,11 +16,15 @@ impl<'k> Machine<'k> {
             Expr::Constant(value) => Ok(*value),
             Expr::Iter(iter) => Ok(Value::i64(self.iters.get(*iter).copied().unwrap_or(0))),
             Expr::Param(param) => Ok(known(self.scalars.get(*param))),
-            Expr::Local(local) => Ok(known(self.locals.get(*local))),
+            Expr::Local(local) => {
+                self.read(Touched::Local(*local), &[], Span::default());
+                Ok(known(self.locals.get(*local)))
+            }
             // Only combiners' bodies have operands, and those go through `Combiner::combine`.
             Expr::Operand(_) => Ok(known(None)),
             Expr::Load(access) => {
-                let position = self.position(access)?;
+                let (cell, position) = self.position(access)?;
+                self.read(Touched::Array(access.array), &cell, access.span);
                 Ok(known(self.memory.cells(access.array).get(position)))
             }
             Expr::Unary(op, operand) => Ok(evaluate::unary(*op, self.expr(operand)?)),
@@ -43,12 +51,14 @@ impl<'k> Machine<'k> {
         }
     }
 
-    /// Where an access lands in its array's cells: all subscripts are evaluated, then each is checked, outermost first.
-    pub(super) fn position(&mut self, access: &'k Access) -> Result<usize, Stop> {
-        let mut indices = Vec::with_capacity(access.subscripts.len());
+    /// Where an access lands: its subscripts, and its place among the array's cells. All subscripts are evaluated, then each is
+    /// checked, outermost first.
+    pub(super) fn position(&mut self, access: &'k Access) -> Result<(Subscripts, usize), Stop> {
+        let mut indices: SmallVec<[i128; 4]> = SmallVec::new();
         for subscript in &access.subscripts {
             indices.push(self.subscript(subscript)?);
         }
+        let mut cell = Subscripts::new();
         let mut position = 0_i128;
         for (index, extent) in indices.into_iter().zip(self.memory.extents(access.array)) {
             if !(0..i128::from(*extent)).contains(&index) {
@@ -59,10 +69,13 @@ impl<'k> Machine<'k> {
                 };
                 return Err(self.fault(kind, access.span));
             }
+            // In range, so it fits.
+            cell.push(index as i64);
             // Below the number of elements, which fits.
             position = position * i128::from(*extent) + index;
         }
-        usize::try_from(position).map_err(|_| Stop::Overflow)
+        let position = usize::try_from(position).map_err(|_| Stop::Overflow)?;
+        Ok((cell, position))
     }
 
     fn subscript(&mut self, subscript: &'k Subscript) -> Result<i128, Stop> {
@@ -73,14 +86,12 @@ impl<'k> Machine<'k> {
     }
 
     fn fault(&self, kind: FaultKind, span: Span) -> Stop {
-        let named = |iter: &IterId| {
-            let value = self.iters.get(*iter).copied().unwrap_or(0);
-            (self.kernel.iters[*iter].name.clone(), value)
-        };
+        let running = self.running.iter();
+        let named = running.map(|(iter, value)| (self.kernel.iters[*iter].name.clone(), *value));
         Stop::Fault(Fault {
             kind,
             span,
-            iteration: self.running.iter().map(named).collect(),
+            iteration: named.collect(),
         })
     }
 }

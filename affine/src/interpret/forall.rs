@@ -7,6 +7,7 @@ type Buffers = Vec<Vec<Vec<Value>>>;
 impl<'k> Machine<'k> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), Stop> {
         let count = self.affine(&forall.count)?;
+        self.enter(forall.iter);
         match self.order {
             ForallOrder::Forward => self.forall_forward(forall, count),
             ForallOrder::Backward => self.forall_backward(forall, count),

@@ -72,6 +72,7 @@ impl<'k> Machine<'k> {
             fuel,
             order,
             math,
+            watch: None,
         };
         // Extents are over scalars that may come later.
         for (param, argument) in passed.iter().zip(arguments) {

@@ -7,16 +7,19 @@ mod expression;
 mod forall;
 mod memory;
 mod stop;
+mod watch;
 
 pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
+pub use watch::{Touch, Touched, Watch, interpret_watched};
 
 use crate::verify::Verified;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
-    Math, Node, Overflow, Place, ScalarId, ScfFor, Value, Variable,
+    Math, Node, Overflow, Place, ScalarId, ScfFor, Span, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
+use watch::Writing;
 
 /// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a
 /// private buffer or local array costs one unit of `fuel`. Math functions have the values that `math` gives them.
@@ -32,13 +35,7 @@ pub fn interpret(
     math: &dyn Math,
 ) -> Result<Option<Value>, Stop> {
     let mut machine = Machine::new(kernel, arguments, fuel, order, math)?;
-    machine.block(&kernel.body)?;
-    let result = kernel.result.as_ref();
-    let result = result.map(|result| machine.expr(result)).transpose()?;
-    for (param, argument) in kernel.passed_params().zip(arguments) {
-        machine.give_back(&param, argument);
-    }
-    Ok(result)
+    machine.run(arguments)
 }
 
 struct Machine<'k> {
@@ -47,14 +44,27 @@ struct Machine<'k> {
     memory: Memory,
     iters: ArenaMap<IterId, i64>,
     locals: ArenaMap<LocalId, Value>,
-    /// The iterators of the loops that are running, outermost first.
-    running: Vec<IterId>,
+    /// The iterators of the loops that are running, outermost first, with their values.
+    running: Vec<(IterId, i64)>,
     fuel: u64,
     order: ForallOrder,
     math: &'k dyn Math,
+    watch: Option<&'k mut dyn Watch>,
 }
 
 impl<'k> Machine<'k> {
+    /// Runs the kernel and, if it comes to its end, writes what the parameters hold then to `arguments`.
+    fn run(&mut self, arguments: &mut [Argument]) -> Result<Option<Value>, Stop> {
+        let kernel = self.kernel;
+        self.block(&kernel.body)?;
+        let result = kernel.result.as_ref();
+        let result = result.map(|result| self.expr(result)).transpose()?;
+        for (param, argument) in kernel.passed_params().zip(arguments) {
+            self.give_back(&param, argument);
+        }
+        Ok(result)
+    }
+
     fn burn(&mut self, units: u64) -> Result<(), Stop> {
         self.fuel = self.fuel.checked_sub(units).ok_or(Stop::OutOfFuel)?;
         Ok(())
@@ -102,9 +112,10 @@ impl<'k> Machine<'k> {
                 let zero = Value::zero(self.kernel.arrays[*array].element);
                 self.fill(*array, zero)
             }
-            Node::Assign { place, value, .. } => {
+            Node::Assign { place, value, span } => {
                 let value = self.expr(value)?;
-                let cell = self.cell(place)?;
+                let (combiner, span) = (None, *span);
+                let cell = self.cell(place, Writing { combiner, span })?;
                 self.set(cell, value);
                 Ok(())
             }
@@ -112,8 +123,8 @@ impl<'k> Machine<'k> {
                 places,
                 combiner,
                 values,
-                ..
-            } => self.reduce(places, combiner, values),
+                span,
+            } => self.reduce(places, combiner, values, *span),
         }
     }
 
@@ -147,6 +158,7 @@ impl<'k> Machine<'k> {
         step: i64,
         body: &'k [Node],
     ) -> Result<(), Stop> {
+        self.enter(iter);
         let mut at = Some(range.start);
         // A value beyond `i64` is beyond every upper bound.
         while let Some(value) = at.filter(|value| *value < range.end) {
@@ -160,7 +172,7 @@ impl<'k> Machine<'k> {
         self.burn(1)?;
         self.iters.insert(iter, value);
         let depth = self.running.len();
-        self.running.push(iter);
+        self.running.push((iter, value));
         let result = self.block(body);
         self.running.truncate(depth);
         result
@@ -195,10 +207,17 @@ impl<'k> Machine<'k> {
         }
     }
 
-    fn cell(&mut self, place: &'k Place) -> Result<Cell, Stop> {
+    fn cell(&mut self, place: &'k Place, writing: Writing<'_>) -> Result<Cell, Stop> {
         match place {
-            Place::Local(local) => Ok(Cell::Local(*local)),
-            Place::Element(access) => Ok(Cell::Element(access.array, self.position(access)?)),
+            Place::Local(local) => {
+                self.write(Touched::Local(*local), &[], writing);
+                Ok(Cell::Local(*local))
+            }
+            Place::Element(access) => {
+                let (cell, position) = self.position(access)?;
+                self.write(Touched::Array(access.array), &cell, writing);
+                Ok(Cell::Element(access.array, position))
+            }
         }
     }
 
@@ -224,14 +243,19 @@ impl<'k> Machine<'k> {
         places: &'k [Place],
         combiner: &Combiner,
         values: &'k [Expr],
+        span: Span,
     ) -> Result<(), Stop> {
+        let writing = Writing {
+            combiner: Some(combiner),
+            span,
+        };
         let incoming: Vec<_> = values
             .iter()
             .map(|value| self.expr(value))
             .collect::<Result<_, _>>()?;
         let cells: Vec<_> = places
             .iter()
-            .map(|place| self.cell(place))
+            .map(|place| self.cell(place, writing))
             .collect::<Result<_, _>>()?;
         let held: Vec<_> = cells.iter().filter_map(|cell| self.get(*cell)).collect();
         let after = combiner.combine(&held, &incoming, self.math)?;

@@ -594,6 +594,19 @@ kernel @k(n: i64, row: i64[n], out: f64[n]) {
     }
 
     #[test]
+    fn a_witness_rests_on_no_last_bit_and_on_no_call_that_ends_at_once() {
+        let with = |statement: &str| in_loop(&format!("out[seg[i]] reduce(add) x[i] {statement}"));
+        refuses(&with("y[0] = exp(x[i])"), TILE, Illegal, "Carried");
+        refuses(&with("y[0] = erf(x[i])"), TILE, Illegal, "Carried");
+        let steered = with("scf.if exp(x[i]) < 2.0 { y[0] = x[i] }");
+        refuses(&steered, TILE, Unproven, "Carried");
+        let settled = with("scf.if sqrt(x[i]) < 2.0 { y[0] = x[i] }");
+        refuses(&settled, TILE, Illegal, "Carried");
+        let short = with("y[0] = x[i]").replacen(") {", ") assume (n <= 1) {", 1);
+        refuses(&short, TILE, Unproven, "Carried");
+    }
+
+    #[test]
     fn an_unknown_loop_lists_the_loops_and_the_nearest() {
         let source = SEGMENT_SUM
             .replace("for i ", "for item ")
