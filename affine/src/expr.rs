@@ -135,6 +135,17 @@ impl CompareOp {
         }
     }
 
+    /// The operator that says the same of exchanged operands.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            same @ (Self::Eq | Self::Ne) => same,
+        }
+    }
+
     /// The operator in the kernel text, which is C's.
     pub fn symbol(self) -> &'static str {
         match self {

@@ -127,7 +127,8 @@ impl Flow {
     }
 }
 
-fn is_endless(condition: Option<&Expr>) -> bool {
+/// Whether a loop with this condition, or without one, only ends where it is left.
+pub(crate) fn is_endless(condition: Option<&Expr>) -> bool {
     match condition.map(|it| &it.kind) {
         None => true,
         Some(ExprKind::Constant(value)) => value.as_integer().is_some_and(|it| it != 0),

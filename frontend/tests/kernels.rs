@@ -150,35 +150,44 @@ fn loops_with_computed_bounds_that_stay_are_scf_for() {
 }
 
 #[test]
-fn loops_that_may_wrap_or_change_their_bounds_stay_as_c_runs_them() {
+fn loops_that_may_wrap_run_as_often_as_in_c() {
     assert_lines(&[
         (
             "for (int i = 0; i <= m; i++) ;",
             &[
-                "var i: i32 = 0",
-                "scf.while i <= m {",
-                "i reduce(add) 1",
+                "scf.for i_turn in 0..0 <= m ? m == 2147483647 ? 9223372036854775806 : i64(u32(m)) + 1 : 0 {",
                 "}",
             ],
         ),
         (
             "for (int8_t i = 0; i < n; i++) ;",
             &[
-                "var i: i8 = 0",
-                "scf.while i32(i) < n {",
-                "i reduce(add) 1",
+                "scf.for i_turn in 0..0 < n ? n > 127 ? 9223372036854775806 : i64(u32(n)) : 0 {",
+                "}",
+            ],
+        ),
+        (
+            "for (int i = m; i != k[0]; i++) x[i] = 0;",
+            &[
+                "let i_end: i32 = k[0]",
+                "scf.for i_turn in 0..i64(u32(i_end - m)) {",
+                "x[m + i32(i_turn)] = 0.0",
                 "}",
             ],
         ),
         (
             "for (int i = 0; i < l; i++) ;",
             &[
-                "var i: i32 = 0",
-                "scf.while i64(i) < l {",
-                "i reduce(add) 1",
+                "scf.for i_turn in 0..0 < l ? l > 2147483647 ? 9223372036854775806 : l < 0 ? 9223372036854775806 : l : 0 {",
                 "}",
             ],
         ),
+    ]);
+}
+
+#[test]
+fn loops_that_may_wrap_or_change_their_bounds_stay_as_c_runs_them() {
+    assert_lines(&[
         (
             "for (int i = 0; i < m; i += 2) ;",
             &[

@@ -145,12 +145,16 @@ impl Random {
             1 => format!("for ({inner} j = 0; j < i; j++) {{ {nested} }}"),
             _ => String::new(),
         };
-        let text = if self.below(2) == 0 {
-            format!("for ({start}; {condition}; {step}) {{ {before} {nested} {after} }}")
-        } else {
-            format!(
-                "{start}; for (; {condition}; {step}) {{ {before} {nested} {after} }} out[5] += i;"
-            )
+        let turn = format!("{before} {nested} {after}");
+        let text = match self.below(6) {
+            0 | 1 => format!("for ({start}; {condition}; {step}) {{ {turn} }}"),
+            2 => format!("{start}; do {{ {turn} {step}; }} while ({condition}); out[5] += i;"),
+            3 => format!("{start}; for (;; {step}) {{ if (!({condition})) break; {turn} }}"),
+            4 => format!(
+                "{start}; while (--i > {}) {{ {turn} }} out[5] += i;",
+                self.one_of(&["0", "s"])
+            ),
+            _ => format!("{start}; for (; {condition}; {step}) {{ {turn} }} out[5] += i;"),
         };
         let text = format!(
             "void f{number}({p} p, {q} q, {s} s, int64_t out[16]) {{ {k} k = 0; {t} t = 0; {text} out[7] += k + t; }}\n"

@@ -88,6 +88,51 @@ fn affine_facts_that_may_fail_are_assumed() {
             &["affine.for i in 0..w - 1 {", "z[i] = z[i + 1]", "}"],
         ),
         (
+            "for (size_t i = 1; i < l; i++) z[i - 1] = 1;",
+            "(0 <= l)",
+            &["affine.for i in 1..l {", "z[i - 1] = 1.0", "}"],
+        ),
+        (
+            "int r = n & ~3; for (int i = 0; i < r; i++) x[i] = 1;",
+            "",
+            &["affine.for i in 0..(n floordiv 4) * 4 {", "x[i] = 1.0", "}"],
+        ),
+        (
+            "unsigned r = u & 0xfffffff8u; for (unsigned i = 0; i < r; i++) z[i] = 1;",
+            "",
+            &["affine.for i in 0..(u floordiv 8) * 8 {", "z[i] = 1.0", "}"],
+        ),
+        (
+            "int i = 0; do x[i] = 1; while (++i < n);",
+            "(1 <= n)",
+            &["affine.for i in 0..n {", "x[i] = 1.0", "}"],
+        ),
+        (
+            "int i = 0; if (n > 0) do { x[i] = 1; i++; } while (i < n);",
+            "",
+            &[
+                "affine.if (0 < n) {",
+                "affine.for i in 0..n {",
+                "x[i] = 1.0",
+                "}",
+                "}",
+            ],
+        ),
+        (
+            "for (int i = 0;; i++) { if (i >= n) break; x[i] = 1; }",
+            "",
+            &["affine.for i in 0..n {", "x[i] = 1.0", "}"],
+        ),
+        (
+            "int i = n; while (--i >= 0) x[i] = 1;",
+            "",
+            &[
+                "affine.for i_turn in 0..n {",
+                "x[-i_turn + n - 1] = 1.0",
+                "}",
+            ],
+        ),
+        (
             "for (int8_t i = 0; i < n; i++) x[i] = 1;",
             "(n <= 127)",
             &["affine.for i in 0..n {", "x[i] = 1.0", "}"],

@@ -216,10 +216,15 @@ impl Lowering<'_> {
     }
 
     /// The body of a loop. `again` says whether there is another turn; a loop that can be left has it.
-    pub(super) fn turn(&mut self, statement: &Statement, again: Option<LocalId>) -> Vec<Node> {
+    pub(super) fn turn(
+        &mut self,
+        statements: &[Statement],
+        span: Span,
+        again: Option<LocalId>,
+    ) -> Vec<Node> {
         let skip = Flag::default();
         self.active.targets.push(Target::Loop { again, skip });
-        let mut turn = self.block(statement);
+        let mut turn = self.nested(span, |it, block| it.statements(statements, block));
         if let Some(Target::Loop { skip, .. }) = self.active.targets.pop() {
             turn.splice(0..0, skip.declared());
         }

@@ -1,6 +1,7 @@
 //! `for` loops, which run as C says: whether they count is found out later, when everything is a kernel.
 
 use super::Lowering;
+use super::while_loop::Header;
 use crate::ast::{For, Start, Statement};
 use crate::raise::LoopSource;
 use strew_affine::{Expr as Computation, Local, Node, Type, Value};
@@ -15,7 +16,8 @@ impl Lowering<'_> {
         let before = body.len();
         let (condition, step) = (it.condition.as_ref(), it.step.as_ref());
         self.while_loop(condition, &it.body, step, statement.span, body);
-        self.mark_loop(statement, it.body.flow.leaves(), before, body);
+        let is_left = Header::of(condition, &it.body).flow.leaves();
+        self.mark_loop(statement, is_left, before, body);
     }
 
     /// Lets the loop that `statement` became, behind the first `before` nodes, begin with a local that says which it is.

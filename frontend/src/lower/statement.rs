@@ -180,7 +180,7 @@ impl Lowering<'_> {
 
     /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN is not less than anything,
     /// and not greater or equal either.
-    fn inverted(&self, condition: Computation) -> Computation {
+    pub(super) fn inverted(&self, condition: Computation) -> Computation {
         match condition {
             Computation::Compare(op, left, right)
                 if !left.ty(&self.kernel).is_float()

@@ -289,7 +289,10 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
         }
         BinaryOp::Div => divided(left, right),
         BinaryOp::Rem => remainder(left, right),
-        BinaryOp::BitAnd => masked(left, constant.filter(|it| *it >= 0)?),
+        BinaryOp::BitAnd => match (constant, left.as_constant()) {
+            (Some(mask), _) => masked(left, mask)?,
+            (None, mask) => masked(right, mask?)?,
+        },
         BinaryOp::Shl => {
             let factor = 1_i128 << count()?;
             let affine = left.known.affine.clone();
@@ -364,8 +367,34 @@ fn remainder(left: &Typed, right: &Typed) -> Exact {
     Exact::of_two(range, operands, AffineExpr::modulo)
 }
 
-/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too, and does not see what wrapped.
-fn masked(left: &Typed, mask: i128) -> Exact {
+/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too, and does not see what wrapped. `x & -2^k` is what
+/// that leaves of `x`.
+fn masked(left: &Typed, mask: i128) -> Option<Exact> {
+    let all = Interval::of(left.ty)?;
+    let cut = if mask < 0 {
+        mask.checked_neg()?
+    } else {
+        all.high - mask + 1
+    };
+    // Of an unsigned type a mask with its highest bit is as good as negative.
+    let cuts = mask < 0 || (all.low == 0 && mask > all.high / 2);
+    if cuts && cut.count_ones() == 1 {
+        return rounded_down(left, i64::try_from(cut).ok()?);
+    }
+    (mask >= 0).then(|| kept(left, mask))
+}
+
+/// `x - x mod 2^k`, which is no greater than `x`, and not negative if `x` is not.
+fn rounded_down(left: &Typed, modulus: i64) -> Option<Exact> {
+    let range = left.range();
+    let down = |value: i128| value - value.rem_euclid(modulus.into());
+    let affine = left.known.affine.clone();
+    Some(Exact::of_one(range.monotone(down), affine, |it| {
+        it.floordiv(&modulus.into())?.scaled(modulus)
+    }))
+}
+
+fn kept(left: &Typed, mask: i128) -> Exact {
     let modulus = mask + 1;
     let is_power = modulus & mask == 0;
     let range = Interval::new(0, mask);

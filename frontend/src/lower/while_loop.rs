@@ -2,8 +2,78 @@
 
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
-use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Statement, Step};
+use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Statement, StatementKind, Step};
+use crate::flow::{Flow, is_endless};
 use strew_affine::{Expr as Computation, LocalId, Node, Span, Type, Value};
+
+/// A condition that tests a variable and steps it.
+struct Counting<'s> {
+    /// The condition without the step.
+    test: Expr,
+    /// The step.
+    by: &'s Expr,
+    /// Whether the step comes before the test.
+    first: bool,
+}
+
+/// What decides whether there is another turn, and the turn.
+pub(super) struct Header<'s> {
+    condition: Condition<'s>,
+    turn: &'s [Statement],
+    /// How the turn can end.
+    pub(super) flow: Flow,
+}
+
+enum Condition<'s> {
+    None,
+    Holds(&'s Expr),
+    Fails(&'s Expr),
+}
+
+impl<'s> Header<'s> {
+    /// A loop without a condition that begins with `if (condition) break;` runs while that does not hold.
+    pub(super) fn of(condition: Option<&'s Expr>, turn: &'s Statement) -> Self {
+        let condition = condition.filter(|it| !is_endless(Some(it)));
+        if condition.is_none()
+            && turn.pragmas.is_empty()
+            && let StatementKind::Block(statements) = &turn.kind
+            && let [first, rest @ ..] = statements.as_slice()
+            && let Some(fails) = leaving(first)
+        {
+            return Self {
+                condition: Condition::Fails(fails),
+                turn: rest,
+                flow: Flow::of_list(rest),
+            };
+        }
+        Self {
+            condition: condition.map_or(Condition::None, Condition::Holds),
+            turn: std::slice::from_ref(turn),
+            flow: turn.flow,
+        }
+    }
+}
+
+/// The condition of `if (condition) break;`.
+fn leaving(statement: &Statement) -> Option<&Expr> {
+    let StatementKind::If {
+        condition,
+        then,
+        otherwise: None,
+    } = &statement.kind
+    else {
+        return None;
+    };
+    let then = match &then.kind {
+        StatementKind::Block(statements) => match statements.as_slice() {
+            [only] => &only.kind,
+            _ => return None,
+        },
+        other => other,
+    };
+    let is_plain = statement.pragmas.is_empty() && statement.cases.is_empty();
+    (is_plain && matches!(then, StatementKind::Break)).then_some(condition)
+}
 
 impl Lowering<'_> {
     /// `for (; condition; step) turn`, where a missing condition holds.
@@ -18,21 +88,32 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) {
-        if let Some((test, counter)) = condition.and_then(|it| self.counting(it))
-            && !turn.flow.leaves()
-        {
-            return self.counting_loop(&test, counter, turn, step, body);
+        match condition.and_then(|it| self.counting(it)) {
+            Some(Counting { test, by, first }) if first && step.is_none() => {
+                self.effect(by, body);
+                self.tested_loop(Header::of(Some(&test), turn), Some(by), span, body);
+            }
+            Some(Counting { test, by, first }) if !first && !turn.flow.leaves() => {
+                self.counting_loop(&test, by, turn, step, body);
+            }
+            _ => self.tested_loop(Header::of(condition, turn), step, span, body),
         }
+    }
+
+    fn tested_loop(
+        &mut self,
+        header: Header<'_>,
+        step: Option<&Expr>,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) {
         let mut test = Vec::new();
-        let condition = match condition.filter(|it| !is_always_true(it)) {
-            Some(condition) => self.expression(condition, &mut test).map(Typed::condition),
-            None => Some(Typed::constant(Value::bool(true))),
-        };
-        let leaves = turn.flow.leaves();
+        let condition = self.condition_of(&header, &mut test);
+        let leaves = header.flow.leaves();
         let again = (leaves || !test.is_empty()).then(|| self.again(span, body));
         let levels = usize::from(!test.is_empty());
         self.nesting += levels;
-        let mut turn = self.turn(turn, again);
+        let mut turn = self.turn(header.turn, span, again);
         if let Some(step) = step {
             let again = again.filter(|_| leaves);
             self.while_again(again, span, &mut turn, |it, block| it.effect(step, block));
@@ -57,13 +138,24 @@ impl Lowering<'_> {
         });
     }
 
-    /// `i-- > bound` as `i > bound` and `i--`; `i--` as `i` and `i--`.
-    fn counting<'s>(&self, condition: &'s Expr) -> Option<(Expr, &'s Expr)> {
-        let (counter, right) = match &condition.kind {
+    fn condition_of(&mut self, header: &Header<'_>, test: &mut Vec<Node>) -> Option<Typed> {
+        match header.condition {
+            Condition::None => Some(Typed::constant(Value::bool(true))),
+            Condition::Holds(it) => self.expression(it, test).map(Typed::condition),
+            Condition::Fails(it) => {
+                let fails = self.expression(it, test).map(Typed::condition)?;
+                Some(Typed::any(self.inverted(fails.expr), Type::Bool))
+            }
+        }
+    }
+
+    /// `i-- > bound` as `i > bound` and `i--`; `i--` as `i` and `i--`; and the same of `--i`.
+    fn counting<'s>(&self, condition: &'s Expr) -> Option<Counting<'s>> {
+        let (by, right) = match &condition.kind {
             ExprKind::Binary(Operator::Compare(_), left, right) => (&**left, Some(&**right)),
             _ => (condition, None),
         };
-        let ExprKind::Step(Step { prefix: false, .. }, place) = &counter.kind else {
+        let ExprKind::Step(Step { prefix: first, .. }, place) = &by.kind else {
             return None;
         };
         let name = place.as_name()?;
@@ -84,7 +176,8 @@ impl Lowering<'_> {
             ExprKind::Binary(_, left, _) => *left = place.clone(),
             _ => test = (**place).clone(),
         }
-        (is_variable && is_apart).then_some((test, counter))
+        let first = *first;
+        (is_variable && is_apart).then_some(Counting { test, by, first })
     }
 
     /// A loop whose condition tests a variable and then steps it: every turn begins with that step, and so does what follows the
@@ -100,7 +193,7 @@ impl Lowering<'_> {
         let condition = self.expression(test, body).map(Typed::condition);
         let mut nodes = Vec::new();
         self.effect(counter, &mut nodes);
-        nodes.extend(self.turn(turn, None));
+        nodes.extend(self.turn(std::slice::from_ref(turn), turn.span, None));
         if let Some(step) = step {
             self.effect(step, &mut nodes);
         }
@@ -124,7 +217,7 @@ impl Lowering<'_> {
     ) {
         let again = self.again(span, body);
         let leaves = turn.flow.leaves().then_some(again);
-        let mut turn = self.turn(turn, Some(again));
+        let mut turn = self.turn(std::slice::from_ref(turn), turn.span, Some(again));
         self.while_again(leaves, span, &mut turn, |it, block| {
             if let Some(condition) = it.expression(condition, block) {
                 block.push(it.set(again, condition.condition().expr, span));
@@ -169,12 +262,5 @@ fn both(again: LocalId, condition: Typed) -> Computation {
         Computation::Local(again)
     } else {
         value::and(holds(again), condition).expr
-    }
-}
-
-fn is_always_true(condition: &Expr) -> bool {
-    match &condition.kind {
-        ExprKind::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
-        _ => false,
     }
 }

@@ -226,7 +226,8 @@ impl Context {
     ) -> Option<Vec<Requirement>> {
         let mut requirements = Vec::new();
         for side in [Side::Least, Side::Greatest] {
-            let is_proved = self.ranges.of(expr).is_some_and(|it| match side {
+            // The value itself is asked about, not the sums on the way to it, which may leave 64 bits.
+            let is_proved = self.wide_range(expr).is_some_and(|it| match side {
                 Side::Least => it.low >= within.low,
                 Side::Greatest => it.high <= within.high,
             });
@@ -240,9 +241,10 @@ impl Context {
             };
             let limit = AffineExpr::from(i64::try_from(limit).ok()?);
             let mut budget = BUDGET;
+            // What is not above the slack and not negative shows as much of the slack.
             let slack = match side {
-                Side::Least => expr.minus(&limit).ok()?,
-                Side::Greatest => limit.minus(expr).ok()?,
+                Side::Least => plus_towards(Side::Least, expr, &limit.scaled(-1).ok()?)?,
+                Side::Greatest => plus_towards(Side::Least, &limit, &expr.scaled(-1).ok()?)?,
             };
             requirements.extend(self.lower_bounds(&slack, &mut budget)?);
         }
@@ -365,7 +367,7 @@ impl Context {
         let Some((coefficient, rest)) = split(&expr, iter) else {
             return Vec::new();
         };
-        let at = |end: &AffineExpr| coefficient.times(end).and_then(|it| rest.plus(&it)).ok();
+        let at = |end: &AffineExpr| plus_towards(side, &rest, &coefficient.times(end).ok()?);
         let ends = |side: Side| self.ends(depth, side);
         let (rises, falls) = self.direction(&coefficient);
         if rises || falls {
@@ -477,6 +479,19 @@ impl Context {
             .iter()
             .rposition(|it| expr.mentions(Variable::Iter(it.iter)))
     }
+}
+
+/// `left + right`, or what is beyond it on the given side where its constant leaves 64 bits on the other.
+fn plus_towards(side: Side, left: &AffineExpr, right: &AffineExpr) -> Option<AffineExpr> {
+    let without_constant = |it: &AffineExpr| it.minus(&it.constant().into()).ok();
+    let (constant, other) = (left.constant(), right.constant());
+    let sum = match side {
+        Side::Least if constant > 0 => constant.saturating_add(other),
+        Side::Greatest if constant < 0 => constant.saturating_add(other),
+        _ => constant.checked_add(other)?,
+    };
+    let terms = without_constant(left)?.plus(&without_constant(right)?);
+    terms.ok()?.offset(sum).ok()
 }
 
 impl Side {

@@ -11,6 +11,7 @@
 
 mod affine_bounds;
 mod computed_bounds;
+mod turns;
 
 use super::Raising;
 use super::written::Written;
@@ -50,6 +51,8 @@ pub(super) struct Counted {
     pub(super) greatest: Vec<AffineExpr>,
     /// The variable in the body.
     pub(super) value: Known,
+    /// What is computed once, in front of the loop.
+    pub(super) named: Option<(LocalId, Expr)>,
 }
 
 #[derive(Debug)]

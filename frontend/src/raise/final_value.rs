@@ -84,7 +84,7 @@ impl Counted {
         }
     }
 
-    /// How many turns the loop takes, an `i64`. `runs` says that the upper bound is never below the lower one.
+    /// How many turns the loop takes, an `i64`. `runs` says that the upper bound is never a whole step below the lower one.
     pub(super) fn turns(&self, runs: bool) -> Expr {
         let end = self.upper();
         let rounded = match self.step {
@@ -99,7 +99,7 @@ impl Counted {
         Expr::select(is_entered, turns, Expr::i64(0))
     }
 
-    /// The same as an affine expression, if the loop is over one upper bound that is never below the lower one.
+    /// The same as an affine expression, if the loop is over one upper bound that is never a whole step below the lower one.
     pub(super) fn affine_turns(&self) -> Option<AffineExpr> {
         let Bounds::Affine { lower, upper } = &self.bounds else {
             return None;

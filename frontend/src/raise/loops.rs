@@ -22,14 +22,22 @@ impl<'k> Raising<'k> {
         raised: &mut Vec<Node>,
     ) {
         let (source, body) = self.source_of(nodes);
+        let at_end = self.tested_at_end(condition, body);
         let written = Written::of(body);
-        let inductions = self.inductions(body, &written);
+        let tested = at_end
+            .as_ref()
+            .map_or((condition, body), |it| (it.condition, it.body));
+        let inductions = self.inductions(tested.1, &written);
         let mut last = Vec::new();
         let outside = self.context.mark();
-        match self.counted(condition, &inductions, &written) {
+        let counted = match &at_end {
+            Some(it) => self.counted_at_end(it, &inductions, &written),
+            None => self.counted(condition, &inductions, &written),
+        };
+        match counted {
             Ok(counted) => {
                 self.name(&counted, source);
-                last = self.counted_loop(condition, body, counted, &inductions, raised);
+                last = self.counted_loop(tested, counted, &inductions, raised);
             }
             Err(why) => {
                 self.refuse_pragmas(source, why);
@@ -115,8 +123,7 @@ impl<'k> Raising<'k> {
     /// What is known of the variables that the loop leaves at their last values.
     fn counted_loop(
         &mut self,
-        condition: &'k Expr,
-        body: &'k [Node],
+        (condition, body): (&'k Expr, &'k [Node]),
         mut counted: Counted,
         inductions: &[Induction],
         raised: &mut Vec<Node>,
@@ -125,13 +132,11 @@ impl<'k> Raising<'k> {
             .iter()
             .filter(|it| self.is_live_after(it.local, condition, body))
             .collect();
-        let is_only_read_here = inductions.len() == 1 && live.is_empty() && counted.is_itself;
-        let ty = self.kernel.locals[counted.variable].ty;
-        if is_only_read_here
-            && let Bounds::Computed { lower, .. } = &mut counted.bounds
-            && let Some(first) = take_first(counted.variable, ty, raised)
-        {
-            *lower = Typed::any(first, ty).convert(Type::I64).expr;
+        if inductions.len() == 1 && live.is_empty() && counted.is_itself {
+            self.start_with_value_before(&mut counted, raised);
+        }
+        if let Some((local, value)) = counted.named.take() {
+            raised.push(Node::Declare { local, value });
         }
         let outside = self.context.mark();
         let (least, greatest) = (counted.least.clone(), counted.greatest.clone());
@@ -140,32 +145,8 @@ impl<'k> Raising<'k> {
         self.enter_inductions(&counted, inductions);
         let nodes = self.block(body, Some(condition), inductions);
         self.context.return_to(outside);
-        let runs = self.runs(&counted);
-        let finals: Vec<(LocalId, Expr, Option<Known>)> = live
-            .iter()
-            .map(|it| {
-                let last = closed_value(it, counted.turns(runs));
-                (it.local, last, self.known_after(it, &counted, runs))
-            })
-            .collect();
-        let step = counted.step;
-        let iter = counted.iter;
-        raised.push(match counted.bounds {
-            Bounds::Affine { lower, upper } => Node::AffineFor(AffineFor {
-                iter,
-                lower: Bound(lower),
-                upper: Bound(upper),
-                step,
-                body: nodes,
-            }),
-            Bounds::Computed { lower, upper } => Node::ScfFor(ScfFor {
-                iter,
-                lower,
-                upper,
-                step,
-                body: nodes,
-            }),
-        });
+        let finals = self.final_values(&live, &counted);
+        raised.push(loop_over(counted, nodes));
         let mut last = Vec::new();
         for (local, value, known) in finals {
             raised.push(Node::Assign {
@@ -178,7 +159,32 @@ impl<'k> Raising<'k> {
         last
     }
 
-    /// Whether the upper bound is never below the lower one.
+    /// Where nothing but the loop reads its variable, the loop computes the first value itself.
+    fn start_with_value_before(&self, counted: &mut Counted, raised: &mut Vec<Node>) {
+        let ty = self.kernel.locals[counted.variable].ty;
+        if let Bounds::Computed { lower, .. } = &mut counted.bounds
+            && let Some(first) = take_first(counted.variable, ty, raised)
+        {
+            *lower = Typed::any(first, ty).convert(Type::I64).expr;
+        }
+    }
+
+    /// The values of `live` behind the loop, and what is known of them.
+    fn final_values(
+        &self,
+        live: &[&Induction],
+        counted: &Counted,
+    ) -> Vec<(LocalId, Expr, Option<Known>)> {
+        let runs = self.runs(counted);
+        let last = live.iter().map(|it| {
+            let last = closed_value(it, counted.turns(runs));
+            (it.local, last, self.known_after(it, counted, runs))
+        });
+        last.collect()
+    }
+
+    /// Whether the upper bound is never a whole step or more below the lower one: then the distance, divided by the step and rounded
+    /// up, is the number of turns.
     fn runs(&self, counted: &Counted) -> bool {
         let Bounds::Affine { lower, upper } = &counted.bounds else {
             return false;
@@ -186,7 +192,9 @@ impl<'k> Raising<'k> {
         let not_negative = Interval::new(0, i128::MAX);
         lower.iter().all(|lower| {
             upper.iter().all(|upper| {
-                let length = upper.minus(lower);
+                let length = upper
+                    .offset(counted.step - 1)
+                    .and_then(|it| it.minus(lower));
                 length.is_ok_and(|it| {
                     let needed = self.context.requirements(&it, not_negative);
                     needed.is_some_and(|it| it.is_empty())
@@ -256,6 +264,26 @@ impl<'k> Raising<'k> {
             _ => value::arithmetic(BinaryOp::Add, before, step, span, ranges),
         };
         self.facts.set(it.local, Some(after.convert(it.ty)));
+    }
+}
+
+fn loop_over(counted: Counted, body: Vec<Node>) -> Node {
+    let Counted { iter, step, .. } = counted;
+    match counted.bounds {
+        Bounds::Affine { lower, upper } => Node::AffineFor(AffineFor {
+            iter,
+            lower: Bound(lower),
+            upper: Bound(upper),
+            step,
+            body,
+        }),
+        Bounds::Computed { lower, upper } => Node::ScfFor(ScfFor {
+            iter,
+            lower,
+            upper,
+            step,
+            body,
+        }),
     }
 }
 

@@ -15,6 +15,7 @@
 //! when it is called, and whoever calls it has the kernel made without assumptions as the way out.
 
 mod assume;
+mod at_end;
 mod context;
 mod counted;
 mod evaluate;
@@ -35,7 +36,7 @@ use context::Context;
 use counted::Induction;
 use liveness::Following;
 use std::collections::HashMap;
-use strew_affine::{BinaryOp, CompareOp, Expr, IterId, Kernel, LocalId, Node, Place, Span};
+use strew_affine::{BinaryOp, CompareOp, Expr, IterId, Kernel, LocalId, Node, Place, Span, Type};
 
 /// What the source says about a loop.
 #[derive(Clone, Debug)]
@@ -247,7 +248,7 @@ impl<'k> Raising<'k> {
     /// `local` has the value `value` from here on.
     fn learn(&mut self, local: LocalId, value: &Typed) {
         let ty = self.kernel.locals[local].ty;
-        let is_known = ty.is_integer() && value.ty == ty;
+        let is_known = !ty.is_float() && value.ty == ty;
         let mut fact = is_known.then(|| value.clone());
         if let Some(fact) = &mut fact
             && !self.is_substituted(local, &fact.expr)
@@ -260,6 +261,8 @@ impl<'k> Raising<'k> {
     /// A variable that is read through its value needs no storage; a `let` keeps its name unless it is a constant.
     fn is_substituted(&self, local: LocalId, value: &Expr) -> bool {
         match value {
+            // What tells whether a jump happened is set again somewhere else.
+            _ if self.kernel.locals[local].ty == Type::Bool => false,
             Expr::Constant(_) => true,
             other => self.kernel.locals[local].mutable && self.is_lasting(other),
         }

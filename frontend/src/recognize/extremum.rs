@@ -2,7 +2,6 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use super::relation::{mirrored, opposite};
 use strew_affine::{Combiner, CompareOp, Expr, Function, UnaryOp};
 
 impl Held<'_> {
@@ -78,7 +77,7 @@ impl Held<'_> {
         if !self.ty.is_integer() || !left.ty(self.kernel).is_integer() {
             return None;
         }
-        let condition = Expr::compare(opposite(*op), (**left).clone(), (**right).clone());
+        let condition = Expr::compare(op.opposite(), (**left).clone(), (**right).clone());
         self.replaced_when(&condition, value)
     }
 
@@ -90,7 +89,7 @@ impl Held<'_> {
         if self.is_held(right) {
             Some((*op, left))
         } else if self.is_held(left) {
-            Some((mirrored(*op), right))
+            Some((op.mirrored(), right))
         } else {
             None
         }

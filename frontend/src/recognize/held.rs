@@ -1,4 +1,5 @@
-use super::relation::keeps_value;
+//! What a statement updates, and how expressions stand to it.
+
 use strew_affine::{Access, Expr, Kernel, Place, Subscript, Type, Value};
 
 /// What a statement updates: the place as an expression.
@@ -103,4 +104,15 @@ pub(super) fn uncast<'e>(value: &'e Expr, kernel: &Kernel) -> (&'e Expr, Type) {
         other => other,
     };
     (inner, inner.ty(kernel))
+}
+
+/// Whether every value of `from` is one of `to`.
+fn keeps_value(from: Type, to: Type) -> bool {
+    match (from.integer_range(), to.integer_range()) {
+        (Some((low, high)), Some((least, greatest))) => {
+            from != Type::Bool && to != Type::Bool && least <= low && high <= greatest
+        }
+        (None, None) => from.bits() <= to.bits(),
+        _ => false,
+    }
 }

@@ -9,7 +9,6 @@ mod extremum;
 mod held;
 mod operator;
 mod pair;
-mod relation;
 mod saturating;
 
 pub(crate) use behind::behind;

@@ -2,7 +2,6 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use super::relation::mirrored;
 use strew_affine::{AddSaturating, BinaryOp, Combiner, CompareOp, Expr, Value};
 
 impl Held<'_> {
@@ -63,7 +62,7 @@ impl Held<'_> {
         let (op, bound) = if self.is_held(left) {
             (*op, right)
         } else if self.is_held(right) {
-            (mirrored(*op), left)
+            (op.mirrored(), left)
         } else {
             return None;
         };

@@ -139,6 +139,7 @@ impl Raising<'_> {
                 affine: Some(Affine::exact(form)),
                 ..Known::default()
             },
+            named: None,
             bounds: Bounds::Affine { lower, upper },
         })
     }

@@ -20,35 +20,50 @@ impl Raising<'_> {
         written: &Written,
     ) -> Result<Counted, Uncounted> {
         let comparison = comparison(conjunct, variable.local).ok_or(Uncounted::Header)?;
-        let Comparison { op, through, bound } = comparison;
+        let bound = comparison.bound;
         if !written.leaves(bound) {
             return Err(Uncounted::BoundChanges);
         }
         let step = variable.constant_step().filter(|it| *it != 0);
         let step = step.ok_or(Uncounted::Header)?;
         let bound = self.value(bound);
-        let ranges = [variable.first.known.range, bound.known.range];
-        let [Some(first), Some(limit)] = ranges else {
-            return Err(Uncounted::Header);
-        };
-        let reaches = reaches(op, step, first, limit)?;
-        let course = Course {
-            iter,
-            variable,
-            step,
-            first,
-            end: limit.plus(Interval::point(reaches.into())),
-        };
-        if !course.fits(&through) {
-            return Err(Uncounted::MayWrap);
+        match within_types(iter, variable, step, &comparison, bound.clone()) {
+            Err(Uncounted::MayWrap) => self.by_turns(iter, variable, &comparison, bound),
+            settled => settled,
         }
-        let end = End::new(bound, reaches);
-        Ok(if step > 0 {
-            course.upward(end)
-        } else {
-            course.downward(end)
-        })
     }
+}
+
+/// Where nothing wraps before the loop ends.
+fn within_types(
+    iter: IterId,
+    variable: &Induction,
+    step: i64,
+    comparison: &Comparison<'_>,
+    bound: Typed,
+) -> Result<Counted, Uncounted> {
+    let Comparison { op, through, .. } = comparison;
+    let ranges = [variable.first.known.range, bound.known.range];
+    let [Some(first), Some(limit)] = ranges else {
+        return Err(Uncounted::Header);
+    };
+    let reaches = reaches(*op, step, first, limit)?;
+    let course = Course {
+        iter,
+        variable,
+        step,
+        first,
+        end: limit.plus(Interval::point(reaches.into())),
+    };
+    if !course.fits(through) {
+        return Err(Uncounted::MayWrap);
+    }
+    let end = End::new(bound, reaches);
+    Ok(if step > 0 {
+        course.upward(end)
+    } else {
+        course.downward(end)
+    })
 }
 
 /// How far beyond the bound the loop ends: by the condition `variable op bound`, when it starts and is bounded within these ranges.
@@ -145,6 +160,7 @@ impl Course<'_> {
                 affine: Some(Affine::exact(iter.into())),
                 ..Known::default()
             },
+            named: None,
             bounds: Bounds::Computed {
                 lower: self.first_expr(),
                 upper: end.expr,
@@ -178,6 +194,7 @@ impl Course<'_> {
                 affine: form.map(Affine::exact),
                 ..Known::default()
             },
+            named: None,
             bounds: Bounds::Computed {
                 lower: Expr::i64(0),
                 upper: rounded_up(distance, self.step.saturating_neg()),
@@ -197,10 +214,10 @@ fn rounded_up(distance: Expr, step: i64) -> Expr {
 }
 
 /// The relation of a variable to something that it does not occur in.
-struct Comparison<'e> {
-    op: CompareOp,
-    /// The types that the variable is converted to.
-    through: Vec<Type>,
+pub(super) struct Comparison<'e> {
+    pub(super) op: CompareOp,
+    /// The types that the variable is converted to, the last of them first.
+    pub(super) through: Vec<Type>,
     bound: &'e Expr,
 }
 
@@ -210,16 +227,7 @@ fn comparison(conjunct: &Expr, variable: LocalId) -> Option<Comparison<'_>> {
     };
     let (op, through, bound) = match conversions(left, variable) {
         Some(through) => (*op, through, right),
-        None => {
-            let mirrored = match op {
-                CompareOp::Lt => CompareOp::Gt,
-                CompareOp::Le => CompareOp::Ge,
-                CompareOp::Gt => CompareOp::Lt,
-                CompareOp::Ge => CompareOp::Le,
-                same @ (CompareOp::Eq | CompareOp::Ne) => *same,
-            };
-            (mirrored, conversions(right, variable)?, left)
-        }
+        None => (op.mirrored(), conversions(right, variable)?, left),
     };
     (!locals::reads(bound, variable)).then_some(Comparison { op, through, bound })
 }
