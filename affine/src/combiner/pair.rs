@@ -63,6 +63,7 @@ impl Combine for ArgExtremum {
     }
 }
 
+/// Whether the first part can be compared; the second is only moved.
 fn is_pair(types: &[Type]) -> bool {
-    matches!(types, [key, payload] if is_number(*key) && is_number(*payload))
+    matches!(types, [key, _] if is_number(*key))
 }

@@ -1,6 +1,6 @@
 //! Random arguments for a function.
 
-use super::tree::{Array, Extent, Function, Role};
+use super::function::{Array, Extent, Function, Role};
 use crate::data::Data;
 use crate::random::Random;
 use strew::ir::{Type, Value};
@@ -30,7 +30,8 @@ pub(crate) fn arguments(random: &mut Random, function: &Function, largest: i32) 
     let sizes = (n.1, m.1);
     for array in &function.arrays {
         let values = elements(random, array, sizes);
-        data.arrays.insert(array.name.clone(), values);
+        data.arrays
+            .insert(format!("{}{}", array.name, array.member()), values);
     }
     data
 }
@@ -42,7 +43,14 @@ fn elements(random: &mut Random, array: &Array, sizes: (i32, i32)) -> Vec<Value>
         Role::Values => (0..count).map(|_| random.any(array.ty)).collect(),
         Role::Keys(extent) => {
             let limit = length(extent, sizes);
-            (0..count).map(|_| integer(random.below(limit))).collect()
+            let keys = (0..count).map(|_| integer(random.below(limit)));
+            let mut keys: Vec<_> = keys.collect();
+            if count > 0 && random.percent(3) {
+                let wrong = [limit, -1, limit + random.below(300), i32::MIN];
+                let position = random.below(count) as usize;
+                keys[position] = integer(*random.pick(&wrong));
+            }
+            keys
         }
         Role::Rows => {
             let begins = (0..=sizes.0).map(|_| random.below(sizes.1 + 1));

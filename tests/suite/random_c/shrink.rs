@@ -1,6 +1,8 @@
 //! Smaller functions that may show the same failure.
 
-use super::tree::{Binary, Block, Expression, Function, Place, Statement};
+use super::expression::{Binary, Expression, Place};
+use super::function::Function;
+use super::statement::{Block, LoopForm, LoopHeader, Statement};
 use strew::ir::Type;
 
 /// A function without some part of `function`, for every part.
@@ -20,10 +22,22 @@ pub(crate) fn smaller(function: &Function) -> Vec<Function> {
             found.push(changed);
         }
     }
-    for position in 0..function.arrays.len() {
+    for array in function.passed() {
         let mut shorter = function.clone();
-        shorter.arrays.remove(position);
+        shorter.arrays.retain(|it| it.name != array.name);
         found.push(shorter);
+    }
+    for position in 0..function.tables.len() {
+        let mut shorter = function.clone();
+        shorter.tables.remove(position);
+        found.push(shorter);
+    }
+    if !function.structures.is_empty() {
+        let structures = Vec::new();
+        found.push(Function {
+            structures,
+            ..function.clone()
+        });
     }
     for position in 0..function.scalars.len() {
         let mut shorter = function.clone();
@@ -56,9 +70,7 @@ fn blocks(block: &Block) -> Vec<Block> {
 fn parts(statement: &Statement) -> Vec<Block> {
     match statement {
         Statement::If(_, yes, no) => std::iter::once(yes).chain(no).cloned().collect(),
-        Statement::Block(body) | Statement::While { body, .. } | Statement::Do { body, .. } => {
-            vec![body.clone()]
-        }
+        Statement::Block(body) | Statement::Repeat { body, .. } => vec![body.clone()],
         Statement::Switch(_, cases) => cases.iter().map(|it| it.1.clone()).collect(),
         _ => Vec::new(),
     }
@@ -69,7 +81,7 @@ fn statements(statement: &Statement) -> Vec<Statement> {
     let mut found = Vec::new();
     match statement {
         S::Declare(ty, name, value) => {
-            let with = |value| S::Declare(ty, name.clone(), value);
+            let with = |value| S::Declare(ty.clone(), name.clone(), value);
             found.extend(expressions(value).into_iter().map(with));
         }
         S::Assign(place, operator, value) => {
@@ -100,55 +112,28 @@ fn statements(statement: &Statement) -> Vec<Statement> {
                 found.extend(blocks(block).into_iter().map(with));
             }
         }
-        S::For {
-            ty,
-            iterator,
-            from,
-            condition,
-            step,
-            body,
-        } => {
-            let with = |from, body| S::For {
-                ty,
-                iterator: iterator.clone(),
-                from,
-                condition: condition.clone(),
-                step: step.clone(),
-                body,
-            };
-            found.extend(blocks(body).into_iter().map(|it| with(from.clone(), it)));
-            let from = expressions(from).into_iter();
-            found.extend(from.map(|it| with(it, body.clone())));
+        S::Record(ty, name, values) => {
+            let with = |values| S::Record(ty.clone(), name.clone(), values);
+            found.extend(lists(values).into_iter().map(with));
         }
-        S::While {
+        S::For(header, body) => {
+            let with = |body| S::For(header.clone(), body);
+            found.extend(blocks(body).into_iter().map(with));
+            let headers = headers(header).into_iter();
+            found.extend(headers.map(|it| S::For(it, body.clone())));
+        }
+        S::Repeat {
             counter,
             turns,
             condition,
+            asks_first,
             body,
         } => {
-            let with = |turns, condition, body| S::While {
+            let with = |turns, condition, body| S::Repeat {
                 counter: counter.clone(),
                 turns,
                 condition,
-                body,
-            };
-            let bodies = blocks(body).into_iter();
-            found.extend(bodies.map(|it| with(turns.clone(), condition.clone(), it)));
-            let conditions = expressions(condition).into_iter();
-            found.extend(conditions.map(|it| with(turns.clone(), it, body.clone())));
-            let turns = expressions(turns).into_iter();
-            found.extend(turns.map(|it| with(it, condition.clone(), body.clone())));
-        }
-        S::Do {
-            counter,
-            turns,
-            condition,
-            body,
-        } => {
-            let with = |turns, condition, body| S::Do {
-                counter: counter.clone(),
-                turns,
-                condition,
+                asks_first: *asks_first,
                 body,
             };
             let bodies = blocks(body).into_iter();
@@ -173,13 +158,8 @@ fn statements(statement: &Statement) -> Vec<Statement> {
             }
         }
         S::Array(array, values) => {
-            for (position, value) in values.iter().enumerate() {
-                for smaller in expressions(value) {
-                    let mut changed = values.clone();
-                    changed[position] = smaller;
-                    found.push(S::Array(array.clone(), changed));
-                }
-            }
+            let with = |values| S::Array(array.clone(), values);
+            found.extend(lists(values).into_iter().map(with));
         }
         S::Return(Some(value)) => {
             let values = expressions(value).into_iter();
@@ -187,6 +167,36 @@ fn statements(statement: &Statement) -> Vec<Statement> {
         }
         S::Leave(_) | S::Return(None) => {}
         S::Block(body) => found.extend(blocks(body).into_iter().map(S::Block)),
+    }
+    found
+}
+
+/// A plain loop where it is none, and one that begins elsewhere.
+fn headers(header: &LoopHeader) -> Vec<LoopHeader> {
+    let mut found = Vec::new();
+    if header.form != LoopForm::For {
+        found.push(LoopHeader {
+            form: LoopForm::For,
+            ..header.clone()
+        });
+    }
+    let from = expressions(&header.from).into_iter();
+    found.extend(from.map(|from| LoopHeader {
+        from,
+        ..header.clone()
+    }));
+    found
+}
+
+/// One of the expressions smaller.
+fn lists(values: &[Expression]) -> Vec<Vec<Expression>> {
+    let mut found = Vec::new();
+    for (position, value) in values.iter().enumerate() {
+        for smaller in expressions(value) {
+            let mut changed = values.to_vec();
+            changed[position] = smaller;
+            found.push(changed);
+        }
     }
     found
 }
