@@ -1,11 +1,12 @@
 //! What the parsers say, in the form of this crate's diagnostics.
 
+use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
 use std::sync::Arc;
 use strew_affine::{Kernel, Span, text};
-use strew_transforms::{LoopPath, Schedule, ScriptError, Step};
+use strew_transforms::{Schedule, ScriptError, ScriptErrors};
 
-type Outcome = (Vec<(Kernel, Schedule)>, Vec<Diagnostic>);
+type Outcome = (Vec<(Kernel, Pragmas)>, Vec<Diagnostic>);
 
 /// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
 pub(crate) fn from_c(source: &str) -> Outcome {
@@ -25,38 +26,12 @@ fn from_frontend_kernels(
 ) -> Outcome {
     let mut diagnostics: Vec<_> = diagnostics.into_iter().map(from_frontend).collect();
     let kernels = lowered.into_iter().map(|lowered| {
-        let mut schedule = Schedule::new();
-        for pragma in &lowered.pragmas {
-            match pragma.text.parse::<Schedule>() {
-                Ok(steps) => schedule.extend(about_loop(&lowered.kernel, pragma, &steps)),
-                Err(error) => diagnostics.push(from_script(&error, pragma.span.range().start)),
-            }
-        }
-        (lowered.kernel, schedule)
+        let (pragmas, mistakes) = Pragmas::of(&lowered.kernel, &lowered.pragmas);
+        diagnostics.extend(mistakes);
+        (lowered.kernel, pragmas)
     });
     let kernels = kernels.collect();
     (kernels, diagnostics)
-}
-
-/// The steps of `pragma`, those that name the loop below it as the source does about that loop and no other of the same name.
-fn about_loop(
-    kernel: &Kernel,
-    pragma: &strew_frontend::Pragma,
-    steps: &Schedule,
-) -> impl Iterator<Item = Step> {
-    let name = kernel.iters[pragma.loop_iter].name.as_str();
-    let retarget = |step: &Step| match step.target().names() {
-        [target] if pragma.loop_names.contains(target) => {
-            step.clone().with_target(LoopPath::new([name]))
-        }
-        _ => step.clone(),
-    };
-    steps
-        .steps()
-        .iter()
-        .map(retarget)
-        .collect::<Vec<_>>()
-        .into_iter()
 }
 
 fn from_frontend(diagnostic: strew_frontend::Diagnostic) -> Diagnostic {
@@ -72,24 +47,27 @@ fn from_frontend(diagnostic: strew_frontend::Diagnostic) -> Diagnostic {
     converted
 }
 
-/// An error in a schedule whose first byte is at `start` of the source.
-fn from_script(error: &ScriptError, start: usize) -> Diagnostic {
-    let span = error.span.range();
-    let span = Span::new(start + span.start, start + span.end);
-    let mut diagnostic = Diagnostic::error(error.to_string(), span);
-    // Behind all codes of the front end.
-    "E900".clone_into(&mut diagnostic.code);
-    diagnostic
+/// The mistakes in a schedule whose first byte is at `start` of the source.
+pub(crate) fn from_script(errors: &ScriptErrors, start: usize) -> Vec<Diagnostic> {
+    let diagnostic = |error: &ScriptError| {
+        let span = error.span.range();
+        let span = Span::new(start + span.start, start + span.end);
+        let mut diagnostic = Diagnostic::error(error.to_string(), span);
+        // Behind all codes of the front end.
+        "E900".clone_into(&mut diagnostic.code);
+        diagnostic
+    };
+    errors.list.iter().map(diagnostic).collect()
 }
 
 /// The schedule that the script `text` of the file `name` says.
 ///
 /// # Errors
-/// The first mistake in it, as a diagnostic with its line.
+/// The mistakes in it, as diagnostics with their lines.
 pub fn parse_schedule(name: &str, text: &str) -> Result<Schedule, Error> {
-    text.parse().map_err(|error| {
+    text.parse().map_err(|errors| {
         let source = Arc::new(Source::new(name, text));
-        let list = vec![from_script(&error, 0)];
+        let list = from_script(&errors, 0);
         Error::Source(Diagnostics::new(source, list))
     })
 }
@@ -98,7 +76,9 @@ pub fn parse_schedule(name: &str, text: &str) -> Result<Schedule, Error> {
 pub(crate) fn from_kernel_text(source: &str) -> Outcome {
     match text::parse(source) {
         Ok(kernels) => {
-            let plain = kernels.into_iter().map(|kernel| (kernel, Schedule::new()));
+            let plain = kernels
+                .into_iter()
+                .map(|kernel| (kernel, Pragmas::default()));
             (plain.collect(), Vec::new())
         }
         Err(errors) => {

@@ -94,10 +94,13 @@ pub struct Refusal {
     pub refused: Box<Refused>,
     /// The source of the kernel.
     pub source: Arc<Source>,
+    /// Where the step stands in the source, if a `#pragma strew` line of it asks for the step.
+    pub place: Option<Span>,
 }
 
 impl Refusal {
-    fn render(&self, style: Style) -> String {
+    /// The refusal as a diagnostic about the source: at the places that speak against the step, else where it is asked for.
+    pub fn diagnostic(&self) -> Diagnostic {
         let Refused { step, reason, .. } = &*self.refused;
         let message = format!("{step} is {}: {reason}", reason.verdict());
         let mut labels = reason.labels().into_iter();
@@ -107,7 +110,21 @@ impl Refusal {
         diagnostic.label = first.map(|it| it.text);
         diagnostic.related = labels.map(|it| (it.span, it.text)).collect();
         diagnostic.help = reason.try_next(step).map(|it| format!("try {it}"));
-        Diagnostics::new(self.source.clone(), vec![diagnostic]).render(style)
+        if let Some(place) = self.place {
+            // Behind the code of a step that cannot be read.
+            "E901".clone_into(&mut diagnostic.code);
+            match diagnostic.span {
+                Some(_) => diagnostic
+                    .related
+                    .push((place, "asked for here".to_owned())),
+                None => diagnostic.span = Some(place),
+            }
+        }
+        diagnostic
+    }
+
+    fn render(&self, style: Style) -> String {
+        Diagnostics::new(self.source.clone(), vec![self.diagnostic()]).render(style)
     }
 }
 

@@ -35,6 +35,7 @@ mod compiler;
 mod convert;
 mod diagnostic;
 mod error;
+mod pragma;
 mod program;
 mod report;
 mod settings;

@@ -2,11 +2,12 @@
 //! and holding what the next needs. Nothing is decided here; every stage calls the crate that does its work.
 
 use crate::error::{Error, KernelError, Refusal};
+use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use strew_affine::Kernel;
 use strew_affine::verify::{Verified, verify};
+use strew_affine::{Kernel, Span};
 use strew_transforms::{Machine, Observer, Schedule};
 
 /// A source without errors, as kernels.
@@ -22,7 +23,7 @@ pub struct Parsed {
 pub struct ParsedKernel {
     source: Arc<Source>,
     kernel: Verified,
-    pragmas: Schedule,
+    pragmas: Pragmas,
 }
 
 /// A kernel after its schedule.
@@ -150,7 +151,7 @@ impl ParsedKernel {
 
     /// The steps that `#pragma strew` lines of the source ask for.
     pub fn pragmas(&self) -> &Schedule {
-        &self.pragmas
+        self.pragmas.schedule()
     }
 
     /// Applies the schedule that `plan` means; `observer` sees every step.
@@ -159,8 +160,11 @@ impl ParsedKernel {
     /// A step that is declined.
     pub fn schedule(&self, plan: &Plan, observer: &mut dyn Observer) -> Result<Scheduled, Error> {
         let (kernel, schedule) = match plan {
-            Plan::Explicit(schedule) => self.apply(schedule, observer)?,
-            Plan::Source if !self.pragmas.is_empty() => self.apply(&self.pragmas, observer)?,
+            Plan::Explicit(schedule) => self.apply(schedule, |_| None, observer)?,
+            Plan::Source if !self.pragmas().is_empty() => {
+                let place = |step| self.pragmas.span(step);
+                self.apply(self.pragmas(), place, observer)?
+            }
             Plan::Source | Plan::Auto => {
                 let found = strew_transforms::auto(&self.kernel, &Machine::default(), observer);
                 (found.kernel, found.schedule)
@@ -174,14 +178,19 @@ impl ParsedKernel {
         })
     }
 
+    /// Applies `schedule`, whose step number `n` stands at `place(n)` of the source, if it does.
     fn apply(
         &self,
         schedule: &Schedule,
+        place: impl Fn(usize) -> Option<Span>,
         observer: &mut dyn Observer,
     ) -> Result<(Verified, Schedule), Error> {
         let applied = schedule.apply(&self.kernel, observer).map_err(|refused| {
-            let source = self.source.clone();
-            Error::Refused(Refusal { refused, source })
+            Error::Refused(Refusal {
+                place: place(refused.index),
+                refused,
+                source: self.source.clone(),
+            })
         })?;
         Ok((applied, schedule.clone()))
     }

@@ -418,6 +418,11 @@ fn pragmas_of_the_source_are_its_schedule() {
         text.contains("misaddressed") && text.contains("`i`"),
         "{text}"
     );
+    assert!(text.contains("wrong.c:2:"), "{text}");
+    let Err(Error::Refused(refusal)) = program.kernel("histogram") else {
+        panic!("a step about no loop is declined");
+    };
+    assert_eq!(refusal.diagnostic().code, "E901");
     let text = message(Compiler::new().compile("wrong.c", source.replace("tile_", "title_")));
     assert!(text.contains("wrong.c:2:"), "{text}");
 }

@@ -579,6 +579,31 @@ fn an_array_that_is_missing_is_asked_for_rather_than_its_size() {
 }
 
 #[test]
+fn a_check_finds_pragmas_that_cannot_be_followed() {
+    let bench = Bench::new();
+    let source =
+        |steps: &str| SEGMENT_SUM.replace("  for", &format!("#pragma strew {steps}\n  for"));
+    bench.file("j.c", source("unroll(j, 4)").as_bytes());
+    let expected = "\
+error[E901]: unroll(j, 4) is misaddressed: there is no loop `j`; the loops are `i`
+ --> j.c:2:15
+  |
+2 | #pragma strew unroll(j, 4)
+  |               ^^^^^^^^^^^^
+";
+    let outcome = bench.strew(&["check", "j.c"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (1, expected));
+    bench.file("m.c", source("melt(i) unrol(i, 4)").as_bytes());
+    refused(
+        &bench.strew(&["check", "m.c"]),
+        1,
+        &["no step `melt`", "no step `unrol`; did you mean `unroll`?"],
+    );
+    bench.file("i.c", source("unroll(i, 4)").as_bytes());
+    assert_eq!(bench.strew(&["check", "i.c"]).status, 0);
+}
+
+#[test]
 fn output_files_are_checked_before_the_run() {
     let bench = Bench::new();
     bench.file(

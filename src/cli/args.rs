@@ -42,10 +42,10 @@ pub(crate) struct Run {
     #[arg(long = "shape", value_name = "NAME=D,D")]
     pub(crate) shapes: Vec<Assignment>,
     /// Use this many threads; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = at_least_one::<std::num::NonZeroUsize>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroUsize>)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Run this often, each time from the same contents
-    #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<std::num::NonZeroU32>)]
+    #[arg(long, value_name = "R", default_value = "1", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
     pub(crate) repeat: std::num::NonZeroU32,
     /// Let conflicting updates meet by this strategy instead of the one found best
     #[arg(long, value_name = "S")]

@@ -31,7 +31,7 @@ pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut console = Console::new();
     // Nothing that a panic may leave half done is used afterwards.
-    let run = std::panic::AssertUnwindSafe(|| command(&arguments.command, &mut Console::new()));
+    let run = std::panic::AssertUnwindSafe(|| command(&arguments.command, &mut console));
     let outcome = std::panic::catch_unwind(run);
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,

@@ -45,7 +45,7 @@ pub use auto::{Decision, Machine, auto};
 pub use observe::{Event, Observer, Trace};
 pub use reason::{DependenceKind, Label, Reason, Verdict};
 pub use schedule::{Refused, Schedule};
-pub use script::{Fault, ScriptError};
+pub use script::{Fault, ScriptError, ScriptErrors};
 pub use step::Step;
 pub use tile_indirection::{Reduction, TileIndirection, tile_indirection_using_forall};
 pub use unroll::{Unroll, unroll};

@@ -19,7 +19,7 @@ use strew_affine::verify::Verified;
 ///     unroll(i, 4)                                     # four indices first, then four updates
 /// ".parse()?;
 /// assert_eq!(built, read);
-/// # Ok::<(), strew_transforms::ScriptError>(())
+/// # Ok::<(), strew_transforms::ScriptErrors>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule(Vec<Step>);

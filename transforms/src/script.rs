@@ -25,6 +25,13 @@ lalrpop_mod!(
 
 /// Why a script is not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptErrors {
+    /// At least one, in the order of the script. Behind a mistake reading goes on with the next step.
+    pub list: Vec<ScriptError>,
+}
+
+/// One mistake in a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// Where, in bytes of the script.
     pub span: Span,
@@ -54,6 +61,15 @@ pub enum Fault {
     /// Several steps where one was asked for, or none.
     NotOneStep(usize),
 }
+
+impl fmt::Display for ScriptErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each: Vec<_> = self.list.iter().map(ToString::to_string).collect();
+        f.write_str(&each.join("; "))
+    }
+}
+
+impl std::error::Error for ScriptErrors {}
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,30 +104,78 @@ impl fmt::Display for Fault {
     }
 }
 
-impl FromStr for Schedule {
-    type Err = ScriptError;
+/// Nobody reads more, and every one of them has the rest of the script read again.
+const ERRORS_REPORTED: usize = 20;
 
-    fn from_str(script: &str) -> Result<Self, ScriptError> {
-        let tokens = Token::lexer(script).spanned().map(|(token, span)| {
-            let unknown = || Fault::Character(character_at(script, span.start));
-            let token = token.map_err(|()| (span.start, unknown(), span.end))?;
-            Ok((span.start, token, span.end))
-        });
-        let parsed = grammar::ScriptParser::new().parse(tokens);
-        parsed.map_err(|error| from_parser(error, script))
+impl FromStr for Schedule {
+    type Err = ScriptErrors;
+
+    fn from_str(script: &str) -> Result<Self, ScriptErrors> {
+        let mut list = Vec::new();
+        let mut start = 0;
+        loop {
+            match steps_from(script, start) {
+                Ok(schedule) if list.is_empty() => return Ok(schedule),
+                Ok(_) => return Err(ScriptErrors { list }),
+                Err(error) => {
+                    let next = next_step(script, error.span.range().end);
+                    list.push(error);
+                    match next.filter(|_| list.len() < ERRORS_REPORTED) {
+                        Some(next) => start = next,
+                        None => return Err(ScriptErrors { list }),
+                    }
+                }
+            }
+        }
     }
 }
 
-impl FromStr for Step {
-    type Err = ScriptError;
+/// The steps behind the byte at `start`.
+fn steps_from(script: &str, start: usize) -> Result<Schedule, ScriptError> {
+    let tokens = Token::lexer(script).spanned();
+    let tokens = tokens.skip_while(|(_, span)| span.start < start);
+    let tokens = tokens.map(|(token, span)| {
+        let unknown = || Fault::Character(character_at(script, span.start));
+        let token = token.map_err(|()| (span.start, unknown(), span.end))?;
+        Ok((span.start, token, span.end))
+    });
+    let parsed = grammar::ScriptParser::new().parse(tokens);
+    parsed.map_err(|error| from_parser(error, script))
+}
 
-    fn from_str(script: &str) -> Result<Self, ScriptError> {
+/// Where behind the byte at `position` the next step seems to begin: with a word that can be that of a step and has a parenthesis
+/// behind it, and not inside of another step.
+fn next_step(script: &str, position: usize) -> Option<usize> {
+    let tokens = Token::lexer(script).spanned();
+    let mut tokens = tokens
+        .skip_while(|(_, span)| span.start < position)
+        .peekable();
+    let (mut is_ended, mut end) = (true, position);
+    while let Some((token, span)) = tokens.next() {
+        let between = script.get(end..span.start).unwrap_or_default();
+        let opens = matches!(tokens.peek(), Some((Ok(Token::Open), _)));
+        let can_begin = token.is_ok_and(Token::can_begin_step) && opens;
+        if can_begin && (is_ended || between.contains('\n')) {
+            return Some(span.start);
+        }
+        is_ended = matches!(token, Ok(Token::Close | Token::Semicolon));
+        end = span.end;
+    }
+    None
+}
+
+impl FromStr for Step {
+    type Err = ScriptErrors;
+
+    fn from_str(script: &str) -> Result<Self, ScriptErrors> {
         let schedule: Schedule = script.parse()?;
         match schedule.steps() {
             [step] => Ok(step.clone()),
-            steps => Err(ScriptError {
-                span: Span::new(0, script.len()),
-                fault: Fault::NotOneStep(steps.len()),
+            steps => Err(ScriptErrors {
+                list: vec![ScriptError {
+                    span: Span::new(0, script.len()),
+                    fault: Fault::NotOneStep(steps.len()),
+                }],
             }),
         }
     }
@@ -245,7 +309,10 @@ mod tests {
 
     #[track_caller]
     fn refuses(script: &str, at: &str, message: &str) {
-        let error = script.parse::<Schedule>().unwrap_err();
+        let errors = script.parse::<Schedule>().unwrap_err();
+        let [error] = errors.list.as_slice() else {
+            panic!("{errors}");
+        };
         assert_eq!(&script[error.span.range()], at);
         assert_eq!(error.to_string(), message);
     }
@@ -308,9 +375,30 @@ mod tests {
     }
 
     #[test]
+    fn mistakes_in_several_steps_are_told_together() {
+        let errors_of = |script: &str| {
+            let errors = script.parse::<Schedule>().unwrap_err().list;
+            let at = errors.iter().map(|it| script[it.span.range()].to_owned());
+            at.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            errors_of("unrol(i, 4) melt(i)\nunroll(i, 2)\nunroll(i)"),
+            ["unrol", "melt", ")"]
+        );
+        assert_eq!(errors_of("unroll(, 2); unroll(i, ); #\n é"), [",", ")"]);
+        let over_lines =
+            "tile_indirection_using_forall(i,\n chunks = x,\n reduction(y) = add_sat(3))\nunroll()";
+        assert_eq!(errors_of(over_lines), ["x", ")"]);
+        assert_eq!(errors_of(&"melt(i)\n".repeat(1000)).len(), ERRORS_REPORTED);
+    }
+
+    #[test]
     fn one_step_is_one() {
-        let error = "unroll(i, 2); unroll(i, 2)".parse::<Step>().unwrap_err();
-        assert_eq!(error.fault, Fault::NotOneStep(2));
-        assert_eq!("".parse::<Step>().unwrap_err().fault, Fault::NotOneStep(0));
+        let words = |script: &str| script.parse::<Step>().unwrap_err().to_string();
+        assert_eq!(
+            words("unroll(i, 2); unroll(i, 2)"),
+            "expected one step, found 2"
+        );
+        assert_eq!(words(""), "expected one step, found 0");
     }
 }

@@ -38,6 +38,13 @@ pub(crate) enum Token<'s> {
     Digits(&'s str),
 }
 
+impl Token<'_> {
+    /// Whether it can be meant as the word that a step begins with.
+    pub(crate) fn can_begin_step(self) -> bool {
+        matches!(self, Self::TileIndirection | Self::Unroll | Self::Name(_))
+    }
+}
+
 impl fmt::Display for Token<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
