@@ -30,9 +30,10 @@ impl fmt::Display for Origin {
 }
 
 /// What is wrong with the arguments of a call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ArgumentError {
     /// The number of arguments is not that of the parameters.
+    #[error("the kernel takes {} arguments ({}), the call gives {found}", .expected.len(), listed(.expected))]
     Count {
         /// What the kernel takes, by name.
         expected: Vec<(String, ArgumentKind)>,
@@ -40,6 +41,7 @@ pub enum ArgumentError {
         found: usize,
     },
     /// A parameter without an argument.
+    #[error("{}", missing(.parameter, .expected))]
     Missing {
         /// Its name.
         parameter: String,
@@ -47,6 +49,7 @@ pub enum ArgumentError {
         expected: ArgumentKind,
     },
     /// An argument for something that is not a parameter.
+    #[error("the kernel has no parameter `{name}`; it takes {}", listed(.parameters))]
     Unknown {
         /// The name given.
         name: String,
@@ -54,11 +57,13 @@ pub enum ArgumentError {
         parameters: Vec<(String, ArgumentKind)>,
     },
     /// Two arguments for one parameter.
+    #[error("`{parameter}` is given twice")]
     Repeated {
         /// Its name.
         parameter: String,
     },
     /// An argument of another type.
+    #[error("`{parameter}` takes {}, the call gives {}{}", in_rust(.expected), in_rust(.found), why_not(.parameter, .expected, .found))]
     Type {
         /// The parameter's name.
         parameter: String,
@@ -68,6 +73,7 @@ pub enum ArgumentError {
         found: ArgumentKind,
     },
     /// The kernel returns another type than is asked for, or nothing.
+    #[error("the kernel returns {}, not {}", type_or_nothing(.found), type_or_nothing(.expected))]
     Result {
         /// The type asked for.
         expected: Option<Type>,
@@ -75,16 +81,19 @@ pub enum ArgumentError {
         found: Option<Type>,
     },
     /// An array whose length is not known, though nothing else tells it.
+    #[error("the length of `{parameter}` is not known: give the array, or its shape")]
     NoLength {
         /// The array.
         parameter: String,
     },
     /// The kernel assumes something of its parameters that does not hold.
+    #[error("the kernel assumes `{condition}`, which does not hold for these arguments")]
     Assumption {
         /// The condition, as the kernel text writes it.
         condition: String,
     },
     /// Two arguments disagree about a size.
+    #[error("`{size}` is {} {}, {} {}", .first.0, .first.1, .second.0, .second.1)]
     Contradiction {
         /// The size's name.
         size: String,
@@ -94,6 +103,7 @@ pub enum ArgumentError {
         second: (i128, Origin),
     },
     /// An array whose shape is not that of its parameter.
+    #[error("`{parameter}` has {}, expected {} for {parameter}{extents}", shaped(.found), shaped(.expected))]
     Shape {
         /// The parameter's name.
         parameter: String,
@@ -105,6 +115,7 @@ pub enum ArgumentError {
         found: Vec<u64>,
     },
     /// An array whose number of elements is not that of the dimensions given with it.
+    #[error("`{parameter}` has {found} elements, which the {} given for it does not hold", shaped(.dimensions))]
     Length {
         /// The parameter's name.
         parameter: String,
@@ -114,11 +125,13 @@ pub enum ArgumentError {
         found: u64,
     },
     /// Sizes that strew cannot calculate with.
+    #[error("a size is below zero or beyond what can be calculated with: {what}")]
     Size {
         /// The array or loop whose size it is.
         what: String,
     },
     /// An array with another number of dimensions.
+    #[error("`{parameter}` has {}, which does not have as many dimensions as {parameter}{extents}; shapes are never changed", shaped(.found))]
     Rank {
         /// The parameter's name.
         parameter: String,
@@ -128,6 +141,7 @@ pub enum ArgumentError {
         found: Vec<u64>,
     },
     /// An array whose length no whole size explains.
+    #[error("`{parameter}` has {}, and no whole number for `{size}` gives that for {parameter}{extents}", shaped(.found))]
     NoWholeSize {
         /// The parameter's name.
         parameter: String,
@@ -139,6 +153,7 @@ pub enum ArgumentError {
         size: String,
     },
     /// A size that does not fit its parameter's type.
+    #[error("`{size}` would be {value}, which does not fit {ty}")]
     TooLarge {
         /// The size's name.
         size: String,
@@ -148,6 +163,7 @@ pub enum ArgumentError {
         ty: Type,
     },
     /// An extent below zero, or one too large for any array.
+    #[error("{parameter}{extents} would have {}", impossible(.values.as_deref()))]
     Extent {
         /// The array.
         parameter: String,
@@ -178,7 +194,7 @@ fn listed(parameters: &[(String, ArgumentKind)]) -> String {
     shown.join(", ")
 }
 
-fn dimensions<T: fmt::Display>(dimensions: &[T]) -> String {
+fn shaped<T: fmt::Display>(dimensions: &[T]) -> String {
     match dimensions {
         [length] => format!("{length} elements"),
         _ => {
@@ -188,156 +204,48 @@ fn dimensions<T: fmt::Display>(dimensions: &[T]) -> String {
     }
 }
 
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { expected, found } => write!(
-                f,
-                "the kernel takes {} arguments ({}), the call gives {found}",
-                expected.len(),
-                listed(expected)
-            ),
-            Self::Missing {
-                parameter,
-                expected,
-            } => match expected {
-                ArgumentKind::Scalar(ty) => write!(
-                    f,
-                    "no value for `{parameter}` ({ty}): it is not given, and no array's shape tells it"
-                ),
-                _ => write!(f, "no array for `{parameter}` ({})", in_rust(expected)),
-            },
-            Self::Unknown { name, parameters } => write!(
-                f,
-                "the kernel has no parameter `{name}`; it takes {}",
-                listed(parameters)
-            ),
-            Self::Repeated { parameter } => write!(f, "`{parameter}` is given twice"),
-            Self::Type {
-                parameter,
-                expected,
-                found,
-            } => type_mismatch(f, parameter, expected, found),
-            Self::NoLength { parameter } => write!(
-                f,
-                "the length of `{parameter}` is not known: give the array, or its shape"
-            ),
-            Self::Assumption { condition } => write!(
-                f,
-                "the kernel assumes `{condition}`, which does not hold for these arguments"
-            ),
-            Self::Result { expected, found } => {
-                let named = |ty: &Option<Type>| ty.map_or("nothing", Type::name);
-                write!(
-                    f,
-                    "the kernel returns {}, not {}",
-                    named(found),
-                    named(expected)
-                )
-            }
-            Self::Contradiction {
-                size,
-                first,
-                second,
-            } => write!(
-                f,
-                "`{size}` is {} {}, {} {}",
-                first.0, first.1, second.0, second.1
-            ),
-            Self::Shape {
-                parameter,
-                extents,
-                expected,
-                found,
-            } => write!(
-                f,
-                "`{parameter}` has {}, expected {} for {parameter}{extents}",
-                dimensions(found),
-                dimensions(expected)
-            ),
-            Self::Length {
-                parameter,
-                dimensions: given,
-                found,
-            } => write!(
-                f,
-                "`{parameter}` has {found} elements, which the {} given for it does not hold",
-                dimensions(given)
-            ),
-            Self::Size { what } => write!(
-                f,
-                "a size is below zero or beyond what can be calculated with: {what}"
-            ),
-            Self::Rank {
-                parameter,
-                extents,
-                found,
-            } => write!(
-                f,
-                "`{parameter}` has {}, which does not have as many dimensions as {parameter}{extents}; shapes are never changed",
-                dimensions(found)
-            ),
-            Self::NoWholeSize {
-                parameter,
-                extents,
-                found,
-                size,
-            } => write!(
-                f,
-                "`{parameter}` has {}, and no whole number for `{size}` gives that for {parameter}{extents}",
-                dimensions(found)
-            ),
-            Self::TooLarge { size, value, ty } => {
-                write!(f, "`{size}` would be {value}, which does not fit {ty}")
-            }
-            Self::Extent {
-                parameter,
-                extents,
-                values: Some(values),
-            } => write!(
-                f,
-                "{parameter}{extents} would have {}: an extent cannot be negative",
-                dimensions(values)
-            ),
-            Self::Extent {
-                parameter,
-                extents,
-                values: None,
-            } => write!(
-                f,
-                "{parameter}{extents} would have more elements than 64 bits can count"
-            ),
+/// What is impossible about extents of these values; `None` where one leaves 64 bits.
+fn impossible(values: Option<&[i128]>) -> String {
+    match values {
+        Some(values) => format!("{}: an extent cannot be negative", shaped(values)),
+        None => "more elements than 64 bits can count".to_owned(),
+    }
+}
+
+fn missing(parameter: &str, expected: &ArgumentKind) -> String {
+    match expected {
+        ArgumentKind::Scalar(ty) => format!(
+            "no value for `{parameter}` ({ty}): it is not given, and no array's shape tells it"
+        ),
+        ArgumentKind::Read(_) | ArgumentKind::Write(_) => {
+            format!("no array for `{parameter}` ({})", in_rust(expected))
         }
     }
 }
 
-fn type_mismatch(
-    f: &mut fmt::Formatter<'_>,
-    parameter: &str,
-    expected: &ArgumentKind,
-    found: &ArgumentKind,
-) -> fmt::Result {
-    let (wanted, given) = (in_rust(expected), in_rust(found));
-    write!(f, "`{parameter}` takes {wanted}, the call gives {given}")?;
+fn type_or_nothing(ty: &Option<Type>) -> &'static str {
+    ty.map_or("nothing", Type::name)
+}
+
+/// What to do about two kinds that differ little, behind a colon.
+fn why_not(parameter: &str, expected: &ArgumentKind, found: &ArgumentKind) -> String {
     match (expected, found) {
-        (ArgumentKind::Read(a), ArgumentKind::Write(b)) if a == b => write!(
-            f,
-            ": the kernel does not write `{parameter}`, so hand it a shared slice"
-        ),
-        (ArgumentKind::Write(a), ArgumentKind::Read(b)) if a == b => write!(
-            f,
-            ": the kernel writes `{parameter}`, so it needs the slice to itself"
-        ),
+        (ArgumentKind::Read(a), ArgumentKind::Write(b)) if a == b => {
+            format!(": the kernel does not write `{parameter}`, so hand it a shared slice")
+        }
+        (ArgumentKind::Write(a), ArgumentKind::Read(b)) if a == b => {
+            format!(": the kernel writes `{parameter}`, so it needs the slice to itself")
+        }
         (
             ArgumentKind::Read(ElementType::Record(a))
             | ArgumentKind::Write(ElementType::Record(a)),
             ArgumentKind::Read(ElementType::Record(b))
             | ArgumentKind::Write(ElementType::Record(b)),
-        ) => match a.difference(b) {
-            Some(difference) => write!(f, ": {difference}"),
-            None => Ok(()),
-        },
-        _ => Ok(()),
+        ) => {
+            let difference = a.difference(b);
+            difference.map_or_else(String::new, |it| format!(": {it}"))
+        }
+        _ => String::new(),
     }
 }
 

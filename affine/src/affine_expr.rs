@@ -41,16 +41,9 @@ pub struct AffineExpr {
 }
 
 /// A coefficient or a value left the range of `i64`, or a divisor was not positive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an affine expression leaves the range of 64-bit integers")]
 pub struct Overflow;
-
-impl std::fmt::Display for Overflow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an affine expression leaves the range of 64-bit integers")
-    }
-}
-
-impl std::error::Error for Overflow {}
 
 impl From<i64> for AffineExpr {
     fn from(constant: i64) -> Self {

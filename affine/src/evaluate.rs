@@ -6,16 +6,9 @@
 use crate::{BinaryOp, CompareOp, Function, Math, NotComputed, Type, UnaryOp, Value};
 
 /// An integer division or remainder by zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("integer division by zero")]
 pub struct DivisionByZero;
-
-impl std::fmt::Display for DivisionByZero {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("integer division by zero")
-    }
-}
-
-impl std::error::Error for DivisionByZero {}
 
 /// `op operand`.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {

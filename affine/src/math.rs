@@ -1,6 +1,5 @@
 use crate::Function;
 use std::cmp::Ordering;
-use std::fmt;
 
 /// Where the values of math functions come from. C leaves the last bits of most of them to its library, so whoever computes with a
 /// kernel says which library that is; what generated code calls is known to the code generator alone.
@@ -13,20 +12,9 @@ pub trait Math {
 }
 
 /// A function that a [`Math`] does not compute, or not on operands such as it was called on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not computed here: that takes the platform's math library")]
 pub struct NotComputed(pub Function);
-
-impl fmt::Display for NotComputed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(function) = self;
-        write!(
-            f,
-            "`{function}` is not computed here: that takes the platform's math library"
-        )
-    }
-}
-
-impl std::error::Error for NotComputed {}
 
 /// Rust's standard library, whose values are those of the platform's for most functions and differ in the last bit for some. It has
 /// no error functions and no gamma functions, so neither are computed.

@@ -1,6 +1,5 @@
 use crate::evaluate::DivisionByZero;
 use crate::{Condition, Kernel, NotComputed, Overflow, Span, Type, Value, text};
-use std::fmt;
 
 /// One argument, in the order of the parameters that a caller passes.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,22 +23,28 @@ pub enum ForallOrder {
 }
 
 /// Why a kernel did not run to its end. All arrays are then as they were.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The kernel did something that has no result.
+    #[error(transparent)]
     Fault(Fault),
     /// More statements ran than were allowed.
+    #[error("the kernel ran longer than was allowed")]
     OutOfFuel,
     /// An affine expression left 64 bits.
+    #[error("{}", Overflow)]
     Overflow,
     /// A function was called that has no value here.
-    NotComputed(NotComputed),
+    #[error(transparent)]
+    NotComputed(#[from] NotComputed),
     /// The arguments are not what the kernel takes.
+    #[error(transparent)]
     Arguments(BadArguments),
 }
 
 /// A fault: what happened, where, and in which iteration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
@@ -50,9 +55,10 @@ pub struct Fault {
 }
 
 /// The kinds of faults.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
     /// A subscript below zero, or not below its extent.
+    #[error("index {index} is out of range for `{array}`, whose extent there is {extent}")]
     OutOfRange {
         /// The array's name.
         array: String,
@@ -62,8 +68,10 @@ pub enum FaultKind {
         extent: i64,
     },
     /// An integer division or remainder by zero.
+    #[error("{}", DivisionByZero)]
     DivisionByZero,
     /// Something that the kernel assumes of its parameters does not hold. Nothing of it has run.
+    #[error("the kernel assumes `{condition}`, which does not hold for these arguments")]
     Assumption {
         /// The condition, as the kernel text writes it.
         condition: String,
@@ -84,9 +92,10 @@ impl Fault {
 }
 
 /// What is wrong with the arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadArguments {
     /// Too few or too many.
+    #[error("the kernel takes {expected} arguments, there are {found}")]
     Count {
         /// How many parameters there are.
         expected: usize,
@@ -94,6 +103,7 @@ pub enum BadArguments {
         found: usize,
     },
     /// A scalar for an array or the other way round, or another type.
+    #[error("the argument for `{parameter}` is not of type {expected}")]
     Type {
         /// The parameter's name.
         parameter: String,
@@ -101,6 +111,7 @@ pub enum BadArguments {
         expected: Type,
     },
     /// Something else than records of so many fields.
+    #[error("the argument for `{parameter}` is not an array of records of {fields} fields")]
     Record {
         /// The parameter's name.
         parameter: String,
@@ -108,6 +119,7 @@ pub enum BadArguments {
         fields: usize,
     },
     /// An array of another length than its extents say.
+    #[error("array `{array}` has {expected} elements, the argument {found}")]
     Length {
         /// The array's name.
         array: String,
@@ -117,6 +129,7 @@ pub enum BadArguments {
         found: usize,
     },
     /// An array with an extent below zero.
+    #[error("array `{array}` would have an extent of {extent}")]
     Extent {
         /// The array's name.
         array: String,
@@ -125,83 +138,8 @@ pub enum BadArguments {
     },
 }
 
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fault(fault) => fault.fmt(f),
-            Self::OutOfFuel => f.write_str("the kernel ran longer than was allowed"),
-            Self::Overflow => Overflow.fmt(f),
-            Self::NotComputed(function) => function.fmt(f),
-            Self::Arguments(bad) => bad.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            FaultKind::OutOfRange {
-                array,
-                index,
-                extent,
-            } => write!(
-                f,
-                "index {index} is out of range for `{array}`, whose extent there is {extent}"
-            ),
-            FaultKind::DivisionByZero => DivisionByZero.fmt(f),
-            FaultKind::Assumption { condition } => write!(
-                f,
-                "the kernel assumes `{condition}`, which does not hold for these arguments"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for BadArguments {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { expected, found } => {
-                write!(
-                    f,
-                    "the kernel takes {expected} arguments, there are {found}"
-                )
-            }
-            Self::Type {
-                parameter,
-                expected,
-            } => write!(
-                f,
-                "the argument for `{parameter}` is not of type {expected}"
-            ),
-            Self::Record { parameter, fields } => write!(
-                f,
-                "the argument for `{parameter}` is not an array of records of {fields} fields"
-            ),
-            Self::Length {
-                array,
-                expected,
-                found,
-            } => write!(
-                f,
-                "array `{array}` has {expected} elements, the argument {found}"
-            ),
-            Self::Extent { array, extent } => {
-                write!(f, "array `{array}` would have an extent of {extent}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
-
 impl From<Overflow> for Stop {
     fn from(_: Overflow) -> Self {
         Self::Overflow
-    }
-}
-
-impl From<NotComputed> for Stop {
-    fn from(function: NotComputed) -> Self {
-        Self::NotComputed(function)
     }
 }

@@ -1,9 +1,9 @@
 use crate::verify::MAX_NESTING;
 use crate::{Function, Span, Type};
-use std::fmt;
 
 /// What is wrong with a kernel text, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
 pub struct ParseError {
     /// The part of the text that is meant.
     pub span: Span,
@@ -12,15 +12,19 @@ pub struct ParseError {
 }
 
 /// The ways in which a kernel text can be wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseErrorKind {
     /// The text has 4 GiB or more.
+    #[error("the text is longer than 4 GiB")]
     TooLong,
     /// Brackets, operators or blocks are nested too deep.
+    #[error("this is nested deeper than {} levels", MAX_NESTING)]
     TooDeep,
     /// Characters that start no token.
+    #[error("`{0}` is not part of the kernel text")]
     Unknown(String),
     /// A token that cannot stand here.
+    #[error("{}", unexpected(.found.as_deref(), .expected))]
     Unexpected {
         /// The token; `None` is the end of the text.
         found: Option<String>,
@@ -28,6 +32,7 @@ pub enum ParseErrorKind {
         expected: Vec<String>,
     },
     /// A name that nothing visible here has.
+    #[error("nothing is called `{name}`{}", proposal(.nearest.as_deref()))]
     UnknownName {
         /// The name.
         name: String,
@@ -35,8 +40,10 @@ pub enum ParseErrorKind {
         nearest: Option<String>,
     },
     /// A name that is known but not visible here: outside of its loop, forall or block.
+    #[error("`{0}` is not visible here")]
     NotVisible(String),
     /// A name given a second time. All names of a kernel are different.
+    #[error("the name `{name}` is taken; all names of a kernel are different")]
     Duplicate {
         /// The name.
         name: String,
@@ -44,6 +51,7 @@ pub enum ParseErrorKind {
         first: Span,
     },
     /// A name that stands for something else than what is needed here.
+    #[error("`{name}` is not {expected}")]
     WrongKind {
         /// The name.
         name: String,
@@ -51,6 +59,7 @@ pub enum ParseErrorKind {
         expected: &'static str,
     },
     /// More or fewer subscripts than dimensions.
+    #[error("`{array}` has {expected} dimensions, but {found} subscripts are given")]
     WrongSubscriptCount {
         /// The array.
         array: String,
@@ -60,6 +69,7 @@ pub enum ParseErrorKind {
         found: usize,
     },
     /// More or fewer operands than a function takes.
+    #[error("`{function}` takes {} operands, but {found} are given", .function.operand_count())]
     WrongOperandCount {
         /// The function.
         function: Function,
@@ -67,6 +77,7 @@ pub enum ParseErrorKind {
         found: usize,
     },
     /// An expression of the wrong type.
+    #[error("this has type {found}, but {expected} is needed; `{expected}(…)` converts")]
     WrongType {
         /// What is needed here.
         expected: Type,
@@ -74,6 +85,7 @@ pub enum ParseErrorKind {
         found: Type,
     },
     /// Operands of different types.
+    #[error("the operands have different types, {left} and {right}; convert one of them")]
     OperandsDiffer {
         /// The left one's.
         left: Type,
@@ -81,6 +93,7 @@ pub enum ParseErrorKind {
         right: Type,
     },
     /// An operation on a type that it is not defined on.
+    #[error("`{operation}` is not defined on {ty}")]
     NotDefinedOn {
         /// The operator or combiner.
         operation: String,
@@ -88,8 +101,10 @@ pub enum ParseErrorKind {
         ty: Type,
     },
     /// A subscript that is not an integer.
+    #[error("a subscript is an integer, but this has type {0}")]
     NotAnInteger(Type),
     /// A number that its type cannot hold.
+    #[error("{literal} is not a value of type {ty}")]
     LiteralOutOfRange {
         /// The number.
         literal: String,
@@ -97,141 +112,67 @@ pub enum ParseErrorKind {
         ty: Type,
     },
     /// A `return` in a kernel that does not say the type of its result.
+    #[error("a kernel that returns a value says its type before its block, as in `-> f64 {{`")]
     ResultWithoutType,
     /// A kernel that says the type of its result and does not end with a `return`.
+    #[error("the kernel returns a value of type {0}, so its last statement is a `return`")]
     NoReturn(Type),
     /// Something that an affine expression cannot contain.
+    #[error(
+        "an affine expression is made of iterators, integer parameters and integers with + - * floordiv ceildiv mod"
+    )]
     NotAffine,
     /// A `floordiv`, `ceildiv` or `mod` outside of affine expressions.
+    #[error("`{0}` can only stand in affine expressions; this one is not affine")]
     AffineOnly(&'static str),
     /// An affine divisor that is not positive or not made of parameters alone.
+    #[error("an affine divisor is a positive integer or made of parameters alone")]
     Divisor,
     /// An affine expression whose coefficients leave 64 bits or that has too many terms.
+    #[error("this affine expression has too many terms, or a coefficient beyond 64 bits")]
     AffineTooLarge,
     /// A condition of an `affine.if` or an assumption that is no comparison, or `!=`.
+    #[error(
+        "a condition of `affine.if` or `assume` compares two affine expressions with <= < == >= or >; `scf.if` takes others"
+    )]
     NotACondition,
     /// A forall that does not count from 0.
+    #[error("an `scf.forall` counts from 0")]
     ForallFromZero,
     /// A combiner that nothing declares.
+    #[error("no combiner is called `{0}`; there are {known}", known = known_combiners())]
     UnknownCombiner(String),
     /// A private buffer without extents, or an array without dimensions.
+    #[error("`{0}` needs extents, as in `{0}: f64[n]`")]
     NoExtents(String),
     /// A private buffer that is merged nowhere, twice, or with another combiner than it was filled for.
+    #[error("`{0}` needs one merge, with the combiner whose identity fills it")]
     Merge(String),
 }
 
 /// More alternatives than this help nobody.
 const EXPECTED_SHOWN: usize = 6;
 
-impl fmt::Display for ParseErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => f.write_str("the text is longer than 4 GiB"),
-            Self::TooDeep => write!(f, "this is nested deeper than {MAX_NESTING} levels"),
-            Self::Unknown(text) => write!(f, "`{text}` is not part of the kernel text"),
-            Self::Unexpected { found, expected } => unexpected(f, found.as_deref(), expected),
-            Self::UnknownName { name, nearest } => {
-                write!(f, "nothing is called `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
-                    None => Ok(()),
-                }
-            }
-            Self::NotVisible(name) => write!(f, "`{name}` is not visible here"),
-            Self::Duplicate { name, .. } => write!(
-                f,
-                "the name `{name}` is taken; all names of a kernel are different"
-            ),
-            Self::WrongKind { name, expected } => {
-                write!(f, "`{name}` is not {expected}")
-            }
-            Self::WrongSubscriptCount {
-                array,
-                expected,
-                found,
-            } => write!(
-                f,
-                "`{array}` has {expected} dimensions, but {found} subscripts are given"
-            ),
-            Self::WrongOperandCount { function, found } => write!(
-                f,
-                "`{function}` takes {} operands, but {found} are given",
-                function.operand_count()
-            ),
-            Self::WrongType { expected, found } => write!(
-                f,
-                "this has type {found}, but {expected} is needed; `{expected}(…)` converts"
-            ),
-            Self::OperandsDiffer { left, right } => write!(
-                f,
-                "the operands have different types, {left} and {right}; convert one of them"
-            ),
-            Self::NotDefinedOn { operation, ty } => {
-                write!(f, "`{operation}` is not defined on {ty}")
-            }
-            Self::NotAnInteger(ty) => {
-                write!(f, "a subscript is an integer, but this has type {ty}")
-            }
-            Self::LiteralOutOfRange { literal, ty } => {
-                write!(f, "{literal} is not a value of type {ty}")
-            }
-            Self::ResultWithoutType => f.write_str(
-                "a kernel that returns a value says its type before its block, as in `-> f64 {`",
-            ),
-            Self::NoReturn(ty) => write!(
-                f,
-                "the kernel returns a value of type {ty}, so its last statement is a `return`"
-            ),
-            Self::NotAffine => f.write_str(
-                "an affine expression is made of iterators, integer parameters and integers with + - * floordiv ceildiv mod",
-            ),
-            Self::AffineOnly(word) => write!(
-                f,
-                "`{word}` can only stand in affine expressions; this one is not affine"
-            ),
-            Self::Divisor => f.write_str(
-                "an affine divisor is a positive integer or made of parameters alone",
-            ),
-            Self::AffineTooLarge => f.write_str(
-                "this affine expression has too many terms, or a coefficient beyond 64 bits",
-            ),
-            Self::NotACondition => f.write_str(
-                "a condition of `affine.if` or `assume` compares two affine expressions with <= < == >= or >; `scf.if` takes others",
-            ),
-            Self::ForallFromZero => f.write_str("an `scf.forall` counts from 0"),
-            Self::UnknownCombiner(name) => {
-                write!(f, "no combiner is called `{name}`; there are ")?;
-                f.write_str(&crate::Combiner::known_names().join(", "))
-            }
-            Self::NoExtents(name) => {
-                write!(f, "`{name}` needs extents, as in `{name}: f64[n]`")
-            }
-            Self::Merge(buffer) => write!(
-                f,
-                "`{buffer}` needs one merge, with the combiner whose identity fills it"
-            ),
-        }
+fn unexpected(found: Option<&str>, expected: &[String]) -> String {
+    let found = match found {
+        Some(found) => format!("`{found}` cannot stand here"),
+        None => "the text ends too early".to_owned(),
+    };
+    let shown = expected.iter().take(EXPECTED_SHOWN);
+    let shown: Vec<_> = shown.map(|it| quoted(it)).collect();
+    match expected.len() {
+        0 => found,
+        1..=EXPECTED_SHOWN => format!("{found}; expected {}", shown.join(", ")),
+        _ => format!("{found}; expected {}, …", shown.join(", ")),
     }
 }
 
-fn unexpected(f: &mut fmt::Formatter<'_>, found: Option<&str>, expected: &[String]) -> fmt::Result {
-    match found {
-        Some(found) => write!(f, "`{found}` cannot stand here")?,
-        None => f.write_str("the text ends too early")?,
-    }
-    let shown: Vec<_> = expected
-        .iter()
-        .take(EXPECTED_SHOWN)
-        .map(|it| quoted(it))
-        .collect();
-    if shown.is_empty() {
-        return Ok(());
-    }
-    write!(f, "; expected {}", shown.join(", "))?;
-    if expected.len() > EXPECTED_SHOWN {
-        f.write_str(", …")?;
-    }
-    Ok(())
+fn known_combiners() -> String {
+    crate::Combiner::known_names().join(", ")
+}
+
+fn proposal(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
 
 /// Kinds of tokens are described, tokens quoted.
@@ -242,11 +183,3 @@ fn quoted(expected: &str) -> String {
         format!("`{expected}`")
     }
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl std::error::Error for ParseError {}

@@ -1,8 +1,8 @@
 use crate::{Function, Span, Type};
-use std::fmt;
 
 /// A broken invariant of a kernel, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
 pub struct Violation {
     /// The construct that breaks it, or the nearest one around it that has a place in the source.
     pub span: Span,
@@ -26,19 +26,25 @@ pub enum EntityKind {
 }
 
 /// The invariant that is broken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViolationKind {
     /// An id that is not of this kernel's arenas.
+    #[error("the {} is not one of this kernel", .0.noun())]
     ForeignId(EntityKind),
     /// A name that is empty or holds a backquote or control character.
+    #[error("the name {0:?} is empty or holds a backquote or control character")]
     UnwritableName(String),
     /// Two things of one name.
+    #[error("the name `{0}` is given twice")]
     NameTaken(String),
     /// Declared, bound or listed a second time.
+    #[error("`{0}` is declared twice")]
     DeclaredTwice(String),
     /// Used where it is not visible.
+    #[error("the {noun} `{1}` is not visible here", noun = .0.noun())]
     NotInScope(EntityKind, String),
     /// An expression of the wrong type.
+    #[error("this has type {found}, but {expected} is needed")]
     WrongType {
         /// What is needed here.
         expected: Type,
@@ -46,8 +52,10 @@ pub enum ViolationKind {
         found: Type,
     },
     /// Two operands of different types.
+    #[error("the operands have different types, {0} and {1}")]
     OperandsDiffer(Type, Type),
     /// An operation on a type, or a combiner on types, that it is not defined on.
+    #[error("`{operation}` is not defined on {}", listed(.types))]
     NotDefinedOn {
         /// The operator or combiner.
         operation: String,
@@ -55,6 +63,9 @@ pub enum ViolationKind {
         types: Vec<Type>,
     },
     /// A reduction with more or fewer places or values than its combiner has parts.
+    #[error(
+        "`{combiner}` combines {expected} values at a time; here are {places} places and {values} values"
+    )]
     WrongPartCount {
         /// The combiner.
         combiner: String,
@@ -66,8 +77,10 @@ pub enum ViolationKind {
         values: usize,
     },
     /// Two places of one reduction in one array, or twice the same local.
+    #[error("`{0}` is reduced twice by one statement")]
     ReducedTwice(String),
     /// Private buffers for a combiner that has nothing to fill them with.
+    #[error("`{combiner}` has no identity on {}, so nothing can fill a private buffer", listed(.types))]
     NoIdentity {
         /// The combiner.
         combiner: String,
@@ -75,6 +88,7 @@ pub enum ViolationKind {
         types: Vec<Type>,
     },
     /// More or fewer operands than a function takes.
+    #[error("`{function}` takes {} operands, but {found} are given", .function.operand_count())]
     WrongOperandCount {
         /// The function.
         function: Function,
@@ -82,6 +96,7 @@ pub enum ViolationKind {
         found: usize,
     },
     /// More or fewer subscripts than dimensions.
+    #[error("`{array}` has {expected} dimensions, but {found} subscripts are given")]
     WrongSubscriptCount {
         /// The array.
         array: String,
@@ -91,30 +106,51 @@ pub enum ViolationKind {
         found: usize,
     },
     /// A computed subscript or an affine variable that is not an integer.
+    #[error("this has type {0}, but an integer is needed")]
     NotAnInteger(Type),
     /// A record without fields, or with fields that overlap, do not lie inside of it, or not at multiples of their sizes.
+    #[error(
+        "the fields of `{0}` do not lie apart inside of its bytes, each at a multiple of its size"
+    )]
     Layout(String),
     /// A record with fields of different extents.
+    #[error("the fields of `{0}` have different extents")]
     UnlikeFields(String),
     /// An array that says that it is a field of a record, but is not one of its fields, or the other way round.
+    #[error(
+        "`{0}` is not a field of the record that has it, or a field of a record that has it not"
+    )]
     MisplacedField(String),
     /// An array without a dimension.
+    #[error("the array `{0}` has no dimension")]
     NoExtent(String),
     /// An inferred size that is no `i64`, or that no array tells.
+    #[error(
+        "`{0}` can only be inferred if it is an i64 and an extent of an array whose other extents are known"
+    )]
     NotInferable(String),
     /// An extent, an assumption, or the divisor of an affine division, that depends on an iterator.
+    #[error(
+        "an extent, an assumption, or the divisor of an affine division, depends on an iterator"
+    )]
     NotOverParameters,
     /// A loop bound without an alternative.
+    #[error("the loop `{0}` has an empty bound")]
     EmptyBound(String),
     /// A step that is not positive.
+    #[error("the step {0} is not positive")]
     StepNotPositive(i64),
     /// A write to a `let`.
+    #[error("`{0}` is a `let` and is not set again")]
     Immutable(String),
     /// A write to a local that was declared outside of the forall around the write: its iterations would race.
+    #[error("`{0}` is declared outside of the forall that sets it: its iterations would race")]
     SharedLocal(String),
     /// An access to the target of a forall inside its body.
+    #[error("`{0}` is touched inside the forall that merges into it")]
     TargetTouched(String),
     /// A private buffer that has not its target's element type and extents.
+    #[error("the private buffer `{buffer}` has not the type and extents of its target `{target}`")]
     UnlikeTarget {
         /// The buffer.
         buffer: String,
@@ -122,6 +158,7 @@ pub enum ViolationKind {
         target: String,
     },
     /// Targets of different extents that are merged together.
+    #[error("`{first}` and `{second}` are merged together, but have different extents")]
     TargetsDiffer {
         /// One.
         first: String,
@@ -129,12 +166,20 @@ pub enum ViolationKind {
         second: String,
     },
     /// A private buffer that is also a parameter or the buffer of another forall.
+    #[error(
+        "`{0}` is a parameter or belongs to another forall, and cannot be a private buffer here"
+    )]
     NotPrivate(String),
     /// A combiner's operand outside of a combiner, or anything but operands and constants inside.
+    #[error(
+        "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
+    )]
     MisplacedOperand,
     /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
+    #[error("a combiner does not divide integers")]
     DivisionInCombiner,
     /// More than [`MAX_NESTING`](crate::verify::MAX_NESTING) levels.
+    #[error("this is nested more than {} levels deep", super::MAX_NESTING)]
     TooDeep,
 }
 
@@ -150,120 +195,6 @@ impl EntityKind {
     }
 }
 
-impl fmt::Display for ViolationKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ForeignId(kind) => {
-                write!(f, "the {} is not one of this kernel", kind.noun())
-            }
-            Self::UnwritableName(name) => write!(
-                f,
-                "the name {name:?} is empty or holds a backquote or control character"
-            ),
-            Self::NameTaken(name) => write!(f, "the name `{name}` is given twice"),
-            Self::DeclaredTwice(name) => write!(f, "`{name}` is declared twice"),
-            Self::NotInScope(kind, name) => {
-                write!(f, "the {} `{name}` is not visible here", kind.noun())
-            }
-            Self::WrongType { expected, found } => {
-                write!(f, "this has type {found}, but {expected} is needed")
-            }
-            Self::OperandsDiffer(left, right) => {
-                write!(f, "the operands have different types, {left} and {right}")
-            }
-            Self::NotDefinedOn { operation, types } => {
-                write!(f, "`{operation}` is not defined on {}", listed(types))
-            }
-            Self::WrongPartCount {
-                combiner,
-                expected,
-                places,
-                values,
-            } => write!(
-                f,
-                "`{combiner}` combines {expected} values at a time; here are {places} places and {values} values"
-            ),
-            Self::ReducedTwice(name) => {
-                write!(f, "`{name}` is reduced twice by one statement")
-            }
-            Self::NoIdentity { combiner, types } => write!(
-                f,
-                "`{combiner}` has no identity on {}, so nothing can fill a private buffer",
-                listed(types)
-            ),
-            Self::WrongOperandCount { function, found } => write!(
-                f,
-                "`{function}` takes {} operands, but {found} are given",
-                function.operand_count()
-            ),
-            Self::WrongSubscriptCount {
-                array,
-                expected,
-                found,
-            } => write!(
-                f,
-                "`{array}` has {expected} dimensions, but {found} subscripts are given"
-            ),
-            Self::NotAnInteger(ty) => {
-                write!(f, "this has type {ty}, but an integer is needed")
-            }
-            Self::Layout(name) => write!(
-                f,
-                "the fields of `{name}` do not lie apart inside of its bytes, each at a multiple of its size"
-            ),
-            Self::UnlikeFields(name) => {
-                write!(f, "the fields of `{name}` have different extents")
-            }
-            Self::MisplacedField(name) => write!(
-                f,
-                "`{name}` is not a field of the record that has it, or a field of a record that has it not"
-            ),
-            Self::NoExtent(name) => write!(f, "the array `{name}` has no dimension"),
-            Self::NotInferable(name) => write!(
-                f,
-                "`{name}` can only be inferred if it is an i64 and an extent of an array whose other extents are known"
-            ),
-            Self::NotOverParameters => f.write_str(
-                "an extent, an assumption, or the divisor of an affine division, depends on an iterator",
-            ),
-            Self::EmptyBound(name) => write!(f, "the loop `{name}` has an empty bound"),
-            Self::StepNotPositive(step) => write!(f, "the step {step} is not positive"),
-            Self::Immutable(name) => {
-                write!(f, "`{name}` is a `let` and is not set again")
-            }
-            Self::SharedLocal(name) => write!(
-                f,
-                "`{name}` is declared outside of the forall that sets it: its iterations would race"
-            ),
-            Self::TargetTouched(name) => write!(
-                f,
-                "`{name}` is touched inside the forall that merges into it"
-            ),
-            Self::UnlikeTarget { buffer, target } => write!(
-                f,
-                "the private buffer `{buffer}` has not the type and extents of its target `{target}`"
-            ),
-            Self::TargetsDiffer { first, second } => write!(
-                f,
-                "`{first}` and `{second}` are merged together, but have different extents"
-            ),
-            Self::NotPrivate(name) => write!(
-                f,
-                "`{name}` is a parameter or belongs to another forall, and cannot be a private buffer here"
-            ),
-            Self::MisplacedOperand => f.write_str(
-                "a combiner's body is made of its operands and constants, and its operands stand nowhere else",
-            ),
-            Self::DivisionInCombiner => f.write_str("a combiner does not divide integers"),
-            Self::TooDeep => write!(
-                f,
-                "this is nested more than {} levels deep",
-                super::MAX_NESTING
-            ),
-        }
-    }
-}
-
 /// `i32`, or `(f64, i32)`.
 fn listed(types: &[Type]) -> String {
     let names: Vec<_> = types.iter().map(ToString::to_string).collect();
@@ -272,11 +203,3 @@ fn listed(types: &[Type]) -> String {
         _ => format!("({})", names.join(", ")),
     }
 }
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl std::error::Error for Violation {}
