@@ -181,7 +181,7 @@ pub struct Declarator {
     pub name: Name,
     /// One for each dimension of an array.
     pub lengths: Vec<Length>,
-    /// What stands behind `=`; the only place of [`ExprKind::Braced`] besides itself.
+    /// What stands behind `=`; with [`ExprKind::Compound`] the only place of [`ExprKind::Braced`] besides itself.
     pub initial: Option<Expr>,
     /// All of it.
     pub span: Span,
@@ -344,6 +344,8 @@ pub enum ExprKind {
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `(type) operand`
     Cast(TypeName, Box<Expr>),
+    /// `(type){ elements }`: the elements are [`ExprKind::Braced`].
+    Compound(TypeName, Box<Expr>),
     /// `place = value`, or `place op= value`
     Assign(Option<Arithmetic>, Box<Expr>, Box<Expr>),
     /// `++` or `--`, before or behind the place.
@@ -354,7 +356,7 @@ pub enum ExprKind {
     SizeOf(Box<Expr>),
     /// `sizeof (type)`
     SizeOfType(TypeName),
-    /// `{ elements }` behind the `=` of a declaration, or inside of such.
+    /// `{ elements }` behind the `=` of a declaration, of a compound literal, or inside of such.
     Braced(Vec<Element>),
     /// A string literal.
     Text,
@@ -458,6 +460,7 @@ impl ExprKind {
             Self::Braced(elements) => elements.iter().map(|it| &it.value).collect(),
             Self::Unary(_, operand)
             | Self::Cast(_, operand)
+            | Self::Compound(_, operand)
             | Self::Step(_, operand)
             | Self::SizeOf(operand)
             | Self::Member(operand, _, _) => vec![operand],

@@ -270,6 +270,7 @@ impl fmt::Display for ExprTitle<'_> {
             ExprKind::Binary(op, ..) => write!(f, "binary {}", op.symbol()),
             ExprKind::Conditional(..) => f.write_str("conditional"),
             ExprKind::Cast(ty, _) => write!(f, "cast {ty}"),
+            ExprKind::Compound(ty, _) => write!(f, "compound {ty}"),
             ExprKind::Assign(None, ..) => f.write_str("assign"),
             ExprKind::Assign(Some(op), ..) => write!(f, "assign {}=", op.symbol()),
             ExprKind::Step(step, _) => {

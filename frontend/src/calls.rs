@@ -1,12 +1,14 @@
 //! Which functions of a file call which.
 //!
 //! A call is replaced by the body of the function called, so that no function may come to call itself. Every function becomes a
-//! kernel, except for a `static` one that another function calls: that is part of its callers alone.
+//! kernel, except for a `static` one that another function calls, or one that is called and returns a structure, which no kernel
+//! can: that is part of its callers alone.
 
 use crate::ast::{Function, Prototype, Specifier};
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{CallProblem, DeclarationProblem};
 use crate::resolve::Symbols;
+use crate::types::{self, Position};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
@@ -96,7 +98,8 @@ impl<'a> Functions<'a> {
             .collect();
         let in_order = self.in_order.iter().copied();
         in_order.filter(move |it| {
-            !(is_static(it.function) && called.contains(it.function.name.text.as_str()))
+            let is_helper = is_static(it.function) || returns_structure(it.function);
+            !(is_helper && called.contains(it.function.name.text.as_str()))
         })
     }
 
@@ -135,6 +138,11 @@ impl<'a> Functions<'a> {
             }
         }
     }
+}
+
+fn returns_structure(function: &Function) -> bool {
+    let named = types::named(&function.returns, Position::Function);
+    named.is_ok_and(|it| it.structure.is_some())
 }
 
 fn is_static(function: &Function) -> bool {

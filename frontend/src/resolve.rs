@@ -329,7 +329,7 @@ impl Resolver<'_> {
                 let size = self.shape(operand).size();
                 self.size(expr, size);
             }
-            ExprKind::Cast(name, operand) => {
+            ExprKind::Cast(name, operand) | ExprKind::Compound(name, operand) => {
                 self.type_name(name);
                 self.expression(operand);
             }

@@ -122,7 +122,9 @@ impl<'a> Marker<'a> {
             _ => false,
         };
         let inside = self.scopes.last().map(|scope| scope.braces);
-        let is_value = matches!(before, [.., (Token::Assign, _)]) || inside == Some(Braces::Values);
+        let is_value = matches!(before, [.., (Token::Assign, _)])
+            || inside == Some(Braces::Values)
+            || self.is_in_body() && ends_with_type(before);
         let braces = if is_value {
             Braces::Values
         } else if is_definition {
@@ -131,6 +133,11 @@ impl<'a> Marker<'a> {
             Braces::Block
         };
         self.scopes.push(Scope::new(braces));
+    }
+
+    /// Whether this is inside of the braces of a function.
+    fn is_in_body(&self) -> bool {
+        matches!(self.scopes.as_slice(), [_, parameters, _, ..] if parameters.braces == Braces::Parameters)
     }
 
     fn close_braces(&mut self, index: usize) {
@@ -256,6 +263,23 @@ impl<'a> Marker<'a> {
     }
 }
 
+/// Whether the last tokens are those of a type in parentheses: what stands in the braces behind them are values.
+fn ends_with_type(before: &[Spanned<'_>]) -> bool {
+    let [rest @ .., (Token::RightParenthesis, _)] = before else {
+        return false;
+    };
+    let opening = rest
+        .iter()
+        .rposition(|(it, _)| *it == Token::LeftParenthesis);
+    let first = opening.and_then(|it| rest.get(it + 1));
+    first.is_some_and(|(it, _)| {
+        matches!(
+            it,
+            Token::Type(_) | Token::TypeName(_) | Token::Struct | Token::Enum | Token::Const
+        )
+    })
+}
+
 fn before<'t, 'a>(tokens: &'t [Spanned<'a>], index: usize) -> &'t [Spanned<'a>] {
     tokens.get(..index).unwrap_or_default()
 }
@@ -323,6 +347,16 @@ mod tests {
         assert_eq!(
             marked("typedef int T; struct p { int T; T x; }; T a;"),
             ["T10", "T15"]
+        );
+    }
+
+    #[test]
+    fn values_of_a_compound_literal_declare_nothing() {
+        assert_eq!(
+            marked(
+                "typedef struct { int x; } T; void f(void) { T a = (T){1}, b = g((const T){.x = 2}, 3); T c; }"
+            ),
+            ["T15", "T19", "T31", "T43"]
         );
     }
 

@@ -17,12 +17,14 @@ pub(crate) struct Named {
 }
 
 /// What a function returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Returned {
     /// It is `void`.
     Nothing,
     /// A value of this type.
     Value(Type),
+    /// A structure.
+    Structure(Rc<Structure>),
     /// Something that an error was reported about.
     Invalid,
 }
@@ -67,7 +69,7 @@ pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Proble
         (types, None, None) => (Some(scalar(types).ok_or_else(|| not_a_type(types))?), None),
         (types, ..) => return Err(not_a_type(types)),
     };
-    if let (Some(structure), Position::Cast | Position::Function) = (&structure, position) {
+    if let (Some(structure), Position::Cast) = (&structure, position) {
         let name = structure.name.clone();
         return Err(ExpressionProblem::StructureAsValue { name }.into());
     }

@@ -191,7 +191,9 @@ impl Case {
             let whole = name.split_once('.').map_or(name, |(record, _)| record);
             let sizes = sizes(&code, &scalars);
             let extents = sizes.extents(whole).expect("an array");
-            extents.iter().product()
+            let mut arrays = kernel.kernel().arrays.values();
+            let own = arrays.find(|it| it.name == name);
+            extents.iter().product::<u64>() * own.map_or(1, |it| it.elements_per_record())
         };
         let arrays = pairs("array").map(|(name, text)| {
             let values = elements(text, types[name], || count(name));

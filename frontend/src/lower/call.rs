@@ -4,7 +4,6 @@
 //! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
 
 use super::reference::{Reference, Target};
-use super::structure::Members;
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
 use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, StatementKind};
@@ -38,8 +37,21 @@ impl<'a> Lowering<'a> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Option<Typed>> {
+        let values = self.call_numbers(name, arguments, span, body)?;
+        Some(values.into_iter().next())
+    }
+
+    /// The values of a call: the numbers of a structure, one of anything else, none where the function returns none.
+    pub(super) fn call_numbers(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Vec<Typed>> {
         let Some(callee) = self.functions.get(&name.text) else {
-            return self.library_call(name, arguments, span, body).map(Some);
+            let value = self.library_call(name, arguments, span, body)?;
+            return Some(vec![value]);
         };
         let parameters = parameters(callee.function);
         let function = callee.function.name.text.clone();
@@ -140,14 +152,15 @@ impl<'a> Lowering<'a> {
         argument: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<Argument> {
-        let values = self.members_of(argument, &structure, body)?;
-        let members = structure.members.iter().zip(values);
-        let values = members
-            .map(|(member, value)| {
-                let name = format!("{}_{}", declarator.name.text, member.name);
-                self.kept_as(&name, value, argument.span, body)
-            })
-            .collect();
+        let values = self.numbers_of(argument, &structure, body)?;
+        let fields = structure.fields();
+        let numbers = self.numbers(&structure, argument.span)?.into_iter();
+        let values = numbers.zip(values).map(|(number, value)| {
+            let field = fields.get(number.field).map_or("", |it| &it.name);
+            let name = format!("{}_{}", declarator.name.text, field.replace('.', "_"));
+            self.kept_as(&name, value, argument.span, body)
+        });
+        let values = values.collect();
         Some(Argument::Structure(structure, values))
     }
 
@@ -187,17 +200,17 @@ impl<'a> Lowering<'a> {
         arguments: Vec<Argument>,
         span: Span,
         body: &mut Vec<Node>,
-    ) -> Option<Option<Typed>> {
+    ) -> Option<Vec<Typed>> {
         let returned = self.returned_by(callee.function);
-        let active = Activation::new(callee.symbols, returned);
+        let active = Activation::new(callee.symbols, returned.clone());
         let outer = std::mem::replace(&mut self.active, active);
         self.global_arrays(callee.symbols);
         let is_bound = self.bind_arguments(parameters, arguments, span, body);
         let value = is_bound.map(|()| self.function_body(callee.function, body));
         self.active = outer;
         match returned {
-            Returned::Nothing => value.map(|_| None),
-            Returned::Value(_) => value?.map(Some),
+            Returned::Nothing => value.map(|_| Vec::new()),
+            Returned::Value(_) | Returned::Structure(_) => value?,
             Returned::Invalid => None,
         }
     }
@@ -257,22 +270,8 @@ impl<'a> Lowering<'a> {
         body: &mut Vec<Node>,
     ) {
         let is_const = types::named(&parameter.ty, Position::Parameter).is_ok_and(|it| it.is_const);
-        let mutable = self.is_assigned(name);
-        let mut bindings = Vec::with_capacity(values.len());
-        for (member, value) in structure.members.iter().zip(values) {
-            if !mutable {
-                bindings.push(Binding::Value(value));
-                continue;
-            }
-            let text = format!("{}_{}", name.text, member.name);
-            let (local, node) = self.unnamed(&text, true, value, name.span);
-            body.push(node);
-            bindings.push(Binding::Variable { local, is_const });
-        }
-        let members = Members {
-            structure,
-            bindings,
-        };
+        let kinds = (self.is_assigned(name), is_const);
+        let members = self.members(name, &structure, Some(values), kinds, body);
         self.bind(name, Binding::Structure(members));
     }
 
@@ -347,7 +346,9 @@ impl<'a> Lowering<'a> {
             Some(array) => self.kernel.arrays[array].extents.as_slice(),
             None => &[],
         };
-        extents.get(reference.complete()..).unwrap_or_default()
+        let dimensions = self.dimensions(&reference.target);
+        let extents = extents.get(reference.complete()..dimensions);
+        extents.unwrap_or_default()
     }
 
     fn shape_in_words(&self, reference: &Reference) -> String {
@@ -379,6 +380,10 @@ impl<'a> Lowering<'a> {
     /// What the function returns.
     pub(super) fn returned_by(&mut self, function: &Function) -> Returned {
         match types::named(&function.returns, Position::Function) {
+            Ok(Named {
+                structure: Some(it),
+                ..
+            }) => Returned::Structure(it),
             Ok(Named { ty, .. }) => ty.map_or(Returned::Nothing, Returned::Value),
             Err(problem) => {
                 self.diagnostics.report(problem, function.returns.span);
@@ -387,52 +392,61 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The statements of a function, and what it returns.
+    /// The statements of a function, and what it returns: the numbers of a structure, one value of anything else.
     pub(super) fn function_body(
         &mut self,
         function: &Function,
         body: &mut Vec<Node>,
-    ) -> Option<Typed> {
+    ) -> Option<Vec<Typed>> {
         let is_plain = |it: &Statement| it.flow == Flow::ON;
         let first = function.body.iter().position(|it| !is_plain(it));
         let (statements, last) = function.body.split_at(first.unwrap_or(function.body.len()));
-        if let (Returned::Value(ty), Some(tree)) = (
-            self.active.exit.returned,
-            Tree::of(last, &mut { Tree::LARGEST }),
-        ) {
-            self.statements(statements, body);
-            return Some(self.returned_from(&tree, body)?.convert(ty));
-        }
-        let result = match self.active.exit.returned {
-            Returned::Value(ty) => {
-                self.check_end(function);
-                let zero = Typed::constant(Value::zero(ty));
-                let local = self.variable_of("result", zero, function.name.span, body);
-                Some((local, ty))
+        let types = match self.active.exit.returned.clone() {
+            Returned::Value(ty) => vec![ty],
+            Returned::Structure(it) => {
+                let numbers = self.numbers(&it, function.returns.span)?;
+                numbers.into_iter().map(|it| it.ty).collect()
             }
-            Returned::Nothing | Returned::Invalid => None,
+            Returned::Nothing | Returned::Invalid => Vec::new(),
         };
-        self.active.exit.result = result.map(|(local, _)| local);
+        if !types.is_empty()
+            && let Some(tree) = Tree::of(last, &mut { Tree::LARGEST })
+        {
+            self.statements(statements, body);
+            let values = self.returned_from(&tree, body)?.into_iter().zip(types);
+            return Some(values.map(|(value, ty)| value.convert(ty)).collect());
+        }
+        if !types.is_empty() {
+            self.check_end(function);
+        }
+        let mut results = Vec::with_capacity(types.len());
+        for ty in &types {
+            let zero = Typed::constant(Value::zero(*ty));
+            results.push(self.variable_of("result", zero, function.name.span, body));
+        }
+        self.active.exit.results.clone_from(&results);
         let before = body.len();
         self.statements(&function.body, body);
         body.splice(before..before, self.active.exit.done.declared());
-        result.map(|(local, ty)| Typed::any(Computation::Local(local), ty))
+        let results = results.into_iter().zip(types);
+        let value = |(local, ty)| Typed::any(Computation::Local(local), ty);
+        Some(results.map(value).collect())
     }
 
-    fn returned_from(&mut self, tree: &Tree<'_>, body: &mut Vec<Node>) -> Option<Typed> {
+    fn returned_from(&mut self, tree: &Tree<'_>, body: &mut Vec<Node>) -> Option<Vec<Typed>> {
         match tree {
             Tree::Value(value, span) => self.returned(Some(value), *span, body),
             Tree::Choice(condition, sides, span) => {
                 let condition = self.expression(condition, body);
                 let [then, otherwise] = [&sides.0, &sides.1].map(|side| {
-                    let mut value = None;
+                    let mut values = None;
                     let walk = |it: &mut Self, block: &mut Vec<Node>| {
-                        value = it.returned_from(side, block);
+                        values = it.returned_from(side, block);
                     };
                     let block = self.nested(*span, walk);
-                    value.map(|value| (block, value))
+                    values.map(|values| (block, values))
                 });
-                Some(self.chosen(condition?, [then?, otherwise?], *span, body))
+                Some(self.all_chosen(condition?, [then?, otherwise?], *span, body))
             }
         }
     }

@@ -41,10 +41,7 @@ impl Lowering<'_> {
             ExprKind::Assign(..) | ExprKind::Step(..) if self.rank(expr) > 0 => {
                 self.pointer_effect(expr, body);
             }
-            ExprKind::Assign(None, place, value)
-                if self.structure_of(place).is_some()
-                    && !matches!(place.kind, ExprKind::Member(..)) =>
-            {
+            ExprKind::Assign(None, place, value) if self.structure_value(place).is_some() => {
                 self.assign_structure(place, value, expr.span, body);
             }
             ExprKind::Assign(op, place, value) => {
@@ -75,8 +72,10 @@ impl Lowering<'_> {
                 }));
             }
             ExprKind::Call(function, arguments) => {
-                let value = self.call(function, arguments, expr.span, body);
-                if let Some(value) = value.flatten() {
+                for value in self
+                    .call_numbers(function, arguments, expr.span, body)
+                    .unwrap_or_default()
+                {
                     self.kept(value, expr.span, body);
                 }
             }

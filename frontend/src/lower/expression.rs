@@ -44,6 +44,12 @@ impl Lowering<'_> {
                 self.conditional([condition, then, otherwise], expr.span, body)
             }
             ExprKind::Cast(name, operand) => self.cast(name, operand, body),
+            ExprKind::Compound(name, initial) => self.compound(name, initial, expr.span, body),
+            ExprKind::Call(..) if self.structure_value(expr).is_some() => {
+                let structure = self.structure_value(expr);
+                let name = structure.map_or_else(String::new, |it| it.name.clone());
+                self.report(ExpressionProblem::StructureAsValue { name }, expr.span)
+            }
             ExprKind::Call(function, arguments) => {
                 match self.call(function, arguments, expr.span, body)? {
                     Some(value) => Some(value),
@@ -175,6 +181,30 @@ impl Lowering<'_> {
         match types::named(name, Position::Cast) {
             Ok(Named { ty: Some(ty), .. }) => Some(operand?.convert(ty)),
             Ok(_) => self.report(DeclarationProblem::VoidValue, name.span),
+            Err(problem) => self.report(problem, name.span),
+        }
+    }
+
+    /// `(type){ value }` of a number.
+    fn compound(
+        &mut self,
+        name: &TypeName,
+        initial: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Typed> {
+        match types::named(name, Position::Member) {
+            Ok(Named {
+                structure: Some(structure),
+                ..
+            }) => {
+                let name = structure.name.clone();
+                self.report(ExpressionProblem::StructureAsValue { name }, span)
+            }
+            Ok(_) => match crate::initializer::scalar(initial) {
+                Some(value) => self.cast(name, value, body),
+                None => self.report(InitializerProblem::MisplacedBraces, initial.span),
+            },
             Err(problem) => self.report(problem, name.span),
         }
     }

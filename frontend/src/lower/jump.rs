@@ -55,12 +55,12 @@ pub(super) enum Target {
 }
 
 /// What a `return` does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Exit {
     /// What the function returns.
     pub(super) returned: Returned,
-    /// Holds what is returned.
-    pub(super) result: Option<LocalId>,
+    /// Hold what is returned: one variable, or one for each number of a structure.
+    pub(super) results: Vec<LocalId>,
     /// Says whether the rest of the function is left out.
     pub(super) done: Flag,
 }
@@ -352,10 +352,17 @@ impl Lowering<'_> {
 
     /// `return value;`
     pub(super) fn return_from(&mut self, value: Option<&Expr>, span: Span, body: &mut Vec<Node>) {
-        let value = self.returned(value, span, body);
-        let exit = self.active.exit;
-        if let (Some(result), Some(value)) = (exit.result, value) {
-            body.push(self.set(result, value.expr, span));
+        let values = self.returned(value, span, body).unwrap_or_default();
+        let exit = self.active.exit.clone();
+        let mut values: Vec<_> = values.into_iter().map(|it| (it, span)).collect();
+        if values.len() > 1 {
+            // A structure may be made of what the function returned before, in another order.
+            for (value, span) in &mut values {
+                *value = self.kept(value.clone(), *span, body);
+            }
+        }
+        for (result, (value, _)) in exit.results.iter().zip(values) {
+            body.push(self.set(*result, value.expr, span));
         }
         for target in self.active.targets.clone() {
             if let Target::Loop { again, .. } = target {
@@ -365,16 +372,16 @@ impl Lowering<'_> {
         self.raise(exit.done.awaited(), true, span, body);
     }
 
-    /// What is returned, in the type that the function returns.
+    /// What is returned, in the type that the function returns: the numbers of a structure, one value of anything else.
     pub(super) fn returned(
         &mut self,
         value: Option<&Expr>,
         span: Span,
         body: &mut Vec<Node>,
-    ) -> Option<Typed> {
-        match (value, self.active.exit.returned) {
+    ) -> Option<Vec<Typed>> {
+        match (value, self.active.exit.returned.clone()) {
             (None, Returned::Nothing | Returned::Invalid) => None,
-            (None, Returned::Value(_)) => {
+            (None, Returned::Value(_) | Returned::Structure(_)) => {
                 self.diagnostics
                     .report(ControlFlowProblem::ReturnWithoutValue, span);
                 None
@@ -382,10 +389,13 @@ impl Lowering<'_> {
             (Some(value), Returned::Nothing) => {
                 let problem = ControlFlowProblem::ReturnFromVoid;
                 self.diagnostics.report(problem, value.span);
-                self.expression(value, body)
+                self.expression(value, body).map(|it| vec![it])
             }
-            (Some(value), Returned::Invalid) => self.expression(value, body),
-            (Some(value), Returned::Value(ty)) => Some(self.expression(value, body)?.convert(ty)),
+            (Some(value), Returned::Invalid) => self.expression(value, body).map(|it| vec![it]),
+            (Some(value), Returned::Value(ty)) => {
+                Some(vec![self.expression(value, body)?.convert(ty)])
+            }
+            (Some(value), Returned::Structure(it)) => self.numbers_of(value, &it, body),
         }
     }
 }

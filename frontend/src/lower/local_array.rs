@@ -4,10 +4,11 @@
 //! A new array is zero everywhere: of an initial value in braces only what is given has to be stored.
 
 use super::{Binding, Lowering};
-use crate::ast::{Declarator, Expr};
-use crate::initializer;
+use crate::ast::Declarator;
+use crate::initializer::unravelled;
 use crate::problem::{DeclarationProblem, InitializerProblem};
 use crate::resolve::{GlobalArray, Symbols};
+use crate::structure::MemberElement;
 use std::rc::Rc;
 use strew_affine::{
     Access, AffineExpr, Array, ArrayId, Expr as Computation, Node, Place, Span, Subscript, Type,
@@ -26,10 +27,13 @@ impl Lowering<'_> {
             return;
         };
         let given = match &declarator.initial {
-            Some(initial) => match self.initial_elements(declarator, initial, &mut extents) {
-                Some(given) => given,
-                None => return,
-            },
+            Some(initial) => {
+                let element = MemberElement::Scalar(element);
+                match self.initial_elements(declarator, initial, &element, &mut extents) {
+                    Some(given) => given,
+                    None => return,
+                }
+            }
             None => Vec::new(),
         };
         let Some(extents) = extents.into_iter().collect::<Option<Vec<AffineExpr>>>() else {
@@ -38,9 +42,12 @@ impl Lowering<'_> {
                 .diagnostics
                 .report(DeclarationProblem::MissingLength { array }, declarator.span);
         };
+        let rows = extents.iter().skip(1);
+        let rows: Vec<_> = rows.map(|it| it.as_constant().unwrap_or(1)).collect();
         let array = self.declare_array(name, element, extents, is_const);
         body.push(Node::Alloc { array });
-        for (subscripts, expr) in given {
+        for given in given {
+            let (subscripts, expr) = (unravelled(given.first, &rows), given.value);
             if let Some(value) = self.expression(expr, body) {
                 let value = value.convert(element).expr;
                 body.push(element_store(array, &subscripts, value, expr.span));
@@ -49,7 +56,10 @@ impl Lowering<'_> {
     }
 
     /// `None` for a length that the initial value gives; nothing after an error.
-    fn local_extents(&mut self, declarator: &Declarator) -> Option<Vec<Option<AffineExpr>>> {
+    pub(super) fn local_extents(
+        &mut self,
+        declarator: &Declarator,
+    ) -> Option<Vec<Option<AffineExpr>>> {
         let mut extents = Vec::new();
         let name = &declarator.name.text;
         for (index, length) in declarator.lengths.iter().enumerate() {
@@ -66,37 +76,6 @@ impl Lowering<'_> {
             }
         }
         Some(extents)
-    }
-
-    fn initial_elements<'e>(
-        &mut self,
-        declarator: &Declarator,
-        initial: &'e Expr,
-        extents: &mut [Option<AffineExpr>],
-    ) -> Option<initializer::Elements<'e>> {
-        let mut lengths = Vec::with_capacity(extents.len());
-        for extent in &*extents {
-            let length = extent.as_ref().map(AffineExpr::as_constant);
-            if length == Some(None) {
-                let array = declarator.name.text.clone();
-                let problem = InitializerProblem::InitializedVariableLength { array };
-                self.diagnostics.report(problem, initial.span);
-                return None;
-            }
-            lengths.push(length.flatten());
-        }
-        match initializer::elements(initial, &mut lengths) {
-            Ok(given) => {
-                if let (Some(slot @ None), Some(length)) = (extents.first_mut(), lengths.first()) {
-                    *slot = length.map(AffineExpr::from);
-                }
-                Some(given)
-            }
-            Err((problem, span)) => {
-                self.diagnostics.report(problem, span);
-                None
-            }
-        }
     }
 
     /// The constant arrays of the file that a function uses, each made once however many functions use it.
@@ -137,7 +116,12 @@ impl Lowering<'_> {
     }
 }
 
-fn element_store(array: ArrayId, subscripts: &[i64], value: Computation, span: Span) -> Node {
+pub(super) fn element_store(
+    array: ArrayId,
+    subscripts: &[i64],
+    value: Computation,
+    span: Span,
+) -> Node {
     let subscripts = subscripts.iter().map(|it| Subscript::Affine((*it).into()));
     Node::Assign {
         place: Place::Element(Access {

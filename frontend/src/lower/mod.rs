@@ -11,11 +11,13 @@ mod local_array;
 mod localize;
 mod loops;
 mod math;
+mod member;
 mod pointer;
 mod reference;
 mod signature;
 mod statement;
 mod structure;
+mod structure_value;
 mod switch;
 mod tidy;
 mod unused;
@@ -63,6 +65,7 @@ pub(crate) fn lower(
     lowering.global_arrays(symbols);
     let result = lowering.function_body(function, &mut body);
     if let types::Returned::Value(_) = lowering.active.exit.returned {
+        let result = result.and_then(|it| it.into_iter().next());
         lowering.kernel.result = result.map(|it| it.expr);
     }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
@@ -123,7 +126,7 @@ impl<'a> Activation<'a> {
             targets: Vec::new(),
             exit: Exit {
                 returned,
-                result: None,
+                results: Vec::new(),
                 done: Flag::default(),
             },
         }

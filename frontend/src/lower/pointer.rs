@@ -9,7 +9,6 @@ use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
 use crate::problem::{ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported};
 use crate::types::Named;
-use std::rc::Rc;
 use strew_affine::{BinaryOp, Expr as Computation, LocalId, Node, Span, Type, Value};
 
 /// A pointer that is assigned again.
@@ -65,7 +64,9 @@ impl Target {
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Array(left), Self::Array(right)) => left == right,
-            (Self::Record(left), Self::Record(right)) => Rc::ptr_eq(left, right),
+            (Self::Record(left), Self::Record(right)) => {
+                left.fields == right.fields && left.structure == right.structure
+            }
             _ => false,
         }
     }

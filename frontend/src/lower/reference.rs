@@ -20,7 +20,7 @@ use strew_affine::{
 pub(super) enum Target {
     /// Numbers.
     Array(ArrayId),
-    /// Structures, whose members are arrays of their own.
+    /// Structures, whose fields are arrays of their own.
     Record(Rc<Record>),
 }
 
@@ -29,8 +29,10 @@ pub(super) enum Target {
 pub(super) struct Record {
     pub(super) name: String,
     pub(super) structure: Rc<Structure>,
-    /// By member; all of the same extents.
+    /// By field, each with the extents of the array and, behind them, its own.
     pub(super) fields: Vec<ArrayId>,
+    /// How many subscripts make an element.
+    pub(super) dimensions: usize,
 }
 
 /// An array with some of its subscripts: a pointer, or an element when none is missing.
@@ -45,7 +47,7 @@ pub(super) struct Reference {
 }
 
 impl Target {
-    /// The array, or one of the same extents.
+    /// The array, or one that begins with the same extents.
     pub(super) fn first(&self) -> Option<ArrayId> {
         match self {
             Self::Array(array) => Some(*array),
@@ -71,9 +73,11 @@ impl Reference {
 }
 
 impl Lowering<'_> {
-    fn dimensions(&self, target: &Target) -> usize {
-        let array = target.first();
-        array.map_or(0, |array| self.kernel.arrays[array].extents.len())
+    pub(super) fn dimensions(&self, target: &Target) -> usize {
+        match target {
+            Target::Array(array) => self.kernel.arrays[*array].extents.len(),
+            Target::Record(record) => record.dimensions,
+        }
     }
 
     pub(super) fn target_name(&self, target: &Target) -> String {
@@ -119,6 +123,11 @@ impl Lowering<'_> {
             | ExprKind::Comma(_, operand) => self.rank(operand),
             ExprKind::Conditional(_, then, otherwise) => self.rank(then).max(self.rank(otherwise)),
             ExprKind::Cast(name, operand) if !name.pointers.is_empty() => self.rank(operand),
+            ExprKind::Member(base, member, _) => {
+                let structure = self.structure_of(base);
+                let part = structure.as_ref().and_then(|it| it.member(&member.text));
+                part.map_or(0, |it| it.member.lengths.len())
+            }
             _ => 0,
         }
     }
@@ -172,9 +181,7 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::Conditional(..) => self.unsupported(Unsupported::PointerChoice, expr.span),
-            ExprKind::Member(base, member, is_arrow) => {
-                self.member_reference(base, member, *is_arrow, expr.span, body)
-            }
+            ExprKind::Member(..) => self.member_reference(expr, body),
             ExprKind::Invalid => None,
             _ => {
                 self.expression(expr, body)?;
@@ -360,7 +367,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The element of `array`, which is the target or one of its members.
+    /// The element of `array`, which is the target or one of its fields.
     pub(super) fn element_access(
         &mut self,
         reference: &Reference,
@@ -417,6 +424,16 @@ impl Lowering<'_> {
         }
         let ty = array.element;
         Some((Place::Element(access), ty))
+    }
+}
+
+impl Target {
+    /// What the elements are, if they are structures.
+    pub(super) fn structure(&self) -> Option<Rc<Structure>> {
+        match self {
+            Self::Record(record) => Some(Rc::clone(&record.structure)),
+            Self::Array(_) => None,
+        }
     }
 }
 

@@ -20,6 +20,11 @@ impl Lowering<'_> {
     /// Declares the parameters; those that the function assigns are copied to variables first.
     pub(super) fn signature(&mut self, function: &Function, body: &mut Vec<Node>) {
         self.active.exit.returned = self.returned_by(function);
+        if let types::Returned::Structure(_) = self.active.exit.returned {
+            let name = function.name.text.clone();
+            let problem = Problem::Unsupported(Unsupported::StructureReturned { name });
+            self.diagnostics.report(problem, function.returns.span);
+        }
         for parameter in &function.parameters {
             self.parameter_declaration(parameter, function.parameters.len());
         }

@@ -1,21 +1,26 @@
-//! Structures: a local one is a variable for each member, an array of them an array for each member.
+//! Structures: a local one is a variable for each number and a local array for each array in it, an array of them an array for each
+//! field.
 
+use super::local_array::element_store;
 use super::reference::{Record, Reference, Target};
 use super::value::Typed;
 use super::{Binding, Lowering};
-use crate::ast::{Declarator, Expr, ExprKind, Name, UnaryOp};
-use crate::problem::{ExpressionProblem, InitializerProblem, Problem, Unsupported};
-use crate::structure::Structure;
+use crate::ast::{Declarator, Expr, ExprKind, Name};
+use crate::initializer;
+use crate::problem::{
+    DeclarationProblem, ExpressionProblem, InitializerProblem, Problem, Unsupported,
+};
+use crate::structure::{Field, MemberElement, Structure};
 use std::rc::Rc;
 use strew_affine::{
-    Array, ArrayId, Field, Node, Parameter, Place, Record as KernelRecord, Span, Type, Value,
+    AffineExpr, Array, ArrayId, Field as KernelField, Node, Parameter, Record as KernelRecord, Span,
 };
 
-/// A structure whose members are variables of their own.
+/// A structure whose fields are variables and local arrays of their own.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
     pub(super) structure: Rc<Structure>,
-    /// By member.
+    /// By field.
     pub(super) bindings: Vec<Binding>,
 }
 
@@ -32,33 +37,77 @@ impl Lowering<'_> {
         }
         let name = &declarator.name;
         let values = match &declarator.initial {
-            Some(initial) => match self.initial_members(structure, initial, body) {
-                Some(values) => values,
+            Some(initial) => match self.initial_numbers(structure, initial, body) {
+                Some(values) => Some(values),
                 None => return,
             },
-            None => zeros(structure),
+            None => None,
         };
-        let mutable = self.is_assigned(name);
-        let mut bindings = Vec::with_capacity(values.len());
-        for (member, value) in structure.members.iter().zip(values) {
+        let is_mutable = self.is_assigned(name);
+        let members = self.members(name, structure, values, (is_mutable, is_const), body);
+        self.bind(name, Binding::Structure(members));
+    }
+
+    /// Declares a structure that holds `values`, or zeros; whether it is assigned again, and whether it may be.
+    pub(super) fn members(
+        &mut self,
+        name: &Name,
+        structure: &Rc<Structure>,
+        values: Option<Vec<Typed>>,
+        (is_mutable, is_const): (bool, bool),
+        body: &mut Vec<Node>,
+    ) -> Members {
+        let mut values = values.map(Vec::into_iter);
+        let mut bindings = Vec::new();
+        for field in structure.fields() {
+            let text = joined(&name.text, &field);
+            let mut value = || values.as_mut().and_then(Iterator::next);
+            if !field.lengths.is_empty() {
+                let array = self.field_array(text, &field, Vec::new(), name.span);
+                body.push(Node::Alloc { array });
+                if values.is_some() {
+                    for subscripts in field.subscripts() {
+                        let value = values.as_mut().and_then(Iterator::next);
+                        let store =
+                            |it: Typed| element_store(array, &subscripts, it.expr, name.span);
+                        body.extend(value.map(store));
+                    }
+                }
+                bindings.push(Binding::Array { array, is_const });
+                continue;
+            }
+            let value = value().unwrap_or_else(|| zero(&field));
             let known = value.known.clone();
-            let text = format!("{}_{}", name.text, member.name);
-            let (local, node) = self.unnamed(&text, mutable, value, name.span);
+            let (local, node) = self.unnamed(&text, is_mutable, value, name.span);
             body.push(node);
-            bindings.push(if mutable {
+            bindings.push(if is_mutable {
                 Binding::Variable { local, is_const }
             } else {
                 Binding::Let { local, known }
             });
         }
-        let structure = Rc::clone(structure);
-        self.bind(
+        Members {
+            structure: Rc::clone(structure),
+            bindings,
+        }
+    }
+
+    /// An array of this field of structures with these extents.
+    fn field_array(
+        &mut self,
+        name: String,
+        field: &Field,
+        extents: Vec<AffineExpr>,
+        span: Span,
+    ) -> ArrayId {
+        let own = field.lengths.iter().map(|it| i64::from(*it).into());
+        self.kernel.arrays.alloc(Array {
             name,
-            Binding::Structure(Members {
-                structure,
-                bindings,
-            }),
-        );
+            element: field.ty,
+            extents: extents.into_iter().chain(own).collect(),
+            field: None,
+            span,
+        })
     }
 
     fn local_record(
@@ -69,40 +118,85 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         let name = &declarator.name;
-        if let Some(initial) = &declarator.initial {
-            let name = name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::InitializedRecord { name });
-            return self.diagnostics.report(problem, initial.span);
-        }
-        let mut extents = Vec::new();
-        for length in &declarator.lengths {
-            match self.length(&name.text, length.length.as_ref()) {
-                Ok(extent) => extents.extend(extent),
-                Err(problem) => return self.diagnostics.report(problem, length.span),
-            }
-        }
-        if extents.len() < declarator.lengths.len() {
+        let Some(mut extents) = self.local_extents(declarator) else {
             return;
-        }
-        let mut fields = Vec::with_capacity(structure.members.len());
-        for member in &structure.members {
-            let array = self.kernel.arrays.alloc(Array {
-                name: format!("{}_{}", name.text, member.name),
-                element: member.ty,
-                extents: extents.clone(),
-                field: None,
-                span: name.span,
-            });
+        };
+        let given = match &declarator.initial {
+            Some(initial) => {
+                let element = MemberElement::Structure(Rc::clone(structure));
+                match self.initial_elements(declarator, initial, &element, &mut extents) {
+                    Some(given) => given,
+                    None => return,
+                }
+            }
+            None => Vec::new(),
+        };
+        let Some(extents) = extents.into_iter().collect::<Option<Vec<AffineExpr>>>() else {
+            let array = name.text.clone();
+            return self
+                .diagnostics
+                .report(DeclarationProblem::MissingLength { array }, declarator.span);
+        };
+        let mut fields = Vec::new();
+        for field in structure.fields() {
+            let text = joined(&name.text, &field);
+            let array = self.field_array(text, &field, extents.clone(), name.span);
             body.push(Node::Alloc { array });
             fields.push(array);
         }
+        let inner: Vec<i64> = extents
+            .iter()
+            .skip(1)
+            .map(|it| it.as_constant().unwrap_or(1))
+            .collect();
+        self.initial_stores(structure, &fields, &inner, given, body);
         let record = Record {
             name: name.text.clone(),
             structure: Rc::clone(structure),
             fields,
+            dimensions: extents.len(),
         };
         let target = Target::Record(Rc::new(record));
         self.bind(name, Binding::Reference(Reference::new(target, is_const)));
+    }
+
+    /// Stores initial values to the elements that they are for; an array of structures has so many in each dimension but the first.
+    fn initial_stores(
+        &mut self,
+        structure: &Rc<Structure>,
+        arrays: &[ArrayId],
+        inner: &[i64],
+        given: Vec<initializer::Given<'_>>,
+        body: &mut Vec<Node>,
+    ) {
+        if given.is_empty() {
+            return;
+        }
+        let Some(numbers) = self.numbers(
+            structure,
+            given.first().map_or(Span::default(), |it| it.value.span),
+        ) else {
+            return;
+        };
+        let count = (numbers.len() as u64).max(1);
+        for given in given {
+            let span = given.value.span;
+            let Some(values) = self.given_values(&given, body) else {
+                continue;
+            };
+            for (value, position) in values.into_iter().zip(given.first..) {
+                let number = usize::try_from(position % count).unwrap_or(usize::MAX);
+                let Some(number) = numbers.get(number) else {
+                    continue;
+                };
+                let mut subscripts = initializer::unravelled(position / count, inner);
+                subscripts.extend(&number.subscripts);
+                if let Some(array) = arrays.get(number.field) {
+                    let value = value.convert(number.ty).expr;
+                    body.push(element_store(*array, &subscripts, value, span));
+                }
+            }
+        }
     }
 
     /// An array of structures that the caller hands over.
@@ -114,9 +208,18 @@ impl Lowering<'_> {
     ) {
         let name = &declarator.name;
         let is_array = !declarator.lengths.is_empty() || !declarator.pointers.is_empty();
-        if !is_array || structure.members.is_empty() {
+        let fields = structure.fields();
+        if fields.is_empty() && self.diagnostics.has_errors() {
+            return;
+        }
+        if !is_array || fields.is_empty() {
             let name = name.text.clone();
             let problem = Problem::Unsupported(Unsupported::Structure { name });
+            return self.diagnostics.report(problem, declarator.span);
+        }
+        if let Some(apart) = fields.iter().find(|it| !it.is_dense) {
+            let member = apart.name.clone();
+            let problem = Problem::Unsupported(Unsupported::StructuresInMember { member });
             return self.diagnostics.report(problem, declarator.span);
         }
         let Some(extents) = self.parameter_extents(declarator) else {
@@ -128,281 +231,134 @@ impl Lowering<'_> {
             fields: Vec::new(),
             span: name.span,
         });
-        let mut fields = Vec::with_capacity(structure.members.len());
-        for member in &structure.members {
-            let offset = member.offset;
-            fields.push(self.kernel.arrays.alloc(Array {
-                name: format!("{}.{}", name.text, member.name),
-                element: member.ty,
-                extents: extents.clone(),
-                field: Some(Field {
-                    record,
-                    offset,
-                    own_dimensions: 0,
-                }),
-                span: name.span,
-            }));
+        let mut arrays = Vec::with_capacity(fields.len());
+        for field in &fields {
+            let text = format!("{}.{}", name.text, field.name);
+            let array = self.field_array(text, field, extents.clone(), name.span);
+            self.kernel.arrays[array].field = Some(KernelField {
+                record,
+                offset: field.offset,
+                own_dimensions: field.lengths.len(),
+            });
+            arrays.push(array);
         }
-        self.kernel.records[record].fields.clone_from(&fields);
+        self.kernel.records[record].fields.clone_from(&arrays);
         self.kernel.params.push(Parameter::Record(record));
         let record = Record {
             name: name.text.clone(),
             structure: Rc::clone(structure),
-            fields,
+            fields: arrays,
+            dimensions: extents.len(),
         };
         let target = Target::Record(Rc::new(record));
         self.bind(name, Binding::Reference(Reference::new(target, is_const)));
     }
 
-    /// The values of a new structure, by member.
-    fn initial_members(
+    /// The numbers of a new structure.
+    pub(super) fn initial_numbers(
         &mut self,
         structure: &Rc<Structure>,
         initial: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<Vec<Typed>> {
-        let ExprKind::Braced(elements) = &initial.kind else {
-            return self.members_of(initial, structure, body);
+        if !matches!(initial.kind, ExprKind::Braced(_)) {
+            return self.numbers_of(initial, structure, body);
+        }
+        let numbers = self.numbers(structure, initial.span)?;
+        let element = MemberElement::Structure(Rc::clone(structure));
+        let structure_of = |it: &Expr| self.structure_value(it);
+        let given = match initializer::numbers(initial, &mut [], &element, &structure_of) {
+            Ok(given) => given,
+            Err((problem, span)) => return self.report(problem, span),
         };
-        let mut values = zeros(structure);
-        let mut next = 0;
-        for element in elements {
-            if let [crate::ast::Designator::Member(member)] = element.designators.as_slice() {
-                next = self.member_index(structure, member)?;
-            } else if !element.designators.is_empty() {
-                return self.report(InitializerProblem::TooManyBraces, element.value.span);
-            }
-            let Some(member) = structure.members.get(next) else {
-                return self.report(InitializerProblem::TooManyInitializers, element.value.span);
-            };
-            let value = crate::initializer::scalar(&element.value);
-            let Some(value) = value else {
-                return self.report(InitializerProblem::TooManyBraces, element.value.span);
-            };
+        let zeros = numbers
+            .iter()
+            .map(|it| Typed::constant(strew_affine::Value::zero(it.ty)));
+        let mut values: Vec<_> = zeros.map(|it| (it, initial.span)).collect();
+        for given in given {
             let before = body.len();
-            let value = self.expression(value, body)?.convert(member.ty);
-            let mut spanned: Vec<_> = values.into_iter().map(|it| (it, initial.span)).collect();
-            self.keep_before(before, &mut spanned, body);
-            values = spanned.into_iter().map(|(it, _)| it).collect();
-            if let Some(slot) = values.get_mut(next) {
-                *slot = value;
-            }
-            next += 1;
-        }
-        Some(values)
-    }
-
-    fn member_index(&mut self, structure: &Structure, member: &Name) -> Option<usize> {
-        match structure.member(&member.text) {
-            Some((index, _)) => Some(index),
-            None => {
-                let problem = ExpressionProblem::UnknownMember {
-                    name: member.text.clone(),
-                    of: Some(structure.name.clone()),
-                };
-                self.report(problem, member.span)
+            let found = self.given_values(&given, body)?;
+            self.keep_before(before, &mut values, body);
+            let first = usize::try_from(given.first).unwrap_or(usize::MAX);
+            let slots = values.iter_mut().zip(&numbers).skip(first);
+            for ((slot, number), value) in slots.zip(found) {
+                *slot = (value.convert(number.ty), given.value.span);
             }
         }
+        Some(values.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// The structure that an expression is, if it is one.
-    pub(super) fn structure_of(&self, expr: &Expr) -> Option<Rc<Structure>> {
-        let mut base = expr;
-        loop {
-            base = match &base.kind {
-                ExprKind::Name(name) => {
-                    return match self.binding(name) {
-                        Binding::Structure(it) => Some(Rc::clone(&it.structure)),
-                        Binding::Reference(it) => it.target.structure(),
-                        Binding::Cursor(it) => it.target.structure(),
-                        _ => None,
-                    };
-                }
-                ExprKind::Index(inner, _)
-                | ExprKind::Unary(UnaryOp::Dereference | UnaryOp::AddressOf, inner)
-                | ExprKind::Step(_, inner)
-                | ExprKind::Assign(_, inner, _)
-                | ExprKind::Cast(_, inner) => inner,
-                ExprKind::Binary(_, left, right) => {
-                    if self.rank(left) > 0 {
-                        left
-                    } else {
-                        right
-                    }
-                }
-                _ => return None,
-            };
-        }
-    }
-
-    /// The values of the members of a structure.
-    pub(super) fn members_of(
+    /// The numbers that an initial value gives.
+    fn given_values(
         &mut self,
-        expr: &Expr,
-        expected: &Rc<Structure>,
+        given: &initializer::Given<'_>,
         body: &mut Vec<Node>,
     ) -> Option<Vec<Typed>> {
-        let is_same = self.structure_of(expr).is_some_and(|it| it == *expected);
-        if !is_same || self.rank(expr) > 0 {
-            let name = expected.name.clone();
-            return self.report(ExpressionProblem::NotTheStructure { name }, expr.span);
+        match &given.structure {
+            Some(structure) => self.numbers_of(given.value, structure, body),
+            None => Some(vec![self.expression(given.value, body)?]),
         }
-        if let ExprKind::Name(name) = &expr.kind
-            && let Binding::Structure(members) = self.binding(name).clone()
-        {
-            let bindings = members.bindings.iter();
-            return bindings.map(|it| self.bound(it, name)).collect();
-        }
-        let reference = self.reference(expr, body)?;
-        let Target::Record(record) = reference.target.clone() else {
-            return None;
-        };
-        let mut values = Vec::with_capacity(record.fields.len());
-        for field in &record.fields {
-            let access = self.element_access(&reference, *field, expr.span)?;
-            values.push(self.loaded(access));
-        }
-        Some(values)
     }
 
-    /// `place = value` of structures.
-    pub(super) fn assign_structure(
+    /// What an array with initial values is given, and its first length if it has none.
+    pub(super) fn initial_elements<'e>(
         &mut self,
-        place: &Expr,
-        value: &Expr,
-        span: Span,
-        body: &mut Vec<Node>,
-    ) -> Option<()> {
-        let structure = self.structure_of(place)?;
-        let values = self.members_of(value, &structure, body)?;
-        // What is read may be what is written next.
-        let mut kept = Vec::with_capacity(values.len());
-        for value in values {
-            kept.push(self.kept(value, span, body));
+        declarator: &Declarator,
+        initial: &'e Expr,
+        element: &MemberElement,
+        extents: &mut [Option<AffineExpr>],
+    ) -> Option<Vec<initializer::Given<'e>>> {
+        let mut lengths = Vec::with_capacity(extents.len());
+        for extent in &*extents {
+            let length = extent.as_ref().map(AffineExpr::as_constant);
+            if length == Some(None) {
+                let array = declarator.name.text.clone();
+                let problem = InitializerProblem::InitializedVariableLength { array };
+                return self.report(problem, initial.span);
+            }
+            lengths.push(length.flatten());
         }
-        let places = self.member_places(place, body)?;
-        for (place, value) in places.into_iter().zip(kept) {
-            let value = value.expr;
-            body.push(Node::Assign { place, value, span });
+        let structure_of = |it: &Expr| self.structure_value(it);
+        match initializer::numbers(initial, &mut lengths, element, &structure_of) {
+            Ok(given) => {
+                if let (Some(slot @ None), Some(length)) = (extents.first_mut(), lengths.first()) {
+                    *slot = length.map(AffineExpr::from);
+                }
+                Some(given)
+            }
+            Err((problem, span)) => self.report(problem, span),
         }
-        Some(())
     }
 
-    fn member_places(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Vec<Place>> {
-        if let ExprKind::Name(name) = &expr.kind
-            && let Binding::Structure(members) = self.binding(name).clone()
-        {
-            let bindings = members.bindings.iter();
-            return bindings
-                .map(|it| self.bound_place(it, name).map(|(place, _)| place))
-                .collect();
-        }
-        let reference = self.reference(expr, body)?;
-        if reference.is_const {
-            let name = self.target_name(&reference.target);
-            return self.report(ExpressionProblem::AssignToConst { name }, expr.span);
-        }
-        let Target::Record(record) = reference.target.clone() else {
-            return None;
+    /// Reports a member that a structure does not have.
+    pub(super) fn unknown_member<T>(&mut self, structure: &Structure, member: &Name) -> Option<T> {
+        let problem = ExpressionProblem::UnknownMember {
+            name: member.text.clone(),
+            of: Some(structure.name.clone()),
         };
-        let fields = record.fields.iter();
-        fields
-            .map(|field| {
-                let access = self.element_access(&reference, *field, expr.span)?;
-                Some(Place::Element(access))
-            })
-            .collect()
-    }
-
-    /// `base.member` of a local structure.
-    fn local_member(&mut self, base: &Expr, member: &Name) -> Option<Option<(Name, Binding)>> {
-        let name = base.as_name()?;
-        let Binding::Structure(members) = self.binding(name) else {
-            return None;
-        };
-        let members = members.clone();
-        let index = self.member_index(&members.structure, member);
-        let binding = index.and_then(|index| members.bindings.get(index).cloned());
-        Some(binding.map(|binding| (name.clone(), binding)))
-    }
-
-    /// The value of `base.member` or `base->member`.
-    pub(super) fn member(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
-        if let ExprKind::Member(base, member, false) = &expr.kind
-            && let Some(found) = self.local_member(base, member)
-        {
-            let (name, binding) = found?;
-            return self.bound(&binding, &name);
-        }
-        self.element(expr, body)
-    }
-
-    /// `base.member` or `base->member` as something that can be stored to.
-    pub(super) fn member_place(
-        &mut self,
-        expr: &Expr,
-        body: &mut Vec<Node>,
-    ) -> Option<(Place, Type)> {
-        if let ExprKind::Member(base, member, false) = &expr.kind
-            && let Some(found) = self.local_member(base, member)
-        {
-            let (name, binding) = found?;
-            return self.bound_place(&binding, &name);
-        }
-        self.element_place(expr, body)
-    }
-
-    /// The member of an element of an array of structures.
-    pub(super) fn member_reference(
-        &mut self,
-        base: &Expr,
-        member: &Name,
-        is_arrow: bool,
-        span: Span,
-        body: &mut Vec<Node>,
-    ) -> Option<Reference> {
-        if self.structure_of(base).is_none() {
-            let is_missing = base
-                .as_name()
-                .is_some_and(|it| matches!(self.binding(it), Binding::Unbound));
-            return if is_missing || matches!(base.kind, ExprKind::Invalid) {
-                None
-            } else {
-                let name = member.text.clone();
-                self.report(ExpressionProblem::UnknownMember { name, of: None }, span)
-            };
-        }
-        let mut reference = if is_arrow {
-            let zero = Typed::constant(Value::i64(0));
-            let pointer = self.subscripted(base, span, body)?;
-            self.indexed(pointer, zero, base.span, span)?
-        } else {
-            self.reference(base, body)?
-        };
-        let Target::Record(record) = reference.target.clone() else {
-            return None;
-        };
-        let index = self.member_index(&record.structure, member)?;
-        let field: ArrayId = record.fields.get(index).copied()?;
-        // The array of the member has the same extents.
-        self.element_access(&reference, field, span)?;
-        reference.target = Target::Array(field);
-        Some(reference)
+        self.report(problem, member.span)
     }
 }
 
-impl Target {
-    pub(super) fn structure(&self) -> Option<Rc<Structure>> {
-        match self {
-            Self::Record(record) => Some(Rc::clone(&record.structure)),
-            Self::Array(_) => None,
-        }
-    }
+fn zero(field: &Field) -> Typed {
+    Typed::constant(strew_affine::Value::zero(field.ty))
 }
 
-fn zeros(structure: &Structure) -> Vec<Typed> {
-    let members = structure.members.iter();
-    members
-        .map(|it| Typed::constant(Value::zero(it.ty)))
-        .collect()
+/// What the field of something called `name` is called where names have no dots.
+fn joined(name: &str, field: &Field) -> String {
+    format!("{name}_{}", field.name.replace('.', "_"))
+}
+
+impl Field {
+    /// The subscripts of its elements, row by row.
+    pub(super) fn subscripts(&self) -> Vec<Vec<i64>> {
+        let mut all = vec![Vec::new()];
+        for length in &self.lengths {
+            let longer = all.iter().flat_map(|outer: &Vec<i64>| {
+                (0..i64::from(*length)).map(|index| [&outer[..], &[index]].concat())
+            });
+            all = longer.collect();
+        }
+        all
+    }
 }

@@ -23,6 +23,16 @@ pub enum DeclarationProblem {
         /// How many are accepted.
         limit: usize,
     },
+    /// Structures that contain each other too deeply.
+    StructuresTooDeep {
+        /// How many may contain each other.
+        limit: usize,
+    },
+    /// A member whose length is not given, not positive, or enormous.
+    MemberLength {
+        /// The member.
+        name: String,
+    },
     /// An enumeration constant that no `int` holds.
     EnumeratorRange {
         /// The constant.
@@ -60,6 +70,8 @@ impl DeclarationProblem {
             Self::VoidValue => "E022",
             Self::UnknownTag { .. } => "E033",
             Self::TooManyMembers { .. } => "E049",
+            Self::StructuresTooDeep { .. } => "E029",
+            Self::MemberLength { .. } => "E028",
             Self::EnumeratorRange { .. } => "E071",
             Self::NotConstant => "E070",
             Self::SizeUnknown => "E072",
@@ -99,6 +111,14 @@ impl fmt::Display for DeclarationProblem {
             Self::TooManyMembers { limit } => {
                 write!(f, "this structure has more than {limit} members")
             }
+            Self::StructuresTooDeep { limit } => {
+                write!(f, "more than {limit} structures contain each other here")
+            }
+            Self::MemberLength { name } => write!(
+                f,
+                "the length of the member `{}` is no positive constant of 32 bits",
+                clipped(name)
+            ),
             Self::EnumeratorRange { name } => {
                 write!(f, "the constant `{}` does not fit an `int`", clipped(name))
             }

@@ -31,6 +31,13 @@ pub enum ExpressionProblem {
         /// The structure.
         name: String,
     },
+    /// A copy of a structure that has very many numbers.
+    CopyTooLarge {
+        /// The structure.
+        name: String,
+        /// How many it may have.
+        limit: u64,
+    },
     /// A store to something declared `const`.
     AssignToConst {
         /// What is stored to.
@@ -61,6 +68,7 @@ impl ExpressionProblem {
             Self::UnknownMember { .. } => "E034",
             Self::StructureAsValue { .. } => "E047",
             Self::NotTheStructure { .. } => "E048",
+            Self::CopyTooLarge { .. } => "E035",
             Self::AssignToConst { .. } => "E044",
             Self::NotAssignable => "E045",
             Self::IntegerOperator { .. } => "E046",
@@ -75,6 +83,7 @@ impl ExpressionProblem {
                 return nearest.as_ref().map(|it| format!("did you mean `{it}`?"));
             }
             Self::StructureAsValue { .. } => "name one of its members".to_owned(),
+            Self::CopyTooLarge { .. } => "copy the members in a loop".to_owned(),
             Self::AssignToConst { .. } => "leave out the `const` in its declaration".to_owned(),
             Self::ReadBeforeAssigned { .. } => {
                 "its value is 0 until then; write `= 0` if that is meant".to_owned()
@@ -107,6 +116,11 @@ impl fmt::Display for ExpressionProblem {
             Self::NotTheStructure { name } => {
                 write!(f, "this is no structure `{}`", clipped(name))
             }
+            Self::CopyTooLarge { name, limit } => write!(
+                f,
+                "`{}` has more than {limit} numbers, which is too much for a copy of all",
+                clipped(name)
+            ),
             Self::AssignToConst { name } => write!(f, "`{name}` is `const`"),
             Self::NotAssignable => f.write_str("this cannot be assigned to"),
             Self::IntegerOperator { operator, ty } => {

@@ -66,14 +66,24 @@ pub enum Unsupported {
         /// The name that it declares.
         name: String,
     },
-    /// A member that is no scalar.
+    /// A member that is a pointer.
     Member {
         /// Its name.
         name: String,
     },
+    /// A structure with an array of structures in it as an element of a parameter.
+    StructuresInMember {
+        /// One of the members of the inner structures, with the names on the way to it.
+        member: String,
+    },
     /// A structure as a parameter or a local.
     Structure {
         /// What is declared.
+        name: String,
+    },
+    /// A kernel that returns a structure.
+    StructureReturned {
+        /// The kernel.
         name: String,
     },
     /// A pointer where a number is needed.
@@ -140,7 +150,13 @@ impl Unsupported {
             Self::PointerReturned => "hand results over in an array parameter",
             Self::TypedefOfPointer { .. } => "give a name to the type of the elements",
             Self::Member { .. } => {
-                "declare scalar members only, and other data as arrays of their own"
+                "members are numbers, structures, and arrays of constant length; hand over what it points to as an array parameter"
+            }
+            Self::StructuresInMember { .. } => {
+                "give the inner structure's members arrays of their own: `double x[4], y[4];`"
+            }
+            Self::StructureReturned { .. } => {
+                "store it to an element of an array parameter, or make the function `static` and call it"
             }
             Self::Structure { .. } => "give every member an array of its own",
             Self::FileScopeVariable => "make it a parameter, or `const`",
@@ -257,13 +273,21 @@ impl fmt::Display for Unsupported {
                 f,
                 "`{name}` names a pointer or array type; those cannot be given names"
             ),
-            Self::Member { name } => write!(f, "the member `{name}` is no scalar"),
+            Self::Member { name } => write!(f, "the member `{name}` is a pointer"),
+            Self::StructuresInMember { member } => write!(
+                f,
+                "`{member}` lies in an array of structures inside of a structure; parameters cannot have those"
+            ),
             Self::Structure { name } => {
                 write!(
                     f,
                     "`{name}` is a structure; those are not in the language yet"
                 )
             }
+            Self::StructureReturned { name } => write!(
+                f,
+                "the kernel `{name}` returns a structure; only functions that others call can do that"
+            ),
             Self::FileScopeVariable => {
                 f.write_str("variables outside of functions are not in the language")
             }

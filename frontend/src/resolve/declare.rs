@@ -9,13 +9,15 @@ use crate::ast::{
 use crate::constant;
 use crate::initializer;
 use crate::problem::{DeclarationProblem, Problem, Unsupported};
-use crate::structure::Structure;
+use crate::structure::{MemberElement, Structure};
 use crate::types::{self, Named, Position};
 use std::rc::Rc;
 use strew_affine::{Span, Type, Value, evaluate};
 
-/// How many members a structure may have: a copy of one becomes a statement for each.
+/// How many members that hold numbers a structure may have, those of structures in it included: each becomes an array or a variable.
 const MOST_MEMBERS: usize = 256;
+/// How many structures may contain each other.
+const DEEPEST_STRUCTURE: usize = 32;
 
 impl Resolver<'_> {
     /// Puts what the names of types mean in their place.
@@ -62,24 +64,30 @@ impl Resolver<'_> {
             };
             return;
         };
-        let mut list: Vec<(String, Type)> = Vec::new();
+        let mut list: Vec<(String, MemberElement, Vec<u32>)> = Vec::new();
+        let mut fields = 0_usize;
         for declaration in members {
             self.type_name(&mut declaration.ty);
             for declarator in &mut declaration.declarators {
-                let name = &declarator.name;
-                if list.len() >= MOST_MEMBERS {
-                    let limit = MOST_MEMBERS;
-                    self.diagnostics
-                        .report(DeclarationProblem::TooManyMembers { limit }, specifier.span);
-                } else if list.iter().any(|(it, _)| *it == name.text) {
+                let name = declarator.name.clone();
+                if list.iter().any(|(it, ..)| *it == name.text) {
                     let problem = DeclarationProblem::Duplicate {
                         name: name.text.clone(),
                     };
                     self.diagnostics.report(problem, name.span);
-                } else if let Some(ty) = self.member_type(&declaration.ty, declarator) {
-                    list.push((name.text.clone(), ty));
+                } else if let Some((element, lengths)) = self.member(&declaration.ty, declarator) {
+                    let inner = element.structure().map_or(1, |it| it.field_count());
+                    fields = fields.saturating_add(inner);
+                    if fields <= MOST_MEMBERS {
+                        list.push((name.text.clone(), element, lengths));
+                    }
                 }
             }
+        }
+        if fields > MOST_MEMBERS {
+            let limit = MOST_MEMBERS;
+            self.diagnostics
+                .report(DeclarationProblem::TooManyMembers { limit }, specifier.span);
         }
         let tag = specifier.tag.as_ref();
         let name = tag.map(|tag| tag.text.as_str()).or(first);
@@ -102,17 +110,67 @@ impl Resolver<'_> {
         }
     }
 
-    fn member_type(&mut self, ty: &TypeName, declarator: &Declarator) -> Option<Type> {
-        let is_plain = declarator.pointers.is_empty() && declarator.lengths.is_empty();
+    /// What a member is made of, and its lengths.
+    fn member(
+        &mut self,
+        ty: &TypeName,
+        declarator: &mut Declarator,
+    ) -> Option<(MemberElement, Vec<u32>)> {
+        if !declarator.pointers.is_empty() {
+            let name = declarator.name.text.clone();
+            let problem = Problem::Unsupported(Unsupported::Member { name });
+            self.diagnostics.report(problem, declarator.span);
+            return None;
+        }
         let problem = match types::named(ty, Position::Member) {
-            Ok(Named { ty: Some(ty), .. }) if is_plain => return Some(ty),
-            Ok(_) => Problem::Unsupported(Unsupported::Member {
-                name: declarator.name.text.clone(),
-            }),
-            Err(problem) => problem,
+            Ok(Named { ty: Some(ty), .. }) => {
+                let lengths = self.member_lengths(declarator)?;
+                return Some((MemberElement::Scalar(ty), lengths));
+            }
+            Ok(Named {
+                structure: Some(structure),
+                ..
+            }) if structure.depth() < DEEPEST_STRUCTURE => {
+                let lengths = self.member_lengths(declarator)?;
+                return Some((MemberElement::Structure(structure), lengths));
+            }
+            Ok(Named {
+                structure: Some(_), ..
+            }) => {
+                let limit = DEEPEST_STRUCTURE;
+                DeclarationProblem::StructuresTooDeep { limit }
+            }
+            Ok(_) => DeclarationProblem::VoidValue,
+            Err(problem) => {
+                self.diagnostics.report(problem, ty.span);
+                return None;
+            }
         };
         self.diagnostics.report(problem, declarator.span);
         None
+    }
+
+    fn member_lengths(&mut self, declarator: &mut Declarator) -> Option<Vec<u32>> {
+        let mut lengths = Vec::with_capacity(declarator.lengths.len());
+        for length in &mut declarator.lengths {
+            let value = match &mut length.length {
+                Some(length) => {
+                    self.expression(length);
+                    self.constant_integer(length)?
+                }
+                None => 0,
+            };
+            match u32::try_from(value) {
+                Ok(value) if value > 0 => lengths.push(value),
+                _ => {
+                    let name = declarator.name.text.clone();
+                    let problem = DeclarationProblem::MemberLength { name };
+                    self.diagnostics.report(problem, length.span);
+                    return None;
+                }
+            }
+        }
+        Some(lengths)
     }
 
     fn enumeration(&mut self, specifier: &mut EnumSpecifier) {

@@ -3,7 +3,7 @@
 use super::Resolver;
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, TypeName, UnaryOp};
 use crate::constant;
-use crate::structure::Structure;
+use crate::structure::{MemberElement, Structure, StructureMember};
 use crate::types::{self, Named, Position, common, promoted};
 use std::rc::Rc;
 use strew_affine::{BinaryOp, Type};
@@ -55,6 +55,16 @@ impl Shape {
             Self::Pointer(_) => Some(8),
             Self::Unknown => None,
         }
+    }
+
+    fn of_member(member: &StructureMember) -> Self {
+        let element = match &member.element {
+            MemberElement::Scalar(ty) => Self::Scalar(*ty),
+            MemberElement::Structure(it) => Self::Structure(Rc::clone(it)),
+        };
+        let lengths = member.lengths.iter();
+        let lengths: Vec<_> = lengths.map(|it| Some(u64::from(*it))).collect();
+        array(element, &lengths)
     }
 
     fn element(self) -> Self {
@@ -134,6 +144,7 @@ impl Resolver<'_> {
             }
             ExprKind::Cast(name, operand) if !name.pointers.is_empty() => self.shape(operand),
             ExprKind::Cast(name, _) => Shape::of_type(name, Position::Cast),
+            ExprKind::Compound(name, _) => Shape::of_type(name, Position::Member),
             ExprKind::Assign(_, operand, _)
             | ExprKind::Step(_, operand)
             | ExprKind::Comma(_, operand) => self.shape(operand),
@@ -145,7 +156,7 @@ impl Resolver<'_> {
                 match structure {
                     Shape::Structure(it) => it
                         .member(&member.text)
-                        .map_or(Shape::Unknown, |(_, it)| Shape::Scalar(it.ty)),
+                        .map_or(Shape::Unknown, |it| Shape::of_member(it.member)),
                     _ => Shape::Unknown,
                 }
             }

@@ -18,8 +18,8 @@ fn signatures() {
             "1:1 E011 functions that return pointers are not in the language",
         ),
         (
-            "struct p { int x; }; struct p f(int n) { return n; }",
-            "1:22 E047 the structure `p` stands where a number is needed",
+            "struct p { int x; }; struct p f(struct p p[1]) { return p[0]; }",
+            "1:22 E011 the kernel `f` returns a structure; only functions that others call can do that",
         ),
         (
             "void f(long double x) {}",
@@ -106,8 +106,8 @@ fn declarations_and_constants() {
             "13 E011 `P` names a pointer or array type; those cannot be given names",
         ),
         (
-            "struct p { int x[3]; };",
-            "16 E011 the member `x` is no scalar",
+            "struct p { int *x; };",
+            "16 E011 the member `x` is a pointer",
         ),
         ("struct p { int x, x; };", "19 E031 `x` is declared twice"),
         ("static int k;", "1 E023 `static` has no meaning here"),

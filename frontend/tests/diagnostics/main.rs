@@ -6,6 +6,7 @@ mod declarations;
 mod expressions;
 mod pointers;
 mod preprocessing;
+mod structures;
 mod syntax;
 mod unsupported;
 

@@ -67,58 +67,6 @@ fn pointers() {
 }
 
 #[test]
-fn structures() {
-    let cases = [
-        ("n = q[0].z;", "10 E034 `p` has no member `z`"),
-        (
-            "n = q[0];",
-            "5 E047 the structure `p` stands where a number is needed",
-        ),
-        ("n = c[0].x; c[0].x = 1;", "13 E044 `c.x` is `const`"),
-        (
-            "n = q.x;",
-            "5 E041 the array `q` stands where a number is needed",
-        ),
-        ("n = k.x;", "5 E034 `x` is a member of nothing here"),
-        (
-            "struct p l = {1, 2, 3};",
-            "21 E075 this initial value is beyond the end of the array",
-        ),
-        ("struct p l = {.z = 1};", "16 E034 `p` has no member `z`"),
-        ("struct p l = n;", "14 E048 this is no structure `p`"),
-        (
-            "struct p l; n = l;",
-            "17 E047 the structure `p` stands where a number is needed",
-        ),
-        (
-            "struct p l[2] = {{1}};",
-            "17 E011 `l` is an array of structures with initial values; those are not in the language yet",
-        ),
-        ("const struct p l = {1}; l.x = 2;", "25 E044 `l` is `const`"),
-    ];
-    for (body, expected) in cases {
-        let source = format!(
-            "struct p {{ double x; int y; }};void f(int n, struct p q[n], const struct p c[n], int k) {{\n{body}\n}}"
-        );
-        assert_eq!(report(&source), [format!("2:{expected}")], "{body}");
-    }
-    assert_reports(&[
-        (
-            "struct p { int x; }; void f(struct p q) {}",
-            "1:38 E011 `q` is a structure; those are not in the language yet",
-        ),
-        (
-            "struct p { int x; }; struct p f(void) { }",
-            "1:22 E047 the structure `p` stands where a number is needed",
-        ),
-        (
-            "int *f(void) { }",
-            "1:1 E011 functions that return pointers are not in the language",
-        ),
-    ]);
-}
-
-#[test]
 fn structures_have_a_limit_and_headers_of_others_are_not_read() {
     let members: String = (0..300).map(|it| format!("int m{it};")).collect();
     let source = format!("struct p {{ {members} }}; void f(void) {{ }}");
