@@ -107,6 +107,8 @@ fn in_word(token: &str) -> String {
 /// What was found; `None` is the end of the file.
 pub(crate) fn describe(found: Option<Token<'_>>, source: &str, span: Span) -> String {
     match found {
+        // A brace that was put in where one is missing.
+        _ if span.range().is_empty() => "the end of the block".to_owned(),
         None => "the end of the file".to_owned(),
         Some(Token::Pragma(_)) => "`#pragma strew`".to_owned(),
         Some(_) => {

@@ -10,6 +10,7 @@
 
 pub mod ast;
 mod ast_print;
+mod brackets;
 mod calls;
 mod constant;
 mod diagnostic;
@@ -31,6 +32,7 @@ mod structure;
 mod token;
 mod typedef_names;
 mod types;
+mod unknown_types;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::{

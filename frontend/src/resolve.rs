@@ -3,6 +3,7 @@
 mod declare;
 mod scope;
 mod shape;
+mod suspicious;
 
 use crate::ast::{
     Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function, Name,
@@ -11,6 +12,7 @@ use crate::ast::{
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{
     ControlFlowProblem, DeclarationProblem, ExpressionProblem, Problem, Unsupported,
+    is_library_function,
 };
 use crate::types::Position;
 use scope::{Entry, Names, Tag};
@@ -78,6 +80,7 @@ pub(crate) fn globals(file: &mut File, diagnostics: &mut Diagnostics) -> Globals
     }
     let functions = file.functions.iter().map(|it| &it.name);
     let functions = functions.chain(file.prototypes.iter().map(|it| &it.name));
+    let functions = functions.filter(|it| !file.lost.contains(&it.text));
     Globals {
         functions: functions.map(|it| it.text.clone()).collect(),
         lost: resolver.lost,
@@ -212,6 +215,7 @@ impl Resolver<'_> {
     }
 
     fn statements(&mut self, statements: &mut [Statement]) {
+        self.loops_without_body(statements);
         for statement in statements {
             self.statement(statement);
         }
@@ -231,6 +235,7 @@ impl Resolver<'_> {
         }
         match &mut statement.kind {
             StatementKind::Block(body) => self.scoped(|it| {
+                it.loops_without_body(body);
                 for statement in body {
                     it.in_switch = is_labelled;
                     it.statement(statement);
@@ -245,6 +250,7 @@ impl Resolver<'_> {
                 then,
                 otherwise,
             } => {
+                self.empty_branch(condition, then, otherwise.is_some());
                 self.expression(condition);
                 self.scoped(|it| it.statement(then));
                 if let Some(otherwise) = otherwise {
@@ -300,6 +306,10 @@ impl Resolver<'_> {
                 }
             }
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
+            // Its arguments go with it.
+            ExprKind::Call(function, _) if self.is_of_library(function) => {
+                self.symbols.calls.push(function.clone());
+            }
             ExprKind::Call(function, _) if self.is_lost_function(function) => {
                 expr.kind = ExprKind::Invalid;
             }
@@ -465,6 +475,11 @@ impl Resolver<'_> {
     /// Whether an error was reported where `name` may be declared.
     fn is_lost(&self, name: &str) -> bool {
         self.lost.contains(name) || self.globals.lost.contains(name)
+    }
+
+    /// Whether it is a function that the file does not have and no kernel can call.
+    fn is_of_library(&self, function: &Name) -> bool {
+        is_library_function(&function.text) && !self.globals.functions.contains(&function.text)
     }
 
     /// Whether an error was reported where `function` may be declared, or its type.

@@ -132,9 +132,12 @@ fn check_position(words: &Words, position: Position) -> Result<(), Problem> {
             Position::Parameter => *word == "register",
             // What never changes is the same whether it is made once or every time.
             Position::Variable => *word == "register" || (*word == "static" && words.is_const),
-            Position::File => *word == "static",
+            Position::File => matches!(*word, "static" | "extern"),
             Position::Member | Position::Cast => false,
         };
+        if position == Position::Variable && *word == "static" && !is_accepted {
+            return Err(Problem::Unsupported(Unsupported::StaticLocal));
+        }
         if !is_accepted {
             return Err(DeclarationProblem::MisplacedWord(word).into());
         }

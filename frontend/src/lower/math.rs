@@ -4,7 +4,7 @@ use super::Lowering;
 use super::value::{self, Typed};
 use crate::ast::{Expr, Name};
 use crate::diagnostic::Label;
-use crate::problem::CallProblem;
+use crate::problem::{CallProblem, is_library_function};
 use strew_affine::spelling::nearest;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
 
@@ -79,11 +79,11 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        let arguments_and_positions: Vec<&Expr> = arguments.iter().collect();
-        let values = self.each(&arguments_and_positions, body);
         let Some(library) = Library::from_name(&name.text) else {
-            return self.unknown_function(name);
+            return self.unknown_function(name, arguments);
         };
+        let operands: Vec<&Expr> = arguments.iter().collect();
+        let values = self.each(&operands, body);
         let expected = library.argument_count();
         if expected != arguments.len() {
             let problem = CallProblem::ArgumentCount {
@@ -118,7 +118,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn unknown_function(&mut self, name: &Name) -> Option<Typed> {
+    fn unknown_function(&mut self, name: &Name, arguments: &[Expr]) -> Option<Typed> {
         let text = name.text.clone();
         if let Some(prototype) = self.functions.prototype(&text) {
             let label = Label {
@@ -138,6 +138,20 @@ impl Lowering<'_> {
             let problem = CallProblem::LongDouble {
                 function: text,
                 double,
+            };
+            return self.report(problem, name.span);
+        }
+        let plain = text.strip_prefix("__builtin_");
+        if let Some(plain) = plain.filter(|it| Library::from_name(it).is_some()) {
+            let plain = plain.to_owned();
+            let function = text;
+            return self.report(CallProblem::Builtin { function, plain }, name.span);
+        }
+        if is_library_function(&text) {
+            let names = arguments.iter().map(Expr::as_name);
+            let problem = CallProblem::Library {
+                function: text,
+                arguments: names.map(|it| it.map(|it| it.text.clone())).collect(),
             };
             return self.report(problem, name.span);
         }

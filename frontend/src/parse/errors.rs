@@ -33,13 +33,18 @@ pub(super) fn report<'a>(
         covered = line.map_or(source.len(), |length| start + length);
         // What is wrong with an invalid token has been said, and may be what is wrong with the statement.
         let is_spoilt = |(token, _): &Spanned<'_>| matches!(token, Token::Invalid | Token::Refused);
-        if !statement.iter().any(is_spoilt) {
-            let problem = SyntaxProblem::Expected {
-                expected: expected::in_words(expected),
-                found: expected::describe(found, source, span),
-            };
-            diagnostics.report(problem, span);
+        if statement.iter().any(is_spoilt) {
+            continue;
         }
+        if let Some(last) = unfinished(source, tokens, span, expected) {
+            diagnostics.report(SyntaxProblem::MissingSemicolon, last);
+            continue;
+        }
+        let problem = SyntaxProblem::Expected {
+            expected: expected::in_words(expected),
+            found: expected::describe(found, source, span),
+        };
+        diagnostics.report(problem, span);
     }
 }
 
@@ -59,6 +64,21 @@ fn parts<'e, 'a>(error: &'e Error<'a>, end: usize) -> (Option<Token<'a>>, Span, 
         ParseError::InvalidToken { location } => (None, Span::new(*location, *location), &[]),
         ParseError::User { error } => match *error {},
     }
+}
+
+/// The last token of a statement that lacks its semicolon: what is found at `span` stands on another line, or closes the block.
+fn unfinished(
+    source: &str,
+    tokens: &[Spanned<'_>],
+    span: Span,
+    expected: &[String],
+) -> Option<Span> {
+    let next = tokens.partition_point(|(_, it)| it.range().start < span.range().start);
+    let (_, last) = tokens.get(next.checked_sub(1)?)?;
+    let closes = matches!(tokens.get(next), Some((Token::RightBrace, _)));
+    let between = source.get(last.range().end..span.range().start)?;
+    let may_end = expected.iter().any(|it| it == "\";\"");
+    (may_end && (closes || between.contains('\n'))).then_some(*last)
 }
 
 /// The tokens around a position, between semicolons and braces.

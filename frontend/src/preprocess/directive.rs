@@ -179,8 +179,9 @@ impl<'a> Preprocessor<'a, '_, '_> {
         let quoted = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         let name = name.or(quoted).unwrap_or(text);
         if !header::is_standard(name) {
+            let nearest = header::nearest(name).map(str::to_owned);
             let name = name.to_owned();
-            self.report(PreprocessingProblem::UnreadHeader { name }, span);
+            self.report(PreprocessingProblem::UnreadHeader { name, nearest }, span);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The macros of the standard headers, and which headers there are. No header is read: the names are always known.
 
+use strew_affine::spelling;
+
 /// The headers of C99.
 const HEADERS: [&str; 24] = [
     "assert.h",
@@ -31,6 +33,11 @@ const HEADERS: [&str; 24] = [
 /// Whether `name` is a header of C99.
 pub(super) fn is_standard(name: &str) -> bool {
     HEADERS.contains(&name)
+}
+
+/// The header of C99 that is spelled most like `name`.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    spelling::nearest(name, HEADERS)
 }
 
 /// What stands behind `#define NAME` in the headers of the platform, so that every constant has the type it has there.

@@ -11,8 +11,12 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use strew_affine::Span;
 
-/// How many tokens all macro uses of a file may expand to together.
-pub(super) const EXPANSION_LIMIT: usize = 200_000;
+/// How many tokens all macro uses of a file of `length` bytes may expand to together: a short file cannot become a long one by
+/// macros that double each other, a long one may use many macros.
+pub(super) fn expansion_limit(length: usize) -> usize {
+    length.saturating_mul(8).saturating_add(200_000)
+}
+
 /// How many macros may be replaced inside each other.
 pub(super) const EXPANSION_DEPTH: usize = 128;
 /// How many parameters a macro may have.
@@ -79,15 +83,23 @@ impl<'a> Macros<'a> {
     pub(super) fn is_defined(&self, name: &str) -> bool {
         match self.defined.get(name) {
             Some(definition) => definition.is_some(),
-            None => header::definition(name).is_some(),
+            None => self.of_header(name).is_some(),
         }
+    }
+
+    fn of_header(&self, name: &str) -> Option<&'static str> {
+        // Without `NDEBUG` it is left to the lowering, which says that it is left out.
+        if name == "assert" && self.is_defined("NDEBUG") {
+            return Some("(condition) ((void)0)");
+        }
+        header::definition(name)
     }
 
     fn get(&mut self, name: &'a str) -> Option<Rc<Macro<'a>>> {
         if let Some(definition) = self.defined.get(name) {
             return definition.clone();
         }
-        let definition = Rc::new(definition(header::definition(name)?).ok()?);
+        let definition = Rc::new(definition(self.of_header(name)?).ok()?);
         self.defined.insert(name, Some(Rc::clone(&definition)));
         Some(definition)
     }
@@ -174,19 +186,29 @@ struct Scanned<'a> {
 }
 
 /// Replaces macros.
-#[derive(Default)]
 pub(super) struct Expander<'a> {
     pub(super) macros: Macros<'a>,
     stack: Vec<Scanned<'a>>,
     expanded: usize,
+    limit: usize,
 }
 
 /// What stops the replacement of macros.
 pub(super) type Stopped = (Problem, Span);
 
 impl<'a> Expander<'a> {
+    /// Macros may expand to `limit` tokens.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            macros: Macros::default(),
+            stack: Vec::new(),
+            expanded: 0,
+            limit,
+        }
+    }
+
     pub(super) fn is_exhausted(&self) -> bool {
-        self.expanded > EXPANSION_LIMIT
+        self.expanded > self.limit
     }
 
     /// Replaces the macros of `first` and of everything that this leads to; tokens behind it are taken from `source` as far as
@@ -257,7 +279,7 @@ impl<'a> Expander<'a> {
     fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stopped> {
         self.expanded = self.expanded.saturating_add(tokens);
         if self.is_exhausted() {
-            let limit = EXPANSION_LIMIT;
+            let limit = self.limit;
             return Err((
                 PreprocessingProblem::ExpansionTooLong { limit }.into(),
                 span,

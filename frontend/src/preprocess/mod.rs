@@ -22,7 +22,7 @@ pub(crate) type Spanned<'a> = (Token<'a>, Span);
 /// Some editors begin a file with it; compilers read over it.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The tokens of `source`, without directives except `#pragma strew`.
+/// The tokens of `source`, without directives except `#pragma strew`; none where an error swallowed the end of the file.
 pub(crate) fn preprocess<'a>(
     source: &'a Spliced<'_>,
     diagnostics: &mut Diagnostics,
@@ -35,15 +35,16 @@ pub(crate) fn preprocess<'a>(
     };
     let mut preprocessor = Preprocessor {
         source,
-        expander: Expander::default(),
+        expander: Expander::new(macros::expansion_limit(source.text().len())),
         conditionals: Vec::new(),
+        has_lost_the_end: false,
         output: Vec::new(),
         diagnostics,
     };
     while let Some((token, range)) = file.tokens.next() {
         preprocessor.token(token, range, &mut file);
-        if preprocessor.diagnostics.is_full() || preprocessor.expander.is_exhausted() {
-            return preprocessor.output;
+        if preprocessor.diagnostics.is_full() || preprocessor.has_lost_the_end {
+            return Vec::new();
         }
     }
     preprocessor.finish()
@@ -83,6 +84,8 @@ struct Preprocessor<'a, 's, 'd> {
     source: &'a Spliced<'s>,
     expander: Expander<'a>,
     conditionals: Vec<Conditional>,
+    /// Whether an error was reported behind which nothing can be read.
+    has_lost_the_end: bool,
     output: Vec<Spanned<'a>>,
     diagnostics: &'d mut Diagnostics,
 }
@@ -103,15 +106,24 @@ impl<'a> Preprocessor<'a, '_, '_> {
         }
         let mut replaced = Vec::new();
         let result = self.expander.expand(lexeme, file, &mut replaced);
-        for lexeme in replaced {
-            self.emit(lexeme);
-        }
         for span in file.misplaced.drain(..) {
             self.fault("", DirectiveFault::InsideCall, span);
         }
-        if let Err((problem, span)) = result {
-            self.report(problem, span);
+        match result {
+            Ok(()) => replaced.into_iter().for_each(|it| self.emit(it)),
+            Err((problem, span)) => self.refuse(problem, span),
         }
+    }
+
+    /// A macro that cannot be replaced stands as something whose error was reported.
+    fn refuse(&mut self, problem: Problem, span: Span) {
+        self.has_lost_the_end |= self.expander.is_exhausted()
+            || matches!(
+                problem,
+                Problem::Preprocessing(PreprocessingProblem::MacroCallOpen { .. })
+            );
+        self.report(problem, span);
+        self.output.push((Token::Refused, span));
     }
 
     fn finish(mut self) -> Vec<Spanned<'a>> {
@@ -176,7 +188,7 @@ impl<'a> Preprocessor<'a, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use macros::{EXPANSION_DEPTH, EXPANSION_LIMIT};
+    use macros::{EXPANSION_DEPTH, expansion_limit};
     use strew_affine::Type;
 
     fn run(source: &str) -> (Vec<Token<'static>>, Vec<Problem>) {
@@ -227,8 +239,9 @@ mod tests {
             let below = format!("X{}", level - 1);
             source += &format!("#define X{level} {}\n", vec![below; 8].join(" "));
         }
-        let (_, problems) = run(&(source + "X19"));
-        let limit = EXPANSION_LIMIT;
+        source += "X19";
+        let (_, problems) = run(&source);
+        let limit = expansion_limit(source.len());
         assert_eq!(
             problems,
             [PreprocessingProblem::ExpansionTooLong { limit }.into()]
@@ -441,7 +454,11 @@ mod tests {
         let name = "own.h".to_owned();
         assert_eq!(
             run("#include \"own.h\"").1,
-            [PreprocessingProblem::UnreadHeader { name }.into()]
+            [PreprocessingProblem::UnreadHeader {
+                name,
+                nearest: None
+            }
+            .into()]
         );
     }
 

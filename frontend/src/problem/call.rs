@@ -1,5 +1,6 @@
 //! Calls and their arguments.
 
+use super::library;
 use super::wording::{clipped, plural};
 use std::fmt;
 
@@ -18,6 +19,22 @@ pub enum CallProblem {
         /// The function that is spelled most like it.
         nearest: Option<String>,
     },
+    /// A call of a function of a library that no kernel can call.
+    Library {
+        /// The function.
+        function: String,
+        /// The arguments that are names.
+        arguments: Vec<Option<String>>,
+    },
+    /// A call of a function of the compiler that has another name in C.
+    Builtin {
+        /// The function.
+        function: String,
+        /// The function of C.
+        plain: String,
+    },
+    /// An `assert`, which is left out.
+    Assertion,
     /// A call of a function that is declared only.
     NotDefined {
         /// The function.
@@ -79,6 +96,8 @@ impl CallProblem {
         match self {
             Self::Recursion { .. } => "E032",
             Self::UnknownFunction { .. } => "E080",
+            Self::Library { .. } | Self::Builtin { .. } => "E095",
+            Self::Assertion => "W005",
             Self::NotDefined { .. } => "E081",
             Self::LongDouble { .. } => "E082",
             Self::ArgumentCount { .. } => "E083",
@@ -100,6 +119,14 @@ impl CallProblem {
                 nearest: Some(nearest),
                 ..
             } => format!("did you mean `{nearest}`?"),
+            Self::Library {
+                function,
+                arguments,
+            } => library::instead_of(function, arguments),
+            Self::Builtin { plain, .. } => format!("call `{plain}`"),
+            Self::Assertion => {
+                "indices are checked anyway; `#define NDEBUG` says that this is meant".to_owned()
+            }
             Self::NotDefined { .. } => "define it in this file".to_owned(),
             Self::LongDouble { double, .. } => {
                 format!("call `{double}`; there is no `long double`")
@@ -128,6 +155,10 @@ impl fmt::Display for CallProblem {
             Self::UnknownFunction { function, .. } => {
                 write!(f, "there is no function `{}`", clipped(function))
             }
+            Self::Library { function, .. } | Self::Builtin { function, .. } => {
+                write!(f, "`{}` cannot be called in a kernel", clipped(function))
+            }
+            Self::Assertion => f.write_str("`assert` is left out, nothing is checked here"),
             Self::NotDefined { function } => {
                 write!(f, "`{function}` is declared here, but not defined")
             }

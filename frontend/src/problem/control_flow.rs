@@ -14,6 +14,10 @@ pub enum ControlFlowProblem {
         /// Why they cannot.
         why: Uncounted,
     },
+    /// `if (…);`, or a loop `for (…);` in front of a block.
+    EmptyBody(&'static str),
+    /// `if (a = b)`
+    AssignedCondition,
     /// A statement that control never comes to.
     Unreachable,
     /// `break` or `continue` with nothing around it to leave.
@@ -45,6 +49,8 @@ impl ControlFlowProblem {
         match self {
             Self::PragmaWithoutLoop => "E050",
             Self::PragmaOnUncountedLoop { .. } => "E051",
+            Self::EmptyBody(_) => "W007",
+            Self::AssignedCondition => "W006",
             Self::Unreachable => "W003",
             Self::JumpNowhere(_) => "E060",
             Self::ReturnWithoutValue => "E061",
@@ -61,6 +67,12 @@ impl ControlFlowProblem {
         let help = match self {
             Self::PragmaWithoutLoop => "put it on the line above a `for` loop".to_owned(),
             Self::PragmaOnUncountedLoop { why } => why.help().to_owned(),
+            Self::EmptyBody(_) => {
+                "leave the `;` out, or write `{}` if nothing is to be done".to_owned()
+            }
+            Self::AssignedCondition => {
+                "write `==`, or parentheses around it if the assignment is meant".to_owned()
+            }
             Self::ReturnWithoutValue => "write `return value;`".to_owned(),
             Self::ReturnFromVoid => {
                 "write `return;`, or declare the function with the type of the value".to_owned()
@@ -88,6 +100,10 @@ impl fmt::Display for ControlFlowProblem {
             Self::PragmaOnUncountedLoop { why } => {
                 write!(f, "the loop cannot be scheduled: {why}")
             }
+            Self::EmptyBody(word) => {
+                write!(f, "this `;` is all that the `{word}` is about")
+            }
+            Self::AssignedCondition => f.write_str("this condition assigns, and compares nothing"),
             Self::Unreachable => f.write_str("this statement is never reached"),
             Self::JumpNowhere("continue") => f.write_str("`continue` stands outside of any loop"),
             Self::JumpNowhere(word) => {

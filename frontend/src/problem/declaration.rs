@@ -11,6 +11,13 @@ pub enum DeclarationProblem {
         /// As written.
         text: String,
     },
+    /// A name where a type has to be, which is none.
+    UnknownType {
+        /// The name.
+        name: String,
+        /// The type that is spelled most like it, or is called like it elsewhere.
+        nearest: Option<String>,
+    },
     /// A variable, an element or a cast of type `void`.
     VoidValue,
     /// `struct x` or `enum x` where nothing of that name is declared.
@@ -67,6 +74,7 @@ impl DeclarationProblem {
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::NotAType { .. } => "E021",
+            Self::UnknownType { .. } => "E028",
             Self::VoidValue => "E022",
             Self::UnknownTag { .. } => "E033",
             Self::TooManyMembers { .. } => "E049",
@@ -85,6 +93,22 @@ impl DeclarationProblem {
 
     pub(super) fn help(&self) -> Option<String> {
         let help = match self {
+            Self::NotAType { text } if text.is_empty() => {
+                "write one: `int`, or `double`".to_owned()
+            }
+            Self::NotAType { text } if text.contains("long") && text.contains("double") => {
+                "write `double`, the widest floating type here".to_owned()
+            }
+            Self::UnknownType {
+                nearest: Some(nearest),
+                ..
+            } => format!("did you mean `{nearest}`?"),
+            Self::UnknownType { .. } => {
+                "name a type of C, or declare it in this file: `typedef double real;`".to_owned()
+            }
+            Self::VoidValue => "give it the type of a number".to_owned(),
+            Self::MisplacedWord(word) => format!("leave `{word}` out"),
+            Self::UnnamedParameter => "give it a name, or leave it out".to_owned(),
             Self::NotConstant => {
                 "literals, constants and operators on them are accepted; calls and variables are not"
                     .to_owned()
@@ -105,7 +129,11 @@ impl DeclarationProblem {
 impl fmt::Display for DeclarationProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotAType { text } if text.is_empty() => f.write_str("a type is missing here"),
             Self::NotAType { text } => write!(f, "`{text}` is not a type of the language"),
+            Self::UnknownType { name, .. } => {
+                write!(f, "there is no type `{}`", clipped(name))
+            }
             Self::VoidValue => f.write_str("`void` has no values"),
             Self::UnknownTag { name } => write!(f, "nothing is called `{}` here", clipped(name)),
             Self::TooManyMembers { limit } => {

@@ -33,6 +33,8 @@ pub enum PreprocessingProblem {
     UnreadHeader {
         /// The header.
         name: String,
+        /// The standard header that is spelled most like it.
+        nearest: Option<String>,
     },
     /// A use of a macro with too few or too many arguments.
     MacroArguments {
@@ -80,6 +82,10 @@ impl PreprocessingProblem {
         let help = match self {
             Self::UnterminatedComment => "close the comment with `*/`".to_owned(),
             Self::Directive { why, .. } => return why.help().map(str::to_owned),
+            Self::UnreadHeader {
+                nearest: Some(nearest),
+                ..
+            } => format!("did you mean `{nearest}`?"),
             Self::UnreadHeader { .. } => {
                 "put what the kernels need from it into this file".to_owned()
             }
@@ -99,7 +105,7 @@ impl fmt::Display for PreprocessingProblem {
             Self::Directive { name, why } if name.is_empty() => write!(f, "this directive {why}"),
             Self::Directive { name, why } => write!(f, "`#{}` {why}", clipped(name)),
             Self::ErrorDirective { text } => write!(f, "{}", clipped(text)),
-            Self::UnreadHeader { name } => {
+            Self::UnreadHeader { name, .. } => {
                 write!(
                     f,
                     "`{}` is not read: it is no standard header",

@@ -22,6 +22,12 @@ pub enum SyntaxProblem {
         /// What was met, in human words.
         found: String,
     },
+    /// A statement that does not end where the next one begins.
+    MissingSemicolon,
+    /// A `{` without a `}`.
+    UnclosedBrace,
+    /// A `}` without a `{`.
+    UnopenedBrace,
     /// The file defines no function.
     NoFunction,
 }
@@ -31,7 +37,9 @@ impl SyntaxProblem {
         match self {
             Self::NestingTooDeep { .. } => "E007",
             Self::StatementTooLong { .. } => "E008",
-            Self::Expected { .. } => "E010",
+            Self::Expected { .. } | Self::MissingSemicolon => "E010",
+            Self::UnclosedBrace => "E015",
+            Self::UnopenedBrace => "E016",
             Self::NoFunction => "E012",
         }
     }
@@ -40,6 +48,11 @@ impl SyntaxProblem {
         let help = match self {
             Self::NestingTooDeep { .. } | Self::StatementTooLong { .. } => {
                 "compute parts of it in statements of their own".to_owned()
+            }
+            Self::MissingSemicolon => "write `;` behind it".to_owned(),
+            Self::UnclosedBrace => "write `}` where its block ends".to_owned(),
+            Self::UnopenedBrace => {
+                "leave it out, or look for a block that ends too early".to_owned()
             }
             Self::NoFunction => {
                 "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
@@ -60,6 +73,9 @@ impl fmt::Display for SyntaxProblem {
             Self::Expected { expected, found } => {
                 write!(f, "expected {}, found {found}", alternatives(expected))
             }
+            Self::MissingSemicolon => f.write_str("a `;` is missing behind this"),
+            Self::UnclosedBrace => f.write_str("this `{` is not closed"),
+            Self::UnopenedBrace => f.write_str("this `}` closes nothing"),
             Self::NoFunction => f.write_str("there is no function in this file"),
         }
     }

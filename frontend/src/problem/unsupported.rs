@@ -76,7 +76,7 @@ pub enum Unsupported {
         /// One of the members of the inner structures, with the names on the way to it.
         member: String,
     },
-    /// A structure as a parameter or a local.
+    /// A structure that is handed over to a kernel, rather than an array of them.
     Structure {
         /// What is declared.
         name: String,
@@ -97,13 +97,21 @@ pub enum Unsupported {
         /// The array.
         name: String,
     },
-    /// A pointer parameter or local.
+    /// A pointer to pointers, or an array of them.
     Pointer {
         /// Its name.
         name: String,
     },
+    /// A pointer to the rows of an array that is no parameter.
+    RowPointer {
+        /// Its name.
+        name: String,
+    },
     /// A variable declared outside of functions.
-    FileScopeVariable,
+    FileScopeVariable {
+        /// Its name.
+        name: String,
+    },
 }
 
 impl Unsupported {
@@ -136,14 +144,15 @@ impl Unsupported {
             }
             Self::DeclarationInSwitch => "put the statements behind the label into braces",
             Self::Goto => "write a loop or an `if`",
-            Self::Text => return None,
+            Self::Text => "write the characters as numbers of an array: `{'a', 'b'}`",
             Self::PointerAsValue => "compare pointers with each other, or name an element",
             Self::AddressOf => "take the address of an array element: `&a[i]`",
             Self::PointerChoice => "choose between elements, or between positions in one array",
             Self::InitializedRecord { .. } => "assign to the elements",
             Self::Pointer { name } => {
                 return Some(format!(
-                    "declare the array with its length: `{name}[n]`, where `n` is a parameter"
+                    "declare one array with all its lengths: `{}[n][m]`; rows behind pointers could overlap",
+                    clipped(name)
                 ));
             }
             Self::PointerType => "leave the cast out",
@@ -158,8 +167,21 @@ impl Unsupported {
             Self::StructureReturned { .. } => {
                 "store it to an element of an array parameter, or make the function `static` and call it"
             }
-            Self::Structure { .. } => "give every member an array of its own",
-            Self::FileScopeVariable => "make it a parameter, or `const`",
+            Self::Structure { name } => {
+                return Some(format!(
+                    "hand over its members, or an array of one element: `{}[1]`",
+                    clipped(name)
+                ));
+            }
+            Self::RowPointer { name } => {
+                return Some(format!(
+                    "point to elements: `*{} = a[0]`, or subscript the array itself",
+                    clipped(name)
+                ));
+            }
+            Self::FileScopeVariable { .. } => {
+                "nothing is kept between calls: make it `const`, or a parameter, an array of one element where kernels change it"
+            }
         };
         Some(help.to_owned())
     }
@@ -256,13 +278,13 @@ impl fmt::Display for Unsupported {
             Self::InitializedRecord { name } => {
                 write!(
                     f,
-                    "`{name}` is an array of structures with initial values; those are not in the language yet"
+                    "`{name}` is an array of structures with initial values; those are not in the language"
                 )
             }
             Self::Pointer { name } => {
                 write!(
                     f,
-                    "`{name}` is a pointer; pointers are not in the language yet"
+                    "`{name}` holds pointers, which are not in the language as elements"
                 )
             }
             Self::PointerType => f.write_str("pointer types are not in the language here"),
@@ -281,15 +303,26 @@ impl fmt::Display for Unsupported {
             Self::Structure { name } => {
                 write!(
                     f,
-                    "`{name}` is a structure; those are not in the language yet"
+                    "`{name}` is a structure; a kernel takes numbers and arrays"
                 )
             }
             Self::StructureReturned { name } => write!(
                 f,
                 "the kernel `{name}` returns a structure; only functions that others call can do that"
             ),
-            Self::FileScopeVariable => {
-                f.write_str("variables outside of functions are not in the language")
+            Self::RowPointer { name } => {
+                write!(
+                    f,
+                    "`{}` is a pointer to rows, which only a parameter can be",
+                    clipped(name)
+                )
+            }
+            Self::FileScopeVariable { name } => {
+                write!(
+                    f,
+                    "`{}` is a variable outside of functions, which is not in the language",
+                    clipped(name)
+                )
             }
         }
     }

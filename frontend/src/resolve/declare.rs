@@ -219,10 +219,19 @@ impl Resolver<'_> {
     fn constant_integer(&mut self, expr: &Expr) -> Option<i128> {
         let value = constant::evaluate(expr).and_then(Value::as_integer);
         if value.is_none() {
-            self.diagnostics
-                .report(DeclarationProblem::NotConstant, expr.span);
+            self.report_not_constant(expr);
         }
         value
+    }
+
+    /// What has an unknown name in it was reported.
+    fn report_not_constant(&mut self, expr: &Expr) {
+        let mut is_resolved = true;
+        expr.for_each_name(&mut |name| is_resolved &= name.declaration.is_some());
+        if is_resolved {
+            let problem = DeclarationProblem::NotConstant;
+            self.diagnostics.report(problem, expr.span);
+        }
     }
 
     fn declare_tag(&mut self, tag: &Name, meaning: Tag) {
@@ -296,19 +305,36 @@ impl Resolver<'_> {
         if self.type_declaration(declaration) {
             return;
         }
+        let ty = declaration.ty.span;
         let named = match types::named(&declaration.ty, Position::File) {
-            Ok(named) => named,
-            Err(problem) => return self.diagnostics.report(problem, declaration.ty.span),
+            Ok(named) => Some(named),
+            Err(problem) => {
+                self.diagnostics.report(problem, ty);
+                None
+            }
         };
+        let is_elsewhere = declaration.ty.words.contains(&Specifier::Extern);
         for declarator in &mut declaration.declarators {
-            match (named.ty, named.is_const && declarator.pointers.is_empty()) {
-                (Some(ty), true) => self.file_constant(declarator, ty),
-                _ => {
-                    let problem = Problem::Unsupported(Unsupported::FileScopeVariable);
-                    self.diagnostics.report(problem, declarator.span);
-                }
+            if let Some(named) = &named {
+                let is_defined = declarator.initial.is_some() || !is_elsewhere;
+                let is_constant = named.is_const && declarator.pointers.is_empty() && is_defined;
+                self.file_variable(declarator, named.ty.filter(|_| is_constant));
+            }
+            let names = self.scopes.last();
+            if names.is_none_or(|it| it.get(&declarator.name.text).is_none()) {
+                self.lost.insert(declarator.name.text.clone());
             }
         }
+    }
+
+    /// `ty` is the type of a constant.
+    fn file_variable(&mut self, declarator: &mut Declarator, ty: Option<Type>) {
+        if let Some(ty) = ty {
+            return self.file_constant(declarator, ty);
+        }
+        let name = declarator.name.text.clone();
+        let problem = Problem::Unsupported(Unsupported::FileScopeVariable { name });
+        self.diagnostics.report(problem, declarator.span);
     }
 
     fn file_constant(&mut self, declarator: &mut Declarator, ty: Type) {
@@ -325,12 +351,11 @@ impl Resolver<'_> {
             return self.file_array(declarator, ty);
         }
         let value = match &declarator.initial {
-            Some(initial) => {
-                let initial = initializer::scalar(initial);
+            Some(given) => {
+                let initial = initializer::scalar(given);
                 let value = initial.and_then(constant::evaluate);
                 if value.is_none() {
-                    self.diagnostics
-                        .report(DeclarationProblem::NotConstant, declarator.span);
+                    self.report_not_constant(initial.unwrap_or(given));
                 }
                 value
             }
@@ -372,9 +397,7 @@ impl Resolver<'_> {
                     let value = evaluate::convert(element, value);
                     values.push((subscripts, value, expr.span));
                 }
-                None => self
-                    .diagnostics
-                    .report(DeclarationProblem::NotConstant, expr.span),
+                None => self.report_not_constant(expr),
             }
         }
         let Some(lengths) = lengths.into_iter().collect::<Option<Vec<i64>>>() else {

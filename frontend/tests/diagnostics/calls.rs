@@ -1,6 +1,6 @@
 //! Calls.
 
-use crate::{assert_in_body, assert_reports};
+use crate::{assert_in_body, assert_reports, helps, report};
 
 #[test]
 fn calls() {
@@ -63,4 +63,127 @@ fn calls() {
             "3:30 E032 `h` calls itself through `g`; kernels cannot be recursive",
         ),
     ]);
+}
+
+#[test]
+fn functions_that_no_kernel_can_call_come_with_advice() {
+    let cases = [
+        (
+            "memset(a, 0, n * sizeof *a);",
+            "memset",
+            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = 0;`",
+        ),
+        (
+            "memcpy(a, b, n * sizeof *a);",
+            "memcpy",
+            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = b[i];`",
+        ),
+        (
+            "memmove(a, &b[1], 8);",
+            "memmove",
+            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = from[i];`",
+        ),
+        (
+            "double *t = malloc(n * sizeof *t); t[0] = 1;",
+            "malloc",
+            "declare a local array, `double t[n];`, or make it a parameter",
+        ),
+        (
+            "free(a);",
+            "free",
+            "leave it out: a local array lives as long as its block",
+        ),
+        (
+            "printf(\"%g\", a[0]);",
+            "printf",
+            "leave it out: results are handed over in array parameters, or returned",
+        ),
+        (
+            "fprintf(stderr, \"no\");",
+            "fprintf",
+            "leave it out: results are handed over in array parameters, or returned",
+        ),
+        (
+            "if (n < 0) exit(1);",
+            "exit",
+            "write `return`: a kernel ends, the program goes on",
+        ),
+        (
+            "a[0] = rand() % 7;",
+            "rand",
+            "hand random numbers over in an array, or compute them from the position with integer operators",
+        ),
+        (
+            "qsort(a, n, sizeof *a, less);",
+            "qsort",
+            "sort before or after the call of the kernel",
+        ),
+        (
+            "a[0] = omp_get_thread_num();",
+            "omp_get_thread_num",
+            "leave it out: strew keeps parallel updates apart, and the call says how many threads there are",
+        ),
+        (
+            "a[0] = strlen(\"text\");",
+            "strlen",
+            "hand over numbers, and lengths as parameters",
+        ),
+        (
+            "a[0] = omp_get_wtime();",
+            "omp_get_wtime",
+            "measure around the call of the kernel",
+        ),
+        (
+            "a[0] = cabs(a[1]);",
+            "cabs",
+            "compute with real and imaginary parts, which have arrays or members of their own",
+        ),
+        (
+            "__builtin_prefetch(&a[n]);",
+            "__builtin_prefetch",
+            "leave it out",
+        ),
+        (
+            "if (__builtin_expect(n > 0, 1)) a[0] = 1;",
+            "__builtin_expect",
+            "write the first argument alone",
+        ),
+        (
+            "a[0] = __builtin_popcount(n);",
+            "__builtin_popcount",
+            "write it with C's operators, for one element",
+        ),
+        ("a[0] = __builtin_sqrt(n);", "__builtin_sqrt", "call `sqrt`"),
+        (
+            "a[0] = fgets();",
+            "fgets",
+            "read the data before the call, and hand it over in parameters",
+        ),
+        (
+            "a[0] = memcmp(a, b, 8);",
+            "memcmp",
+            "write the loop that compares the elements",
+        ),
+    ];
+    for (body, function, help) in cases {
+        let source = format!("void f(int n, double a[n], const double b[n]) {{\n{body}\n}}");
+        let column = body.find(function).unwrap_or_default() + 1;
+        let message = format!("2:{column} E095 `{function}` cannot be called in a kernel");
+        assert_eq!(report(&source), [message], "{body}");
+        assert_eq!(helps(&source), [help], "{body}");
+    }
+}
+
+#[test]
+fn a_function_of_the_file_may_be_called_like_one_of_a_library() {
+    let source = "static int rand(int n) { return n * 7; }\nint f(int n) { return rand(n); }";
+    assert_eq!(report(source), [""; 0]);
+}
+
+#[test]
+fn an_assertion_is_left_out_with_a_warning_unless_that_is_meant() {
+    let source = "#include <assert.h>\nint f(int n) { assert(n > 0 && \"positive\"); return n; }";
+    let warning = "2:16 W005 `assert` is left out, nothing is checked here";
+    assert_eq!(report(source), [warning]);
+    assert_eq!(report(&format!("#define NDEBUG\n{source}")), [""; 0]);
 }

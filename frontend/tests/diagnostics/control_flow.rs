@@ -89,3 +89,33 @@ fn jumps_and_labels() {
         ),
     ]);
 }
+
+#[test]
+fn statements_that_mean_something_else_than_they_look_like() {
+    assert_in_body(&[
+        (
+            "if (n = 3) g = 1;",
+            "5 W006 this condition assigns, and compares nothing",
+        ),
+        (
+            "while (n = n - 1) g++;",
+            "8 W006 this condition assigns, and compares nothing",
+        ),
+        (
+            "if (n > 1); g = 2;",
+            "11 W007 this `;` is all that the `if` is about",
+        ),
+        (
+            "for (int i = 0; i < n; i++); { g = 1; }",
+            "28 W007 this `;` is all that the `for` is about",
+        ),
+    ]);
+    let sources = [
+        "int f(int n) { if ((n = 3)) return 1; while ((n = n - 1)) ; return n; }",
+        "#define TAKE(k) (k = k / 2)\nint f(int n) { while (TAKE(n)) ; return n; }",
+        "int f(int n) { while (n -= 1) {} { n = 2; } if (n) ; if (n); else n = 1; return n; }",
+    ];
+    for source in sources {
+        assert_eq!(report(source), [""; 0], "{source}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Types, signatures, declarations and constants.
 
-use crate::{assert_in_body, assert_reports};
+use crate::{assert_in_body, assert_reports, helps, report};
 
 #[test]
 fn signatures() {
@@ -110,7 +110,10 @@ fn declarations_and_constants() {
             "16 E011 the member `x` is a pointer",
         ),
         ("struct p { int x, x; };", "19 E031 `x` is declared twice"),
-        ("static int k;", "1 E023 `static` has no meaning here"),
+        (
+            "static int k;",
+            "1 E011 a `static` local is not in the language",
+        ),
         (
             "a[0] = (struct q)1;",
             "9 E033 nothing is called `struct q` here",
@@ -119,7 +122,7 @@ fn declarations_and_constants() {
     assert_reports(&[
         (
             "int f(void); static const int n = f(); void g(void) {}",
-            "1:31 E070 this has to be constant",
+            "1:35 E070 this has to be constant",
         ),
         (
             "const int t[2] = {1, 2, 3}; void g(void) {}",
@@ -140,6 +143,78 @@ fn declarations_and_constants() {
 fn variables_of_files() {
     assert_reports(&[(
         "static int n = 4; void f(void) {}",
-        "1:12 E011 variables outside of functions are not in the language",
+        "1:12 E011 `n` is a variable outside of functions, which is not in the language",
     )]);
+}
+
+#[test]
+fn names_that_are_no_types_are_reported_once() {
+    let source = "typedef float scalar;\nstruct point { double x; };\n\
+        uint32 f(uint32 n, scaler x[n], point *p, foo_t *q) {\n\
+        for (foo_t i = 0; i < n; i++) x[i] = (real)x[i] + q[i] + p[i];\nreturn n;\n}";
+    let expected = [
+        "3:1 E028 there is no type `uint32`",
+        "3:20 E028 there is no type `scaler`",
+        "3:33 E028 there is no type `point`",
+        "3:43 E028 there is no type `foo_t`",
+        "4:39 E028 there is no type `real`",
+    ];
+    assert_eq!(report(source), expected);
+    let helps = helps(source);
+    let expected = [
+        "did you mean `uint32_t`?",
+        "did you mean `scalar`?",
+        "did you mean `struct point`?",
+        "name a type of C, or declare it in this file: `typedef double real;`",
+        "did you mean `double`?",
+    ];
+    assert_eq!(helps, expected);
+    assert_reports(&[
+        (
+            "typedef foo_t bar; bar f(bar n) { bar k = n; return (bar)k; }",
+            "1:9 E028 there is no type `foo_t`",
+        ),
+        (
+            "static inline real f(const real x) { const real y = x; return y; }",
+            "1:15 E028 there is no type `real`",
+        ),
+        (
+            "static f(void) { return 1; }",
+            "1:1 E021 a type is missing here",
+        ),
+    ]);
+}
+
+#[test]
+fn what_was_refused_is_declared_all_the_same() {
+    assert_reports(&[
+        (
+            "int count; void f(int a[1]) { a[0] = count++; }",
+            "1:5 E011 `count` is a variable outside of functions, which is not in the language",
+        ),
+        (
+            "extern const double k; void f(double a[1]) { a[0] = k; }",
+            "1:21 E011 `k` is a variable outside of functions, which is not in the language",
+        ),
+        (
+            "static const int t[] = {1, unknown}; int f(void) { return t[0]; }",
+            "1:28 E030 nothing is called `unknown` here",
+        ),
+        (
+            "int f(void) { static int count = 0; count++; return count; }",
+            "1:15 E011 a `static` local is not in the language",
+        ),
+        (
+            "int f(int n, int a[n][n]) { int (*row)[n] = a; return row[1][0]; }",
+            "1:33 E011 `row` is a pointer to rows, which only a parameter can be",
+        ),
+        (
+            "double f(int n, double a[n]) { long double s = 0; s += a[0]; return s; }",
+            "1:32 E021 `long double` is not a type of the language",
+        ),
+        (
+            "double f(int n, double *a[n]) { return a[0][0]; }",
+            "1:24 E011 `a` holds pointers, which are not in the language as elements",
+        ),
+    ]);
 }

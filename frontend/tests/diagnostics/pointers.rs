@@ -53,7 +53,7 @@ fn pointers() {
         ),
         (
             "double **p;",
-            "8 E011 `p` is a pointer; pointers are not in the language yet",
+            "8 E011 `p` holds pointers, which are not in the language as elements",
         ),
         (
             "float *p = (float *)a;",
@@ -89,6 +89,6 @@ fn members_of_nothing() {
     ]);
     assert_reports(&[(
         "void f(int n, float **x) {}",
-        "1:21 E011 `x` is a pointer; pointers are not in the language yet",
+        "1:21 E011 `x` holds pointers, which are not in the language as elements",
     )]);
 }

@@ -1,6 +1,7 @@
 //! Comments, numbers, directives and headers.
 
-use crate::{assert_in_body, assert_reports};
+use crate::{assert_in_body, assert_reports, helps};
+use strew_frontend::compile;
 
 #[test]
 fn characters_and_numbers() {
@@ -73,4 +74,57 @@ fn directives() {
             "1:30 E011 `NULL` is not in the language",
         ),
     ]);
+}
+
+#[test]
+fn macros_that_cannot_be_replaced_are_all_that_is_reported() {
+    let unclosed = "#define F(x) x\nint f(int n) { return F(n; }\nint g(int n) { return n; }";
+    let mut exponential = String::from("#define X0 1 + 1\n");
+    for level in 1..30 {
+        exponential += &format!("#define X{level} X{0} + X{0}\n", level - 1);
+    }
+    exponential += "int f(int n) { return X29; }";
+    let chain: String = (0..200)
+        .map(|it| format!("#define X{it} X{}\n", it + 1))
+        .collect();
+    let chain = chain + "int f(int n) { int k = X0; return k; }";
+    let limit = 200_000 + 8 * exponential.len();
+    assert_reports(&[
+        (
+            unclosed,
+            "2:23 E014 the arguments of the macro `F` do not end",
+        ),
+        (
+            "#define F(x, y) x\nint f(int n) { int k = F(n); return k; }",
+            "2:24 E013 the macro `F` has 2 parameters, here it has 1 argument",
+        ),
+        (
+            &exponential,
+            &format!("31:23 E005 macros expand to more than {limit} tokens"),
+        ),
+        (
+            &chain,
+            "201:24 E006 macros expand to macros more than 128 times",
+        ),
+    ]);
+}
+
+#[test]
+fn a_long_file_may_use_many_macros() {
+    let uses = "n += ADD(n, 1) * ADD(n, 2) * ADD(n, 3);\n".repeat(8_000);
+    let source = format!("#define ADD(a, b) ((a) + (b))\nint f(int n) {{ {uses} return n; }}");
+    let (kernels, _) = compile(&source);
+    assert_eq!(kernels.len(), 1);
+}
+
+#[test]
+fn the_nearest_header_is_proposed() {
+    assert_eq!(
+        helps("#include <maths.h>\nvoid f(void) {}"),
+        ["did you mean `math.h`?"]
+    );
+    assert_eq!(
+        helps("#include \"own.h\"\nvoid f(void) {}"),
+        ["put what the kernels need from it into this file"]
+    );
 }

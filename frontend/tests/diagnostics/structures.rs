@@ -62,7 +62,7 @@ fn structures() {
     assert_reports(&[
         (
             "struct p { int x; }; void f(struct p q) {}",
-            "1:38 E011 `q` is a structure; those are not in the language yet",
+            "1:38 E011 `q` is a structure; a kernel takes numbers and arrays",
         ),
         (
             "struct p { int x; }; static struct p g(void) { } void f(struct p q[1]) { q[0] = g(); }",
