@@ -9,7 +9,7 @@ use strew::ir::verify::verify;
 use strew::ir::{Kernel, Value};
 use strew::{
     ArgumentKind, ElementType, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath,
-    RecordLayout, Records, Schedule,
+    RecordLayout, Records, Schedule, parse_schedule,
 };
 
 const FUEL: u64 = 100_000_000;
@@ -236,15 +236,7 @@ impl Engines {
         } else {
             agree("serial machine code", &serial, &reference, is_same);
         }
-        for threads in [1, 2] {
-            let kernel = self.scheduled.clone().mode(Mode::Exact).threads(threads);
-            agree(
-                &format!("exact mode, {threads} threads"),
-                &compiled(&kernel, data),
-                &reference,
-                is_same,
-            );
-        }
+        keeps_order(&self.scheduled, data, &reference);
         reference
     }
 }
@@ -267,6 +259,27 @@ impl Engines {
         if is_free {
             agree("private buffers", &one, reference, is_same);
         }
+    }
+}
+
+/// The kernel under `script`, where its steps are accepted.
+pub(crate) fn scheduled_by(script: &str, parsed: &ParsedKernel) -> Option<strew::Kernel> {
+    let plan = Plan::Explicit(parse_schedule("script", script).expect("a schedule"));
+    let scheduled = parsed.schedule(&plan, &mut ()).ok()?;
+    Some(scheduled.compile().expect("machine code").into())
+}
+
+/// In mode `exact` the order of the loop is kept, whatever the schedule.
+#[track_caller]
+pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outcome) {
+    for threads in [1, 2] {
+        let kernel = kernel.clone().mode(Mode::Exact).threads(threads);
+        agree(
+            &format!("exact mode, {threads} threads"),
+            &compiled(&kernel, data),
+            reference,
+            is_same,
+        );
     }
 }
 

@@ -115,7 +115,7 @@ pub(crate) enum Expression {
     Element(Place),
     Unary(Unary, Box<Expression>),
     Binary(Binary, Box<Expression>, Box<Expression>),
-    /// An integer quotient or remainder; the divisor is cut to 1 … 16, or to 0 … 3 where it may be zero.
+    /// An integer quotient or remainder; the divisor is cut to 1 … 15, or to 0 … 3 where it may be zero.
     Quotient {
         operator: Binary,
         dividend: Box<Expression>,
@@ -226,7 +226,8 @@ impl Display for Expression {
                 let divisor = divisor.at(Binary::And.level());
                 match may_be_zero {
                     true => write!(f, "{dividend} {operator} ({divisor} & 3)"),
-                    false => write!(f, "{dividend} {operator} (({divisor} & 15) + 1)"),
+                    // Of `1 - a / (b + 1)` GCC makes `1 + a / ~b`, and the least integer divided by -1 stops the program.
+                    false => write!(f, "{dividend} {operator} ({divisor} & 15 | 1)"),
                 }
             }
             Self::Conditional(condition, yes, no) => {

@@ -54,7 +54,7 @@ impl Generator<'_> {
     pub(super) fn counted_with(&mut self, make: impl FnOnce(&mut Self) -> Block) -> Statement {
         let iterator = self.name('i');
         let range = self.range(&iterator);
-        let mut body = self.scoped(|generator| {
+        let body = self.scoped(|generator| {
             generator.declare(Local::new(&iterator, range.ty, false));
             for name in &range.within {
                 generator.declare(Local {
@@ -62,16 +62,17 @@ impl Generator<'_> {
                     ..Local::new(name, range.ty, false)
                 });
             }
-            generator.in_loop(make)
+            let mut body = generator.in_loop(make);
+            if range.may_skip && generator.random.percent(4) {
+                generator.push(&mut body, |generator| {
+                    let condition = generator.expression(2);
+                    let iterator = Place::variable(iterator.clone(), range.ty);
+                    let step = Statement::Step(iterator, "++", false);
+                    Statement::If(condition, vec![step], None)
+                });
+            }
+            body
         });
-        if range.may_skip && self.random.percent(4) {
-            self.push(&mut body, |generator| {
-                let condition = generator.expression(2);
-                let step =
-                    Statement::Step(Place::variable(iterator.clone(), range.ty), "++", false);
-                Statement::If(condition, vec![step], None)
-            });
-        }
         let header = LoopHeader {
             form: self.form(&body),
             ty: self.random.spelling(range.ty),

@@ -19,6 +19,7 @@ mod literals;
 mod loops;
 mod parameters;
 mod records;
+mod schedule;
 mod shrink;
 mod statement;
 mod statements;
@@ -29,7 +30,7 @@ mod values;
 
 use crate::c::Program;
 use crate::data::{Data, Outcome, is_same};
-use crate::engines::{Engines, agree};
+use crate::engines::{Engines, agree, keeps_order, scheduled_by};
 use crate::random::Random;
 use function::Function;
 use std::ops::Range;
@@ -107,6 +108,13 @@ impl Subject {
                 let is_free = written.all(|it| !it.ty.is_float());
                 for (data, outcome) in data.iter().zip(&results) {
                     engines.privately(data, outcome, is_free);
+                }
+            }
+            let script = schedule::random(&mut random, kernel.kernel());
+            let rescheduled = script.and_then(|it| scheduled_by(&it, kernel));
+            if let Some(kernel) = rescheduled {
+                for (data, outcome) in data.iter().zip(&results) {
+                    keeps_order(&kernel, data, outcome);
                 }
             }
             (kernel.kernel().clone(), results)
