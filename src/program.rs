@@ -92,7 +92,8 @@ pub(crate) struct Ran {
 
 /// What came of handing arguments to machine code.
 enum Attempt {
-    Ran(Outcome),
+    /// With what ran.
+    Ran(Outcome, Arc<Compiled>),
     /// They do not keep this condition, and nothing happened.
     Broken(String),
 }
@@ -180,10 +181,10 @@ impl Kernel {
     pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Ran, Error> {
         let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
         let condition = match self.attempt(&runtime, arguments)? {
-            Attempt::Ran(outcome) => {
+            Attempt::Ran(outcome, compiled) => {
                 return Ok(Ran {
                     outcome,
-                    compiled: self.compiled.clone(),
+                    compiled,
                     assumption: None,
                 });
             }
@@ -195,9 +196,9 @@ impl Kernel {
         };
         let exact = Self::new(exact?, self.settings.clone());
         match exact.attempt(&runtime, arguments)? {
-            Attempt::Ran(outcome) => Ok(Ran {
+            Attempt::Ran(outcome, compiled) => Ok(Ran {
                 outcome,
-                compiled: exact.compiled,
+                compiled,
                 assumption: Some(condition),
             }),
             Attempt::Broken(condition) => Err(broken(condition)),
@@ -205,57 +206,23 @@ impl Kernel {
     }
 
     fn attempt(&self, runtime: &Runtime, arguments: &mut [Argument<'_>]) -> Result<Attempt, Error> {
-        let code = self.compiled.code();
-        match code.call(runtime, &self.settings.runtime, arguments) {
-            Ok(outcome) => Ok(Attempt::Ran(outcome)),
+        let mut compiled = self.compiled.clone();
+        let settings = &self.settings.runtime;
+        let mut result = compiled.code().call(runtime, settings, arguments);
+        if let Err(CallError::BareFault) = result {
+            // The arrays are as they were, so the kernel as it was written meets what the scheduled one met, unless that left 64
+            // bits only in what its schedule made of the sizes.
+            compiled = compiled.written()?;
+            result = compiled.code().call(runtime, settings, arguments);
+        }
+        match result {
+            Ok(outcome) => Ok(Attempt::Ran(outcome, compiled)),
             Err(CallError::Fault(strew_jit::Fault {
                 kind: FaultKind::Assumption { condition },
                 ..
             })) => Ok(Attempt::Broken(condition)),
-            Err(CallError::Fault(fault)) => {
-                let fault = self.as_written(fault, runtime, arguments);
-                Err(Error::Fault(Box::new(fault)))
-            }
             Err(other) => Err(self.call_error(other)),
         }
-    }
-
-    /// The fault in terms of the source. A schedule splits and copies loops, so that its faults speak of chunks and private
-    /// buffers; the kernel as it was written stops at the same place and tells the iteration that its writer knows. The outputs
-    /// are as they were, so it meets what the scheduled kernel met.
-    fn as_written(
-        &self,
-        fault: strew_jit::Fault,
-        runtime: &Runtime,
-        arguments: &mut [Argument<'_>],
-    ) -> Fault {
-        let mut again = || {
-            let plan = Plan::Explicit(Schedule::new());
-            let written = self
-                .compiled
-                .parsed()
-                .schedule(&plan, &mut ())
-                .ok()?
-                .compile()
-                .ok()?;
-            match written
-                .code()
-                .call(runtime, &self.settings.runtime, arguments)
-            {
-                Err(CallError::Fault(fault)) => Some(fault),
-                _ => None,
-            }
-        };
-        let told = if self.compiled.steps().is_empty() {
-            None
-        } else {
-            again()
-        };
-        Fault::new(
-            self.name(),
-            told.unwrap_or(fault),
-            self.compiled.source().clone(),
-        )
     }
 
     fn call_error(&self, error: CallError) -> Error {
@@ -292,6 +259,9 @@ impl Kernel {
             ))),
             CallError::Failure(failure) => Error::Failure(failure),
             CallError::Compile(error) => Error::Compile(error),
+            CallError::BareFault => {
+                Error::Defect("a kernel without a schedule does not tell its fault".to_owned())
+            }
         }
     }
 

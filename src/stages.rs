@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{Kernel, Span};
+use strew_jit::Faults;
 use strew_transforms::{Machine, Observer, Schedule};
 
 /// A source without errors, as kernels.
@@ -41,9 +42,14 @@ pub struct Compiled {
     scheduled: Scheduled,
     code: strew_jit::Compiled,
     took: Duration,
-    /// The version without assumptions, made when a call first needs it.
-    exact: Arc<OnceLock<Result<Arc<Compiled>, Error>>>,
+    /// The version without assumptions.
+    exact: Version,
+    /// The version without a schedule, whose faults are told in terms of the source.
+    written: Version,
 }
+
+/// Another form of a kernel in machine code, made when a call first needs it.
+type Version = Arc<OnceLock<Result<Arc<Compiled>, Error>>>;
 
 /// Which schedule a kernel gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -212,13 +218,23 @@ impl Scheduled {
     /// # Errors
     /// A strategy that does not exist, or a processor that no code can be made for.
     pub fn compile(self) -> Result<Compiled, Error> {
+        // A schedule splits and copies loops: what its faults could tell is not what the writer of the source knows.
+        self.compile_with(Faults::Bare)
+    }
+
+    fn compile_with(self, faults: Faults) -> Result<Compiled, Error> {
         let started = Instant::now();
-        let code = strew_jit::compile(&self.kernel, &strew_jit::Options::default());
+        let options = strew_jit::Options {
+            faults,
+            ..Default::default()
+        };
+        let code = strew_jit::compile(&self.kernel, &options);
         Ok(Compiled {
             code: code.map_err(Error::Compile)?,
             scheduled: self,
             took: started.elapsed(),
-            exact: Arc::default(),
+            exact: Version::default(),
+            written: Version::default(),
         })
     }
 }
@@ -274,6 +290,16 @@ impl Compiled {
         let scheduled = exact.schedule(&self.scheduled.plan, &mut ());
         let scheduled = scheduled.or_else(|_| exact.schedule(&Plan::Auto, &mut ()))?;
         Ok(Arc::new(scheduled.compile()?))
+    }
+
+    /// The same kernel without a schedule. It runs more slowly, and tells everything about a fault.
+    pub(crate) fn written(&self) -> Result<Arc<Self>, Error> {
+        let make = || {
+            let plan = Plan::Explicit(Schedule::new());
+            let scheduled = self.scheduled.parsed.schedule(&plan, &mut ())?;
+            Ok(Arc::new(scheduled.compile_with(Faults::Located)?))
+        };
+        self.written.get_or_init(make).clone()
     }
 
     /// How long it took to make the machine code.

@@ -2,7 +2,7 @@
 
 use crate::CompileError;
 use crate::argument::Argument;
-use crate::compiled::{Compiled, Inner};
+use crate::compiled::{Compiled, Faults, Inner};
 use crate::facts::{self, Checks, for_each_affine, has_known_domain};
 use crate::record::{ElementType, RecordLayout};
 use crate::site::{Site, SiteKind};
@@ -55,6 +55,9 @@ pub enum CallError {
     },
     /// A fault in the kernel.
     Fault(Fault),
+    /// A fault, or sizes as in [`CallError::Size`], met by code that was compiled to tell no more: see
+    /// [`Faults::Bare`](crate::Faults::Bare).
+    BareFault,
     /// The runtime could not run or finish it.
     Failure(Failure),
     /// The code for these sizes could not be made.
@@ -121,6 +124,9 @@ impl fmt::Display for CallError {
                 "the sizes are beyond what can be calculated with, or below zero: {what}"
             ),
             Self::Fault(fault) => fault.fmt(f),
+            Self::BareFault => {
+                f.write_str("the kernel met a fault; its code was compiled to tell no more")
+            }
             Self::Failure(failure) => failure.fmt(f),
             Self::Compile(error) => error.fmt(f),
         }
@@ -197,7 +203,10 @@ impl Compiled {
                     .result_type()
                     .map(|ty| Value::from_bits(ty, completed.returned)),
             }),
-            Err(Failure::Fault(record)) => Err(self.0.stopped_at(&code.sites, &record)),
+            Err(Failure::Fault(record)) => Err(match self.0.options.faults {
+                Faults::Located => self.0.stopped_at(&code.sites, &record),
+                Faults::Bare => CallError::BareFault,
+            }),
             Err(other) => Err(CallError::Failure(other)),
         }
     }

@@ -20,6 +20,19 @@ use strew_runtime::abi::EntryFn;
 pub struct Options {
     /// The processor to compile for.
     pub target: Target,
+    /// What a fault tells.
+    pub faults: Faults,
+}
+
+/// What generated code tells about a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Faults {
+    /// What it was, where, and in which iteration.
+    #[default]
+    Located,
+    /// Only that there was one, as [`CallError::BareFault`](crate::CallError::BareFault): less code, and fewer values to keep until
+    /// then. For who can find out the rest by running the same kernel again in another form.
+    Bare,
 }
 
 /// A kernel in machine code. Cloning is cheap; the code is freed with the last clone.
@@ -31,7 +44,7 @@ pub(crate) struct Inner {
     pub(crate) kernel: Verified,
     pub(crate) facts: Facts,
     pub(crate) arguments: ArgumentFacts,
-    options: Options,
+    pub(crate) options: Options,
     /// The code for sizes with which all affine subscripts are in range.
     proved: Code,
     /// The code for all other sizes, made when a call first needs it.
@@ -124,7 +137,8 @@ impl Compiled {
     fn functions(&self) -> Result<Vec<Function>, CompileError> {
         let target = self.0.options.target;
         let Inner { kernel, facts, .. } = &*self.0;
-        let lowered = lower::lower(kernel, facts, Checks::Computed, module(target)?)?;
+        let faults = self.0.options.faults;
+        let lowered = lower::lower(kernel, facts, Checks::Computed, faults, module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {
             functions.push(merging.lower(module(target)?)?.function);
@@ -141,8 +155,8 @@ impl Code {
         options: &Options,
     ) -> Result<Self, CompileError> {
         guarded(|| {
-            let target = options.target;
-            let lowered = lower::lower(kernel, facts, checks, module(target)?)?;
+            let Options { target, faults } = *options;
+            let lowered = lower::lower(kernel, facts, checks, faults, module(target)?)?;
             Ok(Self {
                 loaded: load(lowered.module, lowered.functions, lowered.entry, target)?,
                 sites: lowered.sites,

@@ -22,7 +22,7 @@ mod site;
 
 pub use argument::{Argument, ArrayMut, ArrayRef, Element, Records};
 pub use call::{ArgumentKind, CallError, Outcome};
-pub use compiled::{Compiled, Options, compile};
+pub use compiled::{Compiled, Faults, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;
 pub use math::PlatformMath;

@@ -1,13 +1,11 @@
-//! Array elements: addresses, range checks, faults.
+//! Array elements: addresses and range checks.
 
 use super::convert::{clif_type, extend};
-use super::function::{ArrayValue, Binding, FunctionLowering, Stride, offset};
+use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
-use std::mem::offset_of;
-use strew_affine::{Access, ArrayId, Expr, IterId, Subscript, Type};
-use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use strew_affine::{Access, ArrayId, Expr, Subscript, Type};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -219,9 +217,7 @@ impl FunctionLowering<'_, '_, '_> {
         match expr {
             Expr::Load(access) => self.load_extended(access),
             Expr::Local(local) => match self.locals.get(*local).copied() {
-                Some(Binding::Let {
-                    wide: Some(wide), ..
-                }) => wide,
+                Some(Binding::Loaded { wide, .. }) => wide,
                 _ => {
                     let value = self.local(*local);
                     extend(&mut self.builder, value, ty)
@@ -242,64 +238,6 @@ impl FunctionLowering<'_, '_, '_> {
             .ins()
             .icmp(IntCC::UnsignedGreaterThanOrEqual, value, extent);
         let site = Site::out_of_range(access, index.ty, &self.enclosing_iters());
-        self.leave_if(outside, |function| {
-            function.fault(site, Some((value, extent)));
-        });
-    }
-
-    /// Reports a fault at `site` and leaves the function.
-    ///
-    /// All sites inside the same loops share the block that writes the record: it is a large part of the code of a small loop.
-    pub(super) fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
-        site.iters.truncate(MAX_DEPTH);
-        let mut exits = self.fault_exits.iter();
-        let known = exits.find(|(iters, _)| *iters == site.iters);
-        let (exit, is_new) = match known {
-            Some((_, exit)) => (*exit, false),
-            None => (self.builder.create_block(), true),
-        };
-        let number = self.program.sites.len();
-        let number = self.builder.ins().iconst(types::I32, number as i64);
-        let (index, extent) = index_and_extent.unwrap_or_else(|| {
-            let nothing = self.builder.ins().iconst(types::I64, 0);
-            (nothing, nothing)
-        });
-        let arguments = [number, index, extent].map(BlockArg::Value);
-        self.builder.ins().jump(exit, &arguments);
-        if is_new {
-            self.fault_exits.push((site.iters.clone(), exit));
-            self.fault_exit(exit, &site.iters);
-        }
-        self.program.sites.push(site);
-    }
-
-    /// The block that writes the fault record. The iterators of the loops around dominate it, since every way to it comes from
-    /// inside of them.
-    fn fault_exit(&mut self, exit: Block, iters: &[IterId]) {
-        self.builder.set_cold_block(exit);
-        self.builder.switch_to_block(exit);
-        let fields = [
-            (types::I32, offset_of!(FaultRecord, site)),
-            (types::I64, offset_of!(FaultRecord, index)),
-            (types::I64, offset_of!(FaultRecord, extent)),
-        ];
-        let values = fields.map(|(ty, _)| self.builder.append_block_param(exit, ty));
-        for ((_, field), value) in fields.into_iter().zip(values) {
-            self.record(field, value);
-        }
-        let depth = self.builder.ins().iconst(types::I32, iters.len() as i64);
-        self.record(offset_of!(FaultRecord, depth), depth);
-        for (position, iter) in iters.iter().enumerate() {
-            let at = offset_of!(FaultRecord, iteration) + position * size_of::<i64>();
-            let value = self.iter(*iter);
-            self.record(at, value);
-        }
-        self.return_status(Status::Fault);
-    }
-
-    fn record(&mut self, field: usize, value: Value) {
-        let at = offset(offset_of!(Call, fault) + field);
-        let flags = MemFlagsData::trusted();
-        self.builder.ins().store(flags, value, self.call, at);
+        self.fault_if(outside, site, Some((value, extent)));
     }
 }

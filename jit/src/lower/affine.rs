@@ -10,6 +10,13 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::{Access, AffineExpr, Bound, Condition, Factor, Relation, Term, Variable};
 
+/// Which result of a division is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Quotient,
+    Remainder,
+}
+
 impl FunctionLowering<'_, '_, '_> {
     /// The value of `expr`, a subscript of `access` or, without one, a bound or a condition.
     pub(super) fn affine(&mut self, expr: &AffineExpr, access: Option<&Access>) -> Value {
@@ -96,9 +103,11 @@ impl FunctionLowering<'_, '_, '_> {
         match factor {
             Factor::Variable(variable) => self.variable(*variable),
             Factor::FloorDiv(numerator, denominator) => {
-                self.exact_division(numerator, denominator).0
+                self.exact_division(numerator, denominator, Wanted::Quotient)
             }
-            Factor::Mod(numerator, denominator) => self.exact_division(numerator, denominator).1,
+            Factor::Mod(numerator, denominator) => {
+                self.exact_division(numerator, denominator, Wanted::Remainder)
+            }
         }
     }
 
@@ -117,10 +126,11 @@ impl FunctionLowering<'_, '_, '_> {
         &mut self,
         numerator: &AffineExpr,
         denominator: &AffineExpr,
-    ) -> (Value, Value) {
+        wanted: Wanted,
+    ) -> Value {
         let left = self.exact_affine(numerator);
         if let Some(divisor) = denominator.as_constant() {
-            return self.floordiv_by_constant(left, divisor);
+            return self.divided_by_constant(left, divisor, wanted);
         }
         let mut right = self.exact_affine(denominator);
         if self.program.checks == Checks::All {
@@ -128,35 +138,38 @@ impl FunctionLowering<'_, '_, '_> {
             let one = self.builder.ins().iconst(types::I64, 1);
             right = self.builder.ins().smax(right, one);
         }
-        self.floordiv(left, right)
+        self.divided(left, right, wanted)
     }
 
-    pub(super) fn floordiv_by_constant(&mut self, left: Value, divisor: i64) -> (Value, Value) {
+    pub(super) fn divided_by_constant(
+        &mut self,
+        left: Value,
+        divisor: i64,
+        wanted: Wanted,
+    ) -> Value {
         if divisor & (divisor - 1) == 0 {
-            let quotient = self
-                .builder
-                .ins()
-                .sshr_imm_u(left, i64::from(divisor.trailing_zeros()));
-            let remainder = self.builder.ins().band_imm_s(left, divisor - 1);
-            return (quotient, remainder);
+            let ins = self.builder.ins();
+            return match wanted {
+                Wanted::Quotient => ins.sshr_imm_u(left, i64::from(divisor.trailing_zeros())),
+                Wanted::Remainder => ins.band_imm_s(left, divisor - 1),
+            };
         }
         let right = self.builder.ins().iconst(types::I64, divisor);
-        self.floordiv(left, right)
+        self.divided(left, right, wanted)
     }
 
-    /// Quotient and remainder of the division that rounds towards minus infinity, by a positive divisor.
-    pub(super) fn floordiv(&mut self, left: Value, right: Value) -> (Value, Value) {
+    /// A result of the division that rounds towards minus infinity, by a positive divisor.
+    pub(super) fn divided(&mut self, left: Value, right: Value, wanted: Wanted) -> Value {
         let ins = &mut self.builder;
         let truncated = ins.ins().sdiv(left, right);
         let product = ins.ins().imul(truncated, right);
         let rest = ins.ins().isub(left, product);
         let negative = ins.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
-        let raised = ins.ins().iadd(rest, right);
-        let lowered = ins.ins().iadd_imm_s(truncated, -1);
-        (
-            ins.ins().select(negative, lowered, truncated),
-            ins.ins().select(negative, raised, rest),
-        )
+        let (truncated, corrected) = match wanted {
+            Wanted::Quotient => (truncated, ins.ins().iadd_imm_s(truncated, -1)),
+            Wanted::Remainder => (rest, ins.ins().iadd(rest, right)),
+        };
+        ins.ins().select(negative, corrected, truncated)
     }
 
     /// The greatest of the alternatives.

@@ -94,7 +94,7 @@ impl FunctionLowering<'_, '_, '_> {
         let call = self.builder.ins().call(local_array, &arguments);
         let address = self.builder.inst_results(call)[0];
         let refused = self.builder.ins().icmp_imm_s(IntCC::Equal, address, 0);
-        self.leave_if(refused, |function| function.return_status(Status::Refused));
+        self.leave_with(refused, Status::Refused);
         self.bind_array(array, address);
     }
 }

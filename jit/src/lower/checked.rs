@@ -1,6 +1,7 @@
 //! Affine expressions whose values were not proved to stay in 64 bits: each step is checked, in the order of
 //! [`AffineExpr::evaluate`], and the function left where that would fail.
 
+use super::affine::Wanted;
 use super::function::FunctionLowering;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -49,8 +50,12 @@ impl FunctionLowering<'_, '_, '_> {
     fn checked_factor(&mut self, factor: &Factor, access: Option<&Access>) -> Value {
         match factor {
             Factor::Variable(variable) => self.variable(*variable),
-            Factor::FloorDiv(left, right) => self.checked_division(left, right, access).0,
-            Factor::Mod(left, right) => self.checked_division(left, right, access).1,
+            Factor::FloorDiv(left, right) => {
+                self.checked_division(left, right, Wanted::Quotient, access)
+            }
+            Factor::Mod(left, right) => {
+                self.checked_division(left, right, Wanted::Remainder, access)
+            }
         }
     }
 
@@ -58,21 +63,22 @@ impl FunctionLowering<'_, '_, '_> {
         &mut self,
         numerator: &AffineExpr,
         denominator: &AffineExpr,
+        wanted: Wanted,
         access: Option<&Access>,
-    ) -> (Value, Value) {
+    ) -> Value {
         let left = self.checked_affine(numerator, access);
         if let Some(divisor) = denominator.as_constant() {
-            return self.floordiv_by_constant(left, divisor);
+            return self.divided_by_constant(left, divisor, wanted);
         }
         let right = self.checked_affine(denominator, access);
         let ins = self.builder.ins();
         let is_no_divisor = ins.icmp_imm_s(IntCC::SignedLessThanOrEqual, right, 0);
         self.leave_beyond(is_no_divisor, access);
-        self.floordiv(left, right)
+        self.divided(left, right, wanted)
     }
 
     fn leave_beyond(&mut self, condition: Value, access: Option<&Access>) {
         let site = Site::overflow(access, &self.enclosing_iters());
-        self.leave_if(condition, |function| function.fault(site, None));
+        self.fault_if(condition, site, None);
     }
 }

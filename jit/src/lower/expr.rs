@@ -100,7 +100,7 @@ impl FunctionLowering<'_, '_, '_> {
         if known.is_none() {
             let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, right, 0);
             let site = Site::division(span, &self.enclosing_iters());
-            self.leave_if(zero, |function| function.fault(site, None));
+            self.fault_if(zero, site, None);
         }
         // Narrow division is done in 32 bits, where its operands and its result fit, `128` of `-128 / -1` too.
         let wide = if ty.bytes() < 4 { Type::I32 } else { ty };

@@ -5,6 +5,7 @@ use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset}
 use super::loops::Counted;
 use super::signature;
 use crate::CompileError;
+use crate::compiled::Faults;
 use crate::facts::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
@@ -48,7 +49,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
-    /// are among them: a fault tells their values.
+    /// are among them if a fault tells their values.
     fn captured(&self, forall: &Forall) -> FreeNames {
         let kernel = self.program.kernel;
         let mut free = FreeNames::of(&forall.body, forall.iter);
@@ -58,7 +59,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (buffer, _) in forall.buffers() {
             free.arrays.remove(&buffer);
         }
-        free.iters.extend(self.enclosing_iters());
+        if self.program.faults == Faults::Located {
+            free.iters.extend(self.enclosing_iters());
+        }
         free
     }
 
@@ -278,8 +281,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for local in &captured.locals {
             let ty = clif_type(kernel.locals[*local].ty);
             let value = self.read(ty, frame, next());
-            self.locals
-                .insert(*local, Binding::Let { value, wide: None });
+            self.locals.insert(*local, Binding::Let(value));
         }
         for buffer in &captured.arrays {
             let address = self.read(types::I64, frame, next());

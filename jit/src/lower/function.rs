@@ -2,9 +2,10 @@
 
 use super::Program;
 use super::convert::clif_type;
+use super::exit::Exits;
 use crate::CompileError;
 use cranelift_codegen::ir::{
-    self, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, Value, types,
+    self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::Module;
@@ -26,21 +27,21 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) arrays: ArenaMap<ArrayId, ArrayValue>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
-    stop: Value,
+    /// The address of what is not zero when somebody asked the call to stop.
+    pub(super) stop: Value,
     pub(super) updates: Variable,
     /// The quotients and remainders of affine expressions that dominate what is being lowered.
     pub(super) divisions: Vec<(Factor, Value)>,
-    /// Where faults leave the function, one block for each set of loops around, outermost first.
-    pub(super) fault_exits: Vec<(Vec<IterId>, Block)>,
-    /// Where the function is left when somebody asked the call to stop.
-    stop_exit: Option<Block>,
+    pub(super) exits: Exits,
 }
 
 /// Where the value of a local is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding {
-    /// A `let`: the value, and the same sign- or zero-extended to 64 bits when it was loaded as an integer.
-    Let { value: Value, wide: Option<Value> },
+    /// A `let`.
+    Let(Value),
+    /// A `let` of an integer of type `ty` that was loaded, sign- or zero-extended to 64 bits.
+    Loaded { wide: Value, ty: ir::Type },
     /// A mutable scalar.
     Mutable(Variable),
 }
@@ -108,8 +109,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             stop,
             updates,
             divisions: Vec::new(),
-            fault_exits: Vec::new(),
-            stop_exit: None,
+            exits: Exits::default(),
         };
         function.read_arguments(slots);
         function
@@ -222,41 +222,6 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.builder.finalize(self.program.module.target_config());
     }
 
-    pub(super) fn return_status(&mut self, status: Status) {
-        let status = self.builder.ins().iconst(types::I32, status as i64);
-        self.builder.ins().return_(&[status]);
-    }
-
-    /// Goes on only when `condition` does not hold; else leaves through a block off the hot path, which `leave` fills.
-    pub(super) fn leave_if(&mut self, condition: Value, leave: impl FnOnce(&mut Self)) {
-        let cold = self.builder.create_block();
-        let next = self.builder.create_block();
-        self.builder.set_cold_block(cold);
-        self.builder.ins().brif(condition, cold, &[], next, &[]);
-        self.builder.switch_to_block(cold);
-        leave(self);
-        self.builder.switch_to_block(next);
-    }
-
-    /// Leaves when somebody asked the call to stop.
-    pub(super) fn poll_stop(&mut self) {
-        let flags = MemFlagsData::trusted();
-        let asked = self.builder.ins().load(types::I32, flags, self.stop, 0);
-        let next = self.builder.create_block();
-        let (exit, is_new) = match self.stop_exit {
-            Some(exit) => (exit, false),
-            None => (self.builder.create_block(), true),
-        };
-        self.builder.ins().brif(asked, exit, &[], next, &[]);
-        if is_new {
-            self.stop_exit = Some(exit);
-            self.builder.set_cold_block(exit);
-            self.builder.switch_to_block(exit);
-            self.return_status(Status::Stopped);
-        }
-        self.builder.switch_to_block(next);
-    }
-
     /// The iterators of the loops around, outermost first.
     pub(super) fn enclosing_iters(&self) -> Vec<IterId> {
         self.loops.iter().map(|it| it.iter()).collect()
@@ -353,22 +318,17 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         match value {
             Expr::Load(access) if ty.is_integer() && ty.bits() < 64 => {
                 let wide = self.load_extended(access);
-                let value = self.builder.ins().ireduce(clif_type(ty), wide);
-                Binding::Let {
-                    value,
-                    wide: Some(wide),
-                }
+                let ty = clif_type(ty);
+                Binding::Loaded { wide, ty }
             }
-            _ => Binding::Let {
-                value: self.expr(value),
-                wide: None,
-            },
+            _ => Binding::Let(self.expr(value)),
         }
     }
 
     pub(super) fn local(&mut self, local: LocalId) -> Value {
         match self.locals.get(local).copied() {
-            Some(Binding::Let { value, .. }) => value,
+            Some(Binding::Let(value)) => value,
+            Some(Binding::Loaded { wide, ty }) => self.builder.ins().ireduce(ty, wide),
             Some(Binding::Mutable(variable)) => self.builder.use_var(variable),
             // A verified kernel declares every local before it is used.
             None => self.builder.ins().iconst(types::I64, 0),

@@ -113,12 +113,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         strip: i64,
         done: Block,
     ) -> Result<(), CompileError> {
+        let begin = self.builder.create_block();
         let turn = self.builder.create_block();
         let edge = self.builder.create_block();
         let look = self.builder.create_block();
         let limit = self.limit(counted.upper, counted.step);
-        let end = self.end_of_strip(counted, counted.lower, strip);
-        let first = [end, counted.lower].map(BlockArg::Value);
+        let first = [BlockArg::Value(counted.lower)];
+        self.builder.ins().jump(begin, &first);
+        self.builder.switch_to_block(begin);
+        let first = self.builder.append_block_param(begin, types::I64);
+        let end = self.end_of_strip(counted, first, strip);
+        let first = [end, first].map(BlockArg::Value);
         self.builder.ins().jump(turn, &first);
         let end = self.builder.append_block_param(turn, types::I64);
         let (iter, next) = self.turn(counted, turn)?;
@@ -131,9 +136,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.set_cold_block(look);
         self.builder.switch_to_block(look);
         self.poll_stop();
-        let end = self.end_of_strip(counted, next, strip);
-        let again = [end, next].map(BlockArg::Value);
-        self.builder.ins().jump(turn, &again);
+        let again = [BlockArg::Value(next)];
+        self.builder.ins().jump(begin, &again);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ mod call;
 mod checked;
 mod combine;
 mod convert;
+mod exit;
 mod expr;
 mod forall;
 mod function;
@@ -23,6 +24,7 @@ mod update;
 pub(crate) use call::define_symbols;
 
 use crate::CompileError;
+use crate::compiled::Faults;
 use crate::facts::{Checks, Facts};
 use crate::isa::Effort;
 use crate::site::Site;
@@ -70,6 +72,7 @@ pub(crate) struct Program<'k> {
     kernel: &'k Kernel,
     facts: &'k Facts,
     checks: Checks,
+    faults: Faults,
     module: JITModule,
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
@@ -85,6 +88,7 @@ pub(crate) fn lower(
     kernel: &Kernel,
     facts: &Facts,
     checks: Checks,
+    faults: Faults,
     mut module: JITModule,
 ) -> Result<Lowered, CompileError> {
     let signature = signature(&module, 2);
@@ -95,6 +99,7 @@ pub(crate) fn lower(
         kernel,
         facts,
         checks,
+        faults,
         module,
         sites: Vec::new(),
         pending: VecDeque::new(),

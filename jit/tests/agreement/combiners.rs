@@ -168,7 +168,13 @@ fn combiners_that_are_not_built_in() {
                 let expected = interpreted(&kernel, &given, ForallOrder::Forward);
                 assert!(expected.is_ok(), "{expected:?}");
                 for target in [Target::Native, Target::Baseline] {
-                    let code = compile(&kernel, &Options { target });
+                    let code = compile(
+                        &kernel,
+                        &Options {
+                            target,
+                            ..Options::default()
+                        },
+                    );
                     let code = code.unwrap_or_else(|error| panic!("{combiner} on {ty}: {error}"));
                     let found = executed(&code, &given, 2, &Settings::default());
                     assert!(same(&expected, &found), "{combiner} on {ty}: {found:?}");

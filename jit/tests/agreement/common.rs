@@ -283,7 +283,13 @@ pub(crate) fn check(source: &str, given: &[Given]) -> Outcome {
         );
     }
     for target in [Target::Native, Target::Baseline] {
-        let code = compile(&kernel, &Options { target });
+        let code = compile(
+            &kernel,
+            &Options {
+                target,
+                ..Options::default()
+            },
+        );
         let code = code.unwrap_or_else(|error| panic!("{source}\n{error}"));
         for threads in [1, 2, 4] {
             let found = executed(&code, given, threads, &Settings::default());

@@ -603,7 +603,13 @@ fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
     let source = Writer::kernel(seed);
     let kernel = kernel(&source);
     let codes = [Target::Native, Target::Baseline].map(|target| {
-        let code = compile(&kernel, &Options { target });
+        let code = compile(
+            &kernel,
+            &Options {
+                target,
+                ..Options::default()
+            },
+        );
         code.unwrap_or_else(|error| panic!("seed {seed}\n{source}\n{error}"))
     });
     let mut dice = Dice(seed.rotate_left(17) | 1);

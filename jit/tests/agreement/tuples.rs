@@ -43,7 +43,13 @@ fn check(source: &str, given: &[Given]) {
         &interpreted(&kernel, given, ForallOrder::Backward)
     ));
     for target in [Target::Native, Target::Baseline] {
-        let code = compile(&kernel, &Options { target });
+        let code = compile(
+            &kernel,
+            &Options {
+                target,
+                ..Options::default()
+            },
+        );
         let code = code.unwrap_or_else(|error| panic!("{source}: {error}"));
         for threads in [1, 2, 5] {
             let found = executed(&code, given, threads, &Settings::default());

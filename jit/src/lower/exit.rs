@@ -1,0 +1,129 @@
+//! Ways out of a function before its end: faults, and requests to stop. All of them lie off the hot path.
+
+use super::function::{FunctionLowering, offset};
+use crate::compiled::Faults;
+use crate::site::Site;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use std::mem::offset_of;
+use strew_affine::IterId;
+use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
+
+/// The blocks that leave a function. They are shared: together they are a large part of the code of a small loop.
+#[derive(Default)]
+pub(super) struct Exits {
+    /// Those that only return a status.
+    plain: Vec<(Status, Block)>,
+    /// Those that write a fault record, one for each set of loops around, outermost first.
+    faults: Vec<(Vec<IterId>, Block)>,
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    pub(super) fn return_status(&mut self, status: Status) {
+        let status = self.builder.ins().iconst(types::I32, status as i64);
+        self.builder.ins().return_(&[status]);
+    }
+
+    /// Goes on only when `condition` does not hold; else leaves through a block of its own, which `leave` fills.
+    pub(super) fn leave_if(&mut self, condition: Value, leave: impl FnOnce(&mut Self)) {
+        let cold = self.builder.create_block();
+        let next = self.builder.create_block();
+        self.builder.set_cold_block(cold);
+        self.builder.ins().brif(condition, cold, &[], next, &[]);
+        self.builder.switch_to_block(cold);
+        leave(self);
+        self.builder.switch_to_block(next);
+    }
+
+    /// The same, with nothing to do but to return `status`.
+    pub(super) fn leave_with(&mut self, condition: Value, status: Status) {
+        let next = self.builder.create_block();
+        let mut exits = self.exits.plain.iter();
+        let known = exits.find(|(returned, _)| *returned == status);
+        if let Some((_, exit)) = known {
+            self.builder.ins().brif(condition, *exit, &[], next, &[]);
+        } else {
+            let exit = self.builder.create_block();
+            self.exits.plain.push((status, exit));
+            self.builder.ins().brif(condition, exit, &[], next, &[]);
+            self.builder.set_cold_block(exit);
+            self.builder.switch_to_block(exit);
+            self.return_status(status);
+        }
+        self.builder.switch_to_block(next);
+    }
+
+    /// Leaves when somebody asked the call to stop.
+    pub(super) fn poll_stop(&mut self) {
+        let flags = MemFlagsData::trusted();
+        let asked = self.builder.ins().load(types::I32, flags, self.stop, 0);
+        self.leave_with(asked, Status::Stopped);
+    }
+
+    /// Leaves with a fault at `site` when `condition` holds; of an index out of range, with the index and the extent.
+    pub(super) fn fault_if(
+        &mut self,
+        condition: Value,
+        site: Site,
+        index_and_extent: Option<(Value, Value)>,
+    ) {
+        match self.program.faults {
+            Faults::Bare => self.leave_with(condition, Status::Fault),
+            Faults::Located => self.leave_if(condition, |function| {
+                function.fault(site, index_and_extent);
+            }),
+        }
+    }
+
+    fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
+        site.iters.truncate(MAX_DEPTH);
+        let mut exits = self.exits.faults.iter();
+        let known = exits.find(|(iters, _)| *iters == site.iters);
+        let (exit, is_new) = match known {
+            Some((_, exit)) => (*exit, false),
+            None => (self.builder.create_block(), true),
+        };
+        let number = self.program.sites.len();
+        let number = self.builder.ins().iconst(types::I32, number as i64);
+        let (index, extent) = index_and_extent.unwrap_or_else(|| {
+            let nothing = self.builder.ins().iconst(types::I64, 0);
+            (nothing, nothing)
+        });
+        let arguments = [number, index, extent].map(BlockArg::Value);
+        self.builder.ins().jump(exit, &arguments);
+        if is_new {
+            self.exits.faults.push((site.iters.clone(), exit));
+            self.fault_exit(exit, &site.iters);
+        }
+        self.program.sites.push(site);
+    }
+
+    /// The block that writes the fault record. The iterators of the loops around dominate it, since every way to it comes from
+    /// inside of them.
+    fn fault_exit(&mut self, exit: Block, iters: &[IterId]) {
+        self.builder.set_cold_block(exit);
+        self.builder.switch_to_block(exit);
+        let fields = [
+            (types::I32, offset_of!(FaultRecord, site)),
+            (types::I64, offset_of!(FaultRecord, index)),
+            (types::I64, offset_of!(FaultRecord, extent)),
+        ];
+        let values = fields.map(|(ty, _)| self.builder.append_block_param(exit, ty));
+        for ((_, field), value) in fields.into_iter().zip(values) {
+            self.record(field, value);
+        }
+        let depth = self.builder.ins().iconst(types::I32, iters.len() as i64);
+        self.record(offset_of!(FaultRecord, depth), depth);
+        for (position, iter) in iters.iter().enumerate() {
+            let at = offset_of!(FaultRecord, iteration) + position * size_of::<i64>();
+            let value = self.iter(*iter);
+            self.record(at, value);
+        }
+        self.return_status(Status::Fault);
+    }
+
+    fn record(&mut self, field: usize, value: Value) {
+        let at = offset(offset_of!(Call, fault) + field);
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().store(flags, value, self.call, at);
+    }
+}
