@@ -1,6 +1,7 @@
 //! What a call is given.
 
-use crate::record::{ArrayElement, FieldLayout, Layout, RecordLayout};
+use crate::record::{ArrayElement, ElementType, FieldLayout, Layout, RecordLayout};
+use std::fmt;
 use std::marker::PhantomData;
 use strew_affine::{Type, Value};
 
@@ -214,4 +215,25 @@ pub enum Argument<'a> {
     Read(ArrayRef<'a>),
     /// For an array that the kernel writes.
     Write(ArrayMut<'a>),
+}
+
+/// What an argument is or should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// A scalar of this type.
+    Scalar(Type),
+    /// An array of such elements that is only read.
+    Read(ElementType),
+    /// An array of such elements that is written.
+    Write(ElementType),
+}
+
+impl fmt::Display for ArgumentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(ty) => write!(f, "a scalar of type {ty}"),
+            Self::Read(ty) => write!(f, "an array of {ty} that is read"),
+            Self::Write(ty) => write!(f, "an array of {ty} that is written"),
+        }
+    }
 }

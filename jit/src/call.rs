@@ -1,7 +1,7 @@
 //! A call: the arguments are checked against the kernel, then against the sizes, and only then does generated code run.
 
 use crate::CompileError;
-use crate::argument::Argument;
+use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Faults, Inner};
 use crate::facts::{self, Checks, for_each_affine, has_known_domain};
 use crate::record::{ElementType, RecordLayout};
@@ -55,8 +55,7 @@ pub enum CallError {
     },
     /// A fault in the kernel.
     Fault(Fault),
-    /// A fault, or sizes as in [`CallError::Size`], met by code that was compiled to tell no more: see
-    /// [`Faults::Bare`](crate::Faults::Bare).
+    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see [`Faults::Bare`].
     BareFault,
     /// The runtime could not run or finish it.
     Failure(Failure),
@@ -71,27 +70,6 @@ pub struct Outcome {
     pub record: Record,
     /// The result, if the kernel has one.
     pub returned: Option<Value>,
-}
-
-/// What an argument is or should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArgumentKind {
-    /// A scalar of this type.
-    Scalar(Type),
-    /// An array of such elements that is only read.
-    Read(ElementType),
-    /// An array of such elements that is written.
-    Write(ElementType),
-}
-
-impl fmt::Display for ArgumentKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scalar(ty) => write!(f, "a scalar of type {ty}"),
-            Self::Read(ty) => write!(f, "an array of {ty} that is read"),
-            Self::Write(ty) => write!(f, "an array of {ty} that is written"),
-        }
-    }
 }
 
 impl fmt::Display for CallError {
@@ -203,10 +181,7 @@ impl Compiled {
                     .result_type()
                     .map(|ty| Value::from_bits(ty, completed.returned)),
             }),
-            Err(Failure::Fault(record)) => Err(match self.0.options.faults {
-                Faults::Located => self.0.stopped_at(&code.sites, &record),
-                Faults::Bare => CallError::BareFault,
-            }),
+            Err(Failure::Fault(record)) => Err(self.0.stopped_at(&code.sites, &record)),
             Err(other) => Err(CallError::Failure(other)),
         }
     }
@@ -479,6 +454,9 @@ impl Inner {
     }
 
     fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
+        if self.options.faults == Faults::Bare {
+            return CallError::BareFault;
+        }
         let site = sites.get(record.site as usize);
         let kind = match site.map(|site| site.kind) {
             Some(SiteKind::Overflow { array }) => {

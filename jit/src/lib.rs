@@ -20,8 +20,8 @@ mod merges;
 mod record;
 mod site;
 
-pub use argument::{Argument, ArrayMut, ArrayRef, Element, Records};
-pub use call::{ArgumentKind, CallError, Outcome};
+pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records};
+pub use call::{CallError, Outcome};
 pub use compiled::{Compiled, Faults, Options, compile};
 pub use error::CompileError;
 pub use isa::Target;
