@@ -193,7 +193,8 @@ impl Lowering<'_> {
         Some(self.all_chosen(condition?, [then, otherwise], span, body))
     }
 
-    /// The values of one of two sides, each with what has to be done for them.
+    /// The values of one of two sides, each with what has to be done for them. Sides have the same types, and so has what is chosen:
+    /// a `?:` between members is none of the source's, whose operands would be promoted.
     pub(super) fn all_chosen(
         &mut self,
         condition: Typed,
@@ -203,7 +204,7 @@ impl Lowering<'_> {
     ) -> Vec<Typed> {
         if let ([one], [other]) = (then.as_slice(), otherwise.as_slice()) {
             let sides = [(first, one.clone()), (second, other.clone())];
-            return vec![self.chosen(condition, sides, span, body)];
+            return vec![self.chosen(condition, sides, span, body).convert(one.ty)];
         }
         let is_plain = first.is_empty() && second.is_empty();
         let pairs = then.into_iter().zip(otherwise);
@@ -211,7 +212,8 @@ impl Lowering<'_> {
         if is_plain {
             let condition = self.kept(condition.condition(), span, body);
             for (then, otherwise) in pairs {
-                chosen.push(value::select(condition.clone(), then, otherwise));
+                let ty = then.ty;
+                chosen.push(value::select(condition.clone(), then, otherwise).convert(ty));
             }
             return chosen;
         }

@@ -1,6 +1,6 @@
 //! Random arguments for a function.
 
-use super::function::{Array, Extent, Function, Role};
+use super::function::{Array, Extent, Form, Function, Role};
 use crate::data::Data;
 use crate::random::Random;
 use strew::ir::{Type, Value};
@@ -38,7 +38,11 @@ pub(crate) fn arguments(random: &mut Random, function: &Function, largest: i32) 
 
 fn elements(random: &mut Random, array: &Array, sizes: (i32, i32)) -> Vec<Value> {
     let integer = |value: i32| Value::integer(array.ty, i128::from(value));
-    let count = array.extents.iter().map(|it| length(*it, sizes)).product();
+    let count: i32 = array.extents.iter().map(|it| length(*it, sizes)).product();
+    let count = match array.form {
+        Form::Member(_, _, Some(length)) => count * i32::from(length),
+        _ => count,
+    };
     match array.role {
         Role::Values => (0..count).map(|_| random.any(array.ty)).collect(),
         Role::Keys(extent) => {

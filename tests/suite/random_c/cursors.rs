@@ -42,7 +42,8 @@ impl Generator<'_> {
     fn new_cursor(&mut self) -> Option<Cursor> {
         let arrays = self.arrays.iter();
         let arrays = arrays.filter(|it| {
-            let is_plain = matches!(it.form, Form::Shaped | Form::Pointer);
+            let is_plain =
+                matches!(it.form, Form::Shaped | Form::Pointer) && !it.name.contains('.');
             is_plain && it.role == Role::Values && (self.may_read_written || !it.is_written)
         });
         let arrays: Vec<_> = arrays.cloned().collect();
@@ -212,12 +213,10 @@ impl Generator<'_> {
         let place = match others.is_empty() {
             true => self.unchanging(Self::written),
             false => {
-                let other = self.random.pick(&others);
+                let other = self.random.pick(&others).clone();
                 Place {
-                    name: other.name.clone(),
-                    ty: other.ty,
                     subscripts: held.subscripts.clone(),
-                    member: other.member(),
+                    ..self.unchanging(|generator| generator.element(&other, 1))
                 }
             }
         };

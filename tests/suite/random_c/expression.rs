@@ -136,6 +136,10 @@ pub(crate) enum Expression {
     Comma(Box<Expression>, Box<Expression>),
     /// Of a function of the file or of the library.
     Call(String, Type, Vec<Expression>),
+    /// A structure: how its type is written, and its members. It has no type that anybody asks for.
+    Structure(String, Vec<Expression>),
+    /// A member of a structure, with the dot before it.
+    Member(Box<Expression>, String, Type),
 }
 
 impl Expression {
@@ -147,6 +151,7 @@ impl Expression {
             | Self::Truncated(_, ty, _)
             | Self::Stepped(_, ty, ..)
             | Self::Call(_, ty, _)
+            | Self::Member(_, _, ty)
             | Self::Assigned(_, ty, ..) => *ty,
             Self::Comma(_, last) => last.ty(),
             Self::Element(place) => place.ty,
@@ -162,6 +167,7 @@ impl Expression {
             }
             | Self::Conditional(_, left, right) => common(left.ty(), right.ty()),
             Self::Within(..) => Type::U64,
+            Self::Structure(..) => Type::I32,
         }
     }
 
@@ -176,6 +182,7 @@ impl Expression {
             Self::Within(..) => Binary::Remainder.level(),
             Self::Stepped(_, _, _, true) => UNARY,
             Self::Stepped(_, _, _, false) | Self::Call(..) => POSTFIX,
+            Self::Structure(..) | Self::Member(..) => POSTFIX,
             Self::Assigned(..) => ASSIGNMENT,
             Self::Comma(..) => COMMA,
         }
@@ -251,6 +258,11 @@ impl Display for Expression {
                 let arguments: Vec<_> = arguments.iter().map(|it| it.at(ASSIGNMENT)).collect();
                 write!(f, "{name}({})", arguments.join(", "))
             }
+            Self::Structure(name, members) => {
+                let members: Vec<_> = members.iter().map(|it| it.at(ASSIGNMENT)).collect();
+                write!(f, "({name}){{{}}}", members.join(", "))
+            }
+            Self::Member(structure, member, _) => write!(f, "{}{member}", structure.at(POSTFIX)),
             Self::Comma(first, last) => write!(f, "{first}, {}", last.at(ASSIGNMENT)),
         }
     }
@@ -264,6 +276,8 @@ pub(crate) struct Place {
     pub(crate) subscripts: Vec<Expression>,
     /// The member, with the dot before it; empty where there is none.
     pub(crate) member: String,
+    /// The subscripts behind the member.
+    pub(crate) within: Vec<Expression>,
 }
 
 impl Place {
@@ -273,6 +287,7 @@ impl Place {
             ty,
             subscripts: Vec::new(),
             member: String::new(),
+            within: Vec::new(),
         }
     }
 }
@@ -282,6 +297,8 @@ impl Display for Place {
         f.write_str(&self.name)?;
         let mut subscripts = self.subscripts.iter();
         subscripts.try_for_each(|it| write!(f, "[{it}]"))?;
-        f.write_str(&self.member)
+        f.write_str(&self.member)?;
+        let mut within = self.within.iter();
+        within.try_for_each(|it| write!(f, "[{it}]"))
     }
 }

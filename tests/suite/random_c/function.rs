@@ -44,8 +44,8 @@ pub(crate) enum Form {
     Shaped,
     /// A pointer.
     Pointer,
-    /// The member of an array of structures: how that type is written, and the member.
-    Member(String, String),
+    /// The member of an array of structures: how that type is written, the member, and how many elements that has if it is an array.
+    Member(String, String, Option<u8>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl Array {
     pub(crate) fn member(&self) -> String {
         match &self.form {
             Form::Shaped | Form::Pointer => String::new(),
-            Form::Member(_, member) => format!(".{member}"),
+            Form::Member(_, member, _) => format!(".{member}"),
         }
     }
 }
@@ -76,7 +76,7 @@ impl Display for Array {
         let ty = match &self.form {
             Form::Pointer => return write!(f, "{constant}{} *{}", self.spelling, self.name),
             Form::Shaped => self.spelling,
-            Form::Member(structure, _) => structure,
+            Form::Member(structure, ..) => structure,
         };
         write!(f, "{constant}{ty} {}", self.name)?;
         match self.role {
@@ -86,20 +86,34 @@ impl Display for Array {
     }
 }
 
+/// A number or an array of numbers in a structure.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Member {
+    /// How the type is written.
+    pub(crate) spelling: &'static str,
+    pub(crate) ty: Type,
+    /// With the structures inside of the structure before it.
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    /// Of an array.
+    pub(crate) length: Option<u8>,
+}
+
 /// The type of structures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Structure {
     /// How it is written.
     pub(crate) name: String,
-    /// How the type of each member is written, the type, the name, and what it is good for.
-    pub(crate) members: Vec<(&'static str, Type, String, Role)>,
+    /// The declarations of its members.
+    pub(crate) declarations: Vec<String>,
+    pub(crate) members: Vec<Member>,
 }
 
 impl Display for Structure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {{", self.name)?;
-        for (spelling, _, name, _) in &self.members {
-            writeln!(f, "  {spelling} {name};")?;
+        for declaration in &self.declarations {
+            writeln!(f, "  {declaration};")?;
         }
         writeln!(f, "}};")
     }
@@ -110,6 +124,8 @@ pub(crate) struct Function {
     pub(crate) name: String,
     /// How the type of its value is written, and the type.
     pub(crate) result: Option<(&'static str, Type)>,
+    /// Its value, where that is a structure.
+    pub(crate) result_record: Option<Structure>,
     /// The types of `n` and `m`.
     pub(crate) sizes: [Type; 2],
     /// How the type is written, the type, and the name.
@@ -128,6 +144,8 @@ impl Function {
     fn write(&self, f: &mut Formatter<'_>, storage: &str) -> fmt::Result {
         let [n, m] = self.sizes.map(crate::c::c_type);
         let result = self.result.map_or("void", |it| it.0);
+        let record = self.result_record.as_ref();
+        let result = record.map_or(result, |it| it.name.as_str());
         write!(f, "{storage}{result} {}({n} n, {m} m", self.name)?;
         for (spelling, _, name) in &self.scalars {
             write!(f, ", {spelling} {name}")?;
@@ -143,14 +161,15 @@ impl Function {
         writeln!(f, "}}")
     }
 
-    /// The helpers that stand in the text. What nobody calls is a kernel, and those are given no structures.
+    /// The helpers that stand in the text. What nobody calls is a kernel, and those neither take nor give structures.
     fn written_helpers(&self) -> Vec<&Self> {
         let mut found: Vec<&Self> = Vec::new();
         for helper in self.helpers.iter().rev() {
             let call = format!("{}(", helper.name);
             let later = found.iter().copied().chain([self]);
             let mut statements = later.flat_map(|it| &it.body);
-            if helper.records.is_empty() || statements.any(|it| it.to_string().contains(&call)) {
+            let is_plain = helper.records.is_empty() && helper.result_record.is_none();
+            if is_plain || statements.any(|it| it.to_string().contains(&call)) {
                 found.push(helper);
             }
         }

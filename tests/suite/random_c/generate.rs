@@ -60,6 +60,8 @@ pub(super) struct Generator<'r> {
     pub(super) sizes: [Type; 2],
     /// The type of its value.
     pub(super) result: Option<Type>,
+    /// Its value, where that is a structure.
+    pub(super) result_record: Option<Structure>,
     pub(super) structures: &'r [Structure],
     pub(super) helpers: &'r [Function],
     pub(super) arrays: Vec<Array>,
@@ -121,9 +123,7 @@ impl Random {
 /// The function `name`, the same for the same numbers.
 pub(crate) fn function(random: &mut Random, name: String) -> Function {
     let sizes = [random.integer_type(), random.integer_type()];
-    let count = if random.percent(35) { 1 } else { 0 };
-    let structures = (0..count).map(|it| random.structure(&format!("{name}_s{it}")));
-    let structures: Vec<_> = structures.collect();
+    let structures = structures(random, &name);
     let arrays = random.arrays(&structures);
     let count = if random.percent(15) { 1 } else { 0 };
     let tables = (0..count).map(|it| random.table(format!("{name}_t{it}")));
@@ -149,6 +149,19 @@ pub(crate) fn function(random: &mut Random, name: String) -> Function {
         helpers,
         ..function
     }
+}
+
+/// Mostly none, else one, or one and another that has the first as a member.
+fn structures(random: &mut Random, name: &str) -> Vec<Structure> {
+    if random.percent(65) {
+        return Vec::new();
+    }
+    let first = random.structure(&format!("{name}_s0"), None);
+    if random.percent(70) {
+        return vec![first];
+    }
+    let second = random.structure(&format!("{name}_s1"), Some(&first));
+    vec![first, second]
 }
 
 /// One array of the caller for a helper, or none. What may be read where it is passed may not be written.
@@ -187,10 +200,15 @@ fn made(
         parameters.push(Local::new(&name, ty, random.percent(20)));
         scalars.push((random.spelling(ty), ty, name));
     }
-    let mut records = Vec::new();
-    if loops > 0 && random.percent(50) {
-        let structures = around.structures.iter().cloned();
-        records.extend(structures.map(|it| (it, "q".to_owned())));
+    let (mut records, mut result_record) = (Vec::new(), None);
+    if loops > 0 && !around.structures.is_empty() {
+        for number in 0..random.below(3) {
+            let structure = random.pick(&around.structures).clone();
+            records.push((structure, format!("q{number}")));
+        }
+        if random.percent(40) {
+            result_record = Some(random.pick(&around.structures).clone());
+        }
     }
     let result = result.map(|ty| (random.spelling(ty), ty));
     let mut generator = Generator {
@@ -198,6 +216,7 @@ fn made(
         sizes,
         arrays: [arrays.clone(), around.tables.clone()].concat(),
         result: result.map(|it| it.1),
+        result_record: result_record.clone(),
         structures: &around.structures,
         helpers,
         records: Vec::new(),
@@ -221,6 +240,7 @@ fn made(
     Function {
         name,
         result,
+        result_record,
         sizes,
         scalars,
         records,

@@ -1,7 +1,7 @@
 //! Random arrays and structures for a function to work on.
 
 use super::expression::Expression;
-use super::function::{Array, Extent, Form, Role, Structure};
+use super::function::{Array, Extent, Form, Member, Role, Structure};
 use crate::random::Random;
 use strew::ir::Type;
 
@@ -34,18 +34,38 @@ impl Random {
         (self.spelling(ty), ty)
     }
 
-    /// A type of structures with one to four members.
-    pub(super) fn structure(&mut self, name: &str) -> Structure {
-        let mut members = Vec::new();
+    /// A type of structures with one to four members, or five where `inner` is one of them.
+    pub(super) fn structure(&mut self, name: &str, inner: Option<&Structure>) -> Structure {
+        let mut structure = Structure {
+            name: format!("struct {name}"),
+            declarations: Vec::new(),
+            members: Vec::new(),
+        };
         for number in 0..=self.below(4) {
             let role = self.role();
             let (spelling, ty) = self.type_for(role);
-            members.push((spelling, ty, format!("m{number}"), role));
+            let length = self.percent(20).then_some(3);
+            let name = format!("m{number}");
+            let extent = length.map_or(String::new(), |it| format!("[{it}]"));
+            let declaration = format!("{spelling} {name}{extent}");
+            structure.declarations.push(declaration);
+            structure.members.push(Member {
+                spelling,
+                ty,
+                name,
+                role,
+                length,
+            });
         }
-        Structure {
-            name: format!("struct {name}"),
-            members,
+        if let Some(inner) = inner {
+            structure.declarations.push(format!("{} in", inner.name));
+            let members = inner.members.iter().map(|member| Member {
+                name: format!("in.{}", member.name),
+                ..member.clone()
+            });
+            structure.members.extend(members);
         }
+        structure
     }
 
     /// A constant array of the file, and its elements.
@@ -131,13 +151,13 @@ impl Random {
         };
         let is_written = self.percent(60);
         let members = structure.members.iter();
-        let members = members.map(|(spelling, ty, member, role)| Array {
-            spelling,
-            ty: *ty,
+        let members = members.map(|member| Array {
+            spelling: member.spelling,
+            ty: member.ty,
             name: format!("r{number}"),
-            form: Form::Member(structure.name.clone(), member.clone()),
+            form: Form::Member(structure.name.clone(), member.name.clone(), member.length),
             extents: extents.clone(),
-            role: *role,
+            role: member.role,
             is_written,
         });
         members.collect()

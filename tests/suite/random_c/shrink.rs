@@ -228,14 +228,18 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
         });
     }
     let children: Vec<&E> = match expression {
-        E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) | E::Assigned(_, _, _, a) => vec![a],
+        E::Unary(_, a)
+        | E::Cast(_, _, a)
+        | E::Within(a, _)
+        | E::Assigned(_, _, _, a)
+        | E::Member(a, ..) => vec![a],
         E::Binary(_, a, b) | E::Comma(a, b) => vec![a, b],
         E::Quotient {
             dividend, divisor, ..
         } => vec![dividend, divisor],
         E::Conditional(a, b, c) => vec![a, b, c],
         E::Literal(..) | E::Variable(..) | E::Truncated(..) | E::Stepped(..) => Vec::new(),
-        E::Call(_, _, arguments) => arguments.iter().collect(),
+        E::Call(_, _, arguments) | E::Structure(_, arguments) => arguments.iter().collect(),
         E::Element(place) => {
             found.extend(places(place).into_iter().map(E::Element));
             Vec::new()
@@ -251,7 +255,11 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
             let mut changed = expression.clone();
             match (&mut changed, position) {
                 (
-                    E::Unary(_, a) | E::Cast(_, _, a) | E::Within(a, _) | E::Assigned(_, _, _, a),
+                    E::Unary(_, a)
+                    | E::Cast(_, _, a)
+                    | E::Within(a, _)
+                    | E::Assigned(_, _, _, a)
+                    | E::Member(a, ..),
                     _,
                 )
                 | (E::Binary(_, a, _) | E::Comma(a, _) | E::Quotient { dividend: a, .. }, 0)
@@ -259,7 +267,9 @@ fn expressions(expression: &Expression) -> Vec<Expression> {
                 | (E::Conditional(a, _, _), 0)
                 | (E::Conditional(_, a, _), 1)
                 | (E::Conditional(_, _, a), _) => **a = smaller,
-                (E::Call(_, _, arguments), _) => arguments[position] = smaller,
+                (E::Call(_, _, arguments) | E::Structure(_, arguments), _) => {
+                    arguments[position] = smaller;
+                }
                 (
                     E::Literal(..)
                     | E::Variable(..)

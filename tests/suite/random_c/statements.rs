@@ -54,6 +54,10 @@ impl Generator<'_> {
     }
 
     fn returned(&mut self) -> Statement {
+        if let Some(structure) = self.result_record.clone() {
+            let value = self.record_value(&structure);
+            return Statement::Return(Some(value));
+        }
         Statement::Return(self.result.map(|ty| self.value_for(ty, 3)))
     }
 

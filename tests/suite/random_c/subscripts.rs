@@ -1,7 +1,7 @@
 //! Random subscripts.
 
 use super::expression::{Binary, Expression, Place};
-use super::function::{Array, Extent, Role};
+use super::function::{Array, Extent, Form, Role};
 use super::generate::Generator;
 use super::values::{binary, number};
 use strew::ir::Type;
@@ -15,6 +15,12 @@ impl Generator<'_> {
             ty: array.ty,
             subscripts: extents.map(|it| self.subscript(*it, depth)).collect(),
             member: array.member(),
+            within: match array.form {
+                Form::Member(_, _, Some(length)) => {
+                    vec![self.subscript(Extent::Constant(length), depth)]
+                }
+                _ => Vec::new(),
+            },
         }
     }
 

@@ -120,7 +120,11 @@ impl Generator<'_> {
             return None;
         }
         let helper = *self.random.pick(&reading);
-        self.call_of(helper)
+        let call = self.call_of(helper)?;
+        match &helper.result_record {
+            Some(structure) => self.member_of(call, structure),
+            None => Some(call),
+        }
     }
 
     /// A call of `helper`, if there are arrays as it takes them.
@@ -130,7 +134,7 @@ impl Generator<'_> {
             arguments.push(self.value_for(*ty, 1));
         }
         for (structure, _) in &helper.records {
-            arguments.push(self.record_value(structure)?);
+            arguments.push(self.record_value(structure));
         }
         for parameter in helper.passed() {
             let array = self
@@ -239,7 +243,7 @@ impl Generator<'_> {
 /// Whether `array` can be passed for `parameter`.
 fn fits(array: &Array, parameter: &Array) -> bool {
     let member = |it: &Array| match &it.form {
-        Form::Member(structure, member) => Some((structure.clone(), member.clone())),
+        Form::Member(structure, member, _) => Some((structure.clone(), member.clone())),
         Form::Shaped | Form::Pointer => None,
     };
     (array.ty, &array.extents, array.role) == (parameter.ty, &parameter.extents, parameter.role)
