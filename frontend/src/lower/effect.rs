@@ -112,7 +112,7 @@ impl Lowering<'_> {
                 body.truncate(before);
                 body.extend(nodes);
             }
-            None => body.push(recognize::assignment(&self.kernel, place, value.expr, span)),
+            None => body.extend(recognize::assignment(&self.kernel, place, value.expr, span)),
         }
     }
 
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         if let Some(value) = self.updated(op, &place, ty, value, spans, span) {
-            body.push(recognize::assignment(&self.kernel, place, value.expr, span));
+            body.extend(recognize::assignment(&self.kernel, place, value.expr, span));
         }
     }
 
@@ -183,8 +183,8 @@ impl Lowering<'_> {
         if let Place::Local(local) = place
             && !is_settled_leaf(&self.kernel, &value.expr)
         {
-            let node = recognize::assignment(&self.kernel, place, value.expr, span);
-            body.push(node);
+            let nodes = recognize::assignment(&self.kernel, place, value.expr, span);
+            body.extend(nodes);
             return Typed {
                 expr: Computation::Local(local),
                 ..value

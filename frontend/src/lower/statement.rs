@@ -7,7 +7,7 @@ use crate::initializer;
 use crate::problem::{
     ControlFlowProblem, DeclarationProblem, InitializerProblem, Problem, Unsupported,
 };
-use crate::recognize;
+use crate::recognize::{self, SizesByForm};
 use crate::types::{self, Named, Position};
 use strew_affine::{CompareOp, Expr as Computation, Node, Span, Type, UnaryOp, Value};
 
@@ -167,7 +167,8 @@ impl Lowering<'_> {
                 (condition.expr, then, otherwise)
             };
         if otherwise.is_empty()
-            && let Some(reduction) = recognize::guarded(&self.kernel, &condition, &then)
+            && let Some(reduction) =
+                recognize::guarded(&self.kernel, &condition, &then, &mut SizesByForm)
         {
             return reduction;
         }

@@ -16,6 +16,7 @@
 
 mod assume;
 mod at_end;
+mod branch;
 mod context;
 mod counted;
 mod evaluate;
@@ -29,14 +30,14 @@ use crate::ast::PragmaText;
 use crate::diagnostic::Diagnostics;
 use crate::locals;
 use crate::lower::interval::Ranges;
-use crate::lower::value::{self, Guard, Typed};
+use crate::lower::value::{self, Typed};
 use crate::{Lowered, Pragma};
 use assume::Assumptions;
 use context::Context;
 use counted::Induction;
 use liveness::Following;
 use std::collections::HashMap;
-use strew_affine::{BinaryOp, CompareOp, Expr, IterId, Kernel, LocalId, Node, Place, Span, Type};
+use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Span, Type};
 
 /// What the source says about a loop.
 #[derive(Clone, Debug)]
@@ -279,85 +280,5 @@ impl<'k> Raising<'k> {
             sum.expr = Expr::Local(local);
         }
         Some(sum)
-    }
-
-    fn branch(
-        &mut self,
-        condition: &Expr,
-        then: &'k [Node],
-        otherwise: &'k [Node],
-        raised: &mut Vec<Node>,
-    ) {
-        if otherwise.is_empty()
-            && let Expr::Compare(CompareOp::Ne, left, right) = condition
-        {
-            // What is not affine may be the other branch of something that is.
-            let equal = Expr::Compare(CompareOp::Eq, left.clone(), right.clone());
-            let equal = self.value(&equal);
-            let outside = self.context.mark();
-            let guards = equal.known.conditions.unwrap_or_default();
-            let is_affine = !guards.is_empty() && self.assume_all(&guards);
-            self.context.return_to(outside);
-            if is_affine {
-                let facts = self.facts.mark();
-                let otherwise = self.block(then, None, &[]);
-                let changed = self.facts.undo(facts);
-                self.facts.forget(changed);
-                raised.push(Node::AffineIf {
-                    conditions: guards.into_iter().map(|it| it.condition).collect(),
-                    then: Vec::new(),
-                    otherwise,
-                });
-                return;
-            }
-        }
-        let condition = self.value(condition);
-        let facts = self.facts.mark();
-        let outside = self.context.mark();
-        let guards = condition.known.conditions.unwrap_or_default();
-        let is_affine = !guards.is_empty() && self.assume_all(&guards);
-        let then = self.block(then, None, &[]);
-        self.context.return_to(outside);
-        let mut changed = self.facts.undo(facts);
-
-        let outside = self.context.mark();
-        if let [guard] = guards.as_slice()
-            && is_affine
-            && let Some(opposite) = value::opposite(guard)
-        {
-            self.context.learn_condition(&opposite.condition);
-        }
-        let otherwise = self.block(otherwise, None, &[]);
-        self.context.return_to(outside);
-        changed.extend(self.facts.undo(facts));
-        self.facts.forget(changed);
-
-        raised.push(if is_affine {
-            Node::AffineIf {
-                conditions: guards.into_iter().map(|it| it.condition).collect(),
-                then,
-                otherwise,
-            }
-        } else {
-            Node::ScfIf {
-                condition: condition.expr,
-                then,
-                otherwise,
-            }
-        });
-    }
-
-    /// Whether all `guards` mean what they say, each where those before it hold; then they hold from here on.
-    fn assume_all(&mut self, guards: &[Guard]) -> bool {
-        let mut needed = Vec::new();
-        for guard in guards {
-            let sides = [&guard.condition.left, &guard.condition.right];
-            let Some(requirements) = self.requirements(&sides, &guard.provided) else {
-                return false;
-            };
-            needed.extend(requirements);
-            self.context.learn_condition(&guard.condition);
-        }
-        self.assume_in_loops(needed)
     }
 }

@@ -4,7 +4,7 @@
 use super::held::Held;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place, Span, Subscript};
 
-/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is a reduction once what was there is
+/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is reductions once what was there is
 /// read in it and not in a `let`.
 pub(crate) fn behind(
     kernel: &Kernel,
@@ -40,12 +40,13 @@ pub(crate) fn behind(
         // In a subscript, where nothing is looked for.
         return None;
     }
-    let statement = super::assignment(kernel, place.clone(), value, span);
-    if let Node::Reduce { .. } = &statement {
-        nodes.push(statement);
-        return Some(nodes);
+    let statements = super::assignment(kernel, place.clone(), value, span);
+    let is_reduced = |it: &Node| matches!(it, Node::Reduce { .. });
+    if !statements.iter().all(is_reduced) {
+        return None;
     }
-    None
+    nodes.extend(statements);
+    Some(nodes)
 }
 
 fn mentions(expr: &Expr, locals: &[(LocalId, &Expr)]) -> bool {

@@ -5,43 +5,78 @@
 //! C evaluates only when a condition holds may only be evaluated always when it cannot fault.
 
 mod behind;
+mod chain;
+mod evaluated;
 mod extremum;
 mod held;
 mod operator;
 mod pair;
 mod saturating;
+mod truth;
 
 pub(crate) use behind::behind;
+pub(crate) use evaluated::{Sizes, SizesByForm};
+
+use evaluated::Evaluated;
 use held::Held;
 use strew_affine::{Combiner, Expr, Kernel, Node, Place, Span};
 
 /// How a place is combined with what.
 type Update = (Combiner, Expr);
 
-/// `place = value` as a reduction if it is one, else as the assignment it is written as.
-pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span) -> Node {
-    let update = Held::new(kernel, &place).and_then(|held| {
-        held.counted_by_comparison(&value)
-            .or_else(|| held.updated_by_operator(&value))
-            .or_else(|| held.counted_by_select(&value))
-            .or_else(|| held.updated_by_select(&value))
-            .or_else(|| held.updated_by_call(&value))
-    });
-    match update {
-        Some(update) => reduction(place, update, span),
-        None => Node::Assign { place, value, span },
+/// `place = value` as reductions if it is any, else as the assignment it is written as.
+pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span) -> Vec<Node> {
+    let updates = Held::new(kernel, &place).and_then(|held| held.updates(&value));
+    match updates {
+        Some(updates) => {
+            let reductions = updates.into_iter();
+            let reductions = reductions.map(|it| reduction(place.clone(), it, span));
+            reductions.collect()
+        }
+        None => vec![Node::Assign { place, value, span }],
+    }
+}
+
+impl Held<'_> {
+    /// The updates, one after the other, that `held = value` is.
+    fn updates(&self, value: &Expr) -> Option<Vec<Update>> {
+        let one = self
+            .updated_truth(value)
+            .or_else(|| self.counted_by_comparison(value))
+            .or_else(|| self.updated_by_operator(value))
+            .or_else(|| self.counted_by_select(value))
+            .or_else(|| self.counted_by_clamp(value))
+            .or_else(|| self.updated_by_select(value))
+            .or_else(|| self.updated_by_call(value))
+            .or_else(|| self.updated_by_sum(value));
+        match one {
+            Some(one) => Some(vec![one]),
+            None => self.updated_step_by_step(value),
+        }
     }
 }
 
 /// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition.
-pub(crate) fn guarded(kernel: &Kernel, condition: &Expr, body: &[Node]) -> Option<Node> {
+pub(crate) fn guarded(
+    kernel: &Kernel,
+    condition: &Expr,
+    body: &[Node],
+    sizes: &mut dyn Sizes,
+) -> Option<Node> {
     if let Expr::And(first, last) = condition {
-        let reduction = guarded(kernel, last, body)?;
-        return Some(Node::ScfIf {
-            condition: (**first).clone(),
-            then: vec![reduction],
-            otherwise: vec![],
-        });
+        if let Some(reduction) = guarded(kernel, last, body, sizes) {
+            return Some(Node::ScfIf {
+                condition: (**first).clone(),
+                then: vec![reduction],
+                otherwise: vec![],
+            });
+        }
+        let reduction = guarded(kernel, first, body, sizes)?;
+        let mut evaluated = Evaluated::by_all(kernel, first, sizes);
+        return evaluated
+            .cannot_fault(last)
+            .then(|| only_where(kernel, reduction, last))
+            .flatten();
     }
     match body {
         [Node::Assign { place, value, span }] => {
@@ -63,9 +98,48 @@ pub(crate) fn guarded(kernel: &Kernel, condition: &Expr, body: &[Node]) -> Optio
             }
             _ => None,
         },
-        [first, second] => {
-            let pair = |first, second| pair::replaced_together(kernel, condition, first, second);
-            pair(first, second).or_else(|| pair(second, first))
+        [first, second] => pair::replaced_together(kernel, condition, first, second, sizes)
+            .or_else(|| pair::replaced_together(kernel, condition, second, first, sizes)),
+        _ => None,
+    }
+}
+
+/// `reduction` where `condition` holds too, tested after what decides on the reduction: elsewhere its place is combined with the
+/// identity, so that the subscripts of the place are still looked at.
+fn only_where(kernel: &Kernel, reduction: Node, condition: &Expr) -> Option<Node> {
+    match reduction {
+        Node::ScfIf {
+            condition: outer,
+            then,
+            otherwise,
+        } => {
+            let [inner] = <[Node; 1]>::try_from(then).ok()?;
+            Some(Node::ScfIf {
+                condition: outer,
+                then: vec![only_where(kernel, inner, condition)?],
+                otherwise,
+            })
+        }
+        Node::Reduce {
+            places,
+            combiner,
+            mut values,
+            span,
+        } => {
+            for place in &places {
+                Held::new(kernel, place).filter(|held| held.is_unread_by(condition))?;
+            }
+            let types: Vec<_> = values.iter().map(|it| it.ty(kernel)).collect();
+            // The first part decides whether the others are taken.
+            let neutral = Expr::Constant(*combiner.identity(&types)?.first()?);
+            let key = values.first_mut()?;
+            *key = Expr::select(condition.clone(), key.clone(), neutral);
+            Some(Node::Reduce {
+                places,
+                combiner,
+                values,
+                span,
+            })
         }
         _ => None,
     }

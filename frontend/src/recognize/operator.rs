@@ -1,6 +1,7 @@
 //! `h = h + x` and its like.
 
 use super::Update;
+use super::chain::combiner_of;
 use super::held::{Held, uncast};
 use strew_affine::{BinaryOp, Combiner, Expr, Type, UnaryOp, Value};
 
@@ -8,14 +9,7 @@ impl Held<'_> {
     /// `held op value`, `value op held`, with the conversions around it.
     pub(super) fn updated_by_operator(&self, value: &Expr) -> Option<Update> {
         let (op, incoming) = self.operation(value)?;
-        let name = match op {
-            BinaryOp::Add | BinaryOp::Sub => "add",
-            BinaryOp::Mul => "mul",
-            BinaryOp::BitAnd => "and",
-            BinaryOp::BitOr => "or",
-            BinaryOp::BitXor => "xor",
-            BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => return None,
-        };
+        let name = combiner_of(op)?;
         let incoming = self.incoming(incoming)?;
         let incoming = match op {
             BinaryOp::Sub => self.negated(incoming),
@@ -50,7 +44,7 @@ impl Held<'_> {
         common == self.ty || (common.is_integer() && self.ty.is_integer())
     }
 
-    fn negated(&self, incoming: Expr) -> Expr {
+    pub(super) fn negated(&self, incoming: Expr) -> Expr {
         let negative = match &incoming {
             Expr::Constant(value) => match (value.as_integer(), value.as_float()) {
                 (Some(integer), _) => Some(Value::integer(self.ty, -integer)),
@@ -65,7 +59,7 @@ impl Held<'_> {
     }
 
     /// The value in the type of the element, if it does not read what is updated.
-    fn incoming(&self, value: &Expr) -> Option<Expr> {
+    pub(super) fn incoming(&self, value: &Expr) -> Option<Expr> {
         if !self.is_unread_by(value) {
             return None;
         }

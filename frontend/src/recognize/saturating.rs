@@ -37,6 +37,54 @@ impl Held<'_> {
         (is_step(then) && self.is_kept(otherwise, &update)).then_some(update)
     }
 
+    /// `held + x < limit ? held + x : limit`, where nothing is beyond the limit.
+    pub(super) fn counted_by_clamp(&self, value: &Expr) -> Option<Update> {
+        let (Expr::Select(condition, then, otherwise), _) = uncast(value, self.kernel) else {
+            return None;
+        };
+        let Expr::Compare(op, left, right) = &**condition else {
+            return None;
+        };
+        let is_limit = |it: &Expr| as_integer(it).is_some();
+        let (op, sum, bound) = if is_limit(right) {
+            (*op, left, right)
+        } else {
+            (op.mirrored(), right, left)
+        };
+        let (least, limit) = match op {
+            CompareOp::Lt | CompareOp::Le => (then, otherwise),
+            CompareOp::Gt | CompareOp::Ge => (otherwise, then),
+            CompareOp::Eq | CompareOp::Ne => return None,
+        };
+        let is_clamp = least.is_same(sum) && as_integer(limit) == as_integer(bound);
+        is_clamp.then(|| self.clamped_sum(sum, as_integer(limit)?))?
+    }
+
+    /// `held + x`, computed without wrapping, but no more than `limit`, the greatest value of the place.
+    fn clamped_sum(&self, sum: &Expr, limit: i128) -> Option<Update> {
+        let (BinaryOp::Add, steps) = self.operation(sum)? else {
+            return None;
+        };
+        let (least, greatest) = self.ty.integer_range()?;
+        let steps = self.core(steps);
+        let (fewest, most) = match as_integer(steps) {
+            Some(steps) => (steps, steps),
+            None => steps.ty(self.kernel).integer_range()?,
+        };
+        let (_, top) = sum.ty(self.kernel).integer_range()?;
+        if limit != greatest || fewest < 0 || most > greatest || greatest + most > top {
+            return None;
+        }
+        let incoming = match as_integer(steps) {
+            Some(steps) => Expr::Constant(Value::integer(self.ty, least + steps)),
+            None if least == 0 && self.is_unread_by(steps) => self.in_type_of_held(steps),
+            None => return None,
+        };
+        let combiner = Combiner::new(AddSaturating { limit });
+        combiner.bodies(&[self.ty])?;
+        Some((combiner, incoming))
+    }
+
     /// What is at the limit or beyond it: what is held, or the limit itself where nothing is beyond.
     fn is_kept(&self, expr: &Expr, (combiner, _): &Update) -> bool {
         let greatest = self.ty.integer_range().map(|(_, high)| high);
