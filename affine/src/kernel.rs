@@ -1,4 +1,4 @@
-use crate::{AffineExpr, Condition, Expr, Node, Span, Type, Variable};
+use crate::{AffineExpr, Condition, Expr, Node, Relation, Span, Type, Variable};
 use la_arena::{Arena, Idx};
 
 /// A loop's iterator.
@@ -147,6 +147,20 @@ pub struct Local {
 }
 
 impl Kernel {
+    /// Whether `left` and `right` are equal whenever the assumptions hold, as far as their form shows.
+    pub fn assumes_equal(&self, left: &AffineExpr, right: &AffineExpr) -> bool {
+        left == right
+            || left.minus(right).is_ok_and(|difference| {
+                let opposite = difference.scaled(-1);
+                let mut assumptions = self.assumptions.iter();
+                assumptions.any(|it| {
+                    let sides = it.right.minus(&it.left);
+                    it.relation == Relation::Equal
+                        && sides.is_ok_and(|it| it == difference || Ok(it) == opposite)
+                })
+            })
+    }
+
     /// A kernel without parameters that does nothing.
     pub fn new(name: impl Into<String>, span: Span) -> Self {
         Self {

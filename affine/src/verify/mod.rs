@@ -26,8 +26,8 @@
 //! * Bounds have at least one alternative, steps are positive.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
 //! * A forall merges into each target once, by a combiner with an identity that has as many parts as there are targets to merge
-//!   together; those have the same extents; a buffer has the target's element type and extents; the body does not touch the
-//!   target.
+//!   together; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
+//!   and extents; the body does not touch the target.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
 mod expression;
@@ -38,8 +38,8 @@ mod violation;
 pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::{
-    AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel, LocalId, Node,
-    Parameter, Place, Private, RecordId, ScfFor, Span, Type,
+    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
+    LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::BTreeSet;
@@ -311,7 +311,7 @@ impl<'k> Verifier<'k> {
         };
         for pair in targets.windows(2) {
             if let [first, second] = pair
-                && first.extents != second.extents
+                && !self.are_equal(&first.extents, &second.extents)
             {
                 self.report(ViolationKind::TargetsDiffer {
                     first: first.name.clone(),
@@ -322,6 +322,12 @@ impl<'k> Verifier<'k> {
         let types: Vec<_> = targets.iter().map(|it| it.element).collect();
         self.combiner(combiner, Some(types.clone()));
         self.identity(combiner, &types);
+    }
+
+    fn are_equal(&self, left: &[AffineExpr], right: &[AffineExpr]) -> bool {
+        let mut pairs = left.iter().zip(right);
+        left.len() == right.len()
+            && pairs.all(|(left, right)| self.kernel.assumes_equal(left, right))
     }
 
     /// Checks one private buffer; the target it belongs to.

@@ -5,6 +5,7 @@ pub(crate) mod affine_value;
 mod call;
 mod effect;
 mod expression;
+mod forward;
 pub(crate) mod interval;
 mod jump;
 mod local_array;

@@ -1,6 +1,7 @@
 //! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
 //! and every name is given once.
 
+use super::forward::forward;
 use super::localize::localize;
 use super::unused::remove_unused;
 use crate::locals::for_each_use_in_mut;
@@ -12,6 +13,7 @@ use strew_affine::{ArrayId, IterId, Kernel, LocalId, Node};
 pub(super) fn tidy(kernel: &mut Kernel) {
     remove_unused(kernel);
     localize(kernel);
+    forward(kernel);
     remove_unused(kernel);
     number_locals(kernel);
     name_all(kernel);

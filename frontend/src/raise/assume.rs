@@ -73,8 +73,27 @@ impl Assumptions {
             }
         }
         let kept = self.all.iter().zip(kept).filter(|(_, kept)| *kept);
-        kept.map(|(it, _)| it.requirement.condition()).collect()
+        joined(kept.map(|(it, _)| &it.requirement).collect())
     }
+}
+
+/// The conditions; two that bound the same from both sides are one.
+fn joined(mut requirements: Vec<&Requirement>) -> Vec<Condition> {
+    requirements.reverse();
+    let mut conditions = Vec::new();
+    while let Some(requirement) = requirements.pop() {
+        let opposite = requirements
+            .iter()
+            .position(|it| it.is_opposite(requirement));
+        conditions.push(match opposite {
+            Some(position) => {
+                requirements.remove(position);
+                requirement.equality()
+            }
+            None => requirement.condition(),
+        });
+    }
+    conditions
 }
 
 impl Raising<'_> {

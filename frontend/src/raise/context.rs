@@ -504,6 +504,30 @@ impl Side {
 }
 
 impl Requirement {
+    /// Whether both hold only where both expressions are 0.
+    pub(super) fn is_opposite(&self, other: &Self) -> bool {
+        self.0.scaled(-1).is_ok_and(|it| it == other.0)
+    }
+
+    /// `expr == 0`, what is negative on the right.
+    pub(super) fn equality(&self) -> Condition {
+        let Self(expr) = self;
+        let mut negative = expr.terms().iter().filter(|it| it.coefficient < 0);
+        let negative = negative.try_fold(AffineExpr::from(0), |sum, term| {
+            sum.minus(&rebuilt(term)?).ok()
+        });
+        let right = negative.unwrap_or_else(|| 0.into());
+        let (left, right) = match expr.plus(&right) {
+            Ok(left) => (left, right),
+            Err(Overflow) => (expr.clone(), 0.into()),
+        };
+        Condition {
+            left,
+            relation: Relation::Equal,
+            right,
+        }
+    }
+
     /// `expr >= 0`, the constant alone on its side where it can be.
     pub(super) fn condition(&self) -> Condition {
         let Self(expr) = self;

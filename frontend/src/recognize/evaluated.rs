@@ -102,11 +102,21 @@ impl<'k> Evaluated<'k> {
             })
     }
 
-    pub(super) fn covers_place(&mut self, place: &Place) -> bool {
-        match place {
-            Place::Element(access) => self.covers(access),
-            Place::Local(_) => true,
-        }
+    /// Whether `companion`, which is combined together with `place`, lies in its array because `place` lies in its own. That
+    /// the arrays are of one size is more than this needs, but what their private copies need.
+    pub(super) fn covers_companion(&mut self, place: &Place, companion: &Place) -> bool {
+        let (Place::Element(access), Place::Element(other)) = (place, companion) else {
+            return matches!(companion, Place::Local(_));
+        };
+        let extents = |access: &Access| &self.kernel.arrays[access.array].extents;
+        let (ours, theirs) = (extents(access), extents(other));
+        let sizes = &mut *self.sizes;
+        access.is_at_same_place(other)
+            && ours.len() == theirs.len()
+            && ours
+                .iter()
+                .zip(theirs)
+                .all(|(one, other)| sizes.ascend(one, other) && sizes.ascend(other, one))
     }
 
     /// Whether `expr` can be evaluated now.

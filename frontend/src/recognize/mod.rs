@@ -16,6 +16,7 @@ mod truth;
 
 pub(crate) use behind::behind;
 pub(crate) use evaluated::{Sizes, SizesByForm};
+pub(crate) use truth::flag;
 
 use evaluated::Evaluated;
 use held::Held;

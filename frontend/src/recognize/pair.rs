@@ -44,7 +44,7 @@ pub(super) fn replaced_together(
         return None;
     }
     let mut evaluated = Evaluated::by(kernel, condition, sizes);
-    let is_safe = evaluated.covers_place(companion) && evaluated.cannot_fault(payload);
+    let is_safe = evaluated.covers_companion(place, companion) && evaluated.cannot_fault(payload);
     is_safe.then_some(Node::Reduce {
         places: vec![place.clone(), companion.clone()],
         combiner: Combiner::from_name(combiner)?,

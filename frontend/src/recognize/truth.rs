@@ -2,10 +2,13 @@
 //!
 //! C computes them as `int`, in which what is held is 0 or 1; whatever is not 0 is stored as true.
 
-use super::Update;
 use super::evaluated::{Evaluated, SizesByForm};
 use super::held::Held;
-use strew_affine::{BinaryOp, Combiner, Expr, Type, UnaryOp, Value};
+use super::{Update, reduction};
+use strew_affine::visit::for_each_load;
+use strew_affine::{
+    BinaryOp, Combiner, Expr, Kernel, Node, Place, Subscript, Type, UnaryOp, Value,
+};
 
 impl Held<'_> {
     /// `held = value`, of truth values.
@@ -70,6 +73,46 @@ impl Held<'_> {
         let bit = Expr::binary(BinaryOp::BitAnd, expr.clone(), one, Default::default());
         is_not_zero(&bit)
     }
+}
+
+/// `h[k] = true` as a reduction, where `k` is read from memory: several may set one flag, and it does not matter which does.
+pub(crate) fn flag(kernel: &Kernel, node: &Node) -> Option<Node> {
+    let Node::Assign {
+        place: place @ Place::Element(access),
+        value,
+        span,
+    } = node
+    else {
+        return None;
+    };
+    let is_indirect = access.subscripts.iter().any(|it| match it {
+        Subscript::Affine(_) => false,
+        Subscript::Computed(expr) => reads_memory(expr),
+    });
+    let held = Held::new(kernel, place).filter(|held| held.ty == Type::Bool && is_indirect)?;
+    let value = match value {
+        Expr::Cast(Type::Bool, inner) => truth(inner, &held)?,
+        other => truth(other, &held)?,
+    };
+    let Expr::Constant(constant) = value else {
+        return None;
+    };
+    let name = if constant == Value::bool(true) {
+        "or"
+    } else {
+        "and"
+    };
+    Some(reduction(
+        place.clone(),
+        (Combiner::from_name(name)?, value),
+        *span,
+    ))
+}
+
+fn reads_memory(expr: &Expr) -> bool {
+    let mut reads = false;
+    for_each_load(expr, &mut |_| reads = true);
+    reads
 }
 
 /// The truth value that an integer, 0 or 1, was made of.

@@ -329,12 +329,18 @@ impl<'k> Body<'k> {
             return Err(self.mixes(array, combiner, found, site.access.span));
         }
         let extents = |array: &ArrayId| &self.kernel.arrays[*array].extents;
+        let is_alike = |other: &ArrayId| {
+            let (ours, theirs) = (extents(&array), extents(other));
+            let mut pairs = ours.iter().zip(theirs);
+            ours.len() == theirs.len()
+                && pairs.all(|(left, right)| self.kernel.assumes_equal(left, right))
+        };
         let mut others = node.written_elements();
         let own = visit::allocated_arrays(&self.target.body);
         let is_together = arrays.iter().all(|array| !own.contains(array))
             && written_arrays(node) == arrays
             && arrays.len() == combiner.parts()
-            && arrays.iter().all(|other| extents(other) == extents(&array))
+            && arrays.iter().all(is_alike)
             && others.all(|other| other.is_at_same_place(site.access));
         if is_together {
             return Ok(());
