@@ -120,7 +120,9 @@ impl Random {
     fn statement(&mut self, iterators: &[&str]) -> String {
         let i = self.one_of(iterators);
         let e = self.expression(&[i, "p", "k"]);
-        match self.below(8) {
+        match self.below(9) {
+            // Nothing else reads `u`.
+            8 => format!("out[u++ & 15] += {i};"),
             0 => format!("out[({e}) & 15] += {i};"),
             1 => "k += 3;".to_owned(),
             2 => format!("t = {e}; out[t & 15] ^= t;"),
@@ -157,7 +159,7 @@ impl Random {
             _ => format!("{start}; for (; {condition}; {step}) {{ {turn} }} out[5] += i;"),
         };
         let text = format!(
-            "void f{number}({p} p, {q} q, {s} s, int64_t out[16]) {{ {k} k = 0; {t} t = 0; {text} out[7] += k + t; }}\n"
+            "void f{number}({p} p, {q} q, {s} s, int64_t out[16]) {{ {k} k = 0, u = 0; {t} t = 0; {text} out[7] += k + t; }}\n"
         );
         (text, types.map(|it| it.1))
     }

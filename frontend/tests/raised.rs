@@ -459,3 +459,21 @@ fn variables_that_carry_nothing_are_declared_where_they_are_used() {
         ),
     ]);
 }
+
+#[test]
+fn a_variable_that_runs_on_through_an_outer_loop_keeps_its_value() {
+    assert_raised(&[(
+        "int p = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) z[p++] = 1;",
+        "",
+        &[
+            "var p: i32 = 0",
+            "affine.for i in 0..n {",
+            "affine.for j in 0..m {",
+            "let value: i32 = p + i32(j)",
+            "z[value] = 1.0",
+            "}",
+            "p = p + i32(i64(m))",
+            "}",
+        ],
+    )]);
+}

@@ -18,7 +18,8 @@ use crate::random::Random;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use strew::ir::{Type, Value};
+use strew::ir::visit::walk;
+use strew::ir::{Forall, Kernel, Node, Type, Value};
 use strew::{Error, ParsedKernel, Plan, Schedule, Source, parse_schedule};
 
 /// Stands between the input and what is expected of it.
@@ -110,6 +111,7 @@ impl Case {
                 format!("{}{}", kernel.steps(), kernel.kernel())
             }
             "run" => self.run(),
+            "scatter" => format!("{}\n{}", self.parallelism(), self.run()),
             other => panic!("{}: no command `{other}`", self.path.display()),
         }
     }
@@ -139,6 +141,27 @@ impl Case {
             }
             Err(other) => panic!("{}: {other}", self.path.display()),
         }
+    }
+
+    /// What runs at once when nobody wrote a schedule, and what is assumed for that.
+    fn parallelism(&self) -> String {
+        let scheduled = self.kernel().schedule(&Plan::Auto, &mut ());
+        let scheduled = scheduled.expect("a schedule");
+        let kernel = scheduled.kernel();
+        let mut lines = Vec::new();
+        walk(&kernel.body, &mut |node, _| {
+            if let Node::Forall(forall) = node {
+                lines.push(combined(kernel, forall));
+            }
+        });
+        if lines.is_empty() {
+            lines.push("in order".to_owned());
+        }
+        let text = kernel.to_string();
+        let head = text.lines().next().unwrap_or_default();
+        let assumed = head.split(" assume ").nth(1);
+        lines.extend(assumed.map(|it| format!("assumes {}", it.trim_end_matches(" {"))));
+        lines.join("\n")
     }
 
     #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
@@ -203,6 +226,20 @@ impl Case {
             arrays: arrays.collect(),
             scalars,
         }
+    }
+}
+
+/// The arrays that the chunks of a loop have copies of, and how those are combined.
+fn combined(kernel: &Kernel, forall: &Forall) -> String {
+    let privates = forall.privates.iter().map(|private| {
+        let names = private.targets.iter();
+        let names: Vec<_> = names.map(|it| kernel.arrays[*it].name.as_str()).collect();
+        format!("{} by {}", names.join(" with "), private.combiner)
+    });
+    let privates: Vec<_> = privates.collect();
+    match privates.as_slice() {
+        [] => "parallel".to_owned(),
+        several => format!("parallel, {}", several.join(", ")),
     }
 }
 

@@ -123,8 +123,8 @@ impl Forwarding<'_> {
                 otherwise,
             } if otherwise.is_empty() => {
                 let condition = held.put_into(condition)?;
-                let then: Option<Vec<Node>> =
-                    then.iter().map(|it| held.put_into_node(it)).collect();
+                let then = then.iter().map(|it| self.put_into_guarded(it, held));
+                let then: Option<Vec<Node>> = then.collect();
                 let sizes = &mut SizesByForm;
                 let node = recognize::guarded(self.kernel, &condition, &then?, sizes)?;
                 // Under a condition of its own it would not look at the place where it did before.
@@ -132,6 +132,17 @@ impl Forwarding<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A guarded statement with the value in place of the variable, as a reduction if it is one.
+    fn put_into_guarded(&self, node: &Node, held: &Held) -> Option<Node> {
+        let node = held.put_into_node(node)?;
+        let Node::Assign { place, value, span } = &node else {
+            return Some(node);
+        };
+        let nodes = recognize::assignment(self.kernel, place.clone(), value.clone(), *span);
+        let [only] = <[Node; 1]>::try_from(nodes).ok()?;
+        Some(only)
     }
 }
 

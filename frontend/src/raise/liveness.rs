@@ -20,6 +20,11 @@ impl<'k> Following<'k> {
             repeats: repeats.map(|condition| (condition, nodes)),
         }
     }
+
+    /// Whether the block is the body of a loop.
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats.is_some()
+    }
 }
 
 /// What becomes of a variable's value.

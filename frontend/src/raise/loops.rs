@@ -213,11 +213,13 @@ impl<'k> Raising<'k> {
         })
     }
 
+    /// Whether the value that the loop leaves in `local` is read. What only the loop reads is not, unless the loop runs again.
     fn is_live_after(&self, local: LocalId, condition: &Expr, body: &[Node]) -> bool {
         let mut inside = liveness::count_reads(body).remove(&local).unwrap_or(0);
         locals::for_each_local(condition, &mut |it| inside += usize::from(it == local));
         let all = self.reads.get(&local).copied().unwrap_or(0);
-        all > inside && liveness::is_live(local, &self.following, self.result)
+        let runs_again = self.following.iter().any(liveness::Following::repeats);
+        (all > inside || runs_again) && liveness::is_live(local, &self.following, self.result)
     }
 
     /// The induction variables as functions of the iterator, until they are updated.
