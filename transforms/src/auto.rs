@@ -131,7 +131,8 @@ fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<Unroll> {
         .collect()
 }
 
-/// A loop that is known to be short goes away altogether.
+/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code. A loop that is known to be short goes away
+/// altogether.
 fn factor(target: &AffineFor, machine: &Machine) -> u64 {
     let trips = || {
         let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
@@ -140,7 +141,12 @@ fn factor(target: &AffineFor, machine: &Machine) -> u64 {
             .ok()
             .filter(|trips| *trips <= MOST_UNROLLED as u64)
     };
-    trips().unwrap_or(machine.updates_in_flight)
+    let updates = target.body.iter().filter(|it| is_update(it)).count() as u64;
+    trips().unwrap_or_else(|| machine.updates_in_flight.div_ceil(updates.max(1)))
+}
+
+fn is_update(node: &Node) -> bool {
+    matches!(node, Node::Reduce { .. })
 }
 
 fn is_short(body: &[Node]) -> bool {
@@ -153,7 +159,7 @@ fn updates_through_indirection(body: &[Node]) -> bool {
     let is_computed = |subscript: &Subscript| matches!(subscript, Subscript::Computed(_));
     let mut found = false;
     visit::walk(body, &mut |node, _| {
-        if let Node::Reduce { .. } = node {
+        if is_update(node) {
             found |= node
                 .written_elements()
                 .any(|access| access.subscripts.iter().any(is_computed));
@@ -215,6 +221,23 @@ mod tests {
             .first()
             .and_then(|decision| decision.refused.as_ref());
         assert_eq!(refused.map(Reason::name), Some("Carried"));
+    }
+
+    #[test]
+    fn a_turn_of_an_unrolled_loop_has_as_many_updates_as_fit() {
+        let updates = |count: usize| {
+            let update = "out[seg[i]] reduce(add) 1\n";
+            format!(
+                "kernel @k(n: i64, m: i64, seg: i32[n], out: i64[m]) {{
+                   affine.for i in 0..n {{ {} }}
+                 }}",
+                update.repeat(count)
+            )
+        };
+        let tile = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
+        schedules(&updates(2), &[tile, "unroll(i, 2)"]);
+        schedules(&updates(3), &[tile, "unroll(i, 2)"]);
+        schedules(&updates(4), &[tile]);
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Held {
             },
             _ => None,
         };
-        let Some(value) = value.filter(|it| is_small(it)) else {
+        let Some(value) = value.filter(is_small) else {
             return false;
         };
         for_each_load(&value, &mut |load| self.arrays.push(load.array));
