@@ -130,6 +130,12 @@ const COUNTS: &[Spelling] = &[
         "if (x[i] > 0 && h[k] < 20) h[k]++;",
         Exact("add_sat(20)"),
     ),
+    Spelling(
+        U32,
+        U8,
+        "h[k] = (uint64_t)h[k] + x[i] < UINT32_MAX ? (uint64_t)h[k] + x[i] : UINT32_MAX;",
+        Exact("add_sat(4294967295)"),
+    ),
 ];
 
 const PAIRS: &[Spelling] = &[
@@ -206,6 +212,13 @@ const IN_ORDER: &[Spelling] = &[
     ),
     Spelling(F32, F64, "h[k] += x[i];", InOrder),
     Spelling(I32, I8, "h[k] = (int8_t)(h[k] + x[i]);", InOrder),
+    // The sum has wrapped before it is compared.
+    Spelling(
+        U32,
+        U8,
+        "h[k] = (uint64_t)(h[k] + x[i]) < UINT32_MAX ? (uint64_t)(h[k] + x[i]) : UINT32_MAX;",
+        InOrder,
+    ),
     // A NaN that is held would be replaced, and what was before it forgotten.
     Spelling(F64, F64, "h[k] = h[k] > x[i] ? h[k] : x[i];", InOrder),
     Spelling(F64, F64, "h[k] = MAX(h[k], x[i]);", InOrder),

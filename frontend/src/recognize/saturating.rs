@@ -2,7 +2,7 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use strew_affine::{AddSaturating, BinaryOp, Combiner, CompareOp, Expr, Value};
+use strew_affine::{AddSaturating, BinaryOp, Combiner, CompareOp, Expr, Type, Value};
 
 impl Held<'_> {
     /// `if (condition) held += 1`, where the increment is a reduction already.
@@ -71,8 +71,14 @@ impl Held<'_> {
             Some(steps) => (steps, steps),
             None => steps.ty(self.kernel).integer_range()?,
         };
-        let (_, top) = sum.ty(self.kernel).integer_range()?;
-        if limit != greatest || fewest < 0 || most > greatest || greatest + most > top {
+        // A conversion of the sum comes too late for one that has wrapped.
+        let (_, computed_in) = uncast(sum, self.kernel);
+        let fits = |ty: Type| {
+            ty.integer_range()
+                .is_some_and(|(_, top)| greatest + most <= top)
+        };
+        let is_exact = fits(computed_in) && fits(sum.ty(self.kernel));
+        if limit != greatest || fewest < 0 || most > greatest || !is_exact {
             return None;
         }
         let incoming = match as_integer(steps) {
