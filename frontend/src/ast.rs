@@ -421,6 +421,16 @@ pub enum BinaryOp {
     Or,
 }
 
+impl TypeName {
+    /// The type of the elements: the same without lengths.
+    pub(crate) fn element(&self) -> Self {
+        Self {
+            lengths: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
 impl UnaryOp {
     /// The operator as C writes it.
     pub fn symbol(self) -> &'static str {

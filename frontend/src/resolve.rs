@@ -3,16 +3,16 @@
 mod declare;
 mod scope;
 mod shape;
+mod size;
 mod suspicious;
 
 use crate::ast::{
     Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function, Name,
-    Start, Statement, StatementKind,
+    Start, Statement, StatementKind, UnaryOp,
 };
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{
-    ControlFlowProblem, DeclarationProblem, ExpressionProblem, Problem, Unsupported,
-    is_library_function,
+    ControlFlowProblem, ExpressionProblem, Problem, Unsupported, is_library_function,
 };
 use crate::types::Position;
 use scope::{Entry, Names, Tag};
@@ -20,7 +20,7 @@ use shape::Shape;
 use std::collections::HashSet;
 use std::rc::Rc;
 use strew_affine::spelling::nearest;
-use strew_affine::{Span, Type, Value};
+use strew_affine::{Span, Value};
 
 pub(crate) use scope::{GlobalArray, Globals};
 
@@ -201,6 +201,8 @@ impl Resolver<'_> {
             self.unassigned[id.0] = is_scalar;
             self.expression(initial);
             self.unassigned[id.0] = false;
+            let shape = std::mem::replace(&mut self.shapes[id.0], Shape::Unknown);
+            self.shapes[id.0] = self.completed(shape, initial);
         }
     }
 
@@ -329,20 +331,13 @@ impl Resolver<'_> {
                     self.expression(&mut element.value);
                 }
             }
-            ExprKind::SizeOfType(name) => {
-                self.type_name(name);
-                let size = self.size_of_type(name);
-                self.size(expr, size);
-            }
-            ExprKind::SizeOf(operand) => {
-                self.unevaluated(operand);
-                let size = self.shape(operand).size();
-                self.size(expr, size);
-            }
+            ExprKind::SizeOfType(_) => self.size_of_type(expr),
+            ExprKind::SizeOf(_) => self.size_of(expr),
             ExprKind::Cast(name, operand) | ExprKind::Compound(name, operand) => {
                 self.type_name(name);
                 self.expression(operand);
             }
+            ExprKind::Unary(UnaryOp::AddressOf, operand) => self.address_taken(operand),
             ExprKind::Unary(_, operand) | ExprKind::Member(operand, _, _) => {
                 self.expression(operand);
             }
@@ -372,24 +367,6 @@ impl Resolver<'_> {
         }
     }
 
-    fn size(&mut self, expr: &mut Expr, size: Option<u64>) {
-        expr.kind = match size {
-            Some(size) => ExprKind::Constant(Value::integer(Type::U64, size.into())),
-            None => {
-                self.diagnostics
-                    .report(DeclarationProblem::SizeUnknown, expr.span);
-                ExprKind::Invalid
-            }
-        };
-    }
-
-    /// Nothing in the operand of `sizeof` happens: what is read or written there is not.
-    fn unevaluated(&mut self, operand: &mut Expr) {
-        let outside = std::mem::replace(&mut self.is_evaluated, false);
-        self.expression(operand);
-        self.is_evaluated = outside;
-    }
-
     /// A plain variable is read only by a compound assignment; subscripts are always read.
     fn place(&mut self, place: &mut Expr, is_read: bool) {
         if let ExprKind::Name(name) = &mut place.kind {
@@ -403,6 +380,14 @@ impl Resolver<'_> {
         match &mut place.kind {
             ExprKind::Member(base, _, false) if !is_read => self.place(base, false),
             _ => self.expression(place),
+        }
+    }
+
+    /// Whoever has the address of a number or a structure may change it. That of a pointer or of an array is not taken.
+    fn address_taken(&mut self, operand: &mut Expr) {
+        self.place(operand, false);
+        if matches!(self.shape(operand), Shape::Scalar(_) | Shape::Structure(_)) {
+            self.write(operand);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Its parameters become locals with the values of the arguments; those that nothing assigns stay what the argument is. An array
 //! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
 
-use super::reference::{Reference, Target};
+use super::reference::Reference;
 use super::value::Typed;
 use super::{Activation, Binding, Lowering};
 use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, StatementKind};
@@ -331,10 +331,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn fits(&self, argument: &Reference, named: &Named, expected: &[Option<AffineExpr>]) -> bool {
-        let is_element = match &argument.target {
-            Target::Array(array) => named.ty == Some(self.kernel.arrays[*array].element),
-            Target::Record(record) => named.structure.as_ref() == Some(&record.structure),
-        };
+        let is_element = argument.target.has_elements(named, &self.kernel);
         let extents = self.extents(argument);
         let inner = extents.iter().zip(expected).skip(1);
         is_element
@@ -345,22 +342,25 @@ impl<'a> Lowering<'a> {
     }
 
     /// The extents behind the subscripts that a pointer has already.
-    fn extents(&self, reference: &Reference) -> &[AffineExpr] {
+    pub(super) fn extents(&self, reference: &Reference) -> Vec<AffineExpr> {
         let extents = match reference.target.first() {
-            Some(array) => self.kernel.arrays[array].extents.as_slice(),
-            None => &[],
+            Some(array) => self.kernel.arrays[array].extents.clone(),
+            None => vec![1.into()],
         };
         let dimensions = self.dimensions(&reference.target);
         let extents = extents.get(reference.complete()..dimensions);
-        extents.unwrap_or_default()
+        extents.unwrap_or_default().to_vec()
     }
 
     fn shape_in_words(&self, reference: &Reference) -> String {
-        let extents = self.extents(reference).iter();
-        let extents = extents.map(|it| format!("[{}]", text::affine(&self.kernel, it)));
-        let element = match &reference.target {
-            Target::Array(array) => c_name(self.kernel.arrays[*array].element),
-            Target::Record(record) => &record.structure.name,
+        let extents = self.extents(reference).into_iter();
+        let extents = extents.map(|it| format!("[{}]", text::affine(&self.kernel, &it)));
+        let element = match reference.target.structure() {
+            Some(structure) => structure.name.clone(),
+            None => {
+                let number = reference.target.number(&self.kernel);
+                number.map_or("void", c_name).to_owned()
+            }
         };
         format!("{element}{}", extents.collect::<String>())
     }

@@ -63,8 +63,9 @@ impl Lowering<'_> {
                 self.expression(second, body)
             }
             ExprKind::Member(..) => self.member(expr, body),
-            // Constants by now.
-            ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => None,
+            ExprKind::SizeOf(operand) => self.size_of(operand, expr.span),
+            // A constant or a product by now.
+            ExprKind::SizeOfType(_) => None,
             ExprKind::Braced(_) => self.report(InitializerProblem::MisplacedBraces, expr.span),
             ExprKind::Text => self.unsupported(Unsupported::Text, expr.span),
             ExprKind::Invalid => None,

@@ -3,49 +3,35 @@
 //!
 //! A new array is zero everywhere: of an initial value in braces only what is given has to be stored.
 
+use super::reference::{Reference, Target};
+use super::structure_value::unnamed;
 use super::{Binding, Lowering};
-use crate::ast::Declarator;
-use crate::initializer::unravelled;
-use crate::problem::{DeclarationProblem, InitializerProblem};
+use crate::ast::{Declarator, Expr, TypeName};
+use crate::initializer::{Given, unravelled};
+use crate::problem::{DeclarationProblem, InitializerProblem, Unsupported};
 use crate::resolve::{GlobalArray, Symbols};
 use crate::structure::MemberElement;
+use crate::types::{self, Position};
 use std::rc::Rc;
 use strew_affine::{
     Access, AffineExpr, Array, ArrayId, Expr as Computation, Node, Place, Span, Subscript, Type,
 };
 
 impl Lowering<'_> {
+    /// Nothing after an error.
     pub(super) fn local_array(
         &mut self,
         declarator: &Declarator,
         element: Type,
         is_const: bool,
         body: &mut Vec<Node>,
-    ) {
+    ) -> Option<ArrayId> {
         let name = &declarator.name;
-        let Some(mut extents) = self.local_extents(declarator) else {
-            return;
-        };
-        let given = match &declarator.initial {
-            Some(initial) => {
-                let element = MemberElement::Scalar(element);
-                match self.initial_elements(declarator, initial, &element, &mut extents) {
-                    Some(given) => given,
-                    None => return,
-                }
-            }
-            None => Vec::new(),
-        };
-        let Some(extents) = extents.into_iter().collect::<Option<Vec<AffineExpr>>>() else {
-            let array = name.text.clone();
-            return self
-                .diagnostics
-                .report(DeclarationProblem::MissingLength { array }, declarator.span);
-        };
+        let (extents, given) = self.contents(declarator, &MemberElement::Scalar(element))?;
         let rows = extents.iter().skip(1);
         let rows: Vec<_> = rows.map(|it| it.as_constant().unwrap_or(1)).collect();
         let array = self.declare_array(name, element, extents, is_const);
-        body.push(Node::Alloc { array });
+        self.allocate(array, body);
         for given in given {
             let (subscripts, expr) = (unravelled(given.first, &rows), given.value);
             if let Some(value) = self.expression(expr, body) {
@@ -53,13 +39,37 @@ impl Lowering<'_> {
                 body.push(element_store(array, &subscripts, value, expr.span));
             }
         }
+        Some(array)
+    }
+
+    /// An array that lives to the end of this block.
+    pub(super) fn allocate(&mut self, array: ArrayId, body: &mut Vec<Node>) {
+        self.homes.insert(array, self.nesting);
+        body.push(Node::Alloc { array });
+    }
+
+    /// The lengths of a local array and what its elements are given; nothing after an error.
+    pub(super) fn contents<'e>(
+        &mut self,
+        declarator: &'e Declarator,
+        element: &MemberElement,
+    ) -> Option<(Vec<AffineExpr>, Vec<Given<'e>>)> {
+        let mut extents = self.local_extents(declarator)?;
+        let given = match &declarator.initial {
+            Some(initial) => self.initial_elements(declarator, initial, element, &mut extents)?,
+            None => Vec::new(),
+        };
+        let extents = extents.into_iter().collect::<Option<Vec<AffineExpr>>>();
+        if extents.is_none() {
+            let array = declarator.name.text.clone();
+            let problem = DeclarationProblem::MissingLength { array };
+            self.diagnostics.report(problem, declarator.span);
+        }
+        Some((extents?, given))
     }
 
     /// `None` for a length that the initial value gives; nothing after an error.
-    pub(super) fn local_extents(
-        &mut self,
-        declarator: &Declarator,
-    ) -> Option<Vec<Option<AffineExpr>>> {
+    fn local_extents(&mut self, declarator: &Declarator) -> Option<Vec<Option<AffineExpr>>> {
         let mut extents = Vec::new();
         let name = &declarator.name.text;
         for (index, length) in declarator.lengths.iter().enumerate() {
@@ -76,6 +86,36 @@ impl Lowering<'_> {
             }
         }
         Some(extents)
+    }
+
+    /// `(type[]){ elements }`
+    pub(super) fn literal_array(
+        &mut self,
+        name: &TypeName,
+        initial: &Expr,
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Reference> {
+        let named = match types::named(&name.element(), Position::Member) {
+            Ok(named) if name.pointers.is_empty() => named,
+            Ok(_) => return self.unsupported(Unsupported::PointerType, name.span),
+            Err(problem) => return self.report(problem, name.span),
+        };
+        let declarator = Declarator {
+            pointers: Vec::new(),
+            name: unnamed(span),
+            lengths: name.lengths.clone(),
+            initial: Some(initial.clone()),
+            span,
+        };
+        match (&named.structure, named.ty) {
+            (Some(structure), _) => self.local_record(&declarator, structure, named.is_const, body),
+            (None, Some(ty)) => {
+                let array = self.local_array(&declarator, ty, named.is_const, body)?;
+                Some(Reference::new(Target::Array(array), named.is_const))
+            }
+            (None, None) => self.report(DeclarationProblem::VoidValue, name.span),
+        }
     }
 
     /// The constant arrays of the file that a function uses, each made once however many functions use it.

@@ -5,7 +5,7 @@ use super::structure::Members;
 use super::structure_value::unnamed;
 use super::value::Typed;
 use super::{Binding, Lowering};
-use crate::ast::{Expr, ExprKind, Name};
+use crate::ast::{Expr, ExprKind, Name, UnaryOp};
 use crate::problem::ExpressionProblem;
 use crate::structure::{MemberElement, Structure};
 use std::rc::Rc;
@@ -27,6 +27,9 @@ impl Lowering<'_> {
         match &expr.kind {
             ExprKind::Name(name) => matches!(self.binding(name), Binding::Structure(_)),
             ExprKind::Member(base, _, false) => self.is_variable_part(base),
+            ExprKind::Member(pointer, _, true)
+            | ExprKind::Unary(UnaryOp::Dereference, pointer)
+            | ExprKind::Index(pointer, _) => self.structure_behind(pointer).is_some(),
             ExprKind::Call(..)
             | ExprKind::Compound(..)
             | ExprKind::Conditional(..)
@@ -47,16 +50,26 @@ impl Lowering<'_> {
                 Binding::Structure(members) => Some(VariablePart::Structure(members.clone())),
                 _ => None,
             },
-            ExprKind::Member(base, member, _) => match self.variable_part(base, body)? {
-                VariablePart::Structure(members) => self.part_of_members(&members, member),
-                VariablePart::Structures(_) | VariablePart::Field(_) => {
-                    let name = member.text.clone();
-                    self.report(
-                        ExpressionProblem::UnknownMember { name, of: None },
-                        expr.span,
-                    )
+            ExprKind::Member(base, member, is_arrow) => {
+                match self.base_part(base, *is_arrow, body)? {
+                    VariablePart::Structure(members) => self.part_of_members(&members, member),
+                    VariablePart::Structures(_) | VariablePart::Field(_) => {
+                        let name = member.text.clone();
+                        self.report(
+                            ExpressionProblem::UnknownMember { name, of: None },
+                            expr.span,
+                        )
+                    }
                 }
-            },
+            }
+            ExprKind::Unary(UnaryOp::Dereference, pointer) => {
+                self.structure_behind(pointer).map(VariablePart::Structure)
+            }
+            ExprKind::Index(pointer, _) => {
+                // Nothing but `pointer[0]` is there.
+                self.reference(expr, body)?;
+                self.structure_behind(pointer).map(VariablePart::Structure)
+            }
             // A value is kept in variables of its own.
             _ => {
                 let structure = self.structure_value(expr)?;
@@ -67,6 +80,19 @@ impl Lowering<'_> {
                 Some(VariablePart::Structure(members))
             }
         }
+    }
+
+    /// What stands in front of a member.
+    fn base_part(
+        &mut self,
+        base: &Expr,
+        is_arrow: bool,
+        body: &mut Vec<Node>,
+    ) -> Option<VariablePart> {
+        if is_arrow {
+            return self.structure_behind(base).map(VariablePart::Structure);
+        }
+        self.variable_part(base, body)
     }
 
     /// The structure that such an expression is.
@@ -253,7 +279,7 @@ impl Lowering<'_> {
 }
 
 /// All the names of `a.b.c`, with dots between them.
-fn member_name(expr: &Expr) -> Name {
+pub(super) fn member_name(expr: &Expr) -> Name {
     match &expr.kind {
         ExprKind::Name(name) => name.clone(),
         ExprKind::Member(base, member, _) => Name {

@@ -3,6 +3,7 @@
 
 pub(crate) mod affine_value;
 mod call;
+mod cell;
 mod effect;
 mod expression;
 mod forward;
@@ -16,6 +17,7 @@ mod member;
 mod pointer;
 mod reference;
 mod signature;
+mod size_of;
 mod statement;
 mod structure;
 mod structure_value;
@@ -36,6 +38,7 @@ use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
 use pointer::{Cursor, Pending};
 use reference::Reference;
+use std::collections::HashMap;
 use std::rc::Rc;
 use strew_affine::{ArrayId, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use structure::Members;
@@ -55,6 +58,7 @@ pub(crate) fn lower(
         callers: vec![function.name.text.clone()],
         call_depth: symbols.depth,
         globals: Vec::new(),
+        homes: HashMap::new(),
         prelude: Vec::new(),
         nesting: 0,
         ranges: Ranges::default(),
@@ -145,6 +149,8 @@ struct Lowering<'a> {
     call_depth: usize,
     /// The constant arrays of the file that are used, and what makes them, in front of everything else.
     globals: Vec<(Rc<GlobalArray>, ArrayId)>,
+    /// How many blocks there are around each array that lives in one.
+    homes: HashMap<ArrayId, usize>,
     prelude: Vec<Node>,
     /// How many blocks contain each other here.
     nesting: usize,

@@ -41,6 +41,8 @@ pub(super) struct Pending {
     rows: Vec<LocalId>,
     offset: LocalId,
     is_const: bool,
+    /// How many blocks are around it.
+    nesting: usize,
 }
 
 impl Cursor {
@@ -67,6 +69,7 @@ impl Target {
             (Self::Record(left), Self::Record(right)) => {
                 left.fields == right.fields && left.structure == right.structure
             }
+            (Self::Cell(left), Self::Cell(right)) => left.is(right),
             _ => false,
         }
     }
@@ -93,10 +96,7 @@ impl Lowering<'_> {
         let Some(mut reference) = self.reference(initial, body) else {
             return;
         };
-        let is_element = match &reference.target {
-            Target::Array(array) => named.ty == Some(self.kernel.arrays[*array].element),
-            Target::Record(record) => named.structure.as_ref() == Some(&record.structure),
-        };
+        let is_element = reference.target.has_elements(named, &self.kernel);
         if !is_element || self.rank(initial) != 1 {
             let name_text = name.text.clone();
             let array = self.target_name(&reference.target);
@@ -136,6 +136,7 @@ impl Lowering<'_> {
             rows,
             offset,
             is_const,
+            nesting: self.nesting,
         }
     }
 
@@ -249,7 +250,7 @@ impl Lowering<'_> {
             }
             ExprKind::Assign(None, place, value) => {
                 let after = self.reference(value, body)?;
-                self.settle_pending(place, &after);
+                self.settle_pending(place, &after, expr.span)?;
                 let cursor = self.moving(place)?;
                 self.set_cursor(&cursor, after, expr.span, body)?;
                 Some(cursor.reference(expr.span))
@@ -259,11 +260,20 @@ impl Lowering<'_> {
     }
 
     /// The first assignment to a pointer says which array it points into.
-    fn settle_pending(&mut self, place: &Expr, reference: &Reference) {
-        let Some(name) = place.as_name() else { return };
-        if let Binding::Pending(pending) = self.binding(name).clone()
-            && reference.complete() <= pending.rows.len()
-        {
+    fn settle_pending(&mut self, place: &Expr, reference: &Reference, span: Span) -> Option<()> {
+        let Some(name) = place.as_name() else {
+            return Some(());
+        };
+        let Binding::Pending(pending) = self.binding(name).clone() else {
+            return Some(());
+        };
+        let home = reference.target.first().and_then(|it| self.homes.get(&it));
+        let is_variable = matches!(reference.target, Target::Cell(_));
+        if is_variable || home.is_some_and(|it| *it > pending.nesting) {
+            let (name, target) = (name.text.clone(), self.target_name(&reference.target));
+            return self.report(PointerProblem::PointerOutlives { name, target }, span);
+        }
+        if reference.complete() <= pending.rows.len() {
             let rows = pending.rows.into_iter().take(reference.complete());
             let cursor = Cursor {
                 target: reference.target.clone(),
@@ -274,6 +284,7 @@ impl Lowering<'_> {
             };
             self.bind(name, Binding::Cursor(cursor));
         }
+        Some(())
     }
 
     fn moving(&mut self, place: &Expr) -> Option<Cursor> {
@@ -346,6 +357,50 @@ impl Lowering<'_> {
             body.push(self.set(local, value.expr, at));
         }
         Some(())
+    }
+
+    /// `condition ? then : otherwise` of pointers into one array.
+    pub(super) fn chosen_pointer(
+        &mut self,
+        [condition, then, otherwise]: [&Expr; 3],
+        span: Span,
+        body: &mut Vec<Node>,
+    ) -> Option<Reference> {
+        let condition = self.expression(condition, body).map(Typed::condition);
+        let [then, otherwise] = [then, otherwise].map(|side| {
+            let mut found = None;
+            let walk = |it: &mut Self, block: &mut Vec<Node>| found = it.reference(side, block);
+            let block = self.nested(side.span, walk);
+            found.map(|it| (block, it))
+        });
+        let ((first, then), (second, otherwise)) = (then?, otherwise?);
+        self.check_together(&then, &otherwise, span)?;
+        let has_offset = then.has_offset || otherwise.has_offset;
+        let (target, is_const) = (then.target.clone(), then.is_const || otherwise.is_const);
+        let sides = [(first, then), (second, otherwise)].map(|(block, side)| {
+            let (rows, offset) = side.split(span);
+            let rows = rows.into_iter().map(|(row, _)| row.convert(Type::I64));
+            (block, rows.chain(has_offset.then_some(offset)).collect())
+        });
+        let chosen = self.all_chosen(condition?, sides, span, body);
+        Some(Reference {
+            target,
+            is_const,
+            subscripts: chosen.into_iter().map(|it| (it, span)).collect(),
+            has_offset,
+        })
+    }
+
+    /// Whether two pointers point into one array, with as many subscripts.
+    fn check_together(&mut self, left: &Reference, right: &Reference, span: Span) -> Option<()> {
+        if left.target.is(&right.target) && left.complete() == right.complete() {
+            return Some(());
+        }
+        let problem = PointerProblem::PointerElsewhere {
+            from: self.target_name(&left.target),
+            to: self.target_name(&right.target),
+        };
+        self.report(problem, span)
     }
 
     /// A comparison or difference of two pointers; `None` also when it is neither.

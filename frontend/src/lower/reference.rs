@@ -4,6 +4,8 @@
 //! two, and adding to a pointer adds to the subscript that comes next. So a pointer is no value of its own: subscripts behind a
 //! pointer that is never assigned again stay as affine as they are without it.
 
+use super::cell::Cell;
+use super::structure_value::unnamed;
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, UnaryOp};
@@ -22,6 +24,8 @@ pub(super) enum Target {
     Array(ArrayId),
     /// Structures, whose fields are arrays of their own.
     Record(Rc<Record>),
+    /// One thing alone.
+    Cell(Rc<Cell>),
 }
 
 /// An array of structures.
@@ -52,6 +56,7 @@ impl Target {
         match self {
             Self::Array(array) => Some(*array),
             Self::Record(record) => record.fields.first().copied(),
+            Self::Cell(_) => None,
         }
     }
 }
@@ -77,6 +82,7 @@ impl Lowering<'_> {
         match target {
             Target::Array(array) => self.kernel.arrays[*array].extents.len(),
             Target::Record(record) => record.dimensions,
+            Target::Cell(_) => 1,
         }
     }
 
@@ -84,6 +90,7 @@ impl Lowering<'_> {
         match target {
             Target::Array(array) => self.kernel.arrays[*array].name.clone(),
             Target::Record(record) => record.name.clone(),
+            Target::Cell(cell) => cell.name.clone(),
         }
     }
 
@@ -123,6 +130,7 @@ impl Lowering<'_> {
             | ExprKind::Comma(_, operand) => self.rank(operand),
             ExprKind::Conditional(_, then, otherwise) => self.rank(then).max(self.rank(otherwise)),
             ExprKind::Cast(name, operand) if !name.pointers.is_empty() => self.rank(operand),
+            ExprKind::Compound(name, _) => name.lengths.len(),
             ExprKind::Member(base, member, _) => {
                 let structure = self.structure_of(base);
                 let part = structure.as_ref().and_then(|it| it.member(&member.text));
@@ -171,17 +179,19 @@ impl Lowering<'_> {
                 let mut plain = name.clone();
                 plain.pointers.clear();
                 let named = types::named(&plain, types::Position::Member);
-                let element = match &reference.target {
-                    Target::Array(array) => Some(self.kernel.arrays[*array].element),
-                    Target::Record(_) => None,
-                };
-                match named {
-                    Ok(named) if named.ty == element && name.pointers.len() == 1 => Some(reference),
+                let is_same = |it| reference.target.has_elements(it, &self.kernel);
+                match &named {
+                    Ok(named) if is_same(named) && name.pointers.len() == 1 => Some(reference),
                     _ => self.unsupported(Unsupported::PointerType, name.span),
                 }
             }
-            ExprKind::Conditional(..) => self.unsupported(Unsupported::PointerChoice, expr.span),
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.chosen_pointer([condition, then, otherwise], expr.span, body)
+            }
             ExprKind::Member(..) => self.member_reference(expr, body),
+            ExprKind::Compound(name, initial) if !name.lengths.is_empty() => {
+                self.literal_array(name, initial, expr.span, body)
+            }
             ExprKind::Invalid => None,
             _ => {
                 self.expression(expr, body)?;
@@ -262,7 +272,7 @@ impl Lowering<'_> {
         };
         base.subscripts.push((value, at));
         base.has_offset = false;
-        Some(base)
+        self.of_cell(base, at)
     }
 
     /// `&operand`
@@ -277,7 +287,7 @@ impl Lowering<'_> {
                 self.moved(base, BinaryOp::Add, value, subscript.span)
             }
             ExprKind::Unary(UnaryOp::Dereference, pointer) => self.reference(pointer, body),
-            _ => self.unsupported(Unsupported::AddressOf, span),
+            _ => self.address_of_one(operand, span, body),
         }
     }
 
@@ -351,19 +361,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// The place in memory of an element that is a number, and whether it is `const`.
-    pub(super) fn access(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<(Access, bool)> {
-        let reference = self.reference(expr, body)?;
-        let is_const = reference.is_const;
-        match reference.target.clone() {
-            Target::Array(array) => {
-                let access = self.element_access(&reference, array, expr.span)?;
-                Some((access, is_const))
+    /// The place in memory of an element that is a number.
+    fn access(&mut self, reference: &Reference, span: Span) -> Option<Access> {
+        match (&reference.target, reference.target.structure()) {
+            (Target::Array(array), _) => self.element_access(reference, *array, span),
+            (_, Some(structure)) => {
+                let name = structure.name.clone();
+                self.report(ExpressionProblem::StructureAsValue { name }, span)
             }
-            Target::Record(record) => {
-                let name = record.structure.name.clone();
-                self.report(ExpressionProblem::StructureAsValue { name }, expr.span)
-            }
+            (_, None) => None,
         }
     }
 
@@ -401,7 +407,11 @@ impl Lowering<'_> {
 
     /// The number that an element, or a member of one, holds.
     pub(super) fn element(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
-        let (access, _) = self.access(expr, body)?;
+        let reference = self.reference(expr, body)?;
+        if let Some(binding) = reference.variable() {
+            return self.bound(&binding, &unnamed(expr.span));
+        }
+        let access = self.access(&reference, expr.span)?;
         Some(self.loaded(access))
     }
 
@@ -416,9 +426,20 @@ impl Lowering<'_> {
         expr: &Expr,
         body: &mut Vec<Node>,
     ) -> Option<(Place, Type)> {
-        let (access, is_const) = self.access(expr, body)?;
+        let reference = self.reference(expr, body)?;
+        if let Some(binding) = reference.variable() {
+            let text = self.target_name(&reference.target);
+            return self.bound_place(
+                &binding,
+                &Name {
+                    text,
+                    ..unnamed(expr.span)
+                },
+            );
+        }
+        let access = self.access(&reference, expr.span)?;
         let array = &self.kernel.arrays[access.array];
-        if is_const {
+        if reference.is_const {
             let name = array.name.clone();
             return self.report(ExpressionProblem::AssignToConst { name }, expr.span);
         }
@@ -433,6 +454,7 @@ impl Target {
         match self {
             Self::Record(record) => Some(Rc::clone(&record.structure)),
             Self::Array(_) => None,
+            Self::Cell(cell) => cell.structure(),
         }
     }
 }

@@ -102,7 +102,8 @@ impl Lowering<'_> {
 
     fn local(&mut self, declarator: &Declarator, ty: Type, is_const: bool, body: &mut Vec<Node>) {
         if !declarator.lengths.is_empty() {
-            return self.local_array(declarator, ty, is_const, body);
+            self.local_array(declarator, ty, is_const, body);
+            return;
         }
         let initial = match &declarator.initial {
             Some(initial) => self.initial(declarator, initial, ty, body),

@@ -7,9 +7,7 @@ use super::value::Typed;
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr, ExprKind, Name};
 use crate::initializer;
-use crate::problem::{
-    DeclarationProblem, ExpressionProblem, InitializerProblem, Problem, Unsupported,
-};
+use crate::problem::{ExpressionProblem, InitializerProblem, Problem, Unsupported};
 use crate::structure::{Field, MemberElement, Structure};
 use std::rc::Rc;
 use strew_affine::{
@@ -33,7 +31,8 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         if !declarator.lengths.is_empty() {
-            return self.local_record(declarator, structure, is_const, body);
+            self.local_record(declarator, structure, is_const, body);
+            return;
         }
         let name = &declarator.name;
         let values = match &declarator.initial {
@@ -64,7 +63,7 @@ impl Lowering<'_> {
             let mut value = || values.as_mut().and_then(Iterator::next);
             if !field.lengths.is_empty() {
                 let array = self.field_array(text, &field, Vec::new(), name.span);
-                body.push(Node::Alloc { array });
+                self.allocate(array, body);
                 if values.is_some() {
                     for subscripts in field.subscripts() {
                         let value = values.as_mut().and_then(Iterator::next);
@@ -110,38 +109,22 @@ impl Lowering<'_> {
         })
     }
 
-    fn local_record(
+    /// An array of structures that lives in the kernel; nothing after an error.
+    pub(super) fn local_record(
         &mut self,
         declarator: &Declarator,
         structure: &Rc<Structure>,
         is_const: bool,
         body: &mut Vec<Node>,
-    ) {
+    ) -> Option<Reference> {
         let name = &declarator.name;
-        let Some(mut extents) = self.local_extents(declarator) else {
-            return;
-        };
-        let given = match &declarator.initial {
-            Some(initial) => {
-                let element = MemberElement::Structure(Rc::clone(structure));
-                match self.initial_elements(declarator, initial, &element, &mut extents) {
-                    Some(given) => given,
-                    None => return,
-                }
-            }
-            None => Vec::new(),
-        };
-        let Some(extents) = extents.into_iter().collect::<Option<Vec<AffineExpr>>>() else {
-            let array = name.text.clone();
-            return self
-                .diagnostics
-                .report(DeclarationProblem::MissingLength { array }, declarator.span);
-        };
+        let element = MemberElement::Structure(Rc::clone(structure));
+        let (extents, given) = self.contents(declarator, &element)?;
         let mut fields = Vec::new();
         for field in structure.fields() {
             let text = joined(&name.text, &field);
             let array = self.field_array(text, &field, extents.clone(), name.span);
-            body.push(Node::Alloc { array });
+            self.allocate(array, body);
             fields.push(array);
         }
         let inner: Vec<i64> = extents
@@ -156,8 +139,9 @@ impl Lowering<'_> {
             fields,
             dimensions: extents.len(),
         };
-        let target = Target::Record(Rc::new(record));
-        self.bind(name, Binding::Reference(Reference::new(target, is_const)));
+        let reference = Reference::new(Target::Record(Rc::new(record)), is_const);
+        self.bind(name, Binding::Reference(reference.clone()));
+        Some(reference)
     }
 
     /// Stores initial values to the elements that they are for; an array of structures has so many in each dimension but the first.

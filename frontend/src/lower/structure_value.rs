@@ -67,7 +67,9 @@ impl Lowering<'_> {
                     let callee = self.functions.get(&function.text)?;
                     return named_structure(&callee.function.returns, Position::Function);
                 }
-                ExprKind::Compound(name, _) => return named_structure(name, Position::Member),
+                ExprKind::Compound(name, _) => {
+                    return named_structure(&name.element(), Position::Member);
+                }
                 ExprKind::Index(inner, _)
                 | ExprKind::Unary(UnaryOp::Dereference | UnaryOp::AddressOf, inner)
                 | ExprKind::Step(_, inner)

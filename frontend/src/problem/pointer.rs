@@ -25,6 +25,18 @@ pub enum PointerProblem {
         /// The array on the right.
         to: String,
     },
+    /// A pointer to a variable is moved.
+    BesideVariable {
+        /// The variable.
+        name: String,
+    },
+    /// A pointer is first set to something in a block inside of its own.
+    PointerOutlives {
+        /// The pointer.
+        name: String,
+        /// What it points to.
+        target: String,
+    },
     /// A number where a pointer is needed.
     NumberAsPointer,
     /// An operator that pointers do not have.
@@ -42,6 +54,8 @@ impl PointerProblem {
             Self::PointerElsewhere { .. } => "E092",
             Self::NumberAsPointer => "E094",
             Self::PointerOperands { .. } => "E093",
+            Self::BesideVariable { .. } => "E096",
+            Self::PointerOutlives { .. } => "E097",
         }
     }
 
@@ -51,8 +65,16 @@ impl PointerProblem {
                 "give it its first value where it is declared: `double *p = a;`".to_owned()
             }
             Self::PointerElsewhere { .. } => {
-                "a pointer stays inside of one array; declare another one for the other array"
+                "a pointer stays inside of one array; to go from one to another, make them rows of one: `double t[2][n]`"
                     .to_owned()
+            }
+            Self::PointerOutlives { name, target } => format!(
+                "give `{}` its first value where it is declared, behind the declaration of `{}`",
+                clipped(name),
+                clipped(target)
+            ),
+            Self::BesideVariable { .. } => {
+                "only `*p` and `p[0]` are there; declare an array if there are to be more".to_owned()
             }
             _ => return None,
         };
@@ -81,6 +103,15 @@ impl fmt::Display for PointerProblem {
             }
             Self::PointerElsewhere { from, to } => {
                 write!(f, "a pointer into `{from}` meets one into `{to}`")
+            }
+            Self::PointerOutlives { name, target } => write!(
+                f,
+                "the pointer `{}` could outlive `{}`, which it points to",
+                clipped(name),
+                clipped(target)
+            ),
+            Self::BesideVariable { name } => {
+                write!(f, "nothing lies beside the variable `{}`", clipped(name))
             }
             Self::NumberAsPointer => f.write_str("a number stands where a pointer is needed"),
             Self::PointerOperands { operator } => {

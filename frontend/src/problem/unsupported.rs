@@ -88,10 +88,8 @@ pub enum Unsupported {
     },
     /// A pointer where a number is needed.
     PointerAsValue,
-    /// `&x` of something that is no array element.
+    /// `&x` of something that is no variable and no array element.
     AddressOf,
-    /// `condition ? p : q` of pointers.
-    PointerChoice,
     /// An array of structures with initial values.
     InitializedRecord {
         /// The array.
@@ -146,8 +144,9 @@ impl Unsupported {
             Self::Goto => "write a loop or an `if`",
             Self::Text => "write the characters as numbers of an array: `{'a', 'b'}`",
             Self::PointerAsValue => "compare pointers with each other, or name an element",
-            Self::AddressOf => "take the address of an array element: `&a[i]`",
-            Self::PointerChoice => "choose between elements, or between positions in one array",
+            Self::AddressOf => {
+                "take the address of a variable or of an array element: `&x`, `&a[i]`"
+            }
             Self::InitializedRecord { .. } => "assign to the elements",
             Self::Pointer { name } => {
                 return Some(format!(
@@ -273,8 +272,7 @@ impl fmt::Display for Unsupported {
             Self::Goto => f.write_str("`goto` is not in the language"),
             Self::Text => f.write_str("string literals are not in the language"),
             Self::PointerAsValue => f.write_str("a pointer stands where a number is needed"),
-            Self::AddressOf => f.write_str("only array elements have addresses"),
-            Self::PointerChoice => f.write_str("a choice between pointers is not in the language"),
+            Self::AddressOf => f.write_str("a pointer cannot hold the address of this"),
             Self::InitializedRecord { name } => {
                 write!(
                     f,

@@ -136,7 +136,7 @@ fn extreme(op: CompareOp, exprs: &[AffineExpr]) -> Expr {
 }
 
 /// An affine expression as a computation in `i64`, in which it is known not to wrap.
-pub(super) fn computed(expr: &AffineExpr) -> Expr {
+pub(crate) fn computed(expr: &AffineExpr) -> Expr {
     let mut sum: Option<Expr> = None;
     // Positive terms first: `n - i` rather than `-i + n`.
     let (positive, negative): (Vec<&Term>, Vec<&Term>) =

@@ -26,6 +26,8 @@ mod loops;
 mod terms;
 mod written;
 
+pub(crate) use final_value::computed;
+
 use crate::ast::PragmaText;
 use crate::diagnostic::Diagnostics;
 use crate::locals;

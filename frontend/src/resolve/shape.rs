@@ -1,7 +1,7 @@
 //! What kind of thing an expression designates, as far as `sizeof` needs it.
 
 use super::Resolver;
-use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, TypeName, UnaryOp};
+use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Length, TypeName, UnaryOp};
 use crate::constant;
 use crate::structure::{MemberElement, Structure, StructureMember};
 use crate::types::{self, Named, Position, common, promoted};
@@ -34,13 +34,7 @@ impl Shape {
     pub(super) fn declared(base: Self, declarator: &Declarator, is_parameter: bool) -> Self {
         let pointers = declarator.pointers.iter();
         let element = pointers.fold(base, |it, _| Self::Pointer(Box::new(it)));
-        let lengths: Vec<_> = declarator
-            .lengths
-            .iter()
-            .map(|it| it.length.as_ref().and_then(constant_length))
-            .collect();
-        let shape = array(element, &lengths);
-        match shape {
+        match with_lengths(element, &declarator.lengths) {
             Self::Array(element, _) if is_parameter => Self::Pointer(element),
             other => other,
         }
@@ -87,29 +81,19 @@ pub(super) fn array(element: Shape, lengths: &[Option<u64>]) -> Shape {
     lengths.fold(element, |it, length| Shape::Array(Box::new(it), *length))
 }
 
+pub(super) fn with_lengths(element: Shape, lengths: &[Length]) -> Shape {
+    let lengths = lengths.iter();
+    let lengths: Vec<_> = lengths
+        .map(|it| it.length.as_ref().and_then(constant_length))
+        .collect();
+    array(element, &lengths)
+}
+
 fn constant_length(expr: &Expr) -> Option<u64> {
     u64::try_from(constant::evaluate(expr)?.as_integer()?).ok()
 }
 
 impl Resolver<'_> {
-    /// `sizeof (type)`, in bytes.
-    pub(super) fn size_of_type(&self, name: &TypeName) -> Option<u64> {
-        let base = if name.pointers.is_empty() {
-            let plain = TypeName {
-                lengths: Vec::new(),
-                ..name.clone()
-            };
-            Shape::of_type(&plain, Position::Member)
-        } else {
-            Shape::Pointer(Box::new(Shape::Unknown))
-        };
-        let lengths = name.lengths.iter();
-        let lengths: Vec<_> = lengths
-            .map(|it| it.length.as_ref().and_then(constant_length))
-            .collect();
-        array(base, &lengths).size()
-    }
-
     pub(super) fn shape(&self, expr: &Expr) -> Shape {
         match &expr.kind {
             ExprKind::Constant(value) => Shape::Scalar(value.ty()),
@@ -144,7 +128,7 @@ impl Resolver<'_> {
             }
             ExprKind::Cast(name, operand) if !name.pointers.is_empty() => self.shape(operand),
             ExprKind::Cast(name, _) => Shape::of_type(name, Position::Cast),
-            ExprKind::Compound(name, _) => Shape::of_type(name, Position::Member),
+            ExprKind::Compound(name, initial) => self.literal_shape(name, initial),
             ExprKind::Assign(_, operand, _)
             | ExprKind::Step(_, operand)
             | ExprKind::Comma(_, operand) => self.shape(operand),

@@ -15,7 +15,30 @@ fn pointers() {
             "n = &n;",
             "5 E011 a pointer stands where a number is needed",
         ),
-        ("int *p = &n;", "10 E011 only array elements have addresses"),
+        (
+            "double *p = &a;",
+            "13 E011 a pointer cannot hold the address of this",
+        ),
+        (
+            "double *p = &*a, **q = &p;",
+            "18 E011 `q` holds pointers, which are not in the language as elements",
+        ),
+        (
+            "int *p = &n; p[1] = 2;",
+            "16 E096 nothing lies beside the variable `n`",
+        ),
+        (
+            "const int k = 1; const int *p = &k; *p = 2;",
+            "37 E044 `k` is `const`",
+        ),
+        (
+            "double *p = &g;",
+            "13 E091 `p` does not point to elements like those of `g`",
+        ),
+        (
+            "double *p; if (n) { double t[3]; p = t; }",
+            "34 E097 the pointer `p` could outlive `t`, which it points to",
+        ),
         ("const int *p = s; *p = 1;", "19 E044 `s` is `const`"),
         ("double *const p = a; p++;", "22 E044 `p` is `const`"),
         (
@@ -40,7 +63,7 @@ fn pointers() {
         ),
         (
             "double t[3]; double *p = n ? a : t;",
-            "26 E011 a choice between pointers is not in the language",
+            "26 E092 a pointer into `a` meets one into `t`",
         ),
         (
             "n = (a + 1) * 2;",
