@@ -19,6 +19,16 @@ const THREADS: [usize; 4] = [1, 2, 4, 8];
 
 /// What the interpreter makes of `kernel`.
 pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> Outcome {
+    interpreted_within(kernel, data, order, FUEL).expect("the kernel ends")
+}
+
+/// The same, unless it takes more than `fuel` or calculates with places beyond 64 bits.
+pub(crate) fn interpreted_within(
+    kernel: &Kernel,
+    data: &Data,
+    order: ForallOrder,
+    fuel: u64,
+) -> Option<Outcome> {
     let verified = verify(kernel.clone()).expect("a verified kernel");
     let passed = passed(kernel);
     let mut arguments: Vec<Argument> = passed
@@ -33,7 +43,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
             }
         })
         .collect();
-    let outcome = interpret::interpret(&verified, &mut arguments, FUEL, order, &PlatformMath);
+    let outcome = interpret::interpret(&verified, &mut arguments, fuel, order, &PlatformMath);
     let mut arrays = BTreeMap::new();
     for (parameter, argument) in passed.into_iter().zip(arguments) {
         match (parameter, argument) {
@@ -48,8 +58,9 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
             _ => {}
         }
     }
-    match outcome {
+    Some(match outcome {
         Ok(result) => Ok(with_result(arrays, result)),
+        Err(Stop::OutOfFuel | Stop::Overflow) => return None,
         Err(Stop::Fault(fault)) => {
             assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
             let kind = match fault.kind {
@@ -66,7 +77,7 @@ pub(crate) fn interpreted(kernel: &Kernel, data: &Data, order: ForallOrder) -> O
             Err(format!("{kind} {:?}", fault.iteration))
         }
         Err(other) => panic!("the interpreter stopped: {other}"),
-    }
+    })
 }
 
 /// The arrays, and the result of the kernel as one more.

@@ -10,6 +10,7 @@ mod golden;
 mod kernels;
 mod language_page;
 mod math;
+mod mutations;
 mod random;
 mod random_c;
 mod reductions;
