@@ -23,6 +23,8 @@ pub struct File {
     pub prototypes: Vec<Prototype>,
     /// Types and constants outside of functions, in the order of the source.
     pub declarations: Vec<Declaration>,
+    /// What has to hold, in the order of the source.
+    pub assertions: Vec<Assertion>,
     /// The names in what could not be read: whoever uses them made no mistake.
     pub(crate) lost: HashSet<String>,
 }
@@ -172,6 +174,17 @@ pub struct Declaration {
     pub span: Span,
 }
 
+/// `_Static_assert(condition, "text");`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assertion {
+    /// A constant that is not 0.
+    pub condition: Expr,
+    /// What the source says about it; empty where it says nothing.
+    pub text: String,
+    /// Up to the closing parenthesis.
+    pub span: Span,
+}
+
 /// One name that a declaration declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declarator {
@@ -242,6 +255,8 @@ pub enum StatementKind {
     Block(Vec<Statement>),
     /// `int i = 0, j;`
     Declaration(Declaration),
+    /// `_Static_assert(condition, "text");`
+    Assertion(Assertion),
     /// `a[i] += 1;`
     Expression(Expr),
     /// `if (condition) then else otherwise`
@@ -500,6 +515,7 @@ impl StatementKind {
             }
             Self::Empty
             | Self::Declaration(_)
+            | Self::Assertion(_)
             | Self::Expression(_)
             | Self::Goto(_)
             | Self::Break

@@ -11,6 +11,10 @@ impl fmt::Display for File {
         for declaration in &self.declarations {
             print_declaration(f, 0, declaration)?;
         }
+        for assertion in &self.assertions {
+            line(f, 0, format_args!("assertion"))?;
+            print_expr(f, 1, &assertion.condition)?;
+        }
         self.functions
             .iter()
             .try_for_each(|function| print_function(f, function))
@@ -174,6 +178,7 @@ fn title(kind: &StatementKind) -> &'static str {
         StatementKind::Empty => "empty",
         StatementKind::Block(_) => "block",
         StatementKind::Declaration(_) => "declaration",
+        StatementKind::Assertion(_) => "assertion",
         StatementKind::Expression(_) => "expression",
         StatementKind::If { .. } => "if",
         StatementKind::For(_) => "for",
@@ -225,6 +230,7 @@ fn print_parts(f: &mut Formatter<'_>, depth: usize, kind: &StatementKind) -> Res
             print_expr(f, depth, condition)
         }
         StatementKind::Return(value) => print_optional(f, depth, value.as_ref()),
+        StatementKind::Assertion(it) => print_expr(f, depth, &it.condition),
         StatementKind::Goto(label) => line(f, depth, format_args!("label {}", label.text)),
         StatementKind::Empty
         | StatementKind::Declaration(_)

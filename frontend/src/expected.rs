@@ -40,6 +40,7 @@ const SPECIFIER: &[&str] = &[
     "typedef",
     "register",
     "extern",
+    "_Static_assert",
 ];
 
 /// What a statement can begin with that is neither an expression nor a declaration.

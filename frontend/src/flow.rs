@@ -64,6 +64,7 @@ impl Flow {
             },
             StatementKind::Empty
             | StatementKind::Declaration(_)
+            | StatementKind::Assertion(_)
             | StatementKind::Expression(_)
             | StatementKind::Goto(_)
             | StatementKind::Invalid => Self::ON,

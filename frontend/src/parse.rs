@@ -6,7 +6,7 @@
 //! Everything that later stages do by recursion is bounded here: brackets are counted before the parser runs, and the depth of
 //! the tree while it grows, since long chains of operators nest without any bracket.
 
-use crate::ast::{Declaration, File, Function, Name, Parameter, Prototype, TypeName};
+use crate::ast::{Assertion, Declaration, File, Function, Name, Parameter, Prototype, TypeName};
 use crate::brackets;
 use crate::diagnostic::Diagnostics;
 use crate::extensions;
@@ -46,6 +46,7 @@ pub(crate) enum Item {
     Function(Function),
     Declaration(Declaration),
     Prototype(Prototype),
+    Assertion(Assertion),
     Nothing,
 }
 
@@ -87,6 +88,7 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
         match item {
             Item::Declaration(declaration) => file.declarations.push(declaration),
             Item::Prototype(prototype) => file.prototypes.push(prototype),
+            Item::Assertion(assertion) => file.assertions.push(assertion),
             Item::Function(_) | Item::Nothing => {}
         }
     }

@@ -78,6 +78,9 @@ pub(crate) fn globals(file: &mut File, diagnostics: &mut Diagnostics) -> Globals
     for declaration in &mut file.declarations {
         resolver.file_declaration(declaration);
     }
+    for assertion in &mut file.assertions {
+        resolver.assertion(assertion);
+    }
     let functions = file.functions.iter().map(|it| &it.name);
     let functions = functions.chain(file.prototypes.iter().map(|it| &it.name));
     let functions = functions.filter(|it| !file.lost.contains(&it.text));
@@ -244,6 +247,7 @@ impl Resolver<'_> {
                 }
             }),
             StatementKind::Declaration(declaration) => self.declaration(declaration),
+            StatementKind::Assertion(assertion) => self.assertion(assertion),
             StatementKind::Expression(expr) | StatementKind::Return(Some(expr)) => {
                 self.expression(expr);
             }

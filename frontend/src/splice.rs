@@ -1,6 +1,8 @@
 //! Source lines joined: a backslash at the end of a line makes it and the next one a single line, even inside of a word.
 
+use bumpalo::Bump;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 use strew_affine::Span;
 
@@ -10,6 +12,10 @@ pub(crate) struct Spliced<'s> {
     text: Cow<'s, str>,
     /// For each joint, where it is in the joined text and how many bytes were left out up to there; ascending.
     joints: Vec<(usize, usize)>,
+    /// Where each line of the source begins, once somebody asks for one.
+    lines: OnceCell<Vec<usize>>,
+    source: &'s str,
+    words: Bump,
 }
 
 impl<'s> Spliced<'s> {
@@ -28,7 +34,27 @@ impl<'s> Spliced<'s> {
         } else {
             Cow::Owned(text + rest)
         };
-        Self { text, joints }
+        Self {
+            text,
+            joints,
+            lines: OnceCell::new(),
+            source,
+            words: Bump::new(),
+        }
+    }
+
+    /// For words that are in no line of the source.
+    pub(crate) fn words(&self) -> &Bump {
+        &self.words
+    }
+
+    /// The number of the line of the source that `span` begins on, the first being 1.
+    pub(crate) fn line(&self, span: Span) -> usize {
+        let lines = self.lines.get_or_init(|| {
+            let ends = self.source.match_indices('\n');
+            ends.map(|(end, _)| end + 1).collect()
+        });
+        lines.partition_point(|start| *start <= span.range().start) + 1
     }
 
     pub(crate) fn text(&self) -> &str {

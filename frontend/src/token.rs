@@ -261,6 +261,12 @@ pub(crate) enum Token<'a> {
     TypeName(&'a str),
     /// A number that has been read; no source text is this token.
     Literal(Value),
+    /// `#` in what a macro expands to.
+    Hash,
+    /// `##` in what a macro expands to.
+    Paste,
+    /// `_Static_assert` and `static_assert`, where they stand for a declaration.
+    StaticAssert,
     /// The text of a `#pragma strew` line; no source text is this token.
     Pragma(&'a str),
     /// Stands where an expression was refused, so that what is around it can be parsed; no source text is this token.

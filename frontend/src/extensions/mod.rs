@@ -85,6 +85,9 @@ impl<'a> Walker<'_, 'a, '_> {
             Token::Identifier("complex") if self.is_beside_a_type() => {
                 return self.refuse_word("complex", span);
             }
+            Token::Identifier("static_assert") if self.peek(0) == Some(Token::LeftParenthesis) => {
+                return self.output.push((Token::StaticAssert, span));
+            }
             Token::Identifier("asm") if self.peek(0) == Some(Token::LeftParenthesis) => {
                 return self.assembler(span);
             }
@@ -137,10 +140,7 @@ impl<'a> Walker<'_, 'a, '_> {
                 let span = span.to(self.skip_parentheses(span));
                 self.refuse_expression(word, span);
             }
-            "_Static_assert" => {
-                let span = span.to(self.skip_parentheses(span));
-                self.refuse_word(word, span);
-            }
+            "_Static_assert" => self.output.push((Token::StaticAssert, span)),
             "..." => self.ellipsis(span),
             _ => self.refuse_word(word, span),
         }

@@ -16,7 +16,7 @@ impl Lowering<'_> {
         let span = statement.span;
         self.check_prefixes(statement);
         match &statement.kind {
-            StatementKind::Empty | StatementKind::Invalid => {}
+            StatementKind::Empty | StatementKind::Assertion(_) | StatementKind::Invalid => {}
             StatementKind::Block(statements) => self.statements(statements, body),
             StatementKind::Declaration(declaration) => self.declaration(declaration, body),
             StatementKind::Expression(expr) => self.effect(expr, body),

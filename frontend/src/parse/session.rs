@@ -2,9 +2,9 @@
 
 use super::{DEPTH_LIMIT, Error, Item, STATEMENT_DEPTH_LIMIT, Signature};
 use crate::ast::{
-    BinaryOp, Case, Declaration, Declarator, EnumSpecifier, Enumerator, Expr, ExprKind, For,
-    Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Specifier, Start, Statement,
-    StatementKind, StructSpecifier, TypeName, UnaryOp,
+    Assertion, BinaryOp, Case, Declaration, Declarator, EnumSpecifier, Enumerator, Expr, ExprKind,
+    For, Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Specifier, Start,
+    Statement, StatementKind, StructSpecifier, TypeName, UnaryOp,
 };
 use crate::flow::Flow;
 use crate::problem::Unsupported;
@@ -354,6 +354,21 @@ impl<'a> Session<'a> {
     ) -> Length {
         Length {
             length,
+            span: Span::new(start, end),
+        }
+    }
+
+    pub(in crate::parse) fn assertion(
+        &self,
+        condition: Expr,
+        text: Vec<&str>,
+        start: usize,
+        end: usize,
+    ) -> Assertion {
+        let text = text.iter().map(|it| it.trim_matches('"'));
+        Assertion {
+            condition,
+            text: text.collect(),
             span: Span::new(start, end),
         }
     }

@@ -55,7 +55,9 @@ impl<'a> Preprocessor<'a, '_, '_> {
                 None => Err(DirectiveFault::WithoutIf),
             },
             _ if !self.is_active() => Ok(()),
-            "" => Ok(()),
+            "" | "line" | "ident" => Ok(()),
+            // `# 12 "file.c"`, as preprocessors leave it.
+            _ if name.bytes().all(|it| it.is_ascii_digit()) => Ok(()),
             "define" => self.expander.macros.define(rest),
             "undef" => self.expander.macros.undefine(rest),
             "include" => {
@@ -65,6 +67,11 @@ impl<'a> Preprocessor<'a, '_, '_> {
             "error" => {
                 let text = rest.trim().to_owned();
                 self.report(PreprocessingProblem::ErrorDirective { text }, span);
+                Ok(())
+            }
+            "warning" => {
+                let text = rest.trim().to_owned();
+                self.report(PreprocessingProblem::WarningDirective { text }, span);
                 Ok(())
             }
             "pragma" => {

@@ -45,6 +45,9 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
 /// `1e999` is read as infinity by the front end alone.
 pub(super) fn definition(name: &str) -> Option<&'static str> {
     let text = match name {
+        "__FILE__" | "__func__" | "__FUNCTION__" | "__DATE__" | "__TIME__" => "\"\"",
+        // The number of the line instead.
+        "__LINE__" => "0",
         "__STDC__" | "__STDC_HOSTED__" | "__STREW__" => "1",
         "__STDC_VERSION__" => "199901L",
         "true" | "__bool_true_false_are_defined" => "1",

@@ -4,9 +4,11 @@
 //! stack; a macro is never replaced while its own replacement is on it, and a name that was passed over for that reason is
 //! *painted*: nothing later replaces it either. Arguments are replaced by themselves before they are put in.
 
+use super::definition::{Macro, Parameters};
 use super::header;
 use crate::problem::{DirectiveFault, PreprocessingProblem, Problem};
-use crate::token::{self, Token};
+use crate::splice::Spliced;
+use crate::token::Token;
 use std::collections::HashMap;
 use std::rc::Rc;
 use strew_affine::Span;
@@ -19,8 +21,6 @@ pub(super) fn expansion_limit(length: usize) -> usize {
 
 /// How many macros may be replaced inside each other.
 pub(super) const EXPANSION_DEPTH: usize = 128;
-/// How many parameters a macro may have.
-const MOST_PARAMETERS: usize = 127;
 
 /// A token with its text, by which it may be a macro.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Lexeme<'a> {
     pub(super) token: Token<'a>,
     pub(super) text: &'a str,
     pub(super) span: Span,
-    is_painted: bool,
+    pub(super) is_painted: bool,
 }
 
 impl<'a> Lexeme<'a> {
@@ -47,13 +47,6 @@ impl<'a> Lexeme<'a> {
     }
 }
 
-#[derive(Debug)]
-struct Macro<'a> {
-    /// Absent for a macro without parentheses.
-    parameters: Option<Vec<&'a str>>,
-    replacement: Vec<Lexeme<'a>>,
-}
-
 /// The macros that are defined.
 #[derive(Debug, Default)]
 pub(super) struct Macros<'a> {
@@ -68,7 +61,7 @@ impl<'a> Macros<'a> {
         if name == "defined" {
             return Err(DirectiveFault::MissingName);
         }
-        let definition = definition(body)?;
+        let definition = Macro::new(body)?;
         self.defined.insert(name, Some(Rc::new(definition)));
         Ok(())
     }
@@ -99,52 +92,10 @@ impl<'a> Macros<'a> {
         if let Some(definition) = self.defined.get(name) {
             return definition.clone();
         }
-        let definition = Rc::new(definition(self.of_header(name)?).ok()?);
+        let definition = Rc::new(Macro::new(self.of_header(name)?).ok()?);
         self.defined.insert(name, Some(Rc::clone(&definition)));
         Some(definition)
     }
-}
-
-/// What stands behind the name in a `#define`.
-fn definition(body: &str) -> Result<Macro<'_>, DirectiveFault> {
-    let (parameters, body) = match body.strip_prefix('(') {
-        Some(rest) => {
-            let (list, body) = rest.split_once(')').ok_or(DirectiveFault::BadParameters)?;
-            (Some(parameters(list)?), body)
-        }
-        None => (None, body),
-    };
-    let mut replacement = Vec::new();
-    for (token, range) in token::lexemes(body) {
-        if matches!(token, Token::Directive(_)) {
-            return Err(DirectiveFault::HashOperator);
-        }
-        let text = body.get(range).unwrap_or_default();
-        replacement.push(Lexeme::new(token, text, Span::default()));
-    }
-    Ok(Macro {
-        parameters,
-        replacement,
-    })
-}
-
-fn parameters(list: &str) -> Result<Vec<&str>, DirectiveFault> {
-    if list.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut parameters = Vec::new();
-    for parameter in list.split(',').map(str::trim) {
-        if parameter.ends_with("...") {
-            return Err(DirectiveFault::Variadic);
-        }
-        match macro_name(parameter) {
-            Ok((name, "")) if !parameters.contains(&name) && parameters.len() < MOST_PARAMETERS => {
-                parameters.push(name);
-            }
-            _ => return Err(DirectiveFault::BadParameters),
-        }
-    }
-    Ok(parameters)
 }
 
 /// The name at the beginning, and what follows it.
@@ -188,6 +139,8 @@ struct Scanned<'a> {
 /// Replaces macros.
 pub(super) struct Expander<'a> {
     pub(super) macros: Macros<'a>,
+    /// Knows the lines, and keeps the words that `##` makes.
+    pub(super) file: &'a Spliced<'a>,
     stack: Vec<Scanned<'a>>,
     expanded: usize,
     limit: usize,
@@ -198,9 +151,10 @@ pub(super) type Stopped = (Problem, Span);
 
 impl<'a> Expander<'a> {
     /// Macros may expand to `limit` tokens.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, file: &'a Spliced<'a>) -> Self {
         Self {
             macros: Macros::default(),
+            file,
             stack: Vec::new(),
             expanded: 0,
             limit,
@@ -235,7 +189,10 @@ impl<'a> Expander<'a> {
         result
     }
 
-    fn expand_list(&mut self, list: Vec<Lexeme<'a>>) -> Result<Vec<Lexeme<'a>>, Stopped> {
+    pub(super) fn expand_list(
+        &mut self,
+        list: Vec<Lexeme<'a>>,
+    ) -> Result<Vec<Lexeme<'a>>, Stopped> {
         let mut output = Vec::new();
         self.scan(list, &mut Nothing, &mut output)?;
         Ok(output)
@@ -276,7 +233,7 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stopped> {
+    pub(super) fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stopped> {
         self.expanded = self.expanded.saturating_add(tokens);
         if self.is_exhausted() {
             let limit = self.limit;
@@ -317,6 +274,12 @@ impl<'a> Expander<'a> {
         output: &mut Vec<Lexeme<'a>>,
     ) -> Result<(), Stopped> {
         let name = lexeme.text;
+        if name == "__LINE__" {
+            let line = self.file.line(lexeme.span).to_string();
+            let text = self.file.words().alloc_str(&line);
+            output.push(Lexeme::new(Token::Number(text), text, lexeme.span));
+            return Ok(());
+        }
         let definition = if lexeme.is_painted || !lexeme.is_word() {
             None
         } else {
@@ -334,38 +297,39 @@ impl<'a> Expander<'a> {
             return Ok(());
         }
         let Some(parameters) = &definition.parameters else {
-            let replaced = definition.replacement.iter();
             let span = lexeme.span;
-            let replaced: Vec<_> = replaced.map(|it| Lexeme { span, ..*it }).collect();
-            self.count(replaced.len(), span)?;
+            let replaced = self.substitute(&definition, Vec::new(), span)?;
             return self.push(Some(name), replaced, span);
         };
         if !self.is_parenthesis_next(floor, source) {
             output.push(lexeme);
             return Ok(());
         }
-        let (arguments, end) = self.arguments(lexeme, floor, source)?;
+        let (mut arguments, end) = self.arguments(lexeme, floor, source, parameters)?;
         let span = lexeme.span.to(end);
-        let found = arguments.len();
-        let is_empty = parameters.is_empty() && arguments.iter().all(Vec::is_empty) && found == 1;
-        if found != parameters.len() && !is_empty {
+        let (expected, found) = (parameters.names.len(), arguments.len());
+        let is_empty = expected == 0 && arguments.iter().all(Vec::is_empty) && found == 1;
+        if parameters.is_variadic && found + 1 == expected {
+            arguments.push(Vec::new());
+        } else if found != expected && !is_empty {
             let problem = PreprocessingProblem::MacroArguments {
                 name: name.to_owned(),
-                expected: parameters.len(),
+                expected,
                 found,
             };
             return Err((problem.into(), span));
         }
-        let replaced = self.substitute(&definition.replacement, parameters, arguments, span)?;
+        let replaced = self.substitute(&definition, arguments, span)?;
         self.push(Some(name), replaced, span)
     }
 
-    /// The arguments behind the name of a macro, and where the closing parenthesis is.
+    /// The arguments behind the name of a macro with these parameters, and where the closing parenthesis is.
     fn arguments(
         &mut self,
         name: Lexeme<'a>,
         floor: usize,
         source: &mut dyn Source<'a>,
+        parameters: &Parameters<'a>,
     ) -> Result<(Vec<Vec<Lexeme<'a>>>, Span), Stopped> {
         let mut arguments = vec![Vec::new()];
         let mut depth = 0_usize;
@@ -387,7 +351,11 @@ impl<'a> Expander<'a> {
             match lexeme.token {
                 Token::RightParenthesis if depth == 0 => return Ok((arguments, lexeme.span)),
                 Token::LeftParenthesis if depth == 1 => {}
-                Token::Comma if depth == 1 => arguments.push(Vec::new()),
+                Token::Comma
+                    if depth == 1 && !parameters.is_rest(arguments.len().saturating_sub(1)) =>
+                {
+                    arguments.push(Vec::new());
+                }
                 _ => {
                     if let Some(last) = arguments.last_mut() {
                         last.push(lexeme);
@@ -395,28 +363,5 @@ impl<'a> Expander<'a> {
                 }
             }
         }
-    }
-
-    fn substitute(
-        &mut self,
-        replacement: &[Lexeme<'a>],
-        parameters: &[&'a str],
-        arguments: Vec<Vec<Lexeme<'a>>>,
-        span: Span,
-    ) -> Result<Vec<Lexeme<'a>>, Stopped> {
-        let mut expanded = HashMap::new();
-        for (parameter, argument) in parameters.iter().zip(arguments) {
-            if replacement.iter().any(|it| it.text == *parameter) {
-                expanded.insert(*parameter, self.expand_list(argument)?);
-            }
-        }
-        let mut result = Vec::new();
-        for lexeme in replacement {
-            let argument = std::slice::from_ref(lexeme);
-            let tokens = expanded.get(lexeme.text).map_or(argument, Vec::as_slice);
-            self.count(tokens.len(), span)?;
-            result.extend(tokens.iter().map(|it| Lexeme { span, ..*it }));
-        }
-        Ok(result)
     }
 }

@@ -1,9 +1,11 @@
 //! From source text to the tokens that the parser sees: directives carried out, macros replaced, numbers read.
 
 mod condition;
+mod definition;
 mod directive;
 mod header;
 mod macros;
+mod substitute;
 
 use crate::diagnostic::Diagnostics;
 use crate::literal;
@@ -35,7 +37,7 @@ pub(crate) fn preprocess<'a>(
     };
     let mut preprocessor = Preprocessor {
         source,
-        expander: Expander::new(macros::expansion_limit(source.text().len())),
+        expander: Expander::new(macros::expansion_limit(source.text().len()), source),
         conditionals: Vec::new(),
         has_lost_the_end: false,
         output: Vec::new(),
@@ -300,14 +302,37 @@ mod tests {
             why,
         };
         let cases = [
-            ("#line 1\n", fault("line", DirectiveFault::Unsupported)),
+            ("#assert x\n", fault("assert", DirectiveFault::Unsupported)),
             (
-                "#define F(x, ...) x\n",
-                fault("define", DirectiveFault::Variadic),
+                "#define F(..., x) x\n",
+                fault("define", DirectiveFault::BadParameters),
             ),
             (
-                "#define F(x) #x\n",
+                "#define F(x) #y\n",
                 fault("define", DirectiveFault::HashOperator),
+            ),
+            (
+                "#define F(x) x ##\n",
+                fault("define", DirectiveFault::HashOperator),
+            ),
+            (
+                "#define F ## 1\n",
+                fault("define", DirectiveFault::HashOperator),
+            ),
+            (
+                "#define F(x, y) x ## y\nF(+, 1)",
+                PreprocessingProblem::BadPaste {
+                    left: "+".to_owned(),
+                    right: "1".to_owned(),
+                },
+            ),
+            (
+                "#define F(x, y, ...) x y\nF(1)",
+                PreprocessingProblem::MacroArguments {
+                    name: "F".to_owned(),
+                    expected: 3,
+                    found: 1,
+                },
             ),
             (
                 "#define F(x y) x\n",
@@ -375,6 +400,37 @@ mod tests {
             ("#define F(x) b x\nF()", "b"),
             ("#define F (x)\nF", "( x )"),
             ("#define A 1 \\\n + 2\nA", "1 Plus 2"),
+            ("#define A(x, y) x ## y\nA(ab, 1) A(1, 2)", "ab1 12"),
+            ("#define A(x) x ## _t y_ ## x\n#define b c\nA(b)", "b_t y_b"),
+            (
+                "#define A(x, y, z) x##y##z\nA(,b,c) A(a,,c) A(a,b,) A(,,c) A(,,)",
+                "bc ac ab c",
+            ),
+            ("#define A(x, y) x y ## 1\n#define b c\nA(b, b)", "c b1"),
+            (
+                "#define CAT(x, y) x ## y\n#define X(x, y) CAT(x, y)\n#define N 4\nX(f, N) CAT(f, N)",
+                "f4 fN",
+            ),
+            ("#define fab 7\n#define A(x) f ## x\nA(ab)", "7"),
+            ("#define A f ## g\nA", "fg"),
+            (
+                "#define A(x, ...) x (__VA_ARGS__)\nA(1, 2, (3, 4)) A(1)",
+                "1 ( 2 , ( 3 , 4 ) ) 1 ( )",
+            ),
+            (
+                "#define A(...) b(__VA_ARGS__)\nA() A(1) A(1, 2)",
+                "b ( ) b ( 1 ) b ( 1 , 2 )",
+            ),
+            (
+                "#define A(x, ...) b(x, ## __VA_ARGS__)\nA(1) A(1, 2, 3)",
+                "b ( 1 ) b ( 1 , 2 , 3 )",
+            ),
+            ("#define A(x, rest...) rest x\nA(1, 2, 3)", "2 , 3 1"),
+            ("#line 7\n# 12 \"a.c\"\n__LINE__\n\\\n__LINE__", "3 5"),
+            (
+                "#define A(x) #x\nA(b + \"c\")",
+                "Text(\"\\\"b + \\\"c\\\"\\\"\")",
+            ),
             ("#define A 1 /* one\n */ + 2\nA", "1 Plus 2"),
         ];
         for (source, expected) in cases {

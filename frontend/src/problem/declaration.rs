@@ -47,6 +47,11 @@ pub enum DeclarationProblem {
     },
     /// Something that has to be known before anything runs and is not.
     NotConstant,
+    /// A `_Static_assert` of something that does not hold.
+    AssertionFails {
+        /// What the source says about it.
+        text: String,
+    },
     /// `sizeof` of something whose size is not constant.
     SizeUnknown,
     /// A word such as `static` where it has no meaning.
@@ -83,6 +88,7 @@ impl DeclarationProblem {
             Self::EnumeratorRange { .. } => "E071",
             Self::NotConstant => "E070",
             Self::SizeUnknown => "E072",
+            Self::AssertionFails { .. } => "E073",
             Self::MisplacedWord(_) => "E023",
             Self::UnnamedParameter => "E024",
             Self::MissingLength { .. } => "E025",
@@ -151,6 +157,12 @@ impl fmt::Display for DeclarationProblem {
                 write!(f, "the constant `{}` does not fit an `int`", clipped(name))
             }
             Self::NotConstant => f.write_str("this has to be constant"),
+            Self::AssertionFails { text } if text.is_empty() => {
+                f.write_str("this assertion does not hold")
+            }
+            Self::AssertionFails { text } => {
+                write!(f, "this assertion does not hold: {}", clipped(text))
+            }
             Self::SizeUnknown => f.write_str("the size of this is not constant"),
             Self::MisplacedWord(word) => write!(f, "`{word}` has no meaning here"),
             Self::UnnamedParameter => f.write_str("this parameter has no name"),

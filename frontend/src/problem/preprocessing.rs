@@ -29,6 +29,11 @@ pub enum PreprocessingProblem {
         /// What it says.
         text: String,
     },
+    /// A `#warning` line.
+    WarningDirective {
+        /// What it says.
+        text: String,
+    },
     /// An `#include` of something that is no standard header: it is not read.
     UnreadHeader {
         /// The header.
@@ -49,6 +54,13 @@ pub enum PreprocessingProblem {
     MacroCallOpen {
         /// The macro.
         name: String,
+    },
+    /// `##` between two things that together are no token.
+    BadPaste {
+        /// What stands before it.
+        left: String,
+        /// What stands behind it.
+        right: String,
     },
     /// Macros expand to more tokens than are accepted.
     ExpansionTooLong {
@@ -73,6 +85,8 @@ impl PreprocessingProblem {
             Self::UnreadHeader { .. } => "W010",
             Self::MacroArguments { .. } => "E013",
             Self::MacroCallOpen { .. } => "E014",
+            Self::BadPaste { .. } => "E017",
+            Self::WarningDirective { .. } => "W011",
             Self::ExpansionTooLong { .. } => "E005",
             Self::ExpansionTooDeep { .. } => "E006",
         }
@@ -104,7 +118,15 @@ impl fmt::Display for PreprocessingProblem {
             Self::BadNumber { text, why } => write!(f, "`{}` {why}", clipped(text)),
             Self::Directive { name, why } if name.is_empty() => write!(f, "this directive {why}"),
             Self::Directive { name, why } => write!(f, "`#{}` {why}", clipped(name)),
-            Self::ErrorDirective { text } => write!(f, "{}", clipped(text)),
+            Self::ErrorDirective { text } | Self::WarningDirective { text } => {
+                write!(f, "{}", clipped(text))
+            }
+            Self::BadPaste { left, right } => write!(
+                f,
+                "`{}` and `{}` make no word together",
+                clipped(left),
+                clipped(right)
+            ),
             Self::UnreadHeader { name, .. } => {
                 write!(
                     f,
@@ -154,11 +176,9 @@ pub enum NumberFault {
 pub enum DirectiveFault {
     /// Not part of the language.
     Unsupported,
-    /// `#define NAME(parameters, ...)`.
-    Variadic,
     /// Something else than names between the parentheses of a `#define`, or a name twice.
     BadParameters,
-    /// `#` or `##` in what a macro expands to.
+    /// `#` or `##` in a `#define` without what they need beside them.
     HashOperator,
     /// What follows `#if` or `#elif` is no integer constant expression.
     BadCondition,
@@ -182,11 +202,12 @@ impl DirectiveFault {
     fn help(self) -> Option<&'static str> {
         let help = match self {
             Self::Unsupported => {
-                "`#define`, `#undef`, `#if` and its relatives, `#include`, `#error` and `#pragma` are accepted"
+                "`#define`, `#undef`, `#if` and its relatives, `#include`, `#line`, `#error` and `#pragma` are accepted"
             }
-            Self::Variadic => "give every argument a name",
             Self::BadParameters => "write names with commas in between, as in `#define MAX(a, b)`",
-            Self::HashOperator => "write the names and texts out",
+            Self::HashOperator => {
+                "`#` makes a text of a parameter, `##` one word of the two beside it"
+            }
             Self::BadCondition => {
                 "integers, `defined(NAME)` and C's operators on them are accepted"
             }
@@ -213,9 +234,8 @@ impl fmt::Display for DirectiveFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unsupported => "is not in the language",
-            Self::Variadic => "with `...` is not in the language",
             Self::BadParameters => "needs names between its parentheses, each only once",
-            Self::HashOperator => "with `#` or `##` in it is not in the language",
+            Self::HashOperator => "has a `#` without a parameter or a `##` at an end",
             Self::BadCondition => "needs an integer constant expression",
             Self::DivisionByZero => "divides by zero",
             Self::WithoutIf => "has no `#if` before it",

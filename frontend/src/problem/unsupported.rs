@@ -209,7 +209,6 @@ fn instead_of(word: &str) -> Option<&'static str> {
         "_Generic" => "write what it stands for with this type",
         "_Alignas" => "leave it out, and lay the data out by hand",
         "_Alignof" | "__alignof" | "__alignof__" => "write the number",
-        "_Static_assert" => "leave it out, or write `#if` and `#error`",
         "NULL" => "a pointer always points into an array; keep a flag or an index that is -1",
         _ => return None,
     })

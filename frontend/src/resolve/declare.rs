@@ -4,7 +4,8 @@ use super::scope::{Declared, Entry, GlobalArray, Tag};
 use super::shape::{self, Shape};
 use super::{Resolver, first_declared};
 use crate::ast::{
-    Declaration, Declarator, EnumSpecifier, Expr, Name, Specifier, StructSpecifier, TypeName,
+    Assertion, Declaration, Declarator, EnumSpecifier, Expr, Name, Specifier, StructSpecifier,
+    TypeName,
 };
 use crate::constant;
 use crate::initializer;
@@ -222,6 +223,16 @@ impl Resolver<'_> {
             self.report_not_constant(expr);
         }
         value
+    }
+
+    /// `_Static_assert` is decided here, and leaves nothing behind.
+    pub(super) fn assertion(&mut self, assertion: &mut Assertion) {
+        self.expression(&mut assertion.condition);
+        if self.constant_integer(&assertion.condition) == Some(0) {
+            let text = assertion.text.clone();
+            let problem = DeclarationProblem::AssertionFails { text };
+            self.diagnostics.report(problem, assertion.condition.span);
+        }
     }
 
     /// What has an unknown name in it was reported.

@@ -218,3 +218,22 @@ fn what_was_refused_is_declared_all_the_same() {
         ),
     ]);
 }
+
+#[test]
+fn static_assertions() {
+    assert_in_body(&[
+        (
+            "_Static_assert(sizeof(int) == 2, \"int has \" \"two bytes\");",
+            "16 E073 this assertion does not hold: int has two bytes",
+        ),
+        ("static_assert(0);", "15 E073 this assertion does not hold"),
+        (
+            "_Static_assert(n > 0, \"n\");",
+            "16 E070 this has to be constant",
+        ),
+    ]);
+    assert_reports(&[(
+        "#define CHECK(x) _Static_assert(x, #x)\nenum { N = 3 };\nCHECK(N == 4);\nvoid f(void) {}",
+        "3:1 E073 this assertion does not hold: N == 4",
+    )]);
+}

@@ -24,17 +24,22 @@ fn characters_and_numbers() {
 fn directives() {
     assert_reports(&[
         (
-            "#line 7\nvoid f(void) {}",
-            "1:1 E004 `#line` is not in the language",
+            "#assert x\nvoid f(void) {}",
+            "1:1 E004 `#assert` is not in the language",
         ),
         (
-            "#define F(x, ...) x\nvoid f(void) {}",
-            "1:1 E004 `#define` with `...` is not in the language",
+            "#define F(..., x) x\nvoid f(void) {}",
+            "1:1 E004 `#define` needs names between its parentheses, each only once",
         ),
         (
-            "#define F(x) a##x\nvoid f(void) {}",
-            "1:1 E004 `#define` with `#` or `##` in it is not in the language",
+            "#define F(x) #y\nvoid f(void) {}",
+            "1:1 E004 `#define` has a `#` without a parameter or a `##` at an end",
         ),
+        (
+            "#define F(x, y) x ## y\nvoid f(int n) { n = F(-, 1); }",
+            "2:21 E017 `-` and `1` make no word together",
+        ),
+        ("#warning slow\nvoid f(void) {}", "1:1 W011 slow"),
         (
             "#define F(1) x\nvoid f(void) {}",
             "1:1 E004 `#define` needs names between its parentheses, each only once",
