@@ -167,11 +167,16 @@ impl Compiled {
         let code = self.0.code(checks).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
         let protect = self.0.protected(&arguments, checks);
+        let functions = self.0.functions(code, checks);
+        let code_for_run = strew_runtime::Code {
+            entry: code.entry(),
+            on_demand: &functions,
+        };
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
         // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
         let outcome =
-            unsafe { strew_runtime::run(runtime, settings, &code.for_run(), &slots, &protect) };
+            unsafe { strew_runtime::run(runtime, settings, &code_for_run, &slots, &protect) };
         match outcome {
             Ok(completed) => Ok(Outcome {
                 record: completed.record,

@@ -1,11 +1,12 @@
 //! Compiled kernels: making machine code, keeping it, letting it go.
 
 use crate::CompileError;
+use crate::bodies::{Bodies, Functions};
 use crate::call::ArgumentFacts;
 use crate::facts::{Checks, Facts};
 use crate::isa::Target;
 use crate::loaded::{Loaded, guarded, load, module};
-use crate::lower::{self, Function};
+use crate::lower::{self, Function, Request};
 use crate::merges::Merges;
 use crate::site::Site;
 use cranelift_codegen::Context;
@@ -55,7 +56,8 @@ pub(crate) struct Inner {
 pub(crate) struct Code {
     loaded: Loaded,
     pub(crate) sites: Vec<Site>,
-    pub(crate) merges: Merges,
+    merges: Merges,
+    bodies: Bodies,
 }
 
 impl std::fmt::Debug for Code {
@@ -70,7 +72,13 @@ impl std::fmt::Debug for Code {
 /// A strategy that the runtime does not know, or a processor that code cannot be made for.
 pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, CompileError> {
     let facts = Facts::of(kernel);
-    let proved = Code::make(kernel, &facts, Checks::Computed, options)?;
+    let request = Request {
+        kernel,
+        facts: &facts,
+        checks: Checks::Computed,
+        faults: options.faults,
+    };
+    let proved = Code::make(&request, options.target)?;
     Ok(Compiled(Arc::new(Inner {
         kernel: kernel.clone(),
         facts,
@@ -87,9 +95,28 @@ impl Inner {
             Checks::Computed => Ok(&self.proved),
             Checks::All => self
                 .checked
-                .get_or_init(|| Code::make(&self.kernel, &self.facts, checks, &self.options))
+                .get_or_init(|| Code::make(&self.request(checks), self.options.target))
                 .as_ref()
                 .map_err(Clone::clone),
+        }
+    }
+
+    fn request(&self, checks: Checks) -> Request<'_> {
+        Request {
+            kernel: &self.kernel,
+            facts: &self.facts,
+            checks,
+            faults: self.options.faults,
+        }
+    }
+
+    /// What a run of `code`, made with `checks`, may need besides.
+    pub(crate) fn functions<'c>(&'c self, code: &'c Code, checks: Checks) -> Functions<'c> {
+        Functions {
+            request: self.request(checks),
+            options: self.options,
+            merges: &code.merges,
+            bodies: &code.bodies,
         }
     }
 }
@@ -136,9 +163,8 @@ impl Compiled {
     /// Those of the kernel, then those that merge.
     fn functions(&self) -> Result<Vec<Function>, CompileError> {
         let target = self.0.options.target;
-        let Inner { kernel, facts, .. } = &*self.0;
-        let faults = self.0.options.faults;
-        let lowered = lower::lower(kernel, facts, Checks::Computed, faults, module(target)?)?;
+        let request = self.0.request(Checks::Computed);
+        let lowered = lower::lower(&request, module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {
             functions.push(merging.lower(module(target)?)?.function);
@@ -148,31 +174,22 @@ impl Compiled {
 }
 
 impl Code {
-    fn make(
-        kernel: &Kernel,
-        facts: &Facts,
-        checks: Checks,
-        options: &Options,
-    ) -> Result<Self, CompileError> {
+    fn make(request: &Request<'_>, target: Target) -> Result<Self, CompileError> {
         guarded(|| {
-            let Options { target, faults } = *options;
-            let lowered = lower::lower(kernel, facts, checks, faults, module(target)?)?;
+            let lowered = lower::lower(request, module(target)?)?;
             Ok(Self {
                 loaded: load(lowered.module, lowered.functions, lowered.entry, target)?,
                 sites: lowered.sites,
                 merges: Merges::new(lowered.merges, target),
+                bodies: Bodies::default(),
             })
         })
     }
 
-    /// What the runtime needs of it.
-    pub(crate) fn for_run(&self) -> strew_runtime::Code<'_> {
+    /// The whole kernel.
+    pub(crate) fn entry(&self) -> EntryFn {
         // SAFETY: the address is that of the function whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
         // status out, the C calling convention.
-        let entry = unsafe { std::mem::transmute::<*const u8, EntryFn>(self.loaded.address) };
-        strew_runtime::Code {
-            entry,
-            merges: &self.merges,
-        }
+        unsafe { std::mem::transmute::<*const u8, EntryFn>(self.loaded.address) }
     }
 }

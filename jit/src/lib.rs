@@ -8,6 +8,7 @@
 //! that fails returns a status and a fault record; generated code never traps.
 
 mod argument;
+mod bodies;
 mod call;
 mod compiled;
 mod error;

@@ -2,7 +2,7 @@
 
 use crate::CompileError;
 use crate::isa::{Effort, Target};
-use crate::lower::{Function, LOCAL_ARRAY, RUN_FORALL, define_symbols};
+use crate::lower::{Function, LOCAL_ARRAY, RUN_FORALL, TAKE_UPDATES, define_symbols};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleReloc, default_libcall_names};
 use std::mem::ManuallyDrop;
@@ -33,6 +33,7 @@ pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
+    builder.symbol(TAKE_UPDATES, strew_runtime::take_updates as *const u8);
     define_symbols(&mut builder);
     Ok(JITModule::new(builder))
 }

@@ -1,21 +1,26 @@
-//! The merge functions of a kernel, each compiled when a run first merges with it: most runs never do.
+//! The functions of a kernel that are compiled when a run first needs them: most runs never do.
 
 use crate::CompileError;
 use crate::isa::Target;
 use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{LoweredMerge, Merging};
+use cranelift_jit::JITModule;
 use std::fmt;
 use std::sync::OnceLock;
-use strew_runtime::abi::{self, MergeFn};
+use strew_runtime::abi::{ApplyFn, KeyWidth, MergeFn};
 
-/// All of them, by number.
+/// What private buffers are merged with, and updates applied, by number.
 #[derive(Debug)]
 pub(crate) struct Merges(Vec<Merge>);
+
+type Made = OnceLock<Result<Loaded, CompileError>>;
 
 struct Merge {
     merging: Merging,
     target: Target,
-    made: OnceLock<Result<Loaded, CompileError>>,
+    merge: Made,
+    apply_narrow: Made,
+    apply_wide: Made,
 }
 
 impl fmt::Debug for Merge {
@@ -29,35 +34,58 @@ impl Merges {
         let merge = |merging| Merge {
             merging,
             target,
-            made: OnceLock::new(),
+            merge: OnceLock::new(),
+            apply_narrow: OnceLock::new(),
+            apply_wide: OnceLock::new(),
         };
         Self(merges.into_iter().map(merge).collect())
     }
 }
 
 impl Merge {
-    fn make(&self) -> Result<Loaded, CompileError> {
+    fn make(
+        &self,
+        lower: impl FnOnce(JITModule) -> Result<LoweredMerge, CompileError>,
+    ) -> Result<Loaded, CompileError> {
         guarded(|| {
             let LoweredMerge {
                 module,
                 id,
                 function,
-            } = self.merging.lower(module(self.target)?)?;
+            } = lower(module(self.target)?)?;
             load(module, vec![function], id, self.target)
         })
     }
 }
 
-impl abi::Merges for Merges {
-    fn merge(&self, number: u32) -> Result<MergeFn, String> {
+impl Merges {
+    fn get(&self, number: u32) -> Result<&Merge, String> {
         let merge = usize::try_from(number).ok().and_then(|it| self.0.get(it));
-        let Some(merge) = merge else {
-            return Err(format!("the kernel has no merge function {number}"));
-        };
-        match merge.made.get_or_init(|| merge.make()) {
+        merge.ok_or_else(|| format!("the kernel has no merge function {number}"))
+    }
+
+    pub(crate) fn merge(&self, number: u32) -> Result<MergeFn, String> {
+        let merge = self.get(number)?;
+        let lower = |module| merge.merging.lower(module);
+        match merge.merge.get_or_init(|| merge.make(lower)) {
             // SAFETY: the function has the signature that `Merging::lower` gives it, which is that of `MergeFn`: two tables and a
             // number of elements in, nothing out, the C calling convention.
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, MergeFn>(made.address) }),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    pub(crate) fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
+        let merge = self.get(number)?;
+        let made = match keys {
+            KeyWidth::Narrow => &merge.apply_narrow,
+            KeyWidth::Wide => &merge.apply_wide,
+        };
+        let lower = |module| merge.merging.lower_apply(keys, module);
+        match made.get_or_init(|| merge.make(lower)) {
+            // SAFETY: the function has the signature that `Merging::lower_apply` gives it, which is that of `ApplyFn`: three tables
+            // and a number of elements in, nothing out, the C calling convention.
+            Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, ApplyFn>(made.address) }),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -100,14 +100,75 @@ pub type ChunkFn = unsafe extern "C" fn(
 pub type MergeFn =
     unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
-/// The merge functions of a kernel. Most runs need none of them, so they can be made when first asked for.
-pub trait Merges: std::fmt::Debug + Sync {
+/// `held[keys[i]] = held[keys[i]] ∘ incoming[i]` for `elements` numbers `i`, in rising order. Both are tables of addresses as those of
+/// a [`MergeFn`]; the keys are 16 or 32 bits wide, whichever the function was asked for, and each is below the number of held
+/// elements.
+pub type ApplyFn = unsafe extern "C" fn(
+    held: *const *mut u8,
+    keys: *const u8,
+    incoming: *const *mut u8,
+    elements: u64,
+);
+
+/// How wide the keys of an [`ApplyFn`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyWidth {
+    /// 16 bits.
+    Narrow,
+    /// 32 bits.
+    Wide,
+}
+
+/// What the body of a forall does with its updates of private buffers. Everything else is the same in all shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BodyShape {
+    /// It combines them into the buffers.
+    Direct,
+    /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
+    /// of the first of them.
+    Emit,
+}
+
+/// The functions of a kernel that are made when first asked for, since most runs need none of them.
+pub trait OnDemand: std::fmt::Debug + Sync {
     /// The function with a number that generated code put into [`PrivateCall::merge`].
     ///
     /// # Errors
     /// Why it could not be made.
     fn merge(&self, number: u32) -> Result<MergeFn, String>;
+
+    /// The function that applies updates with the same combiner as the merge function `number`.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String>;
+
+    /// The body of the forall with a number that generated code put into [`ForallCall::body_number`], in another shape than the
+    /// one it handed over.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String>;
 }
+
+/// Updates that a body in the shape [`BodyShape::Emit`] has made and nobody has taken yet.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Stream {
+    /// The numbers of the elements, row by row, of [`STAGED`] updates.
+    pub keys: *mut u32,
+    /// For each buffer that is merged together, the address of as many values of its type.
+    pub values: *const *mut u8,
+    /// How many updates there are.
+    pub staged: u64,
+}
+
+/// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
+pub const STAGED: u64 = 1024;
+
+/// The entry point that a body in the shape [`BodyShape::Emit`] calls when a stream is full: returns a [`Status`], and leaves the stream
+/// empty if that is [`Status::Done`].
+pub type TakeFn = unsafe extern "C" fn(call: *mut Call, stream: *mut Stream) -> u32;
 
 /// A private buffer of a forall.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +191,7 @@ pub struct PrivateCall {
     /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
     /// elements. 0 for one that is merged with one before it.
     pub parts: u32,
-    /// The number in [`Merges`] of the function that combines them.
+    /// The number in [`OnDemand`] of the functions that combine them.
     pub merge: u32,
 }
 
@@ -158,6 +219,8 @@ pub struct ForallCall {
     pub count: i64,
     /// An estimate of how many iterations of the tiled loop all of them are together.
     pub trips: i64,
+    /// The number of the body in [`OnDemand`], or [`NO_BODY`] when there is none but the one above.
+    pub body_number: u64,
     /// The number of the strategy in [`STRATEGIES`](crate::STRATEGIES), or [`AUTO`].
     pub strategy: u32,
     /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the runtime keeps what it needs
@@ -167,6 +230,9 @@ pub struct ForallCall {
     /// them; 0 when consecutive iterations may share theirs, or work on the targets themselves.
     pub separate: u32,
 }
+
+/// The number of a body that [`OnDemand`] has in no other shape.
+pub const NO_BODY: u64 = u64::MAX;
 
 /// The strategy number that leaves the choice to the runtime.
 pub const AUTO: u32 = u32::MAX;

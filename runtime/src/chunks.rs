@@ -61,6 +61,11 @@ impl<'j> Chunks<'j> {
         }
     }
 
+    /// The same with another body of the forall.
+    pub(crate) fn with_body(self, body: ChunkFn) -> Self {
+        Self { body, ..self }
+    }
+
     /// Whether chunk `number` still has to run, or to run on.
     pub(crate) fn is_wanted(&self, number: usize) -> bool {
         if number > self.first_failed.load(Ordering::Relaxed) {
@@ -95,7 +100,8 @@ impl<'j> Chunks<'j> {
         self.updates.fetch_add(call.updates, Ordering::Relaxed);
     }
 
-    fn fail(&self, number: usize, failure: Failure) {
+    /// Keeps `failure` of chunk `number` unless one of a lower number has failed.
+    pub(crate) fn fail(&self, number: usize, failure: Failure) {
         let mut kept = lock(&self.failure);
         if number < self.first_failed.load(Ordering::Relaxed) {
             self.first_failed.store(number, Ordering::Relaxed);

@@ -34,6 +34,12 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy needs the updates apart from what they are combined into, and there is no body that makes them so: the loop
+    /// does more with its outputs, has a parallel loop inside, or its outputs are fields of records or have more than 2³² elements.
+    CannotEmit {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The forall names a strategy by a number that none has.
     UnknownStrategy {
         /// The number.
@@ -73,6 +79,12 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` regroups updates that round, so it cannot give the bits of the serial loop; \
                  choose the mode `stable` or the strategy `serial`"
+            ),
+            Self::CannotEmit { strategy } => write!(
+                f,
+                "the strategy `{strategy}` takes the updates of a loop apart from its outputs, which this loop does not allow: it \
+                 holds a parallel loop, or its outputs are fields of records or have more than 2^32 elements; \
+                 choose the strategy `dense` or `serial`"
             ),
             Self::UnknownStrategy { number } => {
                 write!(

@@ -19,6 +19,7 @@ mod session;
 mod settings;
 mod snapshot;
 mod strategy;
+mod stream;
 mod team;
 #[cfg(test)]
 mod test_kernels;
@@ -31,4 +32,5 @@ pub use session::{Code, Completed, Session, run};
 pub use settings::{Choice, Mode, Settings, StopToken, UnknownStrategy};
 pub use snapshot::Region;
 pub use strategy::{Job, Ran, STRATEGIES, Shape, Strategy};
+pub use stream::take_updates;
 pub use team::{MAX_THREADS, Runtime, TooManyThreads};

@@ -1,6 +1,9 @@
 //! One call of a kernel.
 
-use crate::abi::{Call, EntryFn, FaultRecord, MergeFn, Merges, Slot, Status};
+use crate::abi::{
+    ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
+    OnDemand, Slot, Status,
+};
 use crate::arena::Buffer;
 use crate::failure::Failure;
 use crate::local::LocalMemory;
@@ -30,7 +33,7 @@ pub struct Session<'r> {
 struct Shared<'r> {
     runtime: &'r Runtime,
     settings: &'r Settings,
-    merges: &'r dyn Merges,
+    on_demand: &'r dyn OnDemand,
     is_protected: bool,
     budget: OnceLock<u64>,
     loaned: AtomicU64,
@@ -44,8 +47,8 @@ struct Shared<'r> {
 pub struct Code<'c> {
     /// The whole of it.
     pub entry: EntryFn,
-    /// What its foralls merge private buffers with.
-    pub merges: &'c dyn Merges,
+    /// What its foralls may need besides.
+    pub on_demand: &'c dyn OnDemand,
 }
 
 /// What a kernel that ran to its end leaves, besides its arrays.
@@ -83,7 +86,7 @@ pub unsafe fn run(
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
     }
-    let shared = Shared::new(runtime, settings, code.merges, !protect.is_empty());
+    let shared = Shared::new(runtime, settings, code.on_demand, !protect.is_empty());
     let session = Session {
         shared: &shared,
         is_nested: false,
@@ -114,13 +117,13 @@ impl<'r> Shared<'r> {
     fn new(
         runtime: &'r Runtime,
         settings: &'r Settings,
-        merges: &'r dyn Merges,
+        on_demand: &'r dyn OnDemand,
         is_protected: bool,
     ) -> Self {
         Self {
             runtime,
             settings,
-            merges,
+            on_demand,
             is_protected,
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
             loaned: AtomicU64::new(0),
@@ -142,7 +145,30 @@ impl<'r> Session<'r> {
     /// # Errors
     /// [`Failure::Panicked`] when it could not be made.
     pub(crate) fn merge(&self, number: u32) -> Result<MergeFn, Failure> {
-        self.shared.merges.merge(number).map_err(Failure::Panicked)
+        let made = self.shared.on_demand.merge(number);
+        made.map_err(Failure::Panicked)
+    }
+
+    /// The function that applies updates with the combiner of the merge function `number`.
+    ///
+    /// # Errors
+    /// [`Failure::Panicked`] when it could not be made.
+    pub(crate) fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, Failure> {
+        let made = self.shared.on_demand.apply(number, keys);
+        made.map_err(Failure::Panicked)
+    }
+
+    /// The body of `forall` in `shape`.
+    ///
+    /// # Errors
+    /// [`Failure::Panicked`] when it could not be made.
+    pub(crate) fn body(&self, forall: &ForallCall, shape: BodyShape) -> Result<ChunkFn, Failure> {
+        if shape == BodyShape::Direct {
+            return Ok(forall.body);
+        }
+        let number = u32::try_from(forall.body_number).unwrap_or(u32::MAX);
+        let made = self.shared.on_demand.body(number, shape);
+        made.map_err(Failure::Panicked)
     }
 
     /// The session for the bodies of a forall, by which a forall inside of it knows that it is not the outermost one.
@@ -303,7 +329,7 @@ impl Drop for Reserved<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{AUTO, ChunkFn, ForallCall};
+    use crate::abi::{AUTO, NO_BODY};
     use crate::failure::Refusal;
     use crate::record::Why;
     use crate::settings::Choice;
@@ -544,6 +570,7 @@ mod tests {
             private_count: 0,
             count,
             trips: 0,
+            body_number: NO_BODY,
             strategy,
             guarded: 1,
             separate: 0,

@@ -1,7 +1,8 @@
 //! Kernels for tests, written by hand as generated code would be: counts and weighted sums by key.
 
 use crate::abi::{
-    AUTO, Call, EntryFn, FaultRecord, ForallCall, MergeFn, Merges, PrivateCall, Slot, Status,
+    AUTO, ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
+    NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -23,6 +24,8 @@ pub(crate) struct Scatter {
     /// Iterations of the forall.
     pub(crate) chunks: i64,
     pub(crate) strategy: u32,
+    /// There is a body that only makes updates.
+    pub(crate) emits: bool,
     pub(crate) guarded: u32,
     /// The kernel has its foralls so often.
     pub(crate) repeat: usize,
@@ -48,6 +51,7 @@ impl Scatter {
             sums: None,
             chunks: 8,
             strategy: AUTO,
+            emits: true,
             guarded: 0,
             repeat: 1,
             stop_at: None,
@@ -116,6 +120,7 @@ impl Scatter {
             private_count: privates.len() as u64,
             count: self.chunks,
             trips: self.keys.len() as i64,
+            body_number: if self.emits { 0 } else { NO_BODY },
             strategy: self.strategy,
             guarded: self.guarded,
             separate: 0,
@@ -140,7 +145,7 @@ impl Scatter {
 #[derive(Debug)]
 struct Additions;
 
-impl Merges for Additions {
+impl OnDemand for Additions {
     fn merge(&self, number: u32) -> Result<MergeFn, String> {
         match number {
             0 => Ok(merge_counts),
@@ -148,12 +153,29 @@ impl Merges for Additions {
             _ => Err(format!("no merge function {number}")),
         }
     }
+
+    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
+        match (number, keys) {
+            (0, KeyWidth::Narrow) => Ok(apply_counts_narrow),
+            (0, KeyWidth::Wide) => Ok(apply_counts_wide),
+            (1, KeyWidth::Narrow) => Ok(apply_sums_narrow),
+            (1, KeyWidth::Wide) => Ok(apply_sums_wide),
+            _ => Err(format!("no apply function {number}")),
+        }
+    }
+
+    fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
+        match (number, shape) {
+            (0, BodyShape::Emit) => Ok(emit),
+            _ => Err(format!("no body {number} {shape:?}")),
+        }
+    }
 }
 
 pub(crate) fn code(entry: EntryFn) -> Code<'static> {
     Code {
         entry,
-        merges: &Additions,
+        on_demand: &Additions,
     }
 }
 
@@ -203,6 +225,36 @@ unsafe extern "C" fn scatter(
     first: i64,
     last: i64,
 ) -> u32 {
+    // SAFETY: handed on as it came; the tables are as `run_protected` made them.
+    unsafe {
+        each_update(call, frame, (first, last), |_, case, i| {
+            scatter_one(case, privates, i)
+        })
+    }
+}
+
+unsafe extern "C" fn emit(
+    call: *mut Call,
+    frame: *const u64,
+    streams: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: handed on as it came; where the streams stand is as `run_protected` made the tables.
+    unsafe {
+        each_update(call, frame, (first, last), |call, case, i| {
+            emit_one(call, case, streams, i)
+        })
+    }
+}
+
+/// Calls `update` for every number that iterations `first..last` are for.
+unsafe fn each_update(
+    call: *mut Call,
+    frame: *const u64,
+    (first, last): (i64, i64),
+    mut update: impl FnMut(&mut Call, &Scatter, usize) -> Result<(), Ended>,
+) -> u32 {
     // SAFETY: `run_protected` puts the address of the case into the frame; nobody writes its fields but the targets.
     let (call, case) = unsafe {
         let case = std::ptr::with_exposed_provenance::<Scatter>(*frame as usize);
@@ -214,25 +266,74 @@ unsafe extern "C" fn scatter(
         if let Some((_, token)) = case.stop_at.as_ref().filter(|(at, _)| *at == i) {
             token.stop();
         }
-        // SAFETY: the tables are as `run_protected` made them, with the counts first.
-        let done = unsafe { scatter_one(case, privates, i) };
-        if let Err(extent) = done {
-            call.fault = FaultRecord {
-                site: KEY_SITE,
-                depth: 1,
-                index: case.keys[i].into(),
-                extent,
-                ..FaultRecord::default()
-            };
-            call.fault.iteration[0] = i as i64;
-            return Status::Fault as u32;
+        match update(call, case, i) {
+            Ok(()) => call.updates += 1,
+            Err(Ended::With(status)) => return status,
+            Err(Ended::OutOfRange(extent)) => {
+                call.fault = FaultRecord {
+                    site: KEY_SITE,
+                    depth: 1,
+                    index: case.keys[i].into(),
+                    extent,
+                    ..FaultRecord::default()
+                };
+                call.fault.iteration[0] = i as i64;
+                return Status::Fault as u32;
+            }
         }
-        call.updates += 1;
     }
     Status::Done as u32
 }
 
-unsafe fn scatter_one(case: &Scatter, mut next: *const *mut u8, i: usize) -> Result<(), i64> {
+/// How an update ended its loop.
+enum Ended {
+    OutOfRange(i64),
+    With(u32),
+}
+
+unsafe fn emit_one(
+    call: &mut Call,
+    case: &Scatter,
+    mut next: *const *mut u8,
+    i: usize,
+) -> Result<(), Ended> {
+    let key = case.keys[i];
+    if let Some(counts) = &case.counts {
+        let at = in_range(key, counts.len())?;
+        // SAFETY: the stream of the counts comes first.
+        unsafe {
+            stage(call, *next, at, 1_i32)?;
+            next = next.add(1);
+        }
+    }
+    if let Some(sums) = &case.sums {
+        let at = in_range(key, sums.len())?;
+        // SAFETY: that of the sums comes next.
+        unsafe { stage(call, *next, at, case.weights[i])? };
+    }
+    Ok(())
+}
+
+/// Appends an update, as generated code does.
+unsafe fn stage<T>(call: *mut Call, stream: *mut u8, at: usize, value: T) -> Result<(), Ended> {
+    // SAFETY: the caller vouches for the stream, which has room: it is emptied when it is full.
+    unsafe {
+        let stream = stream.cast::<Stream>();
+        let staged = (*stream).staged as usize;
+        *(*stream).keys.add(staged) = at as u32;
+        *(*(*stream).values).cast::<T>().add(staged) = value;
+        (*stream).staged += 1;
+        if (*stream).staged == STAGED {
+            match crate::take_updates(call, stream) {
+                0 => {}
+                status => return Err(Ended::With(status)),
+            }
+        }
+    }
+    Ok(())
+}
+
+unsafe fn scatter_one(case: &Scatter, mut next: *const *mut u8, i: usize) -> Result<(), Ended> {
     let key = case.keys[i];
     if let Some(counts) = &case.counts {
         let at = in_range(key, counts.len())?;
@@ -250,9 +351,9 @@ unsafe fn scatter_one(case: &Scatter, mut next: *const *mut u8, i: usize) -> Res
     Ok(())
 }
 
-fn in_range(key: i32, extent: usize) -> Result<usize, i64> {
+fn in_range(key: i32, extent: usize) -> Result<usize, Ended> {
     let at = usize::try_from(key).ok().filter(|at| *at < extent);
-    at.ok_or(extent as i64)
+    at.ok_or(Ended::OutOfRange(extent as i64))
 }
 
 macro_rules! addition {
@@ -273,3 +374,27 @@ macro_rules! addition {
 
 addition!(merge_counts, i32);
 addition!(merge_sums, f64);
+
+macro_rules! application {
+    ($apply:ident, $key:ty, $ty:ty) => {
+        unsafe extern "C" fn $apply(
+            held: *const *mut u8,
+            keys: *const u8,
+            incoming: *const *mut u8,
+            elements: u64,
+        ) {
+            // SAFETY: the caller vouches for so many keys and values, and for the elements that the keys name.
+            unsafe {
+                let (held, incoming) = ((*held).cast::<$ty>(), (*incoming).cast::<$ty>());
+                let keys = keys.cast::<$key>();
+                (0..elements as usize)
+                    .for_each(|i| *held.add(*keys.add(i) as usize) += *incoming.add(i));
+            }
+        }
+    };
+}
+
+application!(apply_counts_narrow, u16, i32);
+application!(apply_counts_wide, u32, i32);
+application!(apply_sums_narrow, u16, f64);
+application!(apply_sums_wide, u32, f64);

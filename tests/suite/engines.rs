@@ -150,9 +150,13 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
             };
             Err(format!("{kind} {:?}", fault.iteration()))
         }
+        Err(other) if other.to_string().contains(REFUSED_BY_BINNED) => Err(other.to_string()),
         Err(other) => panic!("the call failed: {other}"),
     }
 }
+
+/// A loop that holds another parallel loop, or whose outputs are fields of records, cannot run by ranges of elements.
+const REFUSED_BY_BINNED: &str = "the strategy `binned` takes the updates of a loop apart";
 
 /// The fields of the parameter `name`, put together to records.
 fn gathered(name: &str, layout: &RecordLayout, data: &Data) -> Records {
@@ -291,6 +295,12 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             reference,
             is_same,
         );
+        let binned = kernel.strategy("binned".parse().expect("a strategy"));
+        let outcome = compiled(&binned, data);
+        let is_refused = outcome.as_ref().err();
+        if !is_refused.is_some_and(|it| it.contains(REFUSED_BY_BINNED)) {
+            agree("by ranges of elements", &outcome, reference, is_same);
+        }
     }
 }
 

@@ -88,12 +88,36 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Evaluates all subscripts, checks those that are not proved, and gives the element's address.
-    pub(super) fn element(&mut self, access: &Access) -> Element {
+    /// Evaluates all subscripts and checks those that are not proved. No array in a verified kernel is unknown, since it uses a
+    /// private buffer only inside its forall.
+    fn checked(&mut self, access: &Access) -> Option<(ArrayValue, Vec<Index>)> {
         let subscripts = access.subscripts.iter();
         let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
-        let Some(array) = self.arrays.get(access.array).cloned() else {
-            // A verified kernel uses a private buffer only inside its forall.
+        let array = self.arrays.get(access.array).cloned()?;
+        for (index, extent) in indices.iter().zip(&array.extents) {
+            if !index.proved {
+                self.check(access, index, *extent);
+            }
+        }
+        Some((array, indices))
+    }
+
+    /// The number of an element that is in range, row by row.
+    pub(super) fn element_number(&mut self, access: &Access) -> Value {
+        let Some((array, indices)) = self.checked(access) else {
+            return self.builder.ins().iconst(types::I64, 0);
+        };
+        let start = self.builder.ins().iconst(types::I64, 0);
+        let one = Stride::Fixed(1);
+        let (number, displacement) = self.further((start, 0), &indices, &array.extents, one);
+        self.builder
+            .ins()
+            .iadd_imm_s(number, i64::from(displacement))
+    }
+
+    /// The address of an element that is in range.
+    pub(super) fn element(&mut self, access: &Access) -> Element {
+        let Some((array, indices)) = self.checked(access) else {
             let address = self.builder.ins().iconst(types::I64, 0);
             return Element {
                 address,
@@ -101,11 +125,6 @@ impl FunctionLowering<'_, '_, '_> {
                 flags: MemFlagsData::trusted(),
             };
         };
-        for (index, extent) in indices.iter().zip(&array.extents) {
-            if !index.proved {
-                self.check(access, index, *extent);
-            }
-        }
         let (address, displacement) = self.address(&array, &indices);
         let flags = MemFlagsData::trusted().with_alias_region(Some(array.region));
         Element {

@@ -3,7 +3,7 @@
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
-use super::signature;
+use super::{Program, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
 use crate::facts::FreeNames;
@@ -14,55 +14,93 @@ use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Forall, Node, Private, Variable,
 };
-use strew_runtime::abi::{AUTO, Call, ForallCall, PrivateCall, Slot};
+use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
 pub(super) struct Outlined<'k> {
     pub(super) id: FuncId,
     forall: &'k Forall,
+    shape: BodyShape,
     captured: FreeNames,
     loops: Vec<Loop<'k>>,
 }
 
 const SLOT: usize = size_of::<u64>();
 
-impl<'k> FunctionLowering<'_, 'k, '_> {
-    pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
-        let captured = self.captured(forall);
-        let signature = signature(&self.program.module, 5);
-        let name = format!("forall {}", self.program.kernel.iters[forall.iter].name);
+impl<'k> Program<'k> {
+    /// Declares the body of the forall with the number `number`, to be made in `shape`.
+    pub(super) fn body(&mut self, number: u32, shape: BodyShape) -> Result<FuncId, CompileError> {
+        let mut found = None;
+        walk(&self.kernel.body, &mut |node, loops| {
+            if let Node::Forall(forall) = node
+                && body_number(forall) == number
+            {
+                found = Some((forall, loops.to_vec()));
+            }
+        });
+        let Some((forall, loops)) = found else {
+            return Err(CompileError::Internal(format!(
+                "the kernel has no forall {number}"
+            )));
+        };
+        let captured = self.captured(forall, &loops);
+        self.outline(forall, shape, captured, loops)
+    }
+
+    fn outline(
+        &mut self,
+        forall: &'k Forall,
+        shape: BodyShape,
+        captured: FreeNames,
+        loops: Vec<Loop<'k>>,
+    ) -> Result<FuncId, CompileError> {
+        let signature = signature(&self.module, 5);
+        let name = format!("forall {}", self.kernel.iters[forall.iter].name);
         let id = self
-            .program
             .module
             .declare_function(&name, Linkage::Local, &signature)?;
-        let frame = self.frame(&captured);
-        let privates = self.privates(forall)?;
-        self.program.pending.push_back(Outlined {
+        self.pending.push_back(Outlined {
             id,
             forall,
+            shape,
             captured,
-            loops: self.loops.clone(),
+            loops,
         });
-        let table = self.forall_call(forall, id, frame, privates)?;
-        self.run(table);
-        Ok(())
+        Ok(id)
     }
 
     /// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
     /// are among them if a fault tells their values.
-    fn captured(&self, forall: &Forall) -> FreeNames {
-        let kernel = self.program.kernel;
+    fn captured(&self, forall: &Forall, loops: &[Loop<'_>]) -> FreeNames {
         let mut free = FreeNames::of(&forall.body, forall.iter);
-        for param in kernel.array_params() {
+        for param in self.kernel.array_params() {
             free.arrays.remove(&param);
         }
         for (buffer, _) in forall.buffers() {
             free.arrays.remove(&buffer);
         }
-        if self.program.faults == Faults::Located {
-            free.iters.extend(self.enclosing_iters());
+        if self.faults == Faults::Located {
+            free.iters.extend(loops.iter().map(|it| it.iter()));
         }
         free
+    }
+}
+
+/// What the runtime knows a forall by: the number of its iterator, which no other loop has.
+fn body_number(forall: &Forall) -> u32 {
+    forall.iter.into_raw().into_u32()
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
+        let captured = self.program.captured(forall, &self.loops);
+        let frame = self.frame(&captured);
+        let privates = self.privates(forall)?;
+        let (shape, loops) = (BodyShape::Direct, self.loops.clone());
+        let id = self.program.outline(forall, shape, captured, loops)?;
+        let table = self.forall_call(forall, id, frame, privates)?;
+        self.run(table);
+        Ok(())
     }
 
     fn frame(&mut self, captured: &FreeNames) -> Value {
@@ -188,7 +226,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_constant(table, offset_of!(ForallCall, strategy), strategy);
         let guarded = u32::from(self.program.facts.is_guarded());
         self.store_constant(table, offset_of!(ForallCall, guarded), guarded);
-        let separate = u32::from(is_separate(forall));
+        let is_separate = is_separate(forall);
+        let has_others =
+            !is_separate && self.program.faults == Faults::Bare && holds_no_forall(forall);
+        let number = if has_others {
+            u64::from(body_number(forall))
+        } else {
+            NO_BODY
+        };
+        let number = self.builder.ins().iconst(types::I64, number as i64);
+        self.store_at(table, offset_of!(ForallCall, body_number), number);
+        let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
     }
@@ -242,15 +290,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Ok(());
         };
         self.read_frame(frame, &outlined.captured);
-        for (position, (buffer, _)) in outlined.forall.buffers().enumerate() {
-            let address = self.read(types::I64, privates, position);
-            if let Some(own) = self.program.facts.strided(buffer) {
-                let behind = outlined.forall.buffers().count() + position;
-                let stride = self.read(types::I64, privates, behind);
-                self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
-            } else {
-                self.bind_array(buffer, address);
-            }
+        match outlined.shape {
+            BodyShape::Direct => self.bind_buffers(outlined.forall, privates),
+            BodyShape::Emit => self.bind_streams(outlined.forall, privates),
         }
         self.loops.clone_from(&outlined.loops);
         let counted = Counted {
@@ -262,6 +304,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &outlined.forall.body,
         };
         self.counted(counted)
+    }
+
+    fn bind_streams(&mut self, forall: &'k Forall, privates: Value) {
+        let mut position = 0;
+        for private in &forall.privates {
+            let address = self.read(types::I64, privates, position);
+            self.bind_stream(private, address);
+            position += private.buffers.len();
+        }
+    }
+
+    fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {
+        for (position, (buffer, _)) in forall.buffers().enumerate() {
+            let address = self.read(types::I64, privates, position);
+            if let Some(own) = self.program.facts.strided(buffer) {
+                let behind = forall.buffers().count() + position;
+                let stride = self.read(types::I64, privates, behind);
+                self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
+            } else {
+                self.bind_array(buffer, address);
+            }
+        }
     }
 
     fn read(&mut self, ty: cranelift_codegen::ir::Type, base: Value, position: usize) -> Value {
@@ -347,6 +411,14 @@ fn is_separate(forall: &Forall) -> bool {
         };
     });
     separate
+}
+
+fn holds_no_forall(forall: &Forall) -> bool {
+    let mut none = true;
+    walk(&forall.body, &mut |node, _| {
+        none &= !matches!(node, Node::Forall(_))
+    });
+    none
 }
 
 /// Whether the reduction `node` combines into all buffers of `private`, in their order and at one place.

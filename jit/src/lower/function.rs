@@ -2,6 +2,7 @@
 
 use super::Program;
 use super::convert::clif_type;
+use super::emit::StreamValue;
 use super::exit::Exits;
 use crate::CompileError;
 use cranelift_codegen::ir::{
@@ -33,6 +34,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     /// The quotients and remainders of affine expressions that dominate what is being lowered.
     pub(super) divisions: Vec<(Factor, Value)>,
     pub(super) exits: Exits,
+    /// Where updates of private buffers go, if not into them.
+    pub(super) streams: Vec<StreamValue>,
 }
 
 /// Where the value of a local is.
@@ -110,6 +113,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             updates,
             divisions: Vec::new(),
             exits: Exits::default(),
+            streams: Vec::new(),
         };
         function.read_arguments(slots);
         function
@@ -217,6 +221,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let done = self.builder.use_var(self.updates);
         let after = self.builder.ins().iadd(before, done);
         self.builder.ins().store(flags, after, self.call, field);
+        self.leave_streams();
         self.return_status(Status::Done);
         self.builder.seal_all_blocks();
         self.builder.finalize(self.program.module.target_config());

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
+use std::fmt;
 use strew_affine::{BinaryOp, Combiner, Expr, Type};
 
 /// What a merge function is for.
@@ -44,12 +45,28 @@ impl Program<'_> {
     }
 }
 
+impl fmt::Display for Merging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.combiner)?;
+        self.types.iter().try_for_each(|ty| write!(f, " {ty}"))
+    }
+}
+
 impl Merging {
-    /// Makes the function.
+    /// The element types of what is combined.
+    pub(super) fn types(&self) -> &[Type] {
+        &self.types
+    }
+
+    /// What combines them.
+    pub(super) fn bodies(&self) -> Vec<Expr> {
+        self.combiner.bodies(&self.types).unwrap_or_default()
+    }
+
+    /// Makes the function that merges.
     pub(crate) fn lower(&self, mut module: JITModule) -> Result<LoweredMerge, CompileError> {
-        let names: Vec<_> = self.types.iter().map(|ty| ty.name()).collect();
-        let name = format!("merge {} {}", self.combiner, names.join(" "));
-        let bodies = self.combiner.bodies(&self.types).unwrap_or_default();
+        let name = format!("merge {self}");
+        let bodies = self.bodies();
         let mut signature = signature(&module, 3);
         signature.returns.clear();
         let id = module.declare_function(&name, Linkage::Export, &signature)?;
@@ -122,7 +139,11 @@ fn is_vectorizable(body: &Expr, ty: Type) -> bool {
 }
 
 /// The first `count` addresses of the table at `table`.
-fn addresses(builder: &mut FunctionBuilder<'_>, table: Value, count: usize) -> Vec<Value> {
+pub(super) fn addresses(
+    builder: &mut FunctionBuilder<'_>,
+    table: Value,
+    count: usize,
+) -> Vec<Value> {
     let flags = MemFlagsData::trusted();
     let mut read = |position: usize| {
         let at = offset(position * size_of::<u64>());

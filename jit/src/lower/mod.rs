@@ -8,10 +8,12 @@
 mod access;
 mod affine;
 mod alloc;
+mod apply;
 mod call;
 mod checked;
 mod combine;
 mod convert;
+mod emit;
 mod exit;
 mod expr;
 mod forall;
@@ -38,6 +40,7 @@ use function::FunctionLowering;
 pub(crate) use merge::{LoweredMerge, Merging};
 use std::collections::{HashSet, VecDeque};
 use strew_affine::Kernel;
+use strew_runtime::abi::BodyShape;
 
 impl From<ModuleError> for CompileError {
     fn from(error: ModuleError) -> Self {
@@ -50,6 +53,9 @@ pub(crate) const RUN_FORALL: &str = "strew_run_forall";
 
 /// The name under which generated code calls [`strew_runtime::local_array`].
 pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
+
+/// The name under which generated code calls [`strew_runtime::take_updates`].
+pub(crate) const TAKE_UPDATES: &str = "strew_take_updates";
 
 /// One function, for the code generator.
 pub(crate) struct Function {
@@ -81,48 +87,76 @@ pub(crate) struct Program<'k> {
     math: MathFunctions,
     run_forall: FuncId,
     local_array: FuncId,
+    take_updates: FuncId,
 }
 
-/// Lowers `kernel` into functions of `module`.
-pub(crate) fn lower(
-    kernel: &Kernel,
-    facts: &Facts,
-    checks: Checks,
-    faults: Faults,
-    mut module: JITModule,
-) -> Result<Lowered, CompileError> {
-    let signature = signature(&module, 2);
-    let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &signature)?;
-    let signature = address_signature(&module, 4);
-    let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &signature)?;
-    let mut program = Program {
-        kernel,
-        facts,
-        checks,
-        faults,
-        module,
-        sites: Vec::new(),
-        pending: VecDeque::new(),
-        functions: Vec::new(),
-        merges: Vec::new(),
-        math: MathFunctions::default(),
-        run_forall,
-        local_array,
-    };
+/// What a kernel is lowered with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'k> {
+    pub(crate) kernel: &'k Kernel,
+    pub(crate) facts: &'k Facts,
+    pub(crate) checks: Checks,
+    pub(crate) faults: Faults,
+}
+
+/// Lowers a kernel into functions of `module`.
+pub(crate) fn lower(request: &Request<'_>, module: JITModule) -> Result<Lowered, CompileError> {
+    let mut program = Program::new(request, module)?;
     let entry = program.entry()?;
-    while let Some(outlined) = program.pending.pop_front() {
-        program.outlined(&outlined)?;
+    program.finish(entry)
+}
+
+/// Lowers the body of the forall with the number `number` alone, in `shape`. Its entry is the body.
+pub(crate) fn lower_body(
+    request: &Request<'_>,
+    (number, shape): (u32, BodyShape),
+    module: JITModule,
+) -> Result<Lowered, CompileError> {
+    let mut program = Program::new(request, module)?;
+    let body = program.body(number, shape)?;
+    program.finish(body)
+}
+
+impl<'k> Program<'k> {
+    fn new(request: &Request<'k>, mut module: JITModule) -> Result<Self, CompileError> {
+        let status = signature(&module, 2);
+        let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &status)?;
+        let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
+        let address = address_signature(&module, 4);
+        let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
+        Ok(Self {
+            kernel: request.kernel,
+            facts: request.facts,
+            checks: request.checks,
+            faults: request.faults,
+            module,
+            sites: Vec::new(),
+            pending: VecDeque::new(),
+            functions: Vec::new(),
+            merges: Vec::new(),
+            math: MathFunctions::default(),
+            run_forall,
+            local_array,
+            take_updates,
+        })
     }
-    if let Some(failure) = program.math.into_failure() {
-        return Err(failure);
+
+    /// Lowers what the function `entry` calls, too.
+    fn finish(mut self, entry: FuncId) -> Result<Lowered, CompileError> {
+        while let Some(outlined) = self.pending.pop_front() {
+            self.outlined(&outlined)?;
+        }
+        if let Some(failure) = self.math.into_failure() {
+            return Err(failure);
+        }
+        Ok(Lowered {
+            module: self.module,
+            entry,
+            functions: self.functions,
+            sites: self.sites,
+            merges: self.merges,
+        })
     }
-    Ok(Lowered {
-        module: program.module,
-        entry,
-        functions: program.functions,
-        sites: program.sites,
-        merges: program.merges,
-    })
 }
 
 /// A signature of `pointers` 64-bit parameters that returns a status.

@@ -20,6 +20,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn reduce(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+        if let Some(stream) = self.stream_of(places) {
+            return self.emit(&stream, places, values);
+        }
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();

@@ -97,6 +97,7 @@ mod tests {
             bytes: 2048,
             has_privates: true,
             is_separate: false,
+            can_emit: true,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -89,7 +89,7 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{AUTO, Call, ForallCall, Status};
+    use crate::abi::{AUTO, Call, ForallCall, NO_BODY, Status};
     use crate::test_kernels::{all_foralls, code, runtime, slots};
     use crate::{Choice, Record, Region, Settings};
 
@@ -131,6 +131,7 @@ mod tests {
             private_count: 0,
             count: out.len() as i64,
             trips: 0,
+            body_number: NO_BODY,
             strategy: AUTO,
             guarded: 1,
             separate: 0,

@@ -1,17 +1,21 @@
 //! How the updates of a forall's iterations meet.
 
 mod auto;
+mod binned;
+mod bins;
 mod dense;
 mod direct;
 mod fill;
 mod merge;
+mod past_caches;
 mod serial;
 
-use crate::abi::{AUTO, Call, ForallCall, PrivateCall};
+use crate::abi::{AUTO, Call, ForallCall, NO_BODY, PrivateCall};
 use crate::failure::{Failure, Refusal};
 use crate::record::{Part, Why};
 use crate::session::Session;
 use crate::settings::{Choice, Mode};
+use past_caches::copy_past_caches;
 use std::fmt;
 use std::time::Duration;
 
@@ -46,7 +50,7 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 2] = [&serial::Serial, &dense::Dense];
+pub static STRATEGIES: [&dyn Strategy; 3] = [&serial::Serial, &dense::Dense, &binned::Binned];
 
 /// The sizes of a forall, and what its call asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub struct Shape {
     pub is_separate: bool,
     /// Whether regrouping changes no bit of any of them.
     pub is_exact: bool,
+    /// Whether updates can be had without being combined into anything, with keys of 32 bits.
+    pub can_emit: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -86,6 +92,7 @@ impl Shape {
             has_privates: !privates.is_empty(),
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: privates.iter().all(|private| private.exact == 1),
+            can_emit: can_emit(forall, privates),
             mode: session.settings().mode,
             threads: session.runtime().threads(),
         }
@@ -95,6 +102,13 @@ impl Shape {
     pub fn is_free(&self) -> bool {
         self.is_exact || self.mode == Mode::Fast
     }
+}
+
+/// Whether there is a body that makes updates, all elements have numbers of 32 bits, and those of a target follow each other.
+fn can_emit(forall: &ForallCall, privates: &[PrivateCall]) -> bool {
+    let numbered =
+        |it: &PrivateCall| it.elements <= 1 << u32::BITS && it.target_stride == it.run_bytes();
+    forall.body_number != NO_BODY && forall.separate == 0 && privates.iter().all(numbered)
 }
 
 /// A distance in the form in which bodies take it, behind the addresses of their buffers.

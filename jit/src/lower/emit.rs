@@ -1,0 +1,145 @@
+//! Bodies that make updates and combine them into nothing: each is appended to a stream, for somebody to take.
+
+use super::function::{FunctionLowering, offset};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::Variable;
+use cranelift_module::Module;
+use std::mem::offset_of;
+use strew_affine::{ArrayId, Expr, Place, Private};
+use strew_runtime::abi::{STAGED, Status, Stream};
+
+/// A stream while its function runs.
+#[derive(Clone, Debug)]
+pub(super) struct StreamValue {
+    /// The first of the buffers that are merged together.
+    buffer: ArrayId,
+    address: Value,
+    keys: Value,
+    /// For each buffer the address of its values, and their bytes.
+    columns: Vec<(Value, u32)>,
+    staged: Variable,
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// Makes the stream at `address` known as that for `private`, whose buffers have no memory.
+    pub(super) fn bind_stream(&mut self, private: &Private, address: Value) {
+        let none = self.builder.ins().iconst(types::I64, 0);
+        for buffer in &private.buffers {
+            self.bind_array(*buffer, none);
+        }
+        let Some(buffer) = private.buffers.first() else {
+            return;
+        };
+        let keys = self.stream_field(address, offset_of!(Stream, keys));
+        let values = self.stream_field(address, offset_of!(Stream, values));
+        let widths = private.types(self.program.kernel).into_iter();
+        let columns = widths.enumerate().map(|(part, ty)| {
+            let column = self.stream_field(values, part * size_of::<u64>());
+            (column, ty.bytes())
+        });
+        let columns = columns.collect();
+        let staged = self.builder.declare_var(types::I64);
+        let before = self.stream_field(address, offset_of!(Stream, staged));
+        self.builder.def_var(staged, before);
+        self.streams.push(StreamValue {
+            buffer: *buffer,
+            address,
+            keys,
+            columns,
+            staged,
+        });
+    }
+
+    fn stream_field(&mut self, base: Value, field: usize) -> Value {
+        let flags = MemFlagsData::trusted();
+        let at = offset(field);
+        self.builder.ins().load(types::I64, flags, base, at)
+    }
+
+    /// The stream for updates of `places`, if they are private buffers that have one.
+    pub(super) fn stream_of(&self, places: &[Place]) -> Option<StreamValue> {
+        let Some(Place::Element(access)) = places.first() else {
+            return None;
+        };
+        let mut streams = self.streams.iter();
+        streams.find(|it| it.buffer == access.array).cloned()
+    }
+
+    /// Appends an update. All `places` are at one element, but each is checked against its own extents.
+    pub(super) fn emit(&mut self, stream: &StreamValue, places: &'k [Place], values: &'k [Expr]) {
+        let values: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
+        let accesses = places.iter().filter_map(|place| match place {
+            Place::Element(access) => Some(access),
+            Place::Local(_) => None,
+        });
+        let numbers: Vec<_> = accesses.map(|it| self.element_number(it)).collect();
+        let Some(number) = numbers.first() else {
+            return;
+        };
+        let flags = MemFlagsData::trusted();
+        let staged = self.builder.use_var(stream.staged);
+        let place = self.behind(stream.keys, staged, size_of::<u32>() as u32);
+        self.builder.ins().istore32(flags, *number, place, 0);
+        for ((column, bytes), value) in stream.columns.iter().zip(values) {
+            let place = self.behind(*column, staged, *bytes);
+            self.builder.ins().store(flags, value, place, 0);
+        }
+        let staged = self.builder.ins().iadd_imm_s(staged, 1);
+        self.builder.def_var(stream.staged, staged);
+        self.hand_over_if_full(stream, staged);
+    }
+
+    fn behind(&mut self, base: Value, elements: Value, bytes: u32) -> Value {
+        let distance = self.builder.ins().imul_imm_s(elements, i64::from(bytes));
+        self.builder.ins().iadd(base, distance)
+    }
+
+    fn hand_over_if_full(&mut self, stream: &StreamValue, staged: Value) {
+        let full = self.builder.create_block();
+        let next = self.builder.create_block();
+        let is_full = IntCC::Equal;
+        let is_full = self
+            .builder
+            .ins()
+            .icmp_imm_u(is_full, staged, STAGED as i64);
+        self.builder.ins().brif(is_full, full, &[], next, &[]);
+        self.builder.set_cold_block(full);
+        self.builder.switch_to_block(full);
+        self.leave_stream(stream.address, staged);
+        let take = self.program.take_updates;
+        let take = self
+            .program
+            .module
+            .declare_func_in_func(take, self.builder.func);
+        let call = self.builder.ins().call(take, &[self.call, stream.address]);
+        let status = self.builder.inst_results(call)[0];
+        self.leave_if(status, |function| {
+            function.builder.ins().return_(&[status]);
+        });
+        let none = self.builder.ins().iconst(types::I64, 0);
+        self.builder.def_var(stream.staged, none);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn leave_stream(&mut self, address: Value, staged: Value) {
+        let flags = MemFlagsData::trusted();
+        let at = offset(offset_of!(Stream, staged));
+        self.builder.ins().store(flags, staged, address, at);
+    }
+
+    /// Leaves the number of updates that nobody has taken where the runtime finds it.
+    pub(super) fn leave_streams(&mut self) {
+        for position in 0..self.streams.len() {
+            let (address, staged) = (
+                self.streams[position].address,
+                self.streams[position].staged,
+            );
+            let staged = self.builder.use_var(staged);
+            self.leave_stream(address, staged);
+        }
+    }
+}
+
+const _: () = assert!(Status::Done as u32 == 0);

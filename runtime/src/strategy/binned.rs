@@ -1,0 +1,299 @@
+use super::bins::{Bins, Ranges, Slabs};
+use super::past_caches::end_of_copies;
+use super::{Job, Ran, Shape, Strategy};
+use crate::abi::{ApplyFn, BodyShape, PrivateCall};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::memory::lock;
+use crate::session::Session;
+use crate::stream::Staging;
+use smallvec::SmallVec;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Updates are sorted by ranges of elements first, then applied range by range: the bits of the serial loop, and nothing is written
+/// to a target before all iterations have run.
+#[derive(Debug)]
+pub(super) struct Binned;
+
+/// Iterations run in so many parts for each thread, to even out slow ones.
+const PARTS_PER_THREAD: usize = 4;
+
+/// At least so many ranges for each thread, for the same reason.
+const RANGES_PER_THREAD: u64 = 8;
+
+impl Strategy for Binned {
+    fn name(&self) -> &'static str {
+        "binned"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        (!shape.can_emit).then_some(Refusal::CannotEmit {
+            strategy: self.name(),
+        })
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        let threads = job.shape.threads;
+        let count = usize::try_from(job.shape.count).unwrap_or(usize::MAX);
+        let parts = count.min(threads.saturating_mul(PARTS_PER_THREAD));
+        let columns = Column::all(job.session, job.privates, threads)?;
+        let slabs = columns.iter();
+        let slabs = slabs.map(|it| Slabs::new(*job.session, &it.ranges, job.shape.trips));
+        let sorting = Sorting {
+            columns: &columns,
+            slabs: slabs.collect(),
+            privates: job.privates.len(),
+        };
+        let body = job.session.body(job.forall, BodyShape::Emit)?;
+        let chunks = Chunks::new(job.session, job.call, job.forall, true).with_body(body);
+        let sorted: Vec<_> = (0..parts).map(|_| Mutex::new(Vec::new())).collect();
+        let prepared = Instant::now();
+        job.session.runtime().team().for_each(parts, &|number| {
+            if chunks.is_wanted(number) {
+                let iterations = part(job.shape.count, parts, number);
+                // SAFETY: whoever called `run_forall` vouches for the body.
+                let bins = unsafe { sorting.run(&chunks, number, iterations) };
+                *lock(&sorted[number]) = bins;
+            }
+        });
+        chunks.finish(job.call)?;
+        let ran = Instant::now();
+        let sorted: Vec<_> = sorted
+            .into_iter()
+            .map(|it| it.into_inner().unwrap_or_default())
+            .collect();
+        for (number, column) in columns.iter().enumerate() {
+            let bins: Vec<&Bins<'_, '_>> = sorted.iter().filter_map(|it| it.get(number)).collect();
+            let applied = Applied { column, bins };
+            let team = job.session.runtime().team();
+            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys of a range are
+            // below the number of its elements, since generated code has checked them.
+            team.for_each(column.ranges.count, &|range| unsafe { applied.run(range) });
+        }
+        Ok(Ran {
+            chunks: parts as u64,
+            threads: threads.min(parts.max(1)),
+            prepare: prepared - start,
+            main: ran - prepared,
+            merge: ran.elapsed(),
+        })
+    }
+}
+
+/// Targets that are updated together.
+struct Column<'p> {
+    privates: &'p [PrivateCall],
+    ranges: Ranges,
+    apply: ApplyFn,
+}
+
+// SAFETY: the pointers in `privates` are only handed on; `Applied::run` asks its caller to keep tasks apart.
+unsafe impl Sync for Column<'_> {}
+
+impl<'p> Column<'p> {
+    fn all(
+        session: &Session<'_>,
+        privates: &'p [PrivateCall],
+        threads: usize,
+    ) -> Result<Vec<Self>, Failure> {
+        let together = privates.chunk_by(|_, next| next.parts == 0);
+        together
+            .map(|privates| {
+                let ranges = Ranges::new(privates, RANGES_PER_THREAD * threads as u64);
+                let number = privates.first().map_or(0, |it| it.merge);
+                Ok(Self {
+                    privates,
+                    apply: session.apply(number, ranges.keys())?,
+                    ranges,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The first half of the work.
+struct Sorting<'c, 's> {
+    columns: &'c [Column<'c>],
+    slabs: Vec<Slabs<'s>>,
+    privates: usize,
+}
+
+impl<'s> Sorting<'_, 's> {
+    /// The updates of `iterations`, which are chunk `number`, for each column. Failures are left with the chunks.
+    ///
+    /// # Safety
+    /// The body of `chunks` is one that makes updates, of these columns.
+    unsafe fn run<'a>(
+        &'a self,
+        chunks: &Chunks<'_>,
+        number: usize,
+        iterations: std::ops::Range<i64>,
+    ) -> Vec<Bins<'a, 's>> {
+        let columns = self.columns.iter().zip(&self.slabs);
+        let mut bins: Vec<_> = columns
+            .map(|(column, slabs)| Bins::new(&column.ranges, slabs))
+            .collect();
+        let stagings = bins.iter_mut().zip(self.columns);
+        let mut stagings: Vec<_> = stagings
+            .map(|(bins, column)| Staging::new(column.privates.len(), bins))
+            .collect();
+        let mut addresses: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        for (staging, column) in stagings.iter_mut().zip(self.columns) {
+            addresses.push(staging.address());
+            addresses.resize(
+                addresses.len() + column.privates.len() - 1,
+                std::ptr::null_mut(),
+            );
+        }
+        debug_assert_eq!(addresses.len(), self.privates);
+        // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
+        unsafe { chunks.run(number, iterations, &addresses) };
+        let flushed = stagings.iter_mut().try_for_each(Staging::flush);
+        drop(stagings);
+        let finished = flushed.and_then(|()| bins.iter_mut().try_for_each(Bins::finish));
+        if let Err(failure) = finished {
+            chunks.fail(number, failure);
+        }
+        end_of_copies();
+        bins
+    }
+}
+
+/// The second half: the updates of one column, in the order of the parts of the iterations.
+struct Applied<'a, 's> {
+    column: &'a Column<'a>,
+    bins: Vec<&'a Bins<'a, 's>>,
+}
+
+// SAFETY: blocks are only read from here on; `run` asks its caller to keep tasks apart.
+unsafe impl Sync for Applied<'_, '_> {}
+
+impl Applied<'_, '_> {
+    /// Applies the updates of range `number`.
+    ///
+    /// # Safety
+    /// Nobody else touches the elements of this range meanwhile, and all keys are below the number of them.
+    unsafe fn run(&self, number: usize) {
+        let Column {
+            privates,
+            ranges,
+            apply,
+        } = self.column;
+        let start = ranges.start(number);
+        let held: SmallVec<[*mut u8; 2]> = privates
+            .iter()
+            .zip(&ranges.widths)
+            .map(|(private, width)| private.target.wrapping_add(start * width))
+            .collect();
+        for bins in &self.bins {
+            for (block, count) in bins.blocks(number) {
+                let columns = ranges.columns();
+                let values: SmallVec<[*mut u8; 2]> =
+                    columns.map(|column| block.wrapping_add(column)).collect();
+                // SAFETY: a block has its keys first, then its columns, with `count` updates in each; the caller vouches for the rest.
+                unsafe { apply(held.as_ptr(), block, values.as_ptr(), count as u64) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{KEY_SITE, Scatter, runtime};
+    use crate::{Choice, Mode, Settings, StopToken};
+
+    fn binned() -> Settings {
+        Settings {
+            strategy: Choice::Named(&Binned),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn the_bits_are_those_of_the_serial_loop() {
+        for elements in [1, 3, 1000, 70_000, 3_000_000] {
+            for threads in [1, 2, 5] {
+                for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+                    let case = Scatter::new(100_003, elements);
+                    let mut case = case.with_counts(elements).with_sums(elements);
+                    let (counts, sums) = case.expected();
+                    let settings = Settings { mode, ..binned() };
+                    let record = case.run(&runtime(threads), &settings).unwrap();
+                    assert_eq!(record.strategy, "binned");
+                    assert_eq!(record.updates, 100_003);
+                    assert_eq!(case.counts, counts, "{elements} on {threads}");
+                    assert_eq!(case.sums, sums, "{elements} on {threads}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_updates_and_few_iterations_are_enough() {
+        for updates in [0, 1, 31, 32, 33, 1023, 1024, 1025] {
+            for chunks in [1, 2, 3, 1000] {
+                let mut case = Scatter::new(updates, 50).with_sums(50);
+                case.chunks = chunks;
+                let (_, sums) = case.expected();
+                case.run(&runtime(2), &binned()).unwrap();
+                assert_eq!(case.sums, sums, "{updates} in {chunks}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_fault_is_found_and_nothing_is_applied() {
+        let mut case = Scatter::new(200_000, 500).with_counts(500).with_sums(500);
+        case.keys[150_000] = 500;
+        case.keys[199_000] = -1;
+        let before = case.clone();
+        let Err(Failure::Fault(fault)) = case.run(&runtime(2), &binned()) else {
+            panic!("there are two keys out of range");
+        };
+        assert_eq!((fault.site, fault.index), (KEY_SITE, 500));
+        assert_eq!((case.counts, case.sums), (before.counts, before.sums));
+    }
+
+    #[test]
+    fn a_stop_applies_nothing() {
+        let token = StopToken::new();
+        let mut case = Scatter::new(500_000, 99).with_sums(99);
+        case.chunks = 1000;
+        case.stop_at = Some((100_000, token.clone()));
+        let before = case.sums.clone();
+        let settings = Settings {
+            stop: token,
+            ..binned()
+        };
+        assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
+        assert_eq!(case.sums, before);
+    }
+
+    #[test]
+    fn the_budget_is_kept_and_nothing_is_applied() {
+        let settings = Settings {
+            memory: Some(2 << 20),
+            ..binned()
+        };
+        let mut case = Scatter::new(1_000_000, 5000).with_sums(5000);
+        let before = case.sums.clone();
+        let failure = case.run(&runtime(2), &settings);
+        assert!(
+            matches!(failure, Err(Failure::OverBudget { .. })),
+            "{failure:?}"
+        );
+        assert_eq!(case.sums, before);
+    }
+
+    #[test]
+    fn what_makes_no_updates_is_refused() {
+        let mut case = Scatter::new(10, 4).with_counts(4);
+        case.emits = false;
+        let failure = case.run(&runtime(2), &binned());
+        let refusal = Refusal::CannotEmit { strategy: "binned" };
+        assert_eq!(failure, Err(Failure::Refused(refusal)));
+    }
+}

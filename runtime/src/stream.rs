@@ -1,0 +1,104 @@
+//! Updates on their way from a body that only makes them to somebody who takes them.
+
+use crate::abi::{Call, STAGED, Status, Stream};
+use crate::failure::Failure;
+use crate::session::Session;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Who takes updates.
+pub(crate) trait Sink {
+    /// Takes these, in their order.
+    ///
+    /// # Errors
+    /// Why no more are wanted; the body then ends.
+    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure>;
+}
+
+/// Some updates of the buffers that are merged together.
+#[derive(Debug)]
+pub(crate) struct Updates<'u> {
+    /// The number of the element of each.
+    pub(crate) keys: &'u [u32],
+    /// For each buffer the address of as many values of its type.
+    pub(crate) values: &'u [*mut u8],
+}
+
+/// A stream with the memory behind it, and who takes what is in it.
+#[repr(C)]
+pub(crate) struct Staging<'s> {
+    /// The first field, so that its address is that of the whole.
+    stream: Stream,
+    sink: &'s mut dyn Sink,
+    keys: Vec<u32>,
+    columns: Vec<*mut u8>,
+    _values: Vec<Vec<u64>>,
+}
+
+impl<'s> Staging<'s> {
+    /// An empty stream for buffers that are merged together, `parts` of them.
+    pub(crate) fn new(parts: usize, sink: &'s mut dyn Sink) -> Self {
+        let mut keys = vec![0_u32; STAGED as usize];
+        // Room for the widest elements in each.
+        let mut values = vec![vec![0_u64; STAGED as usize]; parts];
+        let columns: Vec<*mut u8> = values
+            .iter_mut()
+            .map(|it| it.as_mut_ptr().cast::<u8>())
+            .collect();
+        let stream = Stream {
+            keys: keys.as_mut_ptr(),
+            values: columns.as_ptr(),
+            staged: 0,
+        };
+        Self {
+            stream,
+            sink,
+            keys,
+            columns,
+            _values: values,
+        }
+    }
+
+    /// What a body in the shape [`BodyShape::Emit`](crate::abi::BodyShape::Emit) is handed for its buffers. It is [`Self`] that this
+    /// is the address of.
+    pub(crate) fn address(&mut self) -> *mut u8 {
+        std::ptr::from_mut(self).cast()
+    }
+
+    /// Hands over what is in the stream.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        let staged = usize::try_from(self.stream.staged).unwrap_or(usize::MAX);
+        self.stream.staged = 0;
+        let keys = self.keys.get(..staged).unwrap_or(&self.keys);
+        // SAFETY: the keys are as long; generated code has written them through the address that was taken from the same vector.
+        let keys = unsafe { std::slice::from_raw_parts(self.stream.keys, keys.len()) };
+        self.sink.take(&Updates {
+            keys,
+            values: &self.columns,
+        })
+    }
+}
+
+/// What generated code calls when a stream is full: see [`TakeFn`](crate::abi::TakeFn).
+///
+/// # Safety
+/// * `call` is the state that a strategy handed to the generated function that calls this.
+/// * `stream` is what [`Staging::address`] gave, and holds as many updates as it says.
+pub unsafe extern "C" fn take_updates(call: *mut Call, stream: *mut Stream) -> u32 {
+    // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
+    let (call, session, staging) = unsafe {
+        let call = &mut *call;
+        let session = &*call.session.cast::<Session<'_>>();
+        (call, session, &mut *stream.cast::<Staging<'_>>())
+    };
+    // A panic must not cross generated code, which could not unwind.
+    let taken = catch_unwind(AssertUnwindSafe(|| staging.flush()));
+    let status = match taken {
+        Ok(Ok(())) => Status::Done,
+        Ok(Err(failure)) => session.report(call, failure),
+        Err(_) => session.report(call, Failure::Panicked("while taking updates".to_owned())),
+    };
+    status as u32
+}
