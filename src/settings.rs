@@ -59,6 +59,12 @@ macro_rules! settings_methods {
             self
         }
 
+        /// How updates are combined; found at run time unless set. It changes nothing but the time.
+        pub fn body(mut self, body: $crate::Body) -> Self {
+            self.$($field).+.runtime.body = body;
+            self
+        }
+
         /// At most this many bytes for private buffers and copies; a quarter of what is free unless set.
         pub fn memory(mut self, bytes: u64) -> Self {
             self.$($field).+.runtime.memory = Some(bytes);

@@ -124,6 +124,9 @@ pub enum KeyWidth {
 pub enum BodyShape {
     /// It combines them into the buffers.
     Direct,
+    /// The same, but an element that is updated several times in a row is kept in a register meanwhile: a rounded sum then does not wait
+    /// for memory each time. The order of combination is that of [`Direct`](Self::Direct).
+    RunLength,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,
@@ -226,6 +229,8 @@ pub struct ForallCall {
     /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the runtime keeps what it needs
     /// to put the targets back.
     pub guarded: u32,
+    /// 1 when every turn of an innermost loop of the body is sure to make an update, else 0.
+    pub steady: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
     /// them; 0 when consecutive iterations may share theirs, or work on the targets themselves.
     pub separate: u32,

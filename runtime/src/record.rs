@@ -1,3 +1,5 @@
+use crate::settings::Body;
+use crate::strategy::Costs;
 use std::fmt;
 use std::time::Duration;
 
@@ -12,6 +14,10 @@ pub struct Record {
     pub strategy: &'static str,
     /// Why that one.
     pub why: Why,
+    /// How updates were combined: never [`Body::Auto`].
+    pub body: Body,
+    /// What each strategy was expected to take, if that was thought about.
+    pub costs: Option<Costs>,
     /// How many threads could take part.
     pub threads: usize,
     /// In how many consecutive parts the iterations ran.
@@ -72,6 +78,11 @@ pub enum Why {
         /// Bytes allowed.
         budget: u64,
     },
+    /// It is expected to take least among those that may be taken.
+    Cheapest {
+        /// What each is expected to take.
+        costs: Costs,
+    },
     /// Private buffers are cheap against the updates.
     Pays {
         /// Iterations of the tiled loop.
@@ -110,6 +121,12 @@ impl fmt::Display for Why {
                 f,
                 "private copies of {needed} bytes are over the memory budget of {budget} bytes"
             ),
+            Self::Cheapest { costs } => write!(
+                f,
+                "expected to take {}, and in order {}",
+                Milliseconds(costs.binned),
+                Milliseconds(costs.serial)
+            ),
             Self::Pays { trips, elements } => write!(
                 f,
                 "{trips} iterations on {elements} outputs: private copies are cheap against the updates"
@@ -118,11 +135,22 @@ impl fmt::Display for Why {
     }
 }
 
+/// A time in nanoseconds.
+struct Milliseconds(u64);
+
+impl fmt::Display for Milliseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} ms", self.0 as f64 / 1e6)
+    }
+}
+
 /// What one forall did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) strategy: &'static str,
     pub(crate) why: Why,
+    pub(crate) body: Body,
+    pub(crate) costs: Option<Costs>,
     pub(crate) threads: usize,
     pub(crate) chunks: u64,
     pub(crate) prepare: Duration,
@@ -173,6 +201,8 @@ impl Tally {
         Record {
             strategy: self.longest.map_or("serial", |part| part.strategy),
             why: self.longest.map_or(Why::NoForall, |part| part.why),
+            body: self.longest.map_or(Body::Direct, |part| part.body),
+            costs: self.longest.and_then(|part| part.costs),
             threads: self.longest.map_or(1, |part| part.threads),
             chunks: self.chunks,
             private_bytes,
@@ -193,6 +223,8 @@ mod tests {
         Part {
             strategy,
             why: Why::Asked,
+            body: Body::Direct,
+            costs: None,
             threads: 2,
             chunks: 8,
             prepare: Duration::from_micros(1),

@@ -573,6 +573,7 @@ mod tests {
             body_number: NO_BODY,
             strategy,
             guarded: 1,
+            steady: 1,
             separate: 0,
         }
     }

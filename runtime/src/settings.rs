@@ -80,6 +80,64 @@ impl fmt::Display for UnknownStrategy {
 
 impl std::error::Error for UnknownStrategy {}
 
+/// How the body of a loop combines updates. It changes nothing but the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Body {
+    /// As seems best from what the keys look like.
+    #[default]
+    Auto,
+    /// In memory, one after the other.
+    Direct,
+    /// In a register, for as long as they go to one element; where the loop does nothing else with its outputs.
+    RunLength,
+}
+
+impl Body {
+    const ALL: [Self; 3] = [Self::Auto, Self::Direct, Self::RunLength];
+
+    /// The name on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Direct => "direct",
+            Self::RunLength => "run_length",
+        }
+    }
+}
+
+impl fmt::Display for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Body {
+    type Err = UnknownBody;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBody> {
+        let known = Self::ALL.into_iter().find(|body| body.name() == name);
+        known.ok_or_else(|| UnknownBody {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// There is no body of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownBody {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Body::ALL.map(|body| format!("`{body}`")).join(", ");
+        write!(f, "there is no body `{}`; there are {known}", self.name)
+    }
+}
+
+impl std::error::Error for UnknownBody {}
+
 /// Asks a running call to end early. All clones are one token.
 #[derive(Clone, Debug, Default)]
 pub struct StopToken(Arc<AtomicU32>);
@@ -112,6 +170,8 @@ pub struct Settings {
     pub mode: Mode,
     /// How the strategy is found.
     pub strategy: Choice,
+    /// How updates are combined.
+    pub body: Body,
     /// How many bytes of private buffers and copies the call may hold at a time; a quarter of what is free when `None`.
     pub memory: Option<u64>,
     /// Ends the call early.
@@ -137,6 +197,17 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `binned`"
+        );
+    }
+
+    #[test]
+    fn bodies_are_read_as_they_are_written() {
+        for body in Body::ALL {
+            assert_eq!(body.to_string().parse(), Ok(body));
+        }
+        assert_eq!(
+            "runs".parse::<Body>().unwrap_err().to_string(),
+            "there is no body `runs`; there are `auto`, `direct`, `run_length`"
         );
     }
 

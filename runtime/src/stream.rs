@@ -3,6 +3,7 @@
 use crate::abi::{Call, STAGED, Status, Stream};
 use crate::failure::Failure;
 use crate::session::Session;
+use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who takes updates.
@@ -60,7 +61,7 @@ impl<'s> Staging<'s> {
 
     /// What a body in the shape [`BodyShape::Emit`](crate::abi::BodyShape::Emit) is handed for its buffers. It is [`Self`] that this
     /// is the address of.
-    pub(crate) fn address(&mut self) -> *mut u8 {
+    fn address(&mut self) -> *mut u8 {
         std::ptr::from_mut(self).cast()
     }
 
@@ -79,6 +80,18 @@ impl<'s> Staging<'s> {
             values: &self.columns,
         })
     }
+}
+
+/// What a body that makes updates is handed in the place of its private buffers, for one stream after the other.
+pub(crate) fn addresses(stagings: &mut [Staging<'_>]) -> SmallVec<[*mut u8; 8]> {
+    let mut addresses = SmallVec::new();
+    for staging in stagings {
+        addresses.push(staging.address());
+        // The others are merged together with the first, and share its stream.
+        let others = staging.columns.len().saturating_sub(1);
+        addresses.resize(addresses.len() + others, std::ptr::null_mut());
+    }
+    addresses
 }
 
 /// What generated code calls when a stream is full: see [`TakeFn`](crate::abi::TakeFn).

@@ -123,6 +123,7 @@ impl Scatter {
             body_number: if self.emits { 0 } else { NO_BODY },
             strategy: self.strategy,
             guarded: self.guarded,
+            steady: 1,
             separate: 0,
         };
         let foralls = vec![forall; self.repeat];
@@ -167,6 +168,7 @@ impl OnDemand for Additions {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
             (0, BodyShape::Emit) => Ok(emit),
+            (0, BodyShape::Direct | BodyShape::RunLength) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }
     }

@@ -47,6 +47,10 @@ pub(crate) struct Run {
     /// Run this often, each time from the same contents
     #[arg(long, value_name = "R", default_value = "1", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
     pub(crate) repeat: std::num::NonZeroU32,
+    /// Combine updates in memory or, for as long as they go to one element, in a register
+    #[arg(long, value_name = "B")]
+    pub(crate) body: Option<String>,
+
     /// Let conflicting updates meet by this strategy instead of the one found best
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,

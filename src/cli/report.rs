@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
-use strew::{Diagnostics, Fault, FaultKind, Mode, Refused, Report, Type, Value, Witness};
+use strew::{Costs, Diagnostics, Fault, FaultKind, Mode, Refused, Report, Type, Value, Witness};
 
 /// One run.
 #[derive(Debug, Serialize)]
@@ -14,8 +14,10 @@ pub(crate) struct RunReport {
     pub(crate) threads: Option<usize>,
     pub(crate) schedule: Vec<String>,
     pub(crate) strategy: Option<&'static str>,
+    /// How updates were combined.
+    pub(crate) body: Option<&'static str>,
     pub(crate) why: Option<String>,
-    pub(crate) predicted_ns: BTreeMap<&'static str, f64>,
+    pub(crate) predicted_ns: BTreeMap<&'static str, u64>,
     pub(crate) seconds: Option<Seconds>,
     pub(crate) repeats: Vec<f64>,
     pub(crate) updates: Option<u64>,
@@ -90,6 +92,14 @@ pub(crate) struct FaultReport {
     iteration: Vec<i64>,
 }
 
+fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([
+        ("serial", costs.serial),
+        ("dense", costs.dense),
+        ("binned", costs.binned),
+    ])
+}
+
 impl RunReport {
     /// What is known of `kernel` without any call of it having ended.
     pub(crate) fn new(kernel: &strew::Kernel, mode: Mode) -> Self {
@@ -100,6 +110,7 @@ impl RunReport {
             threads: None,
             schedule: steps.iter().map(ToString::to_string).collect(),
             strategy: None,
+            body: None,
             why: None,
             predicted_ns: BTreeMap::new(),
             seconds: None,
@@ -117,7 +128,9 @@ impl RunReport {
         let record = &report.record;
         self.threads = Some(record.threads);
         self.strategy = Some(record.strategy);
+        self.body = Some(record.body.name());
         self.why = Some(report.why());
+        self.predicted_ns = record.costs.map(predicted).unwrap_or_default();
         self.updates = Some(record.updates);
         self.private_bytes = Some(record.private_bytes);
         self.returned = report.returned.map(ValueReport::from);

@@ -12,7 +12,8 @@ use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Error, Kernel, Mode, Report, Sizes, StopToken, Strategy,
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Report, Sizes, StopToken,
+    Strategy,
 };
 
 /// The status of a process that Ctrl-C ended, as shells count it.
@@ -77,6 +78,12 @@ fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
         .mode(mode(flags))
         .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get))
         .cancel(stop);
+    if let Some(name) = &flags.body {
+        let body: Body = name
+            .parse()
+            .map_err(|error| Failure::usage(format!("--body: {error}")))?;
+        kernel = kernel.body(body);
+    }
     if let Some(name) = &flags.strategy {
         let strategy: Strategy = name
             .parse()
@@ -265,8 +272,12 @@ fn talk(report: &Report, compile: Duration, console: &mut Console) {
         1 => "1 thread".to_owned(),
         count => format!("{count} threads"),
     };
+    let body = match record.body {
+        Body::RunLength => ", repeated elements in a register",
+        Body::Auto | Body::Direct => "",
+    };
     console.talk(&format!(
-        "kernel    {}\nschedule  {schedule}\nstrategy  {}: {}\nmode      {}, {threads}\n\
+        "kernel    {}\nschedule  {schedule}\nstrategy  {}{body}: {}\nmode      {}, {threads}\n\
          compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s",
         report.kernel,
         record.strategy,

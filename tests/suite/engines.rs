@@ -8,7 +8,7 @@ use strew::ir::interpret::{self, Argument, ForallOrder, Stop};
 use strew::ir::verify::verify;
 use strew::ir::{Kernel, Value};
 use strew::{
-    ArgumentKind, ElementType, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath,
+    ArgumentKind, Body, ElementType, Error, FaultKind, Mode, ParsedKernel, Plan, PlatformMath,
     RecordLayout, Records, Schedule, parse_schedule,
 };
 
@@ -229,6 +229,13 @@ impl Engines {
                     is_same,
                 );
             }
+            let in_registers = kernel.clone().threads(2).body(Body::RunLength);
+            agree(
+                &format!("{strategy}, in a register"),
+                &compiled(&in_registers, data),
+                &first,
+                is_same,
+            );
             let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
             agree("fast mode", &fast, &reference, is_close);
         }
@@ -292,6 +299,13 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
         agree(
             &format!("exact mode, {threads} threads"),
             &compiled(&kernel, data),
+            reference,
+            is_same,
+        );
+        let in_registers = kernel.clone().body(Body::RunLength);
+        agree(
+            "in a register",
+            &compiled(&in_registers, data),
             reference,
             is_same,
         );

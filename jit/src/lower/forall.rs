@@ -236,6 +236,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let number = self.builder.ins().iconst(types::I64, number as i64);
         self.store_at(table, offset_of!(ForallCall, body_number), number);
+        let steady = u32::from(is_steady(forall));
+        self.store_constant(table, offset_of!(ForallCall, steady), steady);
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
@@ -292,6 +294,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.read_frame(frame, &outlined.captured);
         match outlined.shape {
             BodyShape::Direct => self.bind_buffers(outlined.forall, privates),
+            BodyShape::RunLength => {
+                self.bind_buffers(outlined.forall, privates);
+                for private in &outlined.forall.privates {
+                    self.begin_run(private);
+                }
+            }
             BodyShape::Emit => self.bind_streams(outlined.forall, privates),
         }
         self.loops.clone_from(&outlined.loops);
@@ -411,6 +419,44 @@ fn is_separate(forall: &Forall) -> bool {
         };
     });
     separate
+}
+
+/// Whether every turn of an innermost loop of the body is sure to update a private buffer.
+fn is_steady(forall: &Forall) -> bool {
+    updates_each_turn(&forall.body, forall)
+}
+
+fn updates_each_turn(body: &[Node], forall: &Forall) -> bool {
+    let mut updates = false;
+    let mut only_steady_loops = true;
+    for node in body {
+        match node {
+            Node::AffineFor(inner) => {
+                updates = true;
+                only_steady_loops &= updates_each_turn(&inner.body, forall);
+            }
+            Node::ScfFor(inner) => {
+                updates = true;
+                only_steady_loops &= updates_each_turn(&inner.body, forall);
+            }
+            Node::Reduce { .. } => {
+                let mut written = node.written_elements();
+                updates |= written
+                    .any(|access| forall.buffers().any(|(buffer, _)| buffer == access.array));
+            }
+            _ => {
+                let blocks = node.blocks();
+                only_steady_loops &= blocks.into_iter().flatten().all(|it| !has_loop(it));
+                only_steady_loops &= !matches!(node, Node::ScfWhile { .. });
+            }
+        }
+    }
+    updates && only_steady_loops
+}
+
+fn has_loop(node: &Node) -> bool {
+    let is_loop = Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
+    is_loop || node.blocks().into_iter().flatten().any(has_loop)
 }
 
 fn holds_no_forall(forall: &Forall) -> bool {

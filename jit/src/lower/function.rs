@@ -4,6 +4,7 @@ use super::Program;
 use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
+use super::run_length::Run;
 use crate::CompileError;
 use cranelift_codegen::ir::{
     self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
@@ -36,6 +37,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) exits: Exits,
     /// Where updates of private buffers go, if not into them.
     pub(super) streams: Vec<StreamValue>,
+    /// What private buffers do not have yet.
+    pub(super) runs: Vec<Run>,
 }
 
 /// Where the value of a local is.
@@ -114,6 +117,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             divisions: Vec::new(),
             exits: Exits::default(),
             streams: Vec::new(),
+            runs: Vec::new(),
         };
         function.read_arguments(slots);
         function
@@ -222,6 +226,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let after = self.builder.ins().iadd(before, done);
         self.builder.ins().store(flags, after, self.call, field);
         self.leave_streams();
+        self.end_runs();
         self.return_status(Status::Done);
         self.builder.seal_all_blocks();
         self.builder.finalize(self.program.module.target_config());

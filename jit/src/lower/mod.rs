@@ -21,6 +21,7 @@ mod function;
 mod loops;
 mod merge;
 mod operation;
+mod run_length;
 mod update;
 
 pub(crate) use call::define_symbols;

@@ -23,6 +23,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(stream) = self.stream_of(places) {
             return self.emit(&stream, places, values);
         }
+        if let Some(run) = self.run_of(places) {
+            return self.update_in_run(&run, places, combiner, values);
+        }
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
@@ -86,7 +89,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The incoming values and the combiner's bodies; adding a negated number is subtracting it, which saves the sign flip.
-    fn incoming(
+    pub(super) fn incoming(
         &mut self,
         combiner: &Combiner,
         types: &[Type],

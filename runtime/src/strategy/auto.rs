@@ -1,9 +1,13 @@
 //! Which strategy a forall gets when nobody names one.
 //!
-//! Where the grouping is not free, the answer must not depend on threads, time or memory: it decides the bits of the result.
+//! First the order of combination is settled, then what is cheapest among the strategies that have it. Unless the order is free, it must
+//! not depend on threads, time or memory: it decides the bits of the result.
 
+use super::binned::Binned;
+use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
+use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
 use crate::record::Why;
@@ -19,39 +23,58 @@ const TRIPS_PER_ELEMENT: u64 = 2;
 /// A private copy larger than this is not made unasked, whatever it might save.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Decides by the sizes; `budget` is asked only where memory may decide.
-pub(super) fn decide(shape: &Shape, is_nested: bool, budget: impl FnOnce() -> u64) -> Decision {
+/// The same where updates can be sorted by ranges of elements, which is cheaper from here on.
+const MOST_BYTES_UNSORTED: u64 = 16 << 20;
+
+/// What is to be known besides the sizes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Circumstances {
+    /// What was seen of the keys.
+    pub(super) sample: Option<Sample>,
+    /// Whether a forall around this one keeps the threads busy.
+    pub(super) is_nested: bool,
+}
+
+/// Decides; `budget` is asked only where memory may decide.
+pub(super) fn decide(
+    shape: &Shape,
+    around: Circumstances,
+    budget: impl FnOnce() -> u64,
+) -> Decision {
     if !shape.has_privates {
-        return Decision {
-            strategy: &Direct,
-            why: Why::NoPrivates,
-        };
+        return Decision::new(&Direct, Why::NoPrivates);
     }
-    let against = against_by_sizes(shape).or_else(|| against_when_free(shape, is_nested, budget));
-    match against {
-        Some(why) => Decision {
-            strategy: &Serial,
-            why,
-        },
-        None => Decision {
-            strategy: &Dense,
-            why: Why::Pays {
-                trips: shape.trips,
-                elements: shape.elements,
-            },
-        },
+    let against = against(shape);
+    if shape.is_free() {
+        free(shape, around, against, budget)
+    } else if shape.mode == Mode::Exact {
+        as_written(shape, around, Why::Rounds)
+    } else if let Some(why) = against {
+        as_written(shape, around, why)
+    } else {
+        Decision::new(&Dense, pays(shape))
+    }
+}
+
+fn pays(shape: &Shape) -> Why {
+    Why::Pays {
+        trips: shape.trips,
+        elements: shape.elements,
     }
 }
 
 /// What speaks against private buffers whatever the machine.
-fn against_by_sizes(shape: &Shape) -> Option<Why> {
+fn against(shape: &Shape) -> Option<Why> {
     let least = shape
         .elements
         .saturating_mul(TRIPS_PER_ELEMENT)
         .saturating_add(LEAST_TRIPS);
-    if shape.mode == Mode::Exact && !shape.is_exact {
-        Some(Why::Rounds)
-    } else if shape.count < 2 {
+    let most = if shape.can_emit {
+        MOST_BYTES_UNSORTED
+    } else {
+        MOST_BYTES
+    };
+    if shape.count < 2 {
         Some(Why::OneIteration)
     } else if shape.trips < least {
         Some(Why::FewTrips {
@@ -59,30 +82,64 @@ fn against_by_sizes(shape: &Shape) -> Option<Why> {
             elements: shape.elements,
             least,
         })
-    } else if shape.bytes > MOST_BYTES {
+    } else if shape.bytes > most {
         Some(Why::TooLarge {
             bytes: shape.bytes,
-            most: MOST_BYTES,
+            most,
         })
     } else {
         None
     }
 }
 
-/// What speaks against them where the bits do not depend on it.
-fn against_when_free(shape: &Shape, is_nested: bool, budget: impl FnOnce() -> u64) -> Option<Why> {
-    if !shape.is_free() {
-        return None;
+/// The cheaper of the strategies that keep the order of the loop, as they have to for the reason `why`.
+fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
+    let costs = Costs::of(&seen_by_costs(shape, around), around.sample);
+    if shape.can_emit && costs.binned < costs.serial {
+        Decision::new(&Binned, Why::Cheapest { costs })
+    } else {
+        Decision::new(&Serial, why)
     }
-    if shape.threads == 1 {
-        return Some(Why::OneThread);
-    }
-    if is_nested {
-        return Some(Why::Nested);
-    }
+}
+
+/// The cheapest of all strategies.
+fn free(
+    shape: &Shape,
+    around: Circumstances,
+    against: Option<Why>,
+    budget: impl FnOnce() -> u64,
+) -> Decision {
+    let costs = Costs::of(&seen_by_costs(shape, around), around.sample);
+    let alone = alone(shape, around);
+    let can_copy = against.is_none() && alone.is_none();
     let needed = shape.bytes.saturating_mul(groups(shape) as u64);
+    if shape.can_emit && costs.binned < costs.serial && !(can_copy && costs.dense < costs.binned) {
+        return Decision::new(&Binned, Why::Cheapest { costs });
+    }
+    if let Some(why) = against.or(alone) {
+        return Decision::new(&Serial, why);
+    }
     let budget = budget();
-    (needed > budget).then_some(Why::OverBudget { needed, budget })
+    if needed > budget {
+        return Decision::new(&Serial, Why::OverBudget { needed, budget });
+    }
+    Decision::new(&Dense, pays(shape))
+}
+
+/// What speaks against several threads.
+fn alone(shape: &Shape, around: Circumstances) -> Option<Why> {
+    if shape.threads == 1 {
+        Some(Why::OneThread)
+    } else if around.is_nested {
+        Some(Why::Nested)
+    } else {
+        None
+    }
+}
+
+fn seen_by_costs(shape: &Shape, around: Circumstances) -> Shape {
+    let threads = if around.is_nested { 1 } else { shape.threads };
+    Shape { threads, ..*shape }
 }
 
 #[cfg(test)]
@@ -105,7 +162,9 @@ mod tests {
     }
 
     fn name(shape: &Shape) -> &'static str {
-        decide(shape, false, || u64::MAX).strategy.name()
+        decide(shape, Circumstances::default(), || u64::MAX)
+            .strategy
+            .name()
     }
 
     #[test]
@@ -134,9 +193,15 @@ mod tests {
             count: 1,
             ..shape()
         };
-        for shape in [small, sparse, large, single] {
+        for shape in [small, sparse, single] {
             assert_eq!(name(&shape), "serial", "{shape:?}");
         }
+        assert_eq!(name(&large), "binned");
+        let whole = Shape {
+            can_emit: false,
+            ..large
+        };
+        assert_eq!(name(&whole), "serial");
     }
 
     #[test]
@@ -144,7 +209,11 @@ mod tests {
         for threads in [1, 2, 64] {
             for is_nested in [false, true] {
                 let shape = Shape { threads, ..shape() };
-                let decision = decide(&shape, is_nested, || 0);
+                let around = Circumstances {
+                    is_nested,
+                    ..Circumstances::default()
+                };
+                let decision = decide(&shape, around, || 0);
                 assert_eq!(decision.strategy.name(), "dense");
                 assert_eq!(groups(&shape), 8);
             }
@@ -165,8 +234,13 @@ mod tests {
             "serial"
         );
         assert_eq!(name(&exact), "dense");
-        assert_eq!(decide(&exact, true, || u64::MAX).strategy.name(), "serial");
-        let over = decide(&exact, false, || 1);
+        let nested = Circumstances {
+            is_nested: true,
+            ..Circumstances::default()
+        };
+        let inside = decide(&exact, nested, || u64::MAX);
+        assert_eq!(inside.strategy.name(), "serial");
+        let over = decide(&exact, Circumstances::default(), || 1);
         assert_eq!(over.strategy.name(), "serial");
         assert!(over.why.to_string().contains("memory budget of 1 bytes"));
     }

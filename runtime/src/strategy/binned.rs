@@ -6,7 +6,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
 use crate::session::Session;
-use crate::stream::Staging;
+use crate::stream::{self, Staging};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -44,7 +44,6 @@ impl Strategy for Binned {
         let sorting = Sorting {
             columns: &columns,
             slabs: slabs.collect(),
-            privates: job.privates.len(),
         };
         let body = job.session.body(job.forall, BodyShape::Emit)?;
         let chunks = Chunks::new(job.session, job.call, job.forall, true).with_body(body);
@@ -117,7 +116,6 @@ impl<'p> Column<'p> {
 struct Sorting<'c, 's> {
     columns: &'c [Column<'c>],
     slabs: Vec<Slabs<'s>>,
-    privates: usize,
 }
 
 impl<'s> Sorting<'_, 's> {
@@ -139,15 +137,7 @@ impl<'s> Sorting<'_, 's> {
         let mut stagings: Vec<_> = stagings
             .map(|(bins, column)| Staging::new(column.privates.len(), bins))
             .collect();
-        let mut addresses: SmallVec<[*mut u8; 8]> = SmallVec::new();
-        for (staging, column) in stagings.iter_mut().zip(self.columns) {
-            addresses.push(staging.address());
-            addresses.resize(
-                addresses.len() + column.privates.len() - 1,
-                std::ptr::null_mut(),
-            );
-        }
-        debug_assert_eq!(addresses.len(), self.privates);
+        let addresses = stream::addresses(&mut stagings);
         // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
         unsafe { chunks.run(number, iterations, &addresses) };
         let flushed = stagings.iter_mut().try_for_each(Staging::flush);

@@ -51,7 +51,8 @@ impl Strategy for Dense {
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore)
+            .with_body(job.combining_body()?);
         job.session.runtime().team().for_each(groups, &|group| {
             if !chunks.is_wanted(group) {
                 return;

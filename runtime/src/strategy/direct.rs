@@ -134,6 +134,7 @@ mod tests {
             body_number: NO_BODY,
             strategy: AUTO,
             guarded: 1,
+            steady: 1,
             separate: 0,
         };
         let protect = [Region {

@@ -3,19 +3,23 @@
 mod auto;
 mod binned;
 mod bins;
+mod cost;
 mod dense;
 mod direct;
 mod fill;
 mod merge;
 mod past_caches;
+mod sample;
 mod serial;
 
-use crate::abi::{AUTO, Call, ForallCall, NO_BODY, PrivateCall};
+use crate::abi::{AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, PrivateCall};
 use crate::failure::{Failure, Refusal};
 use crate::record::{Part, Why};
 use crate::session::Session;
-use crate::settings::{Choice, Mode};
+use crate::settings::{Body, Choice, Mode};
+pub use cost::Costs;
 use past_caches::copy_past_caches;
+pub use sample::Sample;
 use std::fmt;
 use std::time::Duration;
 
@@ -130,6 +134,15 @@ pub struct Job<'j> {
     forall: &'j ForallCall,
     privates: &'j [PrivateCall],
     shape: Shape,
+    /// What a body that combines updates is to be.
+    body: BodyShape,
+}
+
+impl Job<'_> {
+    /// The body that combines updates into what it is handed.
+    fn combining_body(&self) -> Result<ChunkFn, Failure> {
+        self.session.body(self.forall, self.body)
+    }
 }
 
 /// What a strategy did.
@@ -148,9 +161,16 @@ pub struct Ran {
 }
 
 /// What runs a forall, and why that.
+#[derive(Clone, Copy)]
 struct Decision {
     strategy: &'static dyn Strategy,
     why: Why,
+}
+
+impl Decision {
+    fn new(strategy: &'static dyn Strategy, why: Why) -> Self {
+        Self { strategy, why }
+    }
 }
 
 /// Chooses a strategy for `forall` and runs it.
@@ -171,19 +191,37 @@ pub(crate) unsafe fn run(
         _ => &[],
     };
     let shape = Shape::of(session, forall, privates);
-    let Decision { strategy, why } = decide(session, forall, &shape)?;
     let mut job = Job {
         session,
         call,
         forall,
         privates,
         shape,
+        body: BodyShape::Direct,
     };
     // SAFETY: the caller vouches for the forall.
-    let ran = unsafe { strategy.run(&mut job) }?;
+    let sample = unsafe { Sample::take(&mut job) };
+    job.body = body(session.settings().body, forall, sample);
+    let mut decision = decide(session, forall, &shape, sample)?;
+    let Decision { strategy, why } = decision;
+    // SAFETY: the caller vouches for the forall.
+    let ran = match unsafe { strategy.run(&mut job) } {
+        // Nothing is written before all updates are sorted, so they can be made in their order instead.
+        Err(Failure::OverBudget { needed, budget }) if matches!(why, Why::Cheapest { .. }) => {
+            decision = Decision::new(&serial::Serial, Why::OverBudget { needed, budget });
+            // SAFETY: as above.
+            unsafe { decision.strategy.run(&mut job) }
+        }
+        ran => ran,
+    }?;
     session.add(Part {
-        strategy: strategy.name(),
-        why,
+        strategy: decision.strategy.name(),
+        why: decision.why,
+        body: match job.body {
+            BodyShape::RunLength => Body::RunLength,
+            BodyShape::Direct | BodyShape::Emit => Body::Direct,
+        },
+        costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,
         prepare: ran.prepare,
@@ -193,22 +231,37 @@ pub(crate) unsafe fn run(
     Ok(())
 }
 
+/// The body that the settings ask for, where there is it, else the one that fits.
+fn body(asked: Body, forall: &ForallCall, sample: Option<Sample>) -> BodyShape {
+    let repeats = sample.is_some_and(|it| it.keeps_a_register());
+    match asked {
+        Body::RunLength if forall.body_number != NO_BODY => BodyShape::RunLength,
+        Body::Auto if repeats => BodyShape::RunLength,
+        _ => BodyShape::Direct,
+    }
+}
+
 /// The strategy that the settings name, else the one the forall names, else the one that fits.
-fn decide(session: &Session<'_>, forall: &ForallCall, shape: &Shape) -> Result<Decision, Failure> {
+fn decide(
+    session: &Session<'_>,
+    forall: &ForallCall,
+    shape: &Shape,
+    sample: Option<Sample>,
+) -> Result<Decision, Failure> {
     let named = match session.settings().strategy {
         Choice::Named(strategy) => Some(strategy),
         Choice::Auto => named(forall.strategy)?,
     };
     let decision = match named {
-        _ if shape.is_separate => Decision {
-            strategy: &dense::Dense,
-            why: Why::Separate,
-        },
-        Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => Decision {
-            strategy,
-            why: Why::Asked,
-        },
-        _ => auto::decide(shape, session.is_nested(), || session.budget()),
+        _ if shape.is_separate => Decision::new(&dense::Dense, Why::Separate),
+        Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => {
+            Decision::new(strategy, Why::Asked)
+        }
+        _ => {
+            let is_nested = session.is_nested();
+            let around = auto::Circumstances { sample, is_nested };
+            auto::decide(shape, around, || session.budget())
+        }
     };
     match decision.strategy.refusal(shape) {
         Some(refusal) => Err(refusal.into()),

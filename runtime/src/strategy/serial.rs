@@ -33,7 +33,8 @@ impl Strategy for Serial {
             .map(|private| distance(private.target_stride));
         let targets: SmallVec<[*mut u8; 8]> = targets.chain(strides).collect();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore)
+            .with_body(job.combining_body()?);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
         unsafe { chunks.run(0, part(job.shape.count, 1, 0), &targets) };
         if let Err(failure) = chunks.finish(job.call) {

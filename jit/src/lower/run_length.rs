@@ -1,0 +1,145 @@
+//! Bodies that keep the element they update in a register for as long as it is the same one.
+//!
+//! When consecutive updates go to one element, each of them waits until the one before has been stored and can be loaded again, which
+//! takes longer than the update itself. Here the element is stored only when another one comes.
+
+use super::access::Element;
+use super::combine::apply_all;
+use super::convert::clif_type;
+use super::function::FunctionLowering;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::Variable;
+use strew_affine::{ArrayId, Combiner, Expr, Place, Private, Type};
+
+/// The element that was updated last, of buffers that are merged together.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    buffer: ArrayId,
+    parts: Vec<Part>,
+}
+
+/// Where it is in one of the buffers, and its value, which memory does not have yet.
+#[derive(Clone, Debug)]
+struct Part {
+    ty: Type,
+    /// That of the buffer: with any other, what is stored would not be seen by loads of its elements.
+    region: Option<AliasRegion>,
+    place: Variable,
+    held: Variable,
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// Begins a run for `private`, at a place that is none of its elements.
+    pub(super) fn begin_run(&mut self, private: &Private) {
+        let Some(buffer) = private.buffers.first() else {
+            return;
+        };
+        let elements = private.types(self.program.kernel).into_iter();
+        let parts = elements.zip(&private.buffers).map(|(ty, buffer)| {
+            let region = self.arrays.get(*buffer).map(|array| array.region);
+            let nowhere = self.stack(size_of::<u64>());
+            let place = self.builder.declare_var(types::I64);
+            self.builder.def_var(place, nowhere);
+            let held = self.builder.declare_var(clif_type(ty));
+            let flags = MemFlagsData::trusted();
+            let anything = self.builder.ins().load(clif_type(ty), flags, nowhere, 0);
+            self.builder.def_var(held, anything);
+            Part {
+                ty,
+                region,
+                place,
+                held,
+            }
+        });
+        let parts = parts.collect();
+        self.runs.push(Run {
+            buffer: *buffer,
+            parts,
+        });
+    }
+
+    /// The run that an update of `places` belongs to, if they are private buffers that have one.
+    pub(super) fn run_of(&self, places: &[Place]) -> Option<Run> {
+        let Some(Place::Element(access)) = places.first() else {
+            return None;
+        };
+        let mut runs = self.runs.iter();
+        runs.find(|it| it.buffer == access.array).cloned()
+    }
+
+    /// Updates the element at `places`, which are one element of all buffers.
+    pub(super) fn update_in_run(
+        &mut self,
+        run: &Run,
+        places: &'k [Place],
+        combiner: &Combiner,
+        values: &'k [Expr],
+    ) {
+        let types: Vec<_> = run.parts.iter().map(|part| part.ty).collect();
+        let (incoming, bodies) = self.incoming(combiner, &types, values);
+        let accesses = places.iter().filter_map(|place| match place {
+            Place::Element(access) => Some(access),
+            Place::Local(_) => None,
+        });
+        let elements: Vec<_> = accesses.map(|access| self.element(access)).collect();
+        self.go_to(run, &elements);
+        let parts = run.parts.iter();
+        let held: Vec<_> = parts.map(|part| self.builder.use_var(part.held)).collect();
+        let mut calls = self.program.calls();
+        let combined = apply_all(
+            &mut self.builder,
+            &mut calls,
+            &bodies,
+            &types,
+            &held,
+            &incoming,
+        );
+        for (part, value) in run.parts.iter().zip(combined) {
+            self.builder.def_var(part.held, value);
+        }
+    }
+
+    /// Makes `elements` the run's element: stores the one before and loads this one, if they are not the same.
+    fn go_to(&mut self, run: &Run, elements: &[Element]) {
+        let places: Vec<_> = elements.iter().map(|it| self.whole_address(it)).collect();
+        let (Some(part), Some(place)) = (run.parts.first(), places.first()) else {
+            return;
+        };
+        let other = self.builder.create_block();
+        let next = self.builder.create_block();
+        let before = self.builder.use_var(part.place);
+        let is_other = self.builder.ins().icmp(IntCC::NotEqual, before, *place);
+        self.builder.ins().brif(is_other, other, &[], next, &[]);
+        self.builder.switch_to_block(other);
+        self.store_run(run);
+        for ((part, element), place) in run.parts.iter().zip(elements).zip(places) {
+            let held = self.read_element(part.ty, element);
+            self.builder.def_var(part.held, held);
+            self.builder.def_var(part.place, place);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn whole_address(&mut self, element: &Element) -> Value {
+        let displacement = i64::from(element.displacement);
+        self.builder.ins().iadd_imm_s(element.address, displacement)
+    }
+
+    fn store_run(&mut self, run: &Run) {
+        for part in &run.parts {
+            let place = self.builder.use_var(part.place);
+            let held = self.builder.use_var(part.held);
+            let flags = MemFlagsData::trusted().with_alias_region(part.region);
+            self.builder.ins().store(flags, held, place, 0);
+        }
+    }
+
+    /// Stores what memory does not have yet.
+    pub(super) fn end_runs(&mut self) {
+        for run in self.runs.clone() {
+            self.store_run(&run);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A look at some of the updates of a forall before it runs.
+
+use super::Job;
+use crate::abi::{BodyShape, ChunkFn, PrivateCall};
+use crate::chunks::{Chunks, part};
+use crate::failure::Failure;
+use crate::stream::{self, Sink, Staging, Updates};
+use smallvec::SmallVec;
+
+/// From so many iterations the look costs next to nothing, the making of the body that it needs included.
+const WORTH_A_LOOK: u64 = 1 << 20;
+
+/// The look is at the first updates of so many iterations of the forall, which lie at equal distances.
+const PLACES: u64 = 8;
+
+/// So many of them at each place.
+const KEYS: usize = 256;
+
+/// The share of repeated elements from which a register for them pays.
+const REPEATED: f64 = 0.3;
+
+/// An element is hot when it gets one of so many updates.
+const HOT: usize = 20;
+
+/// The bytes that memory is moved in.
+const CACHE_LINE: u64 = 64;
+
+/// What was seen of the keys of the first private buffer. It depends on the keys and on the number of iterations of the forall, never on
+/// the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// How many updates were looked at.
+    pub updates: u64,
+    /// The share of them that go to the element of the one before.
+    pub repeated: f64,
+    /// In how many cache lines the elements lie, for each update.
+    pub scattered: f64,
+    /// Whether some elements get far more of them than others.
+    pub is_skewed: bool,
+}
+
+impl Sample {
+    /// Looks, where it pays and there is a body to look with.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall), for the job's forall.
+    pub(super) unsafe fn take(job: &mut Job<'_>) -> Option<Self> {
+        let pays = job.shape.trips >= WORTH_A_LOOK && job.forall.steady == 1;
+        if !pays || !job.shape.can_emit || job.session.is_nested() {
+            return None;
+        }
+        let body = job.session.body(job.forall, BodyShape::Emit).ok()?;
+        let places = job.shape.count.min(PLACES);
+        let firsts =
+            (0..places).map(|place| part(job.shape.count, places as usize, place as usize));
+        let keys: Vec<_> = firsts
+            // SAFETY: the caller vouches for the forall.
+            .map(|iterations| unsafe { keys_from(job, body, iterations.start) })
+            .collect();
+        let bytes = job.privates.first()?.element_bytes;
+        Self::of(&keys, u64::from(bytes))
+    }
+
+    /// Whether to keep the element that was updated last in a register: it is worth more than a jump that is hard to foretell.
+    pub fn keeps_a_register(&self) -> bool {
+        self.repeated > REPEATED
+    }
+
+    /// Of the keys at each place.
+    fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
+        let updates = places.iter().map(Vec::len).sum::<usize>();
+        let share = |count: fn(&[u32], u64) -> usize| {
+            let counts = places.iter().map(|keys| count(keys, element_bytes));
+            counts.sum::<usize>() as f64 / updates as f64
+        };
+        (updates > 0).then(|| Self {
+            updates: updates as u64,
+            repeated: share(repeats),
+            scattered: share(lines),
+            is_skewed: most_equal(places.concat()) * HOT > updates,
+        })
+    }
+}
+
+/// The keys of the first updates from iteration `first` on, of the first private buffer.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape [`BodyShape::Emit`].
+unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
+    let mut seen = Seen::default();
+    let together = job.privates.chunk_by(|_, next| next.parts == 0);
+    let parts: SmallVec<[usize; 4]> = together.map(<[PrivateCall]>::len).collect();
+    let mut others: Vec<_> = parts.iter().skip(1).map(|_| Ignored).collect();
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut seen];
+    sinks.extend(others.iter_mut().map(|it| it as &mut dyn Sink));
+    let stagings = sinks.into_iter().zip(&parts);
+    let mut stagings: Vec<_> = stagings
+        .map(|(sink, parts)| Staging::new(*parts, sink))
+        .collect();
+    let addresses = stream::addresses(&mut stagings);
+    // What goes wrong here goes wrong again when the loop runs, and is told then.
+    let chunks = Chunks::new(job.session, job.call, job.forall, true).with_body(body);
+    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
+    unsafe { chunks.run(0, first..first.saturating_add(1), &addresses) };
+    // An iteration that made few updates has left them there.
+    let _ = stagings.first_mut().map(Staging::flush);
+    drop(stagings);
+    seen.0
+}
+
+fn repeats(keys: &[u32], _element_bytes: u64) -> usize {
+    let pairs = keys.windows(2);
+    pairs
+        .filter(|pair| matches!(pair, [a, b] if a == b))
+        .count()
+}
+
+/// How many cache lines the elements lie in.
+fn lines(keys: &[u32], element_bytes: u64) -> usize {
+    let line = |key: &u32| u64::from(*key) * element_bytes / CACHE_LINE;
+    let mut lines: Vec<u64> = keys.iter().map(line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.len()
+}
+
+/// How often the key comes that comes most often.
+fn most_equal(mut keys: Vec<u32>) -> usize {
+    keys.sort_unstable();
+    let equal = keys.chunk_by(|a, b| a == b);
+    equal.map(<[u32]>::len).max().unwrap_or(0)
+}
+
+/// The first keys that came.
+#[derive(Default)]
+struct Seen(Vec<u32>);
+
+impl Sink for Seen {
+    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
+        if self.0.is_empty() {
+            self.0.extend(updates.keys.iter().take(KEYS));
+        }
+        Err(Failure::Stopped)
+    }
+}
+
+/// Updates that nobody looks at.
+struct Ignored;
+
+impl Sink for Ignored {
+    fn take(&mut self, _updates: &Updates<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(key: impl Fn(u32) -> u32) -> Sample {
+        let places = (0..8).map(|place| (0..256).map(|it| key(place * 10_000 + it)).collect());
+        Sample::of(&places.collect::<Vec<_>>(), 8).unwrap()
+    }
+
+    #[test]
+    fn keys_far_apart_are_scattered() {
+        let sample = of(|it| it.wrapping_mul(0x9E37_79B9) % 1_000_003);
+        assert!(sample.scattered > 0.99 && sample.repeated < 0.01);
+        assert!(!sample.is_skewed);
+    }
+
+    #[test]
+    fn keys_in_order_are_near_each_other() {
+        let sample = of(|it| it / 16);
+        assert!(sample.scattered < 0.02, "{sample:?}");
+        assert!((sample.repeated - 15.0 / 16.0).abs() < 0.01, "{sample:?}");
+    }
+
+    #[test]
+    fn two_keys_are_skewed() {
+        let sample = of(|it| (it.wrapping_mul(0x9E37_79B9) >> 31) * 77);
+        assert!(sample.is_skewed && sample.repeated < 0.7);
+    }
+
+    #[test]
+    fn without_updates_nothing_is_seen() {
+        assert_eq!(Sample::of(&[Vec::new(), Vec::new()], 8), None);
+    }
+}
