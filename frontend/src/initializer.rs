@@ -324,6 +324,7 @@ fn part(object: Object<'_>, designator: &Designator, span: Span) -> Result<u64, 
             let unknown = ExpressionProblem::UnknownMember {
                 name: member.text.clone(),
                 of: structure.map(|it| it.name.clone()),
+                instead: structure.map_or_else(Vec::new, |it| it.instead_of(&member.text)),
             };
             let position = position.ok_or((unknown.into(), member.span))?;
             u64::try_from(position).map_err(|_| (DeclarationProblem::NotConstant.into(), span))

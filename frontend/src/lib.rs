@@ -38,7 +38,7 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::{
     CallProblem, ControlFlowProblem, DeclarationProblem, DirectiveFault, ExpressionProblem,
     InitializerProblem, NumberFault, PointerProblem, PreprocessingProblem, Problem,
-    SubscriptProblem, SyntaxProblem, Uncounted, Unsupported,
+    SubscriptProblem, SyntaxProblem, Uncounted, UndefinedProblem, Unsupported,
 };
 pub use structure::{Structure, StructureMember};
 pub use token::TypeWord;

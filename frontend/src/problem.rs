@@ -10,6 +10,7 @@ mod pointer;
 mod preprocessing;
 mod subscript;
 mod syntax;
+mod undefined;
 mod unsupported;
 mod wording;
 
@@ -23,6 +24,7 @@ pub use pointer::PointerProblem;
 pub use preprocessing::{DirectiveFault, NumberFault, PreprocessingProblem};
 pub use subscript::SubscriptProblem;
 pub use syntax::SyntaxProblem;
+pub use undefined::UndefinedProblem;
 pub use unsupported::Unsupported;
 pub(crate) use wording::c_name;
 
@@ -52,6 +54,8 @@ pub enum Problem {
     Call(CallProblem),
     /// What is wrong with the way control goes.
     ControlFlow(ControlFlowProblem),
+    /// What C leaves undefined.
+    Undefined(UndefinedProblem),
 }
 
 impl Problem {
@@ -77,6 +81,7 @@ impl Problem {
             Self::Pointer(it) => it.code(),
             Self::Call(it) => it.code(),
             Self::ControlFlow(it) => it.code(),
+            Self::Undefined(it) => it.code(),
         }
     }
 
@@ -93,6 +98,7 @@ impl Problem {
             Self::Pointer(it) => it.help(),
             Self::Call(it) => it.help(),
             Self::ControlFlow(it) => it.help(),
+            Self::Undefined(it) => it.help(),
         }
     }
 }
@@ -110,6 +116,7 @@ impl fmt::Display for Problem {
             Self::Pointer(it) => it.fmt(f),
             Self::Call(it) => it.fmt(f),
             Self::ControlFlow(it) => it.fmt(f),
+            Self::Undefined(it) => it.fmt(f),
         }
     }
 }
@@ -135,4 +142,5 @@ problem_from_areas! {
     Pointer(PointerProblem),
     Call(CallProblem),
     ControlFlow(ControlFlowProblem),
+    Undefined(UndefinedProblem),
 }

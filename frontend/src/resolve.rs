@@ -5,6 +5,8 @@ mod scope;
 mod shape;
 mod size;
 mod suspicious;
+mod undefined;
+mod unsequenced;
 
 use crate::ast::{
     Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function, Name,
@@ -101,11 +103,17 @@ pub(crate) fn resolve(
     let mut resolver = Resolver::new(globals, diagnostics);
     resolver.lost = std::mem::take(&mut function.lost);
     resolver.type_name(&mut function.returns);
+    let declarators = function.parameters.iter().map(|it| it.declarator.as_ref());
+    resolver.later = declarators
+        .flatten()
+        .map(|it| it.name.text.clone())
+        .collect();
     for parameter in &mut function.parameters {
         resolver.type_name(&mut parameter.ty);
         if let Some(declarator) = &mut parameter.declarator {
             let base = Shape::of_type(&parameter.ty, Position::Parameter);
             resolver.declarator(declarator, base, false);
+            resolver.later.remove(&declarator.name.text);
         }
     }
     // C gives the outermost block of the body the scope of the parameters.
@@ -137,6 +145,8 @@ struct Resolver<'d> {
     unknown: HashSet<String>,
     /// Names that may be declared in what could not be read.
     lost: HashSet<String>,
+    /// Parameters that are still to come.
+    later: HashSet<String>,
     deepest_expression: usize,
     /// Whether the next statement is one that a `switch` selects.
     in_switch: bool,
@@ -155,6 +165,7 @@ impl<'d> Resolver<'d> {
             unassigned: Vec::new(),
             unknown: HashSet::new(),
             lost: HashSet::new(),
+            later: HashSet::new(),
             deepest_expression: 0,
             in_switch: false,
             diagnostics,
@@ -202,7 +213,8 @@ impl Resolver<'_> {
         let id = declarator.name.declaration;
         if let (Some(initial), Some(id)) = (&mut declarator.initial, id) {
             self.unassigned[id.0] = is_scalar;
-            self.expression(initial);
+            self.full_expression(initial);
+            self.warn_of_conversion(&self.shapes[id.0].clone(), initial);
             self.unassigned[id.0] = false;
             let shape = std::mem::replace(&mut self.shapes[id.0], Shape::Unknown);
             self.shapes[id.0] = self.completed(shape, initial);
@@ -249,7 +261,7 @@ impl Resolver<'_> {
             StatementKind::Declaration(declaration) => self.declaration(declaration),
             StatementKind::Assertion(assertion) => self.assertion(assertion),
             StatementKind::Expression(expr) | StatementKind::Return(Some(expr)) => {
-                self.expression(expr);
+                self.full_expression(expr);
             }
             StatementKind::If {
                 condition,
@@ -257,7 +269,7 @@ impl Resolver<'_> {
                 otherwise,
             } => {
                 self.empty_branch(condition, then, otherwise.is_some());
-                self.expression(condition);
+                self.full_expression(condition);
                 self.scoped(|it| it.statement(then));
                 if let Some(otherwise) = otherwise {
                     self.scoped(|it| it.statement(otherwise));
@@ -265,17 +277,17 @@ impl Resolver<'_> {
             }
             StatementKind::For(it) => self.scoped(|resolver| resolver.for_loop(it)),
             StatementKind::While { condition, body } => {
-                self.expression(condition);
+                self.full_expression(condition);
                 self.scoped(|it| it.statement(body));
             }
             StatementKind::Switch { value, body } => {
-                self.expression(value);
+                self.full_expression(value);
                 self.in_switch = true;
                 self.scoped(|it| it.statement(body));
             }
             StatementKind::DoWhile { body, condition } => {
                 self.scoped(|it| it.statement(body));
-                self.expression(condition);
+                self.full_expression(condition);
             }
             StatementKind::Empty
             | StatementKind::Goto(_)
@@ -290,14 +302,14 @@ impl Resolver<'_> {
         match &mut it.start {
             Start::Nothing => {}
             Start::Declaration(declaration) => self.declaration(declaration),
-            Start::Expression(expr) => self.expression(expr),
+            Start::Expression(expr) => self.full_expression(expr),
         }
         if let Some(condition) = &mut it.condition {
-            self.expression(condition);
+            self.full_expression(condition);
         }
         self.scoped(|resolver| resolver.statement(&mut it.body));
         if let Some(step) = &mut it.step {
-            self.expression(step);
+            self.full_expression(step);
         }
     }
 
@@ -503,6 +515,7 @@ impl Resolver<'_> {
         let problem = ExpressionProblem::UnknownName {
             name: name.text.clone(),
             nearest: proposes.then(nearest).flatten(),
+            is_later: self.later.contains(&name.text),
         };
         self.diagnostics.report(problem, name.span);
     }

@@ -6,6 +6,10 @@
 
 use std::rc::Rc;
 use strew_affine::Type;
+use strew_affine::spelling::nearest;
+
+/// Nobody reads a longer list.
+const MEMBERS_SHOWN: usize = 12;
 
 /// What a `struct` with members is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,6 +166,15 @@ impl Structure {
             first += count;
         }
         None
+    }
+
+    /// What may be meant by `name`, which is no member: the one that is spelled most like it, or any.
+    pub(crate) fn instead_of(&self, name: &str) -> Vec<String> {
+        let members = || self.members.iter().map(|it| it.name.as_str());
+        match nearest(name, members()) {
+            Some(nearest) => vec![nearest.to_owned()],
+            None => members().take(MEMBERS_SHOWN).map(str::to_owned).collect(),
+        }
     }
 
     /// The members that hold numbers, in order.

@@ -56,7 +56,11 @@ impl Lowering<'_> {
                     VariablePart::Structures(_) | VariablePart::Field(_) => {
                         let name = member.text.clone();
                         self.report(
-                            ExpressionProblem::UnknownMember { name, of: None },
+                            ExpressionProblem::UnknownMember {
+                                name,
+                                of: None,
+                                instead: Vec::new(),
+                            },
                             expr.span,
                         )
                     }
@@ -232,7 +236,14 @@ impl Lowering<'_> {
             return None;
         }
         let name = member.text.clone();
-        self.report(ExpressionProblem::UnknownMember { name, of: None }, span)
+        self.report(
+            ExpressionProblem::UnknownMember {
+                name,
+                of: None,
+                instead: Vec::new(),
+            },
+            span,
+        )
     }
 
     /// A member of an element of an array of structures, with the subscripts of the element.

@@ -249,6 +249,7 @@ impl Lowering<'_> {
                 Some(cursor.reference(expr.span))
             }
             ExprKind::Assign(None, place, value) => {
+                self.need_pointer(place)?;
                 let after = self.reference(value, body)?;
                 self.settle_pending(place, &after, expr.span)?;
                 let cursor = self.moving(place)?;
@@ -257,6 +258,34 @@ impl Lowering<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Reports an array, or a row of one, that stands where something is assigned to.
+    fn need_pointer(&mut self, place: &Expr) -> Option<()> {
+        let mut base = place;
+        let mut found = 0;
+        while let ExprKind::Index(inner, _) = &base.kind {
+            base = inner;
+            found += 1;
+        }
+        let Some(name) = base.as_name() else {
+            return Some(());
+        };
+        let Binding::Array { array, .. } = self.binding(name) else {
+            return Some(());
+        };
+        let dimensions = self.kernel.arrays[*array].extents.len();
+        let array = name.text.clone();
+        let problem = if found == 0 {
+            SubscriptProblem::ArrayAsValue { array }
+        } else {
+            SubscriptProblem::SubscriptCount {
+                array,
+                dimensions,
+                found,
+            }
+        };
+        self.report(problem, place.span)
     }
 
     /// The first assignment to a pointer says which array it points into.

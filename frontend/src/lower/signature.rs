@@ -196,6 +196,10 @@ impl Lowering<'_> {
                     BinaryOp::Add => left.plus(&right).ok(),
                     BinaryOp::Sub => left.minus(&right).ok(),
                     BinaryOp::Mul => value::product(&left, &right).ok(),
+                    // C rounds what is below zero up, but then there is no such array.
+                    BinaryOp::Div => left.floordiv(&positive(&right)?).ok(),
+                    BinaryOp::Shr => left.floordiv(&power_of_two(&right)?).ok(),
+                    BinaryOp::Shl => value::product(&left, &power_of_two(&right)?).ok(),
                     _ => None,
                 }
             }
@@ -249,6 +253,17 @@ impl Lowering<'_> {
         body.push(node);
         self.bind(name, Binding::Variable { local, is_const });
     }
+}
+
+/// A divisor that is never zero.
+fn positive(divisor: &AffineExpr) -> Option<AffineExpr> {
+    let constant = divisor.as_constant()?;
+    (constant > 0).then(|| constant.into())
+}
+
+fn power_of_two(exponent: &AffineExpr) -> Option<AffineExpr> {
+    let exponent = u32::try_from(exponent.as_constant()?).ok()?;
+    (exponent < Type::I32.bits() - 1).then(|| (1_i64 << exponent).into())
 }
 
 fn is_over_parameters(expr: &AffineExpr) -> bool {

@@ -319,6 +319,7 @@ impl Lowering<'_> {
         let problem = ExpressionProblem::UnknownMember {
             name: member.text.clone(),
             of: Some(structure.name.clone()),
+            instead: structure.instead_of(&member.text),
         };
         self.report(problem, member.span)
     }

@@ -123,7 +123,8 @@ impl DeclarationProblem {
                 format!("give the length as a parameter in front of it: `{array}[n]`")
             }
             Self::LengthNotAffine { .. } => {
-                "a length is a short sum of integer parameters, products of them, and constants"
+                "a length is a short sum of integer parameters, products of them, and constants, or such a sum divided by a \
+                 constant"
                     .to_owned()
             }
             _ => return None,

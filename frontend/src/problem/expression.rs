@@ -13,6 +13,8 @@ pub enum ExpressionProblem {
         name: String,
         /// The visible name that is spelled most like it.
         nearest: Option<String>,
+        /// Whether a parameter behind it has the name.
+        is_later: bool,
     },
     /// A member that a structure does not have.
     UnknownMember {
@@ -20,6 +22,8 @@ pub enum ExpressionProblem {
         name: String,
         /// The structure; absent where there is none.
         of: Option<String>,
+        /// Its member that is spelled most like it, or all of its members.
+        instead: Vec<String>,
     },
     /// A structure where a number is needed.
     StructureAsValue {
@@ -79,9 +83,19 @@ impl ExpressionProblem {
 
     pub(super) fn help(&self) -> Option<String> {
         let help = match self {
+            Self::UnknownName { is_later: true, .. } => {
+                "a parameter of this name comes later; put it in front: sizes come before the arrays that have \
+                 them"
+                .to_owned()
+            }
             Self::UnknownName { nearest, .. } => {
                 return nearest.as_ref().map(|it| format!("did you mean `{it}`?"));
             }
+            Self::UnknownMember { instead, .. } => match instead.as_slice() {
+                [] => return None,
+                [only] => format!("did you mean `{only}`?"),
+                several => format!("its members are `{}`", several.join("`, `")),
+            },
             Self::StructureAsValue { .. } => "name one of its members".to_owned(),
             Self::CopyTooLarge { .. } => "copy the members in a loop".to_owned(),
             Self::AssignToConst { .. } => "leave out the `const` in its declaration".to_owned(),
@@ -100,10 +114,12 @@ impl fmt::Display for ExpressionProblem {
             Self::UnknownName { name, .. } => {
                 write!(f, "nothing is called `{}` here", clipped(name))
             }
-            Self::UnknownMember { name, of: Some(of) } => {
+            Self::UnknownMember {
+                name, of: Some(of), ..
+            } => {
                 write!(f, "`{}` has no member `{}`", clipped(of), clipped(name))
             }
-            Self::UnknownMember { name, of: None } => {
+            Self::UnknownMember { name, of: None, .. } => {
                 write!(f, "`{}` is a member of nothing here", clipped(name))
             }
             Self::StructureAsValue { name } => {

@@ -40,7 +40,7 @@ fn signatures() {
             "1:22 E026 this length of `a` is not known when the kernel is called",
         ),
         (
-            "void f(int n, int a[n / 2]) {}",
+            "void f(int n, int a[n % 2]) {}",
             "1:20 E026 this length of `a` is not known when the kernel is called",
         ),
         (

@@ -1,6 +1,6 @@
 //! Names, types and operators.
 
-use crate::assert_in_body;
+use crate::{assert_in_body, helps, report};
 use strew_frontend::{Severity, compile};
 
 #[test]
@@ -67,5 +67,30 @@ fn warnings_leave_the_kernel() {
     assert_eq!(
         codes,
         [("W001", Severity::Warning), ("W002", Severity::Warning)]
+    );
+}
+
+#[test]
+fn rows_are_not_assigned() {
+    let source = "void f(int n, int a[n][n], int b[n]) { a[0] = 1; a[1] = b; }";
+    assert_eq!(
+        report(source),
+        [
+            "1:40 E042 `a` has 2 dimensions, here it has 1 subscript",
+            "1:50 E042 `a` has 2 dimensions, here it has 1 subscript",
+        ]
+    );
+}
+
+#[test]
+fn what_is_meant_by_a_name_that_is_none() {
+    let source = "struct s { int alpha; float x, y; };\nvoid f(int a[n], int n, struct s p[n]) { p[0].alpa = 1; p[1].z = 2; }";
+    assert_eq!(
+        helps(source),
+        [
+            "a parameter of this name comes later; put it in front: sizes come before the arrays that have them",
+            "did you mean `alpha`?",
+            "its members are `alpha`, `x`, `y`",
+        ]
     );
 }

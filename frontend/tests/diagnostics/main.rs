@@ -8,6 +8,7 @@ mod pointers;
 mod preprocessing;
 mod structures;
 mod syntax;
+mod undefined;
 mod unsupported;
 
 use strew_frontend::{Severity, compile};
