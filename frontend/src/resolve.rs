@@ -419,8 +419,14 @@ impl Resolver<'_> {
             return;
         }
         let mut variable = place;
-        while let ExprKind::Member(base, _, false) = &variable.kind {
-            variable = base;
+        let mut inside = place;
+        // An element of an array is no part of a variable, unless the array is a member of one.
+        while let ExprKind::Member(base, _, false) | ExprKind::Index(base, _) = &inside.kind {
+            let is_member = matches!(inside.kind, ExprKind::Member(..));
+            inside = base;
+            if is_member && matches!(self.shape(base), Shape::Structure(_)) {
+                variable = base;
+            }
         }
         if let Some(id) = variable.as_name().and_then(|name| name.declaration) {
             self.symbols.declarations[id.0].is_assigned = true;

@@ -18,6 +18,8 @@ pub struct Structure {
     pub name: String,
     /// In the order of the source.
     pub members: Vec<StructureMember>,
+    /// The names of the members that an error was reported about.
+    pub(crate) lost: Vec<String>,
 }
 
 /// A member of a structure.
@@ -137,7 +139,12 @@ impl Structure {
             member
         });
         let members = members.collect();
-        Self { name, members }
+        let lost = Vec::new();
+        Self {
+            name,
+            members,
+            lost,
+        }
     }
 
     /// `sizeof`: a multiple of the greatest alignment. One that does not fit is `u32::MAX`.

@@ -63,7 +63,10 @@ pub(crate) fn replace(tokens: &mut [Spanned<'_>], diagnostics: &mut Diagnostics)
     let mut reported = HashSet::new();
     // What a `typedef` of an unknown type declares.
     let mut named = HashSet::new();
-    let mut place = Place::default();
+    let mut place = Place {
+        variables: variables(tokens),
+        ..Place::default()
+    };
     for index in 0..tokens.len() {
         let Some((token, span)) = tokens.get(index).copied() else {
             return;
@@ -97,13 +100,15 @@ pub(crate) fn replace(tokens: &mut [Spanned<'_>], diagnostics: &mut Diagnostics)
 
 /// Where in the nesting of brackets a token stands.
 #[derive(Default)]
-struct Place {
+struct Place<'a> {
+    /// Names that some declaration may declare.
+    variables: HashSet<&'a str>,
     braces: usize,
     parentheses: usize,
     brackets: usize,
 }
 
-impl Place {
+impl Place<'_> {
     fn pass(&mut self, token: Token<'_>) {
         match token {
             Token::LeftBrace => self.braces += 1,
@@ -112,7 +117,10 @@ impl Place {
             Token::RightParenthesis => self.parentheses = self.parentheses.saturating_sub(1),
             Token::LeftBracket => self.brackets += 1,
             Token::RightBracket => self.brackets = self.brackets.saturating_sub(1),
-            Token::Semicolon if self.braces == 0 => *self = Self::default(),
+            Token::Semicolon if self.braces == 0 => {
+                self.parentheses = 0;
+                self.brackets = 0;
+            }
             _ => {}
         }
     }
@@ -136,7 +144,13 @@ impl Place {
             Some(Token::Identifier(_)) => begins && ends_declarator(behind),
             Some(Token::Star) if begins && (is_parameter || self.braces == 0) => true,
             Some(Token::Star) if begins && matches!(behind, Some(Token::Identifier(_))) => {
-                at(Some(index + 3)) == Some(Token::Assign)
+                let is_variable = |it| matches!(it, Some(Token::Identifier(name)) if self.variables.contains(name));
+                match at(Some(index + 3)) {
+                    Some(Token::Assign) => true,
+                    // A product that nobody uses, unless no variable is called like that.
+                    Some(Token::Semicolon | Token::Comma) => !is_variable(at(Some(index))),
+                    _ => false,
+                }
             }
             Some(Token::RightParenthesis) if before == Some(Token::LeftParenthesis) => {
                 is_cast(at(index.checked_sub(2)), behind)
@@ -144,6 +158,25 @@ impl Place {
             _ => false,
         }
     }
+}
+
+/// The names that stand behind something that a declaration could begin with.
+fn variables<'a>(tokens: &[Spanned<'a>]) -> HashSet<&'a str> {
+    let pairs = tokens.windows(2).filter_map(|pair| match pair {
+        [
+            (
+                Token::Type(_)
+                | Token::TypeName(_)
+                | Token::Identifier(_)
+                | Token::Star
+                | Token::Comma,
+                _,
+            ),
+            (Token::Identifier(name), _),
+        ] => Some(*name),
+        _ => None,
+    });
+    pairs.collect()
 }
 
 /// What can stand behind a name that is declared.

@@ -106,6 +106,7 @@ const DRIVER: &str = r#"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void driver_read(void *to, size_t bytes) {
   if (fread(to, 1, bytes, stdin) != bytes)
@@ -130,7 +131,7 @@ fn program(source: &str, kernels: &[Kernel]) -> String {
     let mut text = format!("{DRIVER}\n#line 1 \"kernels.c\"\n{source}\n");
     let mut cases = String::new();
     for (number, kernel) in kernels.iter().enumerate() {
-        let _ = writeln!(text, "{}", caller(number, kernel));
+        let _ = writeln!(text, "{}", caller(number, kernel, source));
         let _ = writeln!(cases, "case {number}: driver_{number}(); break;");
     }
     let _ = write!(
@@ -141,11 +142,16 @@ fn program(source: &str, kernels: &[Kernel]) -> String {
     text
 }
 
-fn caller(number: usize, kernel: &Kernel) -> String {
+fn caller(number: usize, kernel: &Kernel, source: &str) -> String {
     let (mut setup, mut finish) = (String::new(), String::new());
     let mut arguments = Vec::new();
     for (position, parameter) in passed(kernel).into_iter().enumerate() {
         let name = format!("driver_{position}");
+        let is_array = matches!(parameter, Passed::Array(..));
+        let member = match &parameter {
+            Passed::Scalar(name, _) | Passed::Array(name, _) => name.clone(),
+            Passed::Records(..) => String::new(),
+        };
         let _ = match parameter {
             Passed::Scalar(_, ty) => {
                 let ty = c_type(ty);
@@ -159,8 +165,21 @@ fn caller(number: usize, kernel: &Kernel) -> String {
                 )
             }
         };
-        arguments.push(name);
+        // The members of a structure that C hands over by value stand next to each other.
+        match member.split_once('.') {
+            None => arguments.push((String::new(), name)),
+            Some((structure, member)) => {
+                let set = set_member(structure, member, &name, is_array);
+                if arguments.last().is_none_or(|(last, _)| last != structure) {
+                    let ty = structure_type(source, &kernel.name, structure);
+                    let _ = writeln!(setup, "{ty} driver_{structure} = {{0}};");
+                    arguments.push((structure.to_owned(), format!("driver_{structure}")));
+                }
+                setup += &set;
+            }
+        }
     }
+    let arguments: Vec<_> = arguments.into_iter().map(|(_, it)| it).collect();
     let arguments = arguments.join(", ");
     let mut keep = String::new();
     if let Some(ty) = kernel.result_type() {
@@ -171,6 +190,28 @@ fn caller(number: usize, kernel: &Kernel) -> String {
         "static void driver_{number}(void) {{\n{setup}{keep}{}({arguments});\n{finish}}}",
         kernel.name
     )
+}
+
+fn set_member(structure: &str, member: &str, value: &str, is_array: bool) -> String {
+    let place = format!("driver_{structure}.{member}");
+    if is_array {
+        format!("memcpy(&{place}, {value}, sizeof {place});\n")
+    } else {
+        format!("{place} = {value};\n")
+    }
+}
+
+/// What stands in front of the parameter called `name` of the function `kernel`.
+fn structure_type<'s>(source: &'s str, kernel: &str, name: &str) -> &'s str {
+    let (_, parameters) = source
+        .split_once(&format!(" {kernel}("))
+        .expect("the function");
+    let end = parameters
+        .match_indices(name)
+        .find(|(at, _)| parameters[at + name.len()..].starts_with([',', ')']))
+        .expect("the parameter");
+    let before = &parameters[..end.0];
+    before[before.rfind([',', '(']).map_or(0, |it| it + 1)..].trim()
 }
 
 fn encoded(number: usize, kernel: &Kernel, data: &Data) -> Vec<u8> {

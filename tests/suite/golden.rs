@@ -211,12 +211,13 @@ impl Case {
         let code = strew::Kernel::from(code);
         // Lengths that are inferred are those of the elements given.
         let count = |name: &str| {
-            let whole = name.split_once('.').map_or(name, |(record, _)| record);
             let sizes = sizes(&code, &scalars);
-            let extents = sizes.extents(whole).expect("an array");
+            let record = name.split_once('.').and_then(|(it, _)| sizes.extents(it));
+            let extents = record.or_else(|| sizes.extents(name)).expect("an array");
             let mut arrays = kernel.kernel().arrays.values();
             let own = arrays.find(|it| it.name == name);
-            extents.iter().product::<u64>() * own.map_or(1, |it| it.elements_per_record())
+            let per_record = own.map_or(1, |it| it.elements_per_record());
+            extents.iter().product::<u64>() * per_record
         };
         let arrays = pairs("array").map(|(name, text)| {
             let values = elements(text, types[name], || count(name));

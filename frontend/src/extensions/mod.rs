@@ -6,6 +6,7 @@
 
 mod attribute;
 mod old_style;
+mod other_language;
 
 use crate::diagnostic::Diagnostics;
 use crate::preprocess::Spanned;
@@ -79,6 +80,9 @@ impl<'a> Walker<'_, 'a, '_> {
     }
 
     fn token(&mut self, token: Token<'a>, span: Span) {
+        if self.other_language(token, span) {
+            return;
+        }
         match token {
             Token::Reserved(word) => return self.reserved(word, span),
             Token::Identifier("NULL") => return self.refuse_expression("NULL", span),
@@ -200,8 +204,13 @@ impl<'a> Walker<'_, 'a, '_> {
 
     /// Leaves out the parentheses that are next, and not what is between them.
     fn without_parentheses(&mut self) {
+        self.without_brackets(Token::LeftParenthesis);
+    }
+
+    /// Leaves out brackets that begin with `opening`, if they are next, and not what is between them.
+    fn without_brackets(&mut self, opening: Token<'a>) {
         let count = self.bracketed();
-        if count > 0 && self.peek(0) == Some(Token::LeftParenthesis) {
+        if count > 0 && self.peek(0) == Some(opening) {
             self.dropped.push(self.position + count - 1);
             self.position += 1;
         }

@@ -136,6 +136,18 @@ impl Lowering<'_> {
         })
     }
 
+    /// What a name, or a member of a structure that is a variable, is.
+    pub(super) fn part(&self, expr: &Expr) -> Option<Binding> {
+        match &expr.kind {
+            ExprKind::Name(name) => Some(self.binding(name).clone()),
+            ExprKind::Member(base, member, false) => match self.part(base)? {
+                Binding::Structure(members) => members.part(&member.text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The value of `base.member` or `base->member`.
     pub(super) fn member(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
         match self.field_binding(expr, body)? {
@@ -286,6 +298,24 @@ impl Lowering<'_> {
         let first = reference.target.first()?;
         let access = self.element_access(reference, first, span)?;
         Some(access.subscripts)
+    }
+}
+
+impl Members {
+    /// A member that is a number, or a structure itself.
+    fn part(&self, name: &str) -> Option<Binding> {
+        let part = self.structure.member(name)?;
+        let bindings = self.bindings.get(part.first..part.first + part.count)?;
+        match &part.member.element {
+            MemberElement::Structure(inner) if part.member.lengths.is_empty() => {
+                Some(Binding::Structure(Self {
+                    structure: Rc::clone(inner),
+                    bindings: bindings.to_vec(),
+                }))
+            }
+            MemberElement::Structure(_) => None,
+            MemberElement::Scalar(_) => bindings.first().cloned(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::problem::{DeclarationProblem, Problem, Unsupported};
 use crate::types::{self, Position};
 use strew_affine::{
     AffineExpr, Array, ArrayId, BinaryOp, Expr as Computation, Kernel, Node,
-    Parameter as KernelParameter, Scalar, ScalarId, Type, Variable,
+    Parameter as KernelParameter, Scalar, ScalarId, Span, Type, Variable,
 };
 
 /// In bytes: what 57-bit addresses leave to a process.
@@ -62,17 +62,23 @@ impl Lowering<'_> {
 
     fn scalar_parameter(&mut self, declarator: &Declarator, ty: Type) {
         let name = &declarator.name;
+        let scalar = self.declare_scalar(name.text.clone(), ty, name.span);
+        self.bind(name, Binding::Parameter(scalar));
+    }
+
+    /// A new parameter that is a number.
+    pub(super) fn declare_scalar(&mut self, name: String, ty: Type, span: Span) -> ScalarId {
         let scalar = self.kernel.scalars.alloc(Scalar {
-            name: name.text.clone(),
+            name,
             ty,
             inferred: false,
-            span: name.span,
+            span,
         });
         self.kernel.params.push(KernelParameter::Scalar(scalar));
         if let Some(range) = Interval::of(ty) {
             self.ranges.set(Variable::Param(scalar), range);
         }
-        self.bind(name, Binding::Parameter(scalar));
+        scalar
     }
 
     fn array_parameter(&mut self, declarator: &Declarator, element: Type, is_const: bool) {
@@ -173,9 +179,9 @@ impl Lowering<'_> {
                 let value = i64::try_from(value.as_integer()?).ok()?;
                 Some(value.into())
             }
-            ExprKind::Name(name) => match self.binding(name) {
-                Binding::Parameter(scalar) if self.kernel.scalars[*scalar].ty.is_integer() => {
-                    Some((*scalar).into())
+            ExprKind::Name(_) | ExprKind::Member(..) => match self.part(expr)? {
+                Binding::Parameter(scalar) if self.kernel.scalars[scalar].ty.is_integer() => {
+                    Some(scalar.into())
                 }
                 Binding::Let { known, .. } => {
                     let affine = known.affine.as_ref().and_then(Affine::proved);
@@ -240,13 +246,14 @@ impl Lowering<'_> {
         };
         let name = &declarator.name;
         self.parameter_cursor(name, body);
-        let Binding::Parameter(scalar) = *self.binding(name) else {
-            return;
-        };
         if !self.is_assigned(name) {
             return;
         }
         let is_const = types::named(&parameter.ty, Position::Parameter).is_ok_and(|it| it.is_const);
+        self.copy_structure(name, is_const, body);
+        let Binding::Parameter(scalar) = *self.binding(name) else {
+            return;
+        };
         let ty = self.kernel.scalars[scalar].ty;
         let value = super::Typed::any(Computation::Param(scalar), ty);
         let (local, node) = self.declare(name, true, value);

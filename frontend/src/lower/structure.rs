@@ -196,10 +196,13 @@ impl Lowering<'_> {
         if fields.is_empty() && self.diagnostics.has_errors() {
             return;
         }
-        if !is_array || fields.is_empty() {
-            let name = name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::Structure { name });
+        if fields.is_empty() {
+            let name = structure.name.clone();
+            let problem = Problem::Unsupported(Unsupported::NoMembers { name });
             return self.diagnostics.report(problem, declarator.span);
+        }
+        if !is_array {
+            return self.parameter_by_value(name, structure, &fields);
         }
         if let Some(apart) = fields.iter().find(|it| !it.is_dense) {
             let member = apart.name.clone();
@@ -236,6 +239,43 @@ impl Lowering<'_> {
         };
         let target = Target::Record(Rc::new(record));
         self.bind(name, Binding::Reference(Reference::new(target, is_const)));
+    }
+
+    /// A structure that the caller hands over by value: its members are parameters of their own, called `name.member`. Nothing
+    /// stores to the arrays in it; where something may, [`Self::copy_structure`] puts variables in their place.
+    fn parameter_by_value(&mut self, name: &Name, structure: &Rc<Structure>, fields: &[Field]) {
+        let mut bindings = Vec::with_capacity(fields.len());
+        for field in fields {
+            let text = format!("{}.{}", name.text, field.name);
+            bindings.push(if field.lengths.is_empty() {
+                Binding::Parameter(self.declare_scalar(text, field.ty, name.span))
+            } else {
+                let array = self.field_array(text, field, Vec::new(), name.span);
+                self.kernel.params.push(Parameter::Array(array));
+                let is_const = true;
+                Binding::Array { array, is_const }
+            });
+        }
+        let structure = Rc::clone(structure);
+        self.bind(
+            name,
+            Binding::Structure(Members {
+                structure,
+                bindings,
+            }),
+        );
+    }
+
+    /// A structure parameter that the function changes becomes a variable with the same members.
+    pub(super) fn copy_structure(&mut self, name: &Name, is_const: bool, body: &mut Vec<Node>) {
+        let Binding::Structure(members) = self.binding(name).clone() else {
+            return;
+        };
+        if let Some(values) = self.numbers_of_members(&members, name.span) {
+            let kinds = (true, is_const);
+            let members = self.members(name, &members.structure, Some(values), kinds, body);
+            self.bind(name, Binding::Structure(members));
+        }
     }
 
     /// The numbers of a new structure.
@@ -316,6 +356,9 @@ impl Lowering<'_> {
 
     /// Reports a member that a structure does not have.
     pub(super) fn unknown_member<T>(&mut self, structure: &Structure, member: &Name) -> Option<T> {
+        if structure.lost.contains(&member.text) {
+            return None;
+        }
         let problem = ExpressionProblem::UnknownMember {
             name: member.text.clone(),
             of: Some(structure.name.clone()),

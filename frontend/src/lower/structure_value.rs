@@ -128,7 +128,7 @@ impl Lowering<'_> {
             }
             _ if self.is_variable_part(expr) => {
                 let members = self.structure_part(expr, body)?;
-                self.numbers_of_members(&members, expr)
+                self.numbers_of_members(&members, expr.span)
             }
             _ => {
                 let reference = self.reference(expr, body)?;
@@ -138,9 +138,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn numbers_of_members(&mut self, members: &Members, expr: &Expr) -> Option<Vec<Typed>> {
-        let numbers = self.numbers(&members.structure, expr.span)?;
-        let name = unnamed(expr.span);
+    pub(super) fn numbers_of_members(
+        &mut self,
+        members: &Members,
+        span: Span,
+    ) -> Option<Vec<Typed>> {
+        let numbers = self.numbers(&members.structure, span)?;
+        let name = unnamed(span);
         let values =
             numbers
                 .into_iter()
@@ -150,7 +154,7 @@ impl Lowering<'_> {
                         Some(self.loaded(Access {
                             array: *array,
                             subscripts: subscripts.map(constant_subscript).collect(),
-                            span: expr.span,
+                            span,
                         }))
                     }
                     binding => self.bound(&binding.clone(), &name),

@@ -185,6 +185,12 @@ impl<'a> Preprocessor<'a, '_, '_> {
         let name = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
         let quoted = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         let name = name.or(quoted).unwrap_or(text);
+        if name == "iso646.h" {
+            for operator in header::OPERATORS {
+                // Each of them is a name and an operator.
+                let _ = self.expander.macros.define(operator);
+            }
+        }
         if !header::is_standard(name) {
             let nearest = header::nearest(name).map(str::to_owned);
             let name = name.to_owned();

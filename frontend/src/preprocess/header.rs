@@ -30,6 +30,21 @@ const HEADERS: [&str; 24] = [
     "wctype.h",
 ];
 
+/// What `iso646.h` defines, as it stands behind `#define`; these are names where it is not included.
+pub(super) const OPERATORS: [&str; 11] = [
+    "and &&",
+    "and_eq &=",
+    "bitand &",
+    "bitor |",
+    "compl ~",
+    "not !",
+    "not_eq !=",
+    "or ||",
+    "or_eq |=",
+    "xor ^",
+    "xor_eq ^=",
+];
+
 /// Whether `name` is a header of C99.
 pub(super) fn is_standard(name: &str) -> bool {
     HEADERS.contains(&name)

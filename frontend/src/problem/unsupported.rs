@@ -53,6 +53,15 @@ pub enum Unsupported {
     StaticLocal,
     /// A declaration between the labels of a `switch`.
     DeclarationInSwitch,
+    /// `[&](int i) { … }` of C++.
+    Lambda,
+    /// `for (auto x : list)` of C++.
+    LoopOverRange,
+    /// `double &x` of C++.
+    Reference {
+        /// What is declared.
+        name: String,
+    },
     /// `goto`
     Goto,
     /// A string literal.
@@ -76,9 +85,9 @@ pub enum Unsupported {
         /// One of the members of the inner structures, with the names on the way to it.
         member: String,
     },
-    /// A structure that is handed over to a kernel, rather than an array of them.
-    Structure {
-        /// What is declared.
+    /// A parameter that is a structure without members.
+    NoMembers {
+        /// The structure.
         name: String,
     },
     /// A kernel that returns a structure.
@@ -141,6 +150,16 @@ impl Unsupported {
                 "nothing is kept between calls: make it a parameter that is an array of one element"
             }
             Self::DeclarationInSwitch => "put the statements behind the label into braces",
+            Self::Lambda => "this is C++: write a `static` function",
+            Self::LoopOverRange => {
+                "this is C++: count, as in `for (int i = 0; i < n; i++)`, and name the element"
+            }
+            Self::Reference { name } => {
+                return Some(format!(
+                    "this is C++: hand over a pointer, `double *{}`",
+                    clipped(name)
+                ));
+            }
             Self::Goto => "write a loop or an `if`",
             Self::Text => "write the characters as numbers of an array: `{'a', 'b'}`",
             Self::PointerAsValue => "compare pointers with each other, or name an element",
@@ -166,12 +185,7 @@ impl Unsupported {
             Self::StructureReturned { .. } => {
                 "store it to an element of an array parameter, or make the function `static` and call it"
             }
-            Self::Structure { name } => {
-                return Some(format!(
-                    "hand over its members, or an array of one element: `{}[1]`",
-                    clipped(name)
-                ));
-            }
+            Self::NoMembers { .. } => "leave the parameter out, or give the structure members",
             Self::RowPointer { name } => {
                 return Some(format!(
                     "point to elements: `*{} = a[0]`, or subscript the array itself",
@@ -209,7 +223,34 @@ fn instead_of(word: &str) -> Option<&'static str> {
         "_Generic" => "write what it stands for with this type",
         "_Alignas" => "leave it out, and lay the data out by hand",
         "_Alignof" | "__alignof" | "__alignof__" => "write the number",
-        "NULL" => "a pointer always points into an array; keep a flag or an index that is -1",
+        "template" => "this is C++: write the function once for each type, or a macro that does",
+        "class" => "this is C++: write a `struct`, and functions that take it",
+        "namespace" | "using" => {
+            "this is C++: leave it out; in C all names of a file are in one space"
+        }
+        "constexpr" => "this is C++: write `static const`, or `enum { N = 3 };`",
+        "new" | "delete" => {
+            "this is C++: declare a local array, `double t[n];`, or take one as a parameter"
+        }
+        "static_cast" | "reinterpret_cast" | "const_cast" => "this is C++: write `(type)value`",
+        "extern \"C\"" => {
+            "this is C++: leave it out, or put it between `#ifdef __cplusplus` and `#endif`"
+        }
+        "__global__" | "__device__" | "__host__" | "__shared__" | "__kernel" | "__global"
+        | "__local" => {
+            "a kernel here is the whole loop: `for (int i = 0; i < n; i++)` instead of an index of the thread"
+        }
+        _ if word.starts_with("[[") => "leave it out: C99 has no attributes",
+        _ if word.starts_with("std::") => {
+            "this is C++: take arrays with their lengths, `double x[n]`, and call functions by their names in C"
+        }
+        _ if word.ends_with("<…>") => {
+            "this is C++: write an array with its length, or a function for each type"
+        }
+        _ if word.contains("::") => "this is C++: in C all names of a file are in one space",
+        "NULL" | "nullptr" => {
+            "a pointer always points into an array; keep a flag or an index that is -1"
+        }
         _ => return None,
     })
 }
@@ -268,6 +309,15 @@ impl fmt::Display for Unsupported {
             Self::DeclarationInSwitch => {
                 f.write_str("a declaration between the labels of a `switch` is not in the language")
             }
+            Self::Lambda => f.write_str("functions inside of expressions are not in the language"),
+            Self::LoopOverRange => {
+                f.write_str("a loop over the elements of something is not in the language")
+            }
+            Self::Reference { name } => write!(
+                f,
+                "`{}` is a reference; those are not in the language",
+                clipped(name)
+            ),
             Self::Goto => f.write_str("`goto` is not in the language"),
             Self::Text => f.write_str("string literals are not in the language"),
             Self::PointerAsValue => f.write_str("a pointer stands where a number is needed"),
@@ -297,11 +347,8 @@ impl fmt::Display for Unsupported {
                 f,
                 "`{member}` lies in an array of structures inside of a structure; parameters cannot have those"
             ),
-            Self::Structure { name } => {
-                write!(
-                    f,
-                    "`{name}` is a structure; a kernel takes numbers and arrays"
-                )
+            Self::NoMembers { name } => {
+                write!(f, "the structure `{}` has no members", clipped(name))
             }
             Self::StructureReturned { name } => write!(
                 f,

@@ -67,6 +67,7 @@ impl Resolver<'_> {
         };
         let mut list: Vec<(String, MemberElement, Vec<u32>)> = Vec::new();
         let mut fields = 0_usize;
+        let mut lost = Vec::new();
         for declaration in members {
             self.type_name(&mut declaration.ty);
             for declarator in &mut declaration.declarators {
@@ -82,6 +83,8 @@ impl Resolver<'_> {
                     if fields <= MOST_MEMBERS {
                         list.push((name.text.clone(), element, lengths));
                     }
+                } else {
+                    lost.push(name.text.clone());
                 }
             }
         }
@@ -92,7 +95,8 @@ impl Resolver<'_> {
         }
         let tag = specifier.tag.as_ref();
         let name = tag.map(|tag| tag.text.as_str()).or(first);
-        let structure = Rc::new(Structure::new(name.unwrap_or("struct").to_owned(), list));
+        let structure = Structure::new(name.unwrap_or("struct").to_owned(), list);
+        let structure = Rc::new(Structure { lost, ..structure });
         specifier.definition = Some(Rc::clone(&structure));
         if let Some(tag) = tag {
             self.declare_tag(tag, Tag::Structure(structure));

@@ -61,8 +61,8 @@ fn structures() {
     }
     assert_reports(&[
         (
-            "struct p { int x; }; void f(struct p q) {}",
-            "1:38 E011 `q` is a structure; a kernel takes numbers and arrays",
+            "struct p { }; void f(struct p q) {}",
+            "1:31 E011 the structure `p` has no members",
         ),
         (
             "struct p { int x; }; static struct p g(void) { } void f(struct p q[1]) { q[0] = g(); }",

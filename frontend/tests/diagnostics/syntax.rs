@@ -116,8 +116,8 @@ fn nothing_is_said_because_of_what_could_not_be_read() {
             "1:26 E010 expected `;` or `{`, found `m`",
         ),
         (
-            "void f(std::vector<double> &a) {}\nint g(int n) { return n; }",
-            "1:8 E010 expected `)` or a type, found `std`",
+            "void f(vector<double> a) {}\nint g(int n) { return n; }",
+            "1:8 E011 `vector<…>` is not in the language",
         ),
         (
             "int g(int n) { if (n > 1 { return 2; } }",

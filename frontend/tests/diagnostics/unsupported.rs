@@ -1,7 +1,7 @@
 //! C that the language leaves out, and what compilers add to C: each construct is named once, and nothing else is said
 //! because of it.
 
-use crate::{assert_in_body, assert_reports, helps};
+use crate::{assert_in_body, assert_reports, helps, report};
 
 #[test]
 fn words() {
@@ -222,4 +222,86 @@ fn each_has_an_advice() {
             "{body}"
         );
     }
+}
+
+#[test]
+fn other_languages_are_named() {
+    let in_body = [
+        (
+            "std::vector<double> t(n); a[0] = t[0];",
+            "1 E011 `std::vector` is not in the language",
+        ),
+        (
+            "a[0] = std::sqrt(2.0);",
+            "8 E011 `std::sqrt` is not in the language",
+        ),
+        (
+            "double *t = new double[n]; a[0] = 1;",
+            "13 E011 `new` is not in the language",
+        ),
+        ("delete[] a;", "1 E011 `delete` is not in the language"),
+        (
+            "a[0] = static_cast<int>(g);",
+            "8 E011 `static_cast` is not in the language",
+        ),
+        (
+            "for (auto &v : a) v = 1;",
+            "1 E011 a loop over the elements of something is not in the language",
+        ),
+        (
+            "int f = [&](int i) { return i; };",
+            "9 E011 functions inside of expressions are not in the language",
+        ),
+        (
+            "[[maybe_unused]] int k;",
+            "1 E011 `[[maybe_unused]]` is not in the language",
+        ),
+        (
+            "double *p = nullptr;",
+            "13 E011 `nullptr` is not in the language",
+        ),
+    ];
+    assert_in_body(&in_body);
+    let source = "void f(int n, double a[n]) { foo_t *t; n = 1; }";
+    assert_eq!(report(source), ["1:30 E028 there is no type `foo_t`"]);
+    let sources = [
+        (
+            "template <class T> T f(void); void g(void) {}",
+            "1:1 E011 `template` is not in the language",
+        ),
+        (
+            "class A { int x; }; void g(void) {}",
+            "1:1 E011 `class` is not in the language",
+        ),
+        (
+            "using namespace std; void g(void) {}",
+            "1:1 E011 `using` is not in the language",
+        ),
+        (
+            "constexpr int N = 3; void g(int n, int a[N]) { a[0] = N; }",
+            "1:1 E011 `constexpr` is not in the language",
+        ),
+        (
+            "extern \"C\" { void g(void) {} }",
+            "1:1 E011 `extern \"C\"` is not in the language",
+        ),
+        (
+            "void g(double &x) { x = 1; }",
+            "1:15 E011 `x` is a reference; those are not in the language",
+        ),
+        (
+            "__global__ void g(int n, int a[n]) { a[0] = 1; }",
+            "1:1 E011 `__global__` is not in the language",
+        ),
+    ];
+    for (source, first) in sources {
+        assert_eq!(
+            report(source).first().map(String::as_str),
+            Some(first),
+            "{source}"
+        );
+    }
+    // In C all of these are names like any other.
+    let plain = "void g(int n, int class[n]) { int new = 1, delete = 2, using = 3; class[0] = new * delete & using; }";
+    assert_eq!(report(plain), [""; 0]);
 }
