@@ -21,6 +21,7 @@ mod initializer;
 mod literal;
 mod locals;
 mod lower;
+mod names;
 mod parse;
 mod preprocess;
 mod problem;

@@ -150,6 +150,10 @@ struct Resolver<'d> {
     deepest_expression: usize,
     /// Whether the next statement is one that a `switch` selects.
     in_switch: bool,
+    /// Whether the next statement is the body of a `switch`.
+    is_switch_body: bool,
+    /// How many `switch`es are around.
+    switches: usize,
     diagnostics: &'d mut Diagnostics,
 }
 
@@ -168,6 +172,8 @@ impl<'d> Resolver<'d> {
             later: HashSet::new(),
             deepest_expression: 0,
             in_switch: false,
+            is_switch_body: false,
+            switches: 0,
             diagnostics,
         }
     }
@@ -241,20 +247,23 @@ impl Resolver<'_> {
     fn statement(&mut self, statement: &mut Statement) {
         self.symbols.size += 1;
         let is_labelled = std::mem::take(&mut self.in_switch);
+        let is_switch_body = std::mem::take(&mut self.is_switch_body);
         for case in &mut statement.cases {
             if let Some(value) = &mut case.value {
                 self.expression(value);
             }
             if !is_labelled {
-                self.diagnostics
-                    .report(ControlFlowProblem::MisplacedCase, case.span);
+                let problem = ControlFlowProblem::MisplacedCase {
+                    in_switch: self.switches > 0,
+                };
+                self.diagnostics.report(problem, case.span);
             }
         }
         match &mut statement.kind {
             StatementKind::Block(body) => self.scoped(|it| {
                 it.loops_without_body(body);
                 for statement in body {
-                    it.in_switch = is_labelled;
+                    it.in_switch = is_switch_body;
                     it.statement(statement);
                 }
             }),
@@ -283,7 +292,10 @@ impl Resolver<'_> {
             StatementKind::Switch { value, body } => {
                 self.full_expression(value);
                 self.in_switch = true;
+                self.is_switch_body = true;
+                self.switches += 1;
                 self.scoped(|it| it.statement(body));
+                self.switches -= 1;
             }
             StatementKind::DoWhile { body, condition } => {
                 self.scoped(|it| it.statement(body));
@@ -528,14 +540,6 @@ impl Resolver<'_> {
 }
 
 impl Expr {
-    /// The name, when the expression is just one.
-    pub(crate) fn as_name(&self) -> Option<&Name> {
-        match &self.kind {
-            ExprKind::Name(name) => Some(name),
-            _ => None,
-        }
-    }
-
     /// Whether evaluating it does anything but give a value.
     pub(crate) fn has_effects(&self) -> bool {
         match &self.kind {
@@ -543,16 +547,6 @@ impl Expr {
             // Not evaluated.
             ExprKind::SizeOf(_) => false,
             other => other.operands().into_iter().any(Self::has_effects),
-        }
-    }
-
-    /// Calls `visit` for every variable and array that is named.
-    pub(crate) fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
-        if let ExprKind::Name(name) = &self.kind {
-            visit(name);
-        }
-        for operand in self.kind.operands() {
-            operand.for_each_name(visit);
         }
     }
 }

@@ -104,24 +104,45 @@ impl Lowering<'_> {
             let (statements, following) = rest.split_at(length.map_or(rest.len(), |it| it + 1));
             rest = following;
             let (labels, is_default) = self.labels(&first.cases, ty, &mut seen);
-            if !rest.is_empty() {
-                self.check_declarations(statements);
-            }
             groups.push(Group {
                 statements,
                 labels,
                 is_default,
             });
         }
+        self.check_declarations(&groups);
         groups
     }
 
     /// What is declared in one group is visible in the next, where nothing gave it a value.
-    fn check_declarations(&mut self, statements: &[Statement]) {
-        for statement in statements {
-            if matches!(statement.kind, StatementKind::Declaration(_)) {
-                let problem = Problem::Unsupported(Unsupported::DeclarationInSwitch);
-                self.diagnostics.report(problem, statement.span);
+    fn check_declarations(&mut self, groups: &[Group<'_>]) {
+        let is_declaration = |it: &Statement| matches!(it.kind, StatementKind::Declaration(_));
+        if !groups
+            .iter()
+            .any(|it| it.statements.iter().any(is_declaration))
+        {
+            return;
+        }
+        let mut declared = HashMap::new();
+        for (position, group) in groups.iter().enumerate() {
+            let Group { statements, .. } = group;
+            for statement in *statements {
+                statement.for_each_name(&mut |name| {
+                    let home = name.declaration.and_then(|it| declared.get_mut(&it));
+                    if let Some(home) = home.filter(|it| **it < position) {
+                        // Once is enough.
+                        *home = position;
+                        let name_text = name.text.clone();
+                        let what = Unsupported::DeclarationInSwitch { name: name_text };
+                        self.diagnostics
+                            .report(Problem::Unsupported(what), name.span);
+                    }
+                });
+                if let StatementKind::Declaration(declaration) = &statement.kind {
+                    let names = declaration.declarators.iter();
+                    let ids = names.filter_map(|it| it.name.declaration);
+                    declared.extend(ids.map(|it| (it, position)));
+                }
             }
         }
     }

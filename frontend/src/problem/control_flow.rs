@@ -41,7 +41,10 @@ pub enum ControlFlowProblem {
     /// A label that the `switch` has already.
     DuplicateCase,
     /// `case` or `default` that no `switch` is directly around.
-    MisplacedCase,
+    MisplacedCase {
+        /// Whether it stands inside of another statement of a `switch`.
+        in_switch: bool,
+    },
 }
 
 impl ControlFlowProblem {
@@ -59,7 +62,7 @@ impl ControlFlowProblem {
             Self::SwitchNotInteger { .. } => "E063",
             Self::CaseNotConstant => "E064",
             Self::DuplicateCase => "E065",
-            Self::MisplacedCase => "E066",
+            Self::MisplacedCase { .. } => "E066",
         }
     }
 
@@ -84,8 +87,12 @@ impl ControlFlowProblem {
             Self::CaseNotConstant => {
                 "a label is an integer constant; compare with variables in an `if`".to_owned()
             }
-            Self::MisplacedCase => {
+            Self::MisplacedCase { in_switch: false } => {
                 "labels stand directly in the braces of their `switch`".to_owned()
+            }
+            Self::MisplacedCase { in_switch: true } => {
+                "put it directly into the braces of the `switch`; instead of a jump into a loop, write a second loop for what is left over"
+                    .to_owned()
             }
             _ => return None,
         };
@@ -119,8 +126,11 @@ impl fmt::Display for ControlFlowProblem {
             }
             Self::CaseNotConstant => f.write_str("this label is not an integer constant"),
             Self::DuplicateCase => f.write_str("this `switch` has the label twice"),
-            Self::MisplacedCase => {
+            Self::MisplacedCase { in_switch: false } => {
                 f.write_str("this label stands outside of the braces of a `switch`")
+            }
+            Self::MisplacedCase { in_switch: true } => {
+                f.write_str("this label stands inside of another statement of its `switch`")
             }
         }
     }

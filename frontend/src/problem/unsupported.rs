@@ -51,8 +51,11 @@ pub enum Unsupported {
     },
     /// A `static` local that is not `const`.
     StaticLocal,
-    /// A declaration between the labels of a `switch`.
-    DeclarationInSwitch,
+    /// A variable that is declared behind one label of a `switch` and used behind a later one.
+    DeclarationInSwitch {
+        /// The variable.
+        name: String,
+    },
     /// `[&](int i) { … }` of C++.
     Lambda,
     /// `for (auto x : list)` of C++.
@@ -149,7 +152,12 @@ impl Unsupported {
             Self::StaticLocal => {
                 "nothing is kept between calls: make it a parameter that is an array of one element"
             }
-            Self::DeclarationInSwitch => "put the statements behind the label into braces",
+            Self::DeclarationInSwitch { name } => {
+                return Some(format!(
+                    "declare `{}` in front of the `switch`",
+                    clipped(name)
+                ));
+            }
             Self::Lambda => "this is C++: write a `static` function",
             Self::LoopOverRange => {
                 "this is C++: count, as in `for (int i = 0; i < n; i++)`, and name the element"
@@ -306,9 +314,11 @@ impl fmt::Display for Unsupported {
             ),
             Self::BitField { name: None } => f.write_str("bit-fields are not in the language"),
             Self::StaticLocal => f.write_str("a `static` local is not in the language"),
-            Self::DeclarationInSwitch => {
-                f.write_str("a declaration between the labels of a `switch` is not in the language")
-            }
+            Self::DeclarationInSwitch { name } => write!(
+                f,
+                "`{}` is declared behind one label and used behind a later one",
+                clipped(name)
+            ),
             Self::Lambda => f.write_str("functions inside of expressions are not in the language"),
             Self::LoopOverRange => {
                 f.write_str("a loop over the elements of something is not in the language")

@@ -68,11 +68,19 @@ fn jumps_and_labels() {
         ),
         (
             "switch (n) { case 1: if (g > 1) { case 2: n = 1; } }",
-            "35 E066 this label stands outside of the braces of a `switch`",
+            "35 E066 this label stands inside of another statement of its `switch`",
+        ),
+        (
+            "switch (n) { case 1: n = 2; { case 2: n = 1; } }",
+            "31 E066 this label stands inside of another statement of its `switch`",
+        ),
+        (
+            "switch (n & 1) { case 0: do { a[n--] = 1; case 1: a[n--] = 1; } while (n > 1); }",
+            "43 E066 this label stands inside of another statement of its `switch`",
         ),
         (
             "switch (n) { case 1: n = 2; int t = 1; case 3: n = t; }",
-            "29 E011 a declaration between the labels of a `switch` is not in the language",
+            "52 E011 `t` is declared behind one label and used behind a later one",
         ),
         ("return; n = 1;", "9 W003 this statement is never reached"),
         (
