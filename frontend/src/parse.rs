@@ -24,6 +24,7 @@ use strew_affine::Span;
 
 mod errors;
 mod items;
+mod outside;
 mod session;
 
 pub(crate) use session::Session;
@@ -72,9 +73,18 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
     file.lost = lost;
     typedef_names::mark(&mut tokens);
     unknown_types::replace(&mut tokens, diagnostics);
+    let mut is_outside = false;
     for item in Items(&tokens) {
         if diagnostics.is_full() {
             break;
+        }
+        let was_outside = is_outside;
+        is_outside = outside::is_statement(item, was_outside);
+        if is_outside {
+            if let Some((_, span)) = item.first().filter(|_| !was_outside) {
+                diagnostics.report(SyntaxProblem::OutsideOfFunction, *span);
+            }
+            continue;
         }
         let (item, lost) = parse_item(source, item, diagnostics);
         if let Item::Function(function) = item {

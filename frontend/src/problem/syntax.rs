@@ -28,6 +28,8 @@ pub enum SyntaxProblem {
     UnclosedBrace,
     /// A `}` without a `{`.
     UnopenedBrace,
+    /// A statement at the top of the file.
+    OutsideOfFunction,
     /// The file defines no function.
     NoFunction,
 }
@@ -40,6 +42,7 @@ impl SyntaxProblem {
             Self::Expected { .. } | Self::MissingSemicolon => "E010",
             Self::UnclosedBrace => "E015",
             Self::UnopenedBrace => "E016",
+            Self::OutsideOfFunction => "E018",
             Self::NoFunction => "E012",
         }
     }
@@ -53,6 +56,11 @@ impl SyntaxProblem {
             Self::UnclosedBrace => "write `}` where its block ends".to_owned(),
             Self::UnopenedBrace => {
                 "leave it out, or look for a block that ends too early".to_owned()
+            }
+            Self::OutsideOfFunction => {
+                "put it into one: `void name(int64_t n, double out[n]) { … }`; or look for a block that ends \
+                 too early"
+                .to_owned()
             }
             Self::NoFunction => {
                 "define a kernel: `void name(int64_t n, double out[n]) { … }`".to_owned()
@@ -76,6 +84,7 @@ impl fmt::Display for SyntaxProblem {
             Self::MissingSemicolon => f.write_str("a `;` is missing behind this"),
             Self::UnclosedBrace => f.write_str("this `{` is not closed"),
             Self::UnopenedBrace => f.write_str("this `}` closes nothing"),
+            Self::OutsideOfFunction => f.write_str("this statement stands outside of any function"),
             Self::NoFunction => f.write_str("there is no function in this file"),
         }
     }

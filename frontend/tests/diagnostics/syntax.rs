@@ -10,6 +10,26 @@ fn files_without_a_kernel() {
 }
 
 #[test]
+fn statements_outside_of_functions_are_told_once() {
+    let message = "E018 this statement stands outside of any function";
+    for source in [
+        "for (int i = 0; i < n; i++) { hist[key[i]]++; }",
+        "for (;;)\n  *p++ = 1;",
+        "for (i = 0; i < n; ++i)\n  a[i] = i;",
+        "while (n) { n--; }\nif (n) a[0] = 1; else a[0] = 2;\na[1] += 2;",
+        "a[0] = 1;\na[1] = 2;",
+        "do { n--; } while (n);",
+    ] {
+        assert_eq!(report(source), [format!("1:1 {message}")], "{source}");
+    }
+    let between = "void f(int a[1]) { a[0] = g(); }\nn = 3;\nreturn;\nstatic int g(void) { return 1; }\nbreak;";
+    assert_eq!(
+        report(between),
+        [format!("2:1 {message}"), format!("5:1 {message}")]
+    );
+}
+
+#[test]
 fn syntax() {
     assert_in_body(&[
         ("a[0] = ;", "8 E010 expected an expression, found `;`"),
