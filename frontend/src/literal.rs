@@ -25,13 +25,13 @@ pub(crate) fn character(text: &str) -> Result<Value, NumberFault> {
     let inner = text
         .strip_prefix('\'')
         .and_then(|it| it.strip_suffix('\''))
-        .ok_or(NumberFault::Malformed)?;
+        .ok_or(NumberFault::NotOneCharacter)?;
     let code = match inner.strip_prefix('\\') {
         None => single(inner).map(i128::from),
         Some(escape) => escaped(escape),
     };
     // `char` is signed on x86-64 Linux.
-    let code = code.ok_or(NumberFault::Malformed)?;
+    let code = code.ok_or(NumberFault::NotOneCharacter)?;
     let code = Value::integer(Type::I8, code).as_integer();
     Ok(Value::integer(Type::I32, code.unwrap_or_default()))
 }
@@ -261,7 +261,7 @@ mod tests {
             );
         }
         for text in ["''", "'ab'", r"'\q'"] {
-            assert_eq!(character(text), Err(NumberFault::Malformed), "{text}");
+            assert_eq!(character(text), Err(NumberFault::NotOneCharacter), "{text}");
         }
     }
 }

@@ -57,6 +57,31 @@ pub(crate) struct OutOfMemory {
 }
 
 impl Values {
+    /// `length` zeros of type `ty`, in memory that nothing has touched yet: a kernel may be refused before it does.
+    pub(crate) fn zeros(ty: Type, length: u64) -> Result<Self, OutOfMemory> {
+        fn zeros<T: Clone + Default>(length: u64) -> Result<Vec<T>, OutOfMemory> {
+            let out_of_memory = OutOfMemory { elements: length };
+            let elements = usize::try_from(length).map_err(|_| out_of_memory)?;
+            // What fails here would end the process below.
+            let reserved = Vec::<T>::new().try_reserve_exact(elements);
+            reserved.map_err(|_| out_of_memory)?;
+            Ok(vec![T::default(); elements])
+        }
+        Ok(match ty {
+            Type::Bool => Self::Bool(zeros(length)?),
+            Type::U8 => Self::U8(zeros(length)?),
+            Type::I8 => Self::I8(zeros(length)?),
+            Type::I16 => Self::I16(zeros(length)?),
+            Type::I32 => Self::I32(zeros(length)?),
+            Type::I64 => Self::I64(zeros(length)?),
+            Type::U16 => Self::U16(zeros(length)?),
+            Type::U32 => Self::U32(zeros(length)?),
+            Type::U64 => Self::U64(zeros(length)?),
+            Type::F32 => Self::F32(zeros(length)?),
+            Type::F64 => Self::F64(zeros(length)?),
+        })
+    }
+
     /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as `as` does; a `bool` is whether it
     /// is not zero.
     pub(crate) fn generate(

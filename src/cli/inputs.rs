@@ -1,7 +1,7 @@
 //! What `--set`, `--in` and `--shape` give a kernel.
 
 use crate::cli::args::{Assignment, Run};
-use crate::cli::array::{Array, Number, Values};
+use crate::cli::array::{Array, Values};
 use crate::cli::failure::Failure;
 use crate::cli::generate::Generator;
 use crate::cli::npy;
@@ -106,7 +106,7 @@ impl Inputs {
 pub(crate) fn zeros(name: &str, element: &ElementType, shape: &[u64]) -> Result<Array, Failure> {
     let elements = shape.iter().product();
     let values = match element {
-        ElementType::Plain(ty) => Values::generate(*ty, elements, |_| Number::Integer(0)).ok(),
+        ElementType::Plain(ty) => Values::zeros(*ty, elements).ok(),
         ElementType::Record(layout) => {
             let count = usize::try_from(elements).ok();
             let records = count.and_then(|count| Records::zeros(layout.clone(), count));

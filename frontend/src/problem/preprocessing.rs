@@ -169,6 +169,8 @@ pub enum NumberFault {
     Malformed,
     /// An integer that no 64-bit type holds.
     TooLarge,
+    /// None, several, or an unknown escape between single quotes.
+    NotOneCharacter,
 }
 
 /// What is wrong with a directive.
@@ -226,6 +228,7 @@ impl fmt::Display for NumberFault {
         f.write_str(match self {
             Self::Malformed => "is not a number",
             Self::TooLarge => "is larger than any 64-bit integer",
+            Self::NotOneCharacter => "is not one character",
         })
     }
 }

@@ -8,6 +8,7 @@ fn characters_and_numbers() {
     assert_in_body(&[
         ("n = 1 @ 2;", "7 E001 no C token starts with '@'"),
         ("n = 09;", "5 E003 `09` is not a number"),
+        ("n = 'ab';", "5 E003 `'ab'` is not one character"),
         (
             "n = 99999999999999999999;",
             "5 E003 `99999999999999999999` is larger than any 64-bit integer",
