@@ -319,7 +319,7 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
 }
 
 /// Whether the sizes are not what the kernel takes them for.
-fn breaks_assumption(outcome: &Outcome) -> bool {
+pub(crate) fn breaks_assumption(outcome: &Outcome) -> bool {
     matches!(outcome, Err(fault) if fault.starts_with("assumption "))
 }
 

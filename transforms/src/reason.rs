@@ -53,10 +53,11 @@ impl fmt::Display for DependenceKind {
 ///
 /// Reasons that hold a `witness` are [`Verdict::Illegal`] when there is one and [`Verdict::Unproven`] when none was found:
 /// there is no `Illegal` without a witness.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// No loop is at `path`.
+    #[error("there is no loop `{path}`; {}", there_are("loops", .loops))]
     NoSuchLoop {
         /// What was asked for.
         path: LoopPath,
@@ -64,6 +65,9 @@ pub enum Reason {
         loops: Vec<String>,
     },
     /// The loop is a `scf.for`: its bounds are computed when it starts.
+    #[error(
+        "the bounds of `{path}` are computed when it starts (`scf.for`), so its iterations cannot be counted beforehand"
+    )]
     NotAffine {
         /// The loop.
         path: LoopPath,
@@ -71,16 +75,21 @@ pub enum Reason {
         span: Span,
     },
     /// The loop is a `scf.forall` itself.
+    #[error("the iterations of `{path}` run at once already (`scf.forall`)")]
     IsForall {
         /// The loop.
         path: LoopPath,
     },
     /// The loop stands inside a `scf.forall`, or has one inside.
+    #[error(
+        "`{path}` stands inside a `scf.forall` or has one inside; loops that run at once are not nested"
+    )]
     NestedForall {
         /// The loop.
         path: LoopPath,
     },
     /// No array is called `name`.
+    #[error("there is no array `{name}`; {}", there_are("arrays", .arrays))]
     NoSuchArray {
         /// What was asked for.
         name: String,
@@ -88,6 +97,7 @@ pub enum Reason {
         arrays: Vec<String>,
     },
     /// No combiner is called `name`.
+    #[error("there is no combiner `{name}`; {}", there_are("combiners", .combiners))]
     NoSuchCombiner {
         /// What was asked for.
         name: String,
@@ -95,6 +105,7 @@ pub enum Reason {
         combiners: Vec<String>,
     },
     /// A number is outside of what the step can do.
+    #[error("{what} is {given}; from {least} to {most} is accepted")]
     BadNumber {
         /// What the number is.
         what: &'static str,
@@ -106,11 +117,15 @@ pub enum Reason {
         most: u64,
     },
     /// The loop updates nothing by a reduction, and no clause names an array.
+    #[error(
+        "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
+    )]
     NothingReduced {
         /// The loop.
         path: LoopPath,
     },
     /// A clause names an array that the loop does not write.
+    #[error("`{path}` does not write `{array}`")]
     NotWritten {
         /// The array.
         array: String,
@@ -118,6 +133,9 @@ pub enum Reason {
         path: LoopPath,
     },
     /// The clause names an array that every iteration of the loop allocates anew.
+    #[error(
+        "every iteration of `{path}` allocates its own `{array}`: there is nothing to make private"
+    )]
     PrivateAnyway {
         /// The array.
         array: String,
@@ -125,11 +143,13 @@ pub enum Reason {
         path: LoopPath,
     },
     /// Two clauses name the same array.
+    #[error("two clauses name `{array}`")]
     NamedTwice {
         /// The array.
         array: String,
     },
     /// The clause names another combiner than the statement.
+    #[error("the clause combines `{array}` by `{given}`, but the loop combines it by `{found}`")]
     WrongCombiner {
         /// The array.
         array: String,
@@ -141,6 +161,7 @@ pub enum Reason {
         span: Span,
     },
     /// The combiner has no identity on the array's elements.
+    #[error("`{combiner}` is not defined on `{element}`, the type of the elements of `{array}`")]
     UndefinedCombiner {
         /// The array.
         array: String,
@@ -150,6 +171,7 @@ pub enum Reason {
         element: Type,
     },
     /// An array that would become private is read in the loop.
+    #[error("`{array}` is read in the loop; with private copies the read would see what one chunk has gathered so far{}", example(.witness))]
     ReadsPartialSum {
         /// The array.
         array: String,
@@ -159,6 +181,7 @@ pub enum Reason {
         witness: Option<Box<Witness>>,
     },
     /// An array that would become private is plainly assigned in the loop, and more than once.
+    #[error("`{array}` is assigned in the loop, and the last assignment of a cell counts; combining private copies does not keep that order{}", example(.witness))]
     OverwritesPrivate {
         /// The array.
         array: String,
@@ -168,6 +191,7 @@ pub enum Reason {
         witness: Option<Box<Witness>>,
     },
     /// An array that would become private is plainly assigned, but not in every cell: what was there would be combined with.
+    #[error("`{array}` is assigned in the loop, but not shown to be assigned in every cell exactly once; elsewhere its old contents must stay, and where it is assigned they must not be combined with{}", example(.witness))]
     KeepsOldContents {
         /// The array.
         array: String,
@@ -177,6 +201,7 @@ pub enum Reason {
         witness: Option<Box<Witness>>,
     },
     /// An array that would become private is updated by two combiners.
+    #[error("`{array}` is combined by `{}` and by `{}` in the same loop; a private copy can be merged by one only{}", .combiners[0], .combiners[1], example(.witness))]
     MixesCombiners {
         /// The array.
         array: String,
@@ -189,6 +214,9 @@ pub enum Reason {
     },
     /// An array that would become private is combined together with something else, but not cell by cell with arrays of the same
     /// extents.
+    #[error(
+        "`{array}` is combined by `{combiner}` together with something that is not an array cell at the same place of an array of the same extents, always the same one, so private copies could not be merged cell by cell"
+    )]
     NotTogether {
         /// The array.
         array: String,
@@ -198,6 +226,9 @@ pub enum Reason {
         span: Span,
     },
     /// An array that would become private is updated by a combiner without an identity: nothing can fill a private copy.
+    #[error(
+        "`{combiner}` has no identity, so nothing can fill a private copy of `{array}`: no start value loses against everything and wins against nothing"
+    )]
     NoIdentity {
         /// The array.
         array: String,
@@ -207,6 +238,9 @@ pub enum Reason {
         span: Span,
     },
     /// The combiner, applied to its identity and another value, does not always give the other, so what is assigned could be lost.
+    #[error(
+        "`{array}` is assigned, and merging by `{combiner}` does not give back every value that can be assigned, such as a NaN or one beyond a limit"
+    )]
     LosesAssigned {
         /// The array.
         array: String,
@@ -216,6 +250,7 @@ pub enum Reason {
         span: Span,
     },
     /// Iterations of the loop meet in an array that does not become private.
+    #[error("two iterations of `{path}` {} in `{array}` ({kind} dependence){}", meet(.witness), example(.witness))]
     Carried {
         /// The loop.
         path: LoopPath,
@@ -224,15 +259,16 @@ pub enum Reason {
         /// How they meet.
         kind: DependenceKind,
         /// The access of the earlier iteration.
-        source: Span,
+        earlier: Span,
         /// The access of the later iteration.
-        sink: Span,
+        later: Span,
         /// The combiner, when both are updates by the same one.
         combiner: Option<String>,
         /// Two iterations that meet.
         witness: Option<Box<Witness>>,
     },
     /// A scalar from outside of the loop is set in it.
+    #[error("`{name}` lives outside of `{path}` and is set in it, so its iterations depend on each other{}", example(.witness))]
     CarriedScalar {
         /// The loop.
         path: LoopPath,
@@ -244,13 +280,18 @@ pub enum Reason {
         witness: Option<Box<Witness>>,
     },
     /// A bound with several alternatives where the step can do with one only.
+    #[error(
+        "a bound of `{path}` has several alternatives, so its iterations cannot be counted by one expression"
+    )]
     SeveralBounds {
         /// The loop.
         path: LoopPath,
     },
     /// A bound or a subscript of the result would leave 64 bits.
+    #[error("a bound or a subscript of the result would leave 64 bits")]
     Overflow,
     /// What came out breaks an invariant of kernels: it would be nested too deep, or the step is defective.
+    #[error("the result would not be a kernel: {violation}")]
     BreaksInvariant {
         /// The first of them.
         violation: Box<Violation>,
@@ -381,12 +422,12 @@ impl Reason {
             }
             Self::Carried {
                 array,
-                source,
-                sink,
+                earlier,
+                later,
                 ..
             } => vec![
-                label(source, format!("one iteration touches `{array}` here")),
-                label(sink, "a later one touches the same cell here".to_owned()),
+                label(earlier, format!("one iteration touches `{array}` here")),
+                label(later, "a later one touches the same cell here".to_owned()),
             ],
             Self::CarriedScalar { name, span, .. } => {
                 vec![label(span, format!("`{name}` is set here"))]
@@ -432,162 +473,26 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchLoop { path, loops } if loops.is_empty() => {
-                write!(f, "there is no loop `{path}`; the kernel has no loops")
-            }
-            Self::NoSuchLoop { path, loops } => {
-                write!(
-                    f,
-                    "there is no loop `{path}`; the loops are {}",
-                    list(loops)
-                )
-            }
-            Self::NotAffine { path, .. } => write!(
-                f,
-                "the bounds of `{path}` are computed when it starts (`scf.for`), so its iterations cannot be counted beforehand"
-            ),
-            Self::IsForall { path } => {
-                write!(
-                    f,
-                    "the iterations of `{path}` run at once already (`scf.forall`)"
-                )
-            }
-            Self::NestedForall { path } => write!(
-                f,
-                "`{path}` stands inside a `scf.forall` or has one inside; loops that run at once are not nested"
-            ),
-            Self::NoSuchArray { name, arrays } if arrays.is_empty() => {
-                write!(f, "there is no array `{name}`; the kernel has no arrays")
-            }
-            Self::NoSuchArray { name, arrays } => {
-                write!(
-                    f,
-                    "there is no array `{name}`; the arrays are {}",
-                    list(arrays)
-                )
-            }
-            Self::NoSuchCombiner { name, combiners } => {
-                write!(
-                    f,
-                    "there is no combiner `{name}`; the combiners are {}",
-                    list(combiners)
-                )
-            }
-            Self::BadNumber {
-                what,
-                given,
-                least,
-                most,
-            } => {
-                write!(f, "{what} is {given}; from {least} to {most} is accepted")
-            }
-            Self::NothingReduced { path } => write!(
-                f,
-                "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
-            ),
-            Self::NotWritten { array, path } => write!(f, "`{path}` does not write `{array}`"),
-            Self::PrivateAnyway { array, path } => write!(
-                f,
-                "every iteration of `{path}` allocates its own `{array}`: there is nothing to make private"
-            ),
-            Self::NamedTwice { array } => write!(f, "two clauses name `{array}`"),
-            Self::WrongCombiner {
-                array,
-                given,
-                found,
-                ..
-            } => write!(
-                f,
-                "the clause combines `{array}` by `{given}`, but the loop combines it by `{found}`"
-            ),
-            Self::UndefinedCombiner {
-                array,
-                combiner,
-                element,
-            } => write!(
-                f,
-                "`{combiner}` is not defined on `{element}`, the type of the elements of `{array}`"
-            ),
-            _ => self.describe_hazard(f),
-        }
+fn there_are(what: &str, names: &[String]) -> String {
+    if names.is_empty() {
+        format!("the kernel has no {what}")
+    } else {
+        format!("the {what} are {}", list(names))
     }
 }
 
-impl Reason {
-    fn describe_hazard(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ReadsPartialSum { array, .. } => write!(
-                f,
-                "`{array}` is read in the loop; with private copies the read would see what one chunk has gathered so far"
-            ),
-            Self::NotTogether {
-                array, combiner, ..
-            } => write!(
-                f,
-                "`{array}` is combined by `{combiner}` together with something that is not an array cell at the same place of an array of the same extents, always the same one, so private copies could not be merged cell by cell"
-            ),
-            Self::NoIdentity {
-                array, combiner, ..
-            } => write!(
-                f,
-                "`{combiner}` has no identity, so nothing can fill a private copy of `{array}`: no start value loses against everything and wins against nothing"
-            ),
-            Self::OverwritesPrivate { array, .. } => write!(
-                f,
-                "`{array}` is assigned in the loop, and the last assignment of a cell counts; combining private copies does not keep that order"
-            ),
-            Self::KeepsOldContents { array, .. } => write!(
-                f,
-                "`{array}` is assigned in the loop, but not shown to be assigned in every cell exactly once; elsewhere its old contents must stay, and where it is assigned they must not be combined with"
-            ),
-            Self::MixesCombiners {
-                array,
-                combiners: [first, second],
-                ..
-            } => write!(
-                f,
-                "`{array}` is combined by `{first}` and by `{second}` in the same loop; a private copy can be merged by one only"
-            ),
-            Self::LosesAssigned {
-                array, combiner, ..
-            } => write!(
-                f,
-                "`{array}` is assigned, and merging by `{combiner}` does not give back every value that can be assigned, such as a NaN or one beyond a limit"
-            ),
-            Self::Carried {
-                path, array, kind, ..
-            } => write!(
-                f,
-                "{} of `{path}` meet in `{array}` ({kind} dependence)",
-                self.certainty("two iterations", "two iterations may")
-            ),
-            Self::CarriedScalar { path, name, .. } => write!(
-                f,
-                "`{name}` lives outside of `{path}` and is set in it, so its iterations depend on each other"
-            ),
-            Self::SeveralBounds { path } => write!(
-                f,
-                "a bound of `{path}` has several alternatives, so its iterations cannot be counted by one expression"
-            ),
-            Self::BreaksInvariant { violation } => {
-                write!(f, "the result would not be a kernel: {violation}")
-            }
-            _ => f.write_str("a bound or a subscript of the result would leave 64 bits"),
-        }?;
-        self.witness()
-            .map_or(Ok(()), |witness| write!(f, "; {witness}"))
+fn meet(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "meet"
+    } else {
+        "may meet"
     }
+}
 
-    fn certainty<'t>(&self, proved: &'t str, unproved: &'t str) -> &'t str {
-        if self.witness().is_some() {
-            proved
-        } else {
-            unproved
-        }
-    }
+fn example(witness: &Option<Box<Witness>>) -> String {
+    witness
+        .as_ref()
+        .map_or_else(String::new, |it| format!("; {it}"))
 }
 
 fn list(names: &[String]) -> String {

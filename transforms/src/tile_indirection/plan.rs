@@ -427,8 +427,8 @@ impl<'k> Body<'k> {
             path: self.request.target.clone(),
             array: self.name(array),
             kind: dependence_kind(source.0, sink.0),
-            source: source.1,
-            sink: sink.1,
+            earlier: source.1,
+            later: sink.1,
             combiner: self.only_combiner(array),
             witness: found.map(|(_, _, witness)| Box::new(witness)),
         }
