@@ -85,6 +85,11 @@ impl<'a> Walker<'_, 'a, '_> {
         }
         match token {
             Token::Reserved(word) => return self.reserved(word, span),
+            // A pointer can be compared with it: it always points into an array.
+            Token::Identifier("NULL") if self.is_compared() => {
+                let zero = Token::Literal(strew_affine::Value::integer(strew_affine::Type::I32, 0));
+                return self.output.push((zero, span));
+            }
             Token::Identifier("NULL") => return self.refuse_expression("NULL", span),
             Token::Identifier("complex") if self.is_beside_a_type() => {
                 return self.refuse_word("complex", span);
@@ -166,6 +171,11 @@ impl<'a> Walker<'_, 'a, '_> {
     fn refuse_type(&mut self, word: &str, instead: TypeWord, span: Span) {
         self.refuse_word(word, span);
         self.output.push((Token::Type(instead), span));
+    }
+
+    fn is_compared(&self) -> bool {
+        let is_equality = |it| matches!(it, Some(Token::Equal | Token::NotEqual));
+        is_equality(self.previous()) || is_equality(self.peek(0))
     }
 
     fn is_beside_a_type(&self) -> bool {

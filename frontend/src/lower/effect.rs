@@ -58,13 +58,13 @@ impl Lowering<'_> {
                 self.perform(second, body);
             }
             ExprKind::Conditional(condition, then, otherwise) => {
-                let condition = self.expression(condition, body).map(Typed::condition);
+                let condition = self.condition(condition, body);
                 let first = self.nested(then.span, |it, block| it.perform(then, block));
                 let second = self.nested(otherwise.span, |it, block| it.perform(otherwise, block));
                 body.extend(condition.map(|it| self.when(it, first, second)));
             }
             ExprKind::Binary(op @ (Operator::And | Operator::Or), left, right) => {
-                let left = self.expression(left, body).map(Typed::condition);
+                let left = self.condition(left, body);
                 let second = self.nested(right.span, |it, block| it.perform(right, block));
                 body.extend(left.map(|left| match op {
                     Operator::And => self.when(left, second, Vec::new()),

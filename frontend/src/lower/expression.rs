@@ -27,6 +27,15 @@ impl Lowering<'_> {
         None
     }
 
+    /// Whether an expression is not 0. A pointer always points into an array.
+    pub(super) fn condition(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
+        if self.rank(expr) > 0 {
+            self.reference(expr, body)?;
+            return Some(Typed::constant(Value::bool(true)));
+        }
+        self.expression(expr, body).map(Typed::condition)
+    }
+
     pub(super) fn unsupported<T>(&mut self, what: Unsupported, span: Span) -> Option<T> {
         self.report(Problem::Unsupported(what), span)
     }
@@ -142,7 +151,7 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        let condition = self.expression(condition, body);
+        let condition = self.condition(condition, body);
         let (first, then) = self.inside(then);
         let (second, otherwise) = self.inside(otherwise);
         let ty = types::common(then.as_ref()?.ty, otherwise.as_ref()?.ty);
@@ -220,6 +229,9 @@ impl Lowering<'_> {
         if matches!(op, UnaryOp::Dereference | UnaryOp::AddressOf) {
             return self.unsupported(Unsupported::PointerAsValue, span);
         }
+        if op == UnaryOp::Not {
+            return self.condition(operand, body).map(value::not);
+        }
         let position = operand.span;
         let operand = self.expression(operand, body)?;
         if op == UnaryOp::BitNot {
@@ -229,8 +241,7 @@ impl Lowering<'_> {
             UnaryOp::Plus => value::plus(operand),
             UnaryOp::Minus => value::negated(operand, &self.ranges),
             UnaryOp::BitNot => value::complement(operand, &self.ranges),
-            UnaryOp::Not => value::not(operand),
-            UnaryOp::Dereference | UnaryOp::AddressOf => return None,
+            UnaryOp::Not | UnaryOp::Dereference | UnaryOp::AddressOf => return None,
         })
     }
 
@@ -311,7 +322,7 @@ impl Lowering<'_> {
     }
 
     /// `left && right`, or `left || right`: where the right operand does something, it is a branch of its own.
-    fn logical(
+    pub(super) fn logical(
         &mut self,
         is_and: bool,
         left: Option<Typed>,
@@ -319,8 +330,9 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
-        let (mut inner, right) = self.inside(right);
-        let (left, right) = (left?.condition(), right?.condition());
+        let mut holds = None;
+        let mut inner = self.nested(right.span, |it, block| holds = it.condition(right, block));
+        let (left, right) = (left?.condition(), holds?);
         if inner.is_empty() {
             return Some(if is_and {
                 value::and(left, right)

@@ -159,7 +159,7 @@ impl Lowering<'_> {
         following: &Rest<'_>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.expression(condition, body).map(Typed::condition);
+        let condition = self.condition(condition, body);
         let mut branch = |statement: Option<&Statement>| {
             let completes = statement.is_none_or(|it| it.flow.completes);
             let rest = Rest {

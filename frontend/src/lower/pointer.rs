@@ -9,7 +9,7 @@ use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
 use crate::problem::{ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported};
 use crate::types::Named;
-use strew_affine::{BinaryOp, Expr as Computation, LocalId, Node, Span, Type, Value};
+use strew_affine::{BinaryOp, CompareOp, Expr as Computation, LocalId, Node, Span, Type, Value};
 
 /// A pointer that is assigned again.
 #[derive(Clone, Debug)]
@@ -395,7 +395,7 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Reference> {
-        let condition = self.expression(condition, body).map(Typed::condition);
+        let condition = self.condition(condition, body);
         let [then, otherwise] = [then, otherwise].map(|side| {
             let mut found = None;
             let walk = |it: &mut Self, block: &mut Vec<Node>| found = it.reference(side, block);
@@ -441,6 +441,18 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Typed> {
+        if let Operator::And | Operator::Or = op {
+            let left = self.condition(left, body);
+            return self.logical(op == Operator::And, left, right, span, body);
+        }
+        if let Operator::Compare(op @ (CompareOp::Eq | CompareOp::Ne)) = op
+            && let Some(pointer) = [(left, right), (right, left)]
+                .into_iter()
+                .find_map(|(pointer, null)| is_null(null).then_some(pointer))
+        {
+            self.reference(pointer, body)?;
+            return Some(Typed::constant(Value::bool(op == CompareOp::Ne)));
+        }
         let is_difference = op == Operator::Arithmetic(BinaryOp::Sub);
         let is_known = is_difference || matches!(op, Operator::Compare(_));
         if !is_known || self.rank(left) == 0 || self.rank(right) == 0 {
@@ -474,6 +486,11 @@ impl Lowering<'_> {
             }
         })
     }
+}
+
+/// `0`, which C takes for a pointer to nothing.
+fn is_null(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Constant(value) if value.as_integer() == Some(0))
 }
 
 impl Reference {

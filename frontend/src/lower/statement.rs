@@ -151,7 +151,7 @@ impl Lowering<'_> {
         otherwise: Option<&Statement>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.expression(condition, body).map(Typed::condition);
+        let condition = self.condition(condition, body);
         let then = self.block(then);
         let otherwise = otherwise.map(|it| self.block(it)).unwrap_or_default();
         body.extend(condition.map(|it| self.when(it, then, otherwise)));

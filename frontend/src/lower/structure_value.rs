@@ -187,7 +187,7 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<Vec<Typed>> {
-        let condition = self.expression(condition, body).map(Typed::condition);
+        let condition = self.condition(condition, body);
         let mut sides = [then, otherwise].map(|side| {
             let mut values = None;
             let block = self.nested(side.span, |it, block| {

@@ -4,12 +4,15 @@
 //! expression; the range of the mathematical result is computed, and is the range of the value if it fits the type; and the
 //! affine form of the result is the one that the operator makes of its operands, as [`Affine`] says it may.
 
+mod truth;
+
+pub(crate) use truth::{and, compare, not, opposite, or, select};
+
 use super::affine_value::{Affine, Proviso};
 use super::interval::{Interval, Ranges};
 use crate::types::{common, promoted};
 use strew_affine::{
-    AffineExpr, BinaryOp, CompareOp, Condition, Expr, Overflow, Relation, Span, Type, UnaryOp,
-    Value, Variable,
+    AffineExpr, BinaryOp, Condition, Expr, Overflow, Span, Type, UnaryOp, Value, Variable,
 };
 
 /// An expression with its type and what is known of its value.
@@ -153,14 +156,6 @@ impl Typed {
             ty: to,
             known,
         }
-    }
-
-    /// The value as a condition: whether it is not zero.
-    pub(crate) fn condition(self) -> Self {
-        if self.ty == Type::Bool {
-            return self;
-        }
-        Self::any(Expr::Cast(Type::Bool, Box::new(self.expr)), Type::Bool)
     }
 
     fn promote(self) -> Self {
@@ -442,146 +437,4 @@ pub(crate) fn complement(operand: Typed, ranges: &Ranges) -> Typed {
     });
     let expr = Expr::unary(UnaryOp::BitNot, operand.expr);
     integer_result(expr, ty, Some(exact), ranges)
-}
-
-/// `!operand`
-pub(crate) fn not(operand: Typed) -> Typed {
-    let operand = operand.condition();
-    let conditions = match operand.known.conditions.as_deref() {
-        Some([one]) => opposite(one).map(|it| vec![it]),
-        _ => None,
-    };
-    boolean(Expr::unary(UnaryOp::Not, operand.expr), conditions)
-}
-
-/// What holds where `guard` does not.
-pub(crate) fn opposite(guard: &Guard) -> Option<Guard> {
-    let relation = match guard.condition.relation {
-        Relation::Less => Relation::LessOrEqual,
-        Relation::LessOrEqual => Relation::Less,
-        Relation::Equal => return None,
-    };
-    Some(Guard {
-        condition: Condition {
-            left: guard.condition.right.clone(),
-            relation,
-            right: guard.condition.left.clone(),
-        },
-        provided: guard.provided.clone(),
-    })
-}
-
-fn boolean(expr: Expr, conditions: Option<Vec<Guard>>) -> Typed {
-    let mut value = Typed::any(expr, Type::Bool);
-    value.known.conditions = conditions;
-    value
-}
-
-/// `left op right`
-pub(crate) fn compare(op: CompareOp, left: Typed, right: Typed) -> Typed {
-    let ty = common(left.ty, right.ty);
-    let (left, right) = (left.convert(ty), right.convert(ty));
-    let affine = left.affine().zip(right.affine());
-    let guard = affine.and_then(|(left, right)| guard(op, left, right));
-    boolean(
-        Expr::compare(op, left.expr, right.expr),
-        guard.map(|it| vec![it]),
-    )
-}
-
-fn guard(op: CompareOp, left: Affine, right: Affine) -> Option<Guard> {
-    let provided = [left.provided, right.provided].concat();
-    let (left, right) = (left.expr, right.expr);
-    let (left, relation, right) = match op {
-        CompareOp::Lt => (left, Relation::Less, right),
-        CompareOp::Le => (left, Relation::LessOrEqual, right),
-        CompareOp::Gt => (right, Relation::Less, left),
-        CompareOp::Ge => (right, Relation::LessOrEqual, left),
-        CompareOp::Eq => (left, Relation::Equal, right),
-        CompareOp::Ne => return None,
-    };
-    let condition = Condition {
-        left,
-        relation,
-        right,
-    };
-    Some(Guard {
-        condition,
-        provided,
-    })
-}
-
-/// `left && right`
-pub(crate) fn and(left: Typed, right: Typed) -> Typed {
-    let (left, right) = (left.condition(), right.condition());
-    let conditions = left.known.conditions.zip(right.known.conditions);
-    let conditions = conditions.map(|(left, right)| [left, right].concat());
-    boolean(
-        Expr::And(Box::new(left.expr), Box::new(right.expr)),
-        conditions,
-    )
-}
-
-/// `left || right`
-pub(crate) fn or(left: Typed, right: Typed) -> Typed {
-    let (left, right) = (left.condition(), right.condition());
-    boolean(Expr::Or(Box::new(left.expr), Box::new(right.expr)), None)
-}
-
-/// `condition ? then : otherwise`
-pub(crate) fn select(condition: Typed, then: Typed, otherwise: Typed) -> Typed {
-    let ty = common(then.ty, otherwise.ty);
-    let condition = condition.condition();
-    let (then, otherwise) = (then.convert(ty), otherwise.convert(ty));
-    let range = then.known.range.zip(otherwise.known.range);
-    let extreme = extreme(&condition, &then, &otherwise);
-    Typed {
-        expr: Expr::select(condition.expr, then.expr, otherwise.expr),
-        ty,
-        known: Known {
-            range: range.map(|(then, otherwise)| then.hull(otherwise)),
-            extreme: extreme.map(Box::new),
-            ..Known::default()
-        },
-    }
-}
-
-/// `x < y ? x : y` and its relatives.
-fn extreme(condition: &Typed, then: &Typed, otherwise: &Typed) -> Option<Extreme> {
-    let [guard] = condition.known.conditions.as_deref()? else {
-        return None;
-    };
-    if guard.condition.relation == Relation::Equal {
-        return None;
-    }
-    let parts = [then, otherwise].map(alternatives);
-    let [Some(chosen), Some(other)] = parts else {
-        return None;
-    };
-    let ([one], [two]) = (chosen.as_slice(), other.as_slice()) else {
-        return None;
-    };
-    let is_pair = |x: &AffineExpr, y: &AffineExpr| *x == one.expr && *y == two.expr;
-    let (left, right) = (&guard.condition.left, &guard.condition.right);
-    let is_greatest = if is_pair(left, right) {
-        false
-    } else if is_pair(right, left) {
-        true
-    } else {
-        return None;
-    };
-    let mut of = [chosen, other].concat();
-    for affine in &mut of {
-        // The choice is the one that is meant only if the comparison is.
-        for proviso in &guard.provided {
-            let Proviso { expr, within } = proviso.clone();
-            *affine = affine.clone().provided_that(expr, within)?;
-        }
-    }
-    Some(Extreme { is_greatest, of })
-}
-
-/// The affine value, as the only one.
-fn alternatives(value: &Typed) -> Option<Vec<Affine>> {
-    value.affine().map(|it| vec![it])
 }

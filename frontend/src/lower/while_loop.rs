@@ -141,9 +141,9 @@ impl Lowering<'_> {
     fn condition_of(&mut self, header: &Header<'_>, test: &mut Vec<Node>) -> Option<Typed> {
         match header.condition {
             Condition::None => Some(Typed::constant(Value::bool(true))),
-            Condition::Holds(it) => self.expression(it, test).map(Typed::condition),
+            Condition::Holds(it) => self.condition(it, test),
             Condition::Fails(it) => {
-                let fails = self.expression(it, test).map(Typed::condition)?;
+                let fails = self.condition(it, test)?;
                 Some(Typed::any(self.inverted(fails.expr), Type::Bool))
             }
         }
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         step: Option<&Expr>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.expression(test, body).map(Typed::condition);
+        let condition = self.condition(test, body);
         let mut nodes = Vec::new();
         self.effect(counter, &mut nodes);
         nodes.extend(self.turn(std::slice::from_ref(turn), turn.span, None));

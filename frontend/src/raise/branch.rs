@@ -23,6 +23,10 @@ impl<'k> Raising<'k> {
             return;
         }
         let condition = self.value(condition);
+        if let Some(truth) = condition.truth() {
+            let chosen = self.block(if truth { then } else { otherwise }, None, &[]);
+            return raised.extend(chosen);
+        }
         let facts = self.facts.mark();
         let outside = self.context.mark();
         let guards = condition.known.conditions.unwrap_or_default();
