@@ -40,6 +40,7 @@ pub use problem::{
     CallProblem, ControlFlowProblem, DeclarationProblem, DirectiveFault, ExpressionProblem,
     InitializerProblem, NumberFault, PointerProblem, PreprocessingProblem, Problem,
     SubscriptProblem, SyntaxProblem, Uncounted, UndefinedProblem, Unsupported,
+    UnsupportedDeclaration, UnsupportedFunction,
 };
 pub use structure::{Structure, StructureMember};
 pub use token::TypeWord;

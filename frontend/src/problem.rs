@@ -25,7 +25,7 @@ pub use preprocessing::{DirectiveFault, NumberFault, PreprocessingProblem};
 pub use subscript::SubscriptProblem;
 pub use syntax::SyntaxProblem;
 pub use undefined::UndefinedProblem;
-pub use unsupported::Unsupported;
+pub use unsupported::{Unsupported, UnsupportedDeclaration, UnsupportedFunction};
 pub(crate) use wording::c_name;
 
 use crate::Severity;

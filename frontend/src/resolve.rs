@@ -9,12 +9,13 @@ mod undefined;
 mod unsequenced;
 
 use crate::ast::{
-    Declaration, DeclarationId, Declarator, Designator, Expr, ExprKind, File, For, Function, Name,
-    Start, Statement, StatementKind, UnaryOp,
+    Case, Declaration, DeclarationId, Declarator, Designator, Element, Expr, ExprKind, File, For,
+    Function, Name, Start, Statement, StatementKind, UnaryOp,
 };
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{
-    ControlFlowProblem, ExpressionProblem, Problem, Unsupported, is_library_function,
+    ControlFlowProblem, ExpressionProblem, Problem, Unsupported, UnsupportedFunction,
+    is_library_function,
 };
 use crate::types::Position;
 use scope::{Entry, Names, Tag};
@@ -248,17 +249,7 @@ impl Resolver<'_> {
         self.symbols.size += 1;
         let is_labelled = std::mem::take(&mut self.in_switch);
         let is_switch_body = std::mem::take(&mut self.is_switch_body);
-        for case in &mut statement.cases {
-            if let Some(value) = &mut case.value {
-                self.expression(value);
-            }
-            if !is_labelled {
-                let problem = ControlFlowProblem::MisplacedCase {
-                    in_switch: self.switches > 0,
-                };
-                self.diagnostics.report(problem, case.span);
-            }
-        }
+        self.labels(&mut statement.cases, is_labelled);
         match &mut statement.kind {
             StatementKind::Block(body) => self.scoped(|it| {
                 it.loops_without_body(body);
@@ -310,6 +301,20 @@ impl Resolver<'_> {
         }
     }
 
+    fn labels(&mut self, cases: &mut [Case], is_labelled: bool) {
+        for case in cases {
+            if let Some(value) = &mut case.value {
+                self.expression(value);
+            }
+            if !is_labelled {
+                let problem = ControlFlowProblem::MisplacedCase {
+                    in_switch: self.switches > 0,
+                };
+                self.diagnostics.report(problem, case.span);
+            }
+        }
+    }
+
     fn for_loop(&mut self, it: &mut For) {
         match &mut it.start {
             Start::Nothing => {}
@@ -349,16 +354,7 @@ impl Resolver<'_> {
                     self.expression(argument);
                 }
             }
-            ExprKind::Braced(elements) => {
-                for element in elements {
-                    for designator in &mut element.designators {
-                        if let Designator::Index(index) = designator {
-                            self.expression(index);
-                        }
-                    }
-                    self.expression(&mut element.value);
-                }
-            }
+            ExprKind::Braced(elements) => elements.iter_mut().for_each(|it| self.element(it)),
             ExprKind::SizeOfType(_) => self.size_of_type(expr),
             ExprKind::SizeOf(_) => self.size_of(expr),
             ExprKind::Cast(name, operand) | ExprKind::Compound(name, operand) => {
@@ -380,18 +376,29 @@ impl Resolver<'_> {
                 self.expression(then);
                 self.expression(otherwise);
             }
-            ExprKind::Assign(op, place, value) => {
-                self.place(place, op.is_some());
-                self.expression(value);
-                self.write(place);
-                if let Some(id) = place.as_name().and_then(|name| name.declaration) {
-                    self.symbols.declarations[id.0].is_replaced |= op.is_none();
-                }
-            }
+            ExprKind::Assign(op, place, value) => self.assignment(place, value, op.is_some()),
             ExprKind::Step(_, place) => {
                 self.place(place, true);
                 self.write(place);
             }
+        }
+    }
+
+    fn element(&mut self, element: &mut Element) {
+        for designator in &mut element.designators {
+            if let Designator::Index(index) = designator {
+                self.expression(index);
+            }
+        }
+        self.expression(&mut element.value);
+    }
+
+    fn assignment(&mut self, place: &mut Expr, value: &mut Expr, is_compound: bool) {
+        self.place(place, is_compound);
+        self.expression(value);
+        self.write(place);
+        if let Some(id) = place.as_name().and_then(|name| name.declaration) {
+            self.symbols.declarations[id.0].is_replaced |= !is_compound;
         }
     }
 
@@ -520,9 +527,9 @@ impl Resolver<'_> {
             return;
         }
         if self.globals.functions.contains(&name.text) {
-            let what = Unsupported::FunctionAsValue {
+            let what = Unsupported::Function(UnsupportedFunction::FunctionAsValue {
                 name: name.text.clone(),
-            };
+            });
             return self
                 .diagnostics
                 .report(Problem::Unsupported(what), name.span);

@@ -1,7 +1,10 @@
 //! C's types on x86-64 Linux, and the conversions that C makes without being asked.
 
 use crate::ast::{Specifier, TypeName};
-use crate::problem::{DeclarationProblem, ExpressionProblem, Problem, Unsupported};
+use crate::problem::{
+    DeclarationProblem, ExpressionProblem, Problem, Unsupported, UnsupportedDeclaration,
+    UnsupportedFunction,
+};
 use crate::structure::Structure;
 use crate::token::TypeWord;
 use std::rc::Rc;
@@ -50,8 +53,8 @@ pub(crate) fn named(name: &TypeName, position: Position) -> Result<Named, Proble
     check_position(&words, position)?;
     if !name.pointers.is_empty() || !name.lengths.is_empty() {
         let what = match position {
-            Position::Function => Unsupported::PointerReturned,
-            _ => Unsupported::PointerType,
+            Position::Function => Unsupported::Function(UnsupportedFunction::PointerReturned),
+            _ => Unsupported::Declaration(UnsupportedDeclaration::PointerType),
         };
         return Err(Problem::Unsupported(what));
     }
@@ -136,7 +139,9 @@ fn check_position(words: &Words, position: Position) -> Result<(), Problem> {
             Position::Member | Position::Cast => false,
         };
         if position == Position::Variable && *word == "static" && !is_accepted {
-            return Err(Problem::Unsupported(Unsupported::StaticLocal));
+            return Err(Problem::Unsupported(Unsupported::Declaration(
+                UnsupportedDeclaration::StaticLocal,
+            )));
         }
         if !is_accepted {
             return Err(DeclarationProblem::MisplacedWord(word).into());

@@ -373,3 +373,13 @@ fn a_table_that_many_kernels_use_has_a_limit() {
         "{found:?}"
     );
 }
+
+#[test]
+fn words_that_macros_paste_have_a_limit() {
+    let (open, close) = ("Q(".repeat(60), ")".repeat(60));
+    let source =
+        format!("#define P(x) x##x\n#define Q(x) P(x)\nvoid f(int n) {{ int {open}a{close}; }}");
+    let (_, diagnostics) = compile(&source);
+    let first = diagnostics.first().map(|it| it.code());
+    assert_eq!(first, Some("E005"));
+}

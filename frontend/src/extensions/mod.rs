@@ -10,7 +10,7 @@ mod other_language;
 
 use crate::diagnostic::Diagnostics;
 use crate::preprocess::Spanned;
-use crate::problem::{Problem, Unsupported};
+use crate::problem::{Problem, Unsupported, UnsupportedFunction};
 use crate::token::{Token, TypeWord};
 use std::collections::HashSet;
 use strew_affine::Span;
@@ -318,7 +318,10 @@ impl<'a> Walker<'_, 'a, '_> {
     /// The body of such a function has no meaning without the arguments.
     fn variable_arguments(&mut self, span: Span) {
         let name = self.take_out_function(|it| it == Token::Semicolon);
-        self.report(Unsupported::VariableArguments { name }, span);
+        self.report(
+            Unsupported::Function(UnsupportedFunction::VariableArguments { name }),
+            span,
+        );
     }
 
     /// Takes the present item out, up to a token that `ends` it or the end of its braces; what it is called.

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use crate::preprocess::Spanned;
-use crate::problem::Unsupported;
+use crate::problem::{Unsupported, UnsupportedFunction};
 use crate::token::Token;
 use strew_affine::Span;
 
@@ -16,7 +16,10 @@ impl Walker<'_, '_, '_> {
             return false;
         };
         let function = self.take_out_function(|_| false);
-        self.report(Unsupported::OldStyle { function }, span);
+        self.report(
+            Unsupported::Function(UnsupportedFunction::OldStyle { function }),
+            span,
+        );
         true
     }
 }

@@ -3,7 +3,7 @@
 //! All of these words are good names in C, so that what stands beside them decides.
 
 use super::Walker;
-use crate::problem::Unsupported;
+use crate::problem::{Unsupported, UnsupportedDeclaration, UnsupportedFunction};
 use crate::token::{Token, TypeWord};
 use strew_affine::Span;
 
@@ -180,7 +180,10 @@ impl<'a> Walker<'_, 'a, '_> {
         if self.peek(0) == Some(Token::LeftBrace) {
             end = self.skip_parentheses(end);
         }
-        self.report(Unsupported::Lambda, span.to(end));
+        self.report(
+            Unsupported::Function(UnsupportedFunction::Lambda),
+            span.to(end),
+        );
         self.output.push((Token::Refused, span.to(end)));
         true
     }
@@ -195,7 +198,10 @@ impl<'a> Walker<'_, 'a, '_> {
             return false;
         };
         let name = name.to_owned();
-        self.report(Unsupported::Reference { name }, span);
+        self.report(
+            Unsupported::Declaration(UnsupportedDeclaration::Reference { name }),
+            span,
+        );
         true
     }
 

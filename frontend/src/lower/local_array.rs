@@ -8,7 +8,7 @@ use super::structure_value::unnamed;
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr, TypeName};
 use crate::initializer::{Given, unravelled};
-use crate::problem::{DeclarationProblem, InitializerProblem, Unsupported};
+use crate::problem::{DeclarationProblem, InitializerProblem, Unsupported, UnsupportedDeclaration};
 use crate::resolve::{GlobalArray, Symbols};
 use crate::structure::MemberElement;
 use crate::types::{self, Position};
@@ -98,7 +98,12 @@ impl Lowering<'_> {
     ) -> Option<Reference> {
         let named = match types::named(&name.element(), Position::Member) {
             Ok(named) if name.pointers.is_empty() => named,
-            Ok(_) => return self.unsupported(Unsupported::PointerType, name.span),
+            Ok(_) => {
+                return self.unsupported(
+                    Unsupported::Declaration(UnsupportedDeclaration::PointerType),
+                    name.span,
+                );
+            }
             Err(problem) => return self.report(problem, name.span),
         };
         let declarator = Declarator {

@@ -7,7 +7,10 @@ use super::reference::{Reference, Target};
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
-use crate::problem::{ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported};
+use crate::problem::{
+    ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported,
+    UnsupportedDeclaration,
+};
 use crate::types::Named;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, LocalId, Node, Span, Type, Value};
 
@@ -142,7 +145,10 @@ impl Lowering<'_> {
 
     fn refuse_pointer(&mut self, name: &Name, span: Span) {
         let name = name.text.clone();
-        let problem = Problem::Unsupported(Unsupported::Pointer { name });
+        let problem =
+            Problem::Unsupported(Unsupported::Declaration(UnsupportedDeclaration::Pointer {
+                name,
+            }));
         self.diagnostics.report(problem, span);
     }
 

@@ -8,8 +8,10 @@ use super::cell::Cell;
 use super::structure_value::unnamed;
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
-use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, UnaryOp};
-use crate::problem::{ExpressionProblem, PointerProblem, SubscriptProblem, Unsupported};
+use crate::ast::{BinaryOp as Operator, Expr, ExprKind, Name, TypeName, UnaryOp};
+use crate::problem::{
+    ExpressionProblem, PointerProblem, SubscriptProblem, Unsupported, UnsupportedDeclaration,
+};
 use crate::structure::Structure;
 use crate::types;
 use std::rc::Rc;
@@ -175,15 +177,7 @@ impl Lowering<'_> {
                 self.reference(second, body)
             }
             ExprKind::Cast(name, operand) if !name.pointers.is_empty() => {
-                let reference = self.reference(operand, body)?;
-                let mut plain = name.clone();
-                plain.pointers.clear();
-                let named = types::named(&plain, types::Position::Member);
-                let is_same = |it| reference.target.has_elements(it, &self.kernel);
-                match &named {
-                    Ok(named) if is_same(named) && name.pointers.len() == 1 => Some(reference),
-                    _ => self.unsupported(Unsupported::PointerType, name.span),
-                }
+                self.cast_reference(name, operand, body)
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.chosen_pointer([condition, then, otherwise], expr.span, body)
@@ -197,6 +191,27 @@ impl Lowering<'_> {
                 self.expression(expr, body)?;
                 self.report(PointerProblem::NumberAsPointer, expr.span)
             }
+        }
+    }
+
+    /// `(type *)operand`, which may say what is so anyway.
+    fn cast_reference(
+        &mut self,
+        name: &TypeName,
+        operand: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<Reference> {
+        let reference = self.reference(operand, body)?;
+        let mut plain = name.clone();
+        plain.pointers.clear();
+        let named = types::named(&plain, types::Position::Member);
+        let is_same = |it| reference.target.has_elements(it, &self.kernel);
+        match &named {
+            Ok(named) if is_same(named) && name.pointers.len() == 1 => Some(reference),
+            _ => self.unsupported(
+                Unsupported::Declaration(UnsupportedDeclaration::PointerType),
+                name.span,
+            ),
         }
     }
 

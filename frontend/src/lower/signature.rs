@@ -6,7 +6,9 @@ use super::{Binding, Lowering, value};
 use crate::ast::{
     BinaryOp as Operator, Declarator, Expr, ExprKind, Function, Name, Parameter, UnaryOp,
 };
-use crate::problem::{DeclarationProblem, Problem, Unsupported};
+use crate::problem::{
+    DeclarationProblem, Problem, Unsupported, UnsupportedDeclaration, UnsupportedFunction,
+};
 use crate::types::{self, Position};
 use strew_affine::{
     AffineExpr, Array, ArrayId, BinaryOp, Expr as Computation, Kernel, Node,
@@ -22,7 +24,9 @@ impl Lowering<'_> {
         self.active.exit.returned = self.returned_by(function);
         if let types::Returned::Structure(_) = self.active.exit.returned {
             let name = function.name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::StructureReturned { name });
+            let problem = Problem::Unsupported(Unsupported::Function(
+                UnsupportedFunction::StructureReturned { name },
+            ));
             self.diagnostics.report(problem, function.returns.span);
         }
         for parameter in &function.parameters {
@@ -120,7 +124,9 @@ impl Lowering<'_> {
             ([], _) => {}
             _ => {
                 let name = name.text.clone();
-                let problem = Problem::Unsupported(Unsupported::Pointer { name });
+                let problem = Problem::Unsupported(Unsupported::Declaration(
+                    UnsupportedDeclaration::Pointer { name },
+                ));
                 self.diagnostics.report(problem, declarator.span);
                 return None;
             }

@@ -7,7 +7,9 @@ use super::value::Typed;
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr, ExprKind, Name};
 use crate::initializer;
-use crate::problem::{ExpressionProblem, InitializerProblem, Problem, Unsupported};
+use crate::problem::{
+    ExpressionProblem, InitializerProblem, Problem, Unsupported, UnsupportedDeclaration,
+};
 use crate::structure::{Field, MemberElement, Structure};
 use std::rc::Rc;
 use strew_affine::{
@@ -198,7 +200,9 @@ impl Lowering<'_> {
         }
         if fields.is_empty() {
             let name = structure.name.clone();
-            let problem = Problem::Unsupported(Unsupported::NoMembers { name });
+            let problem = Problem::Unsupported(Unsupported::Declaration(
+                UnsupportedDeclaration::NoMembers { name },
+            ));
             return self.diagnostics.report(problem, declarator.span);
         }
         if !is_array {
@@ -206,7 +210,9 @@ impl Lowering<'_> {
         }
         if let Some(apart) = fields.iter().find(|it| !it.is_dense) {
             let member = apart.name.clone();
-            let problem = Problem::Unsupported(Unsupported::StructuresInMember { member });
+            let problem = Problem::Unsupported(Unsupported::Declaration(
+                UnsupportedDeclaration::StructuresInMember { member },
+            ));
             return self.diagnostics.report(problem, declarator.span);
         }
         let Some(extents) = self.parameter_extents(declarator) else {

@@ -7,7 +7,7 @@ use crate::ast::{
     Statement, StatementKind, StructSpecifier, TypeName, UnaryOp,
 };
 use crate::flow::Flow;
-use crate::problem::Unsupported;
+use crate::problem::{Unsupported, UnsupportedDeclaration, UnsupportedFunction};
 use crate::token::Token;
 use lalrpop_util::ErrorRecovery;
 use std::cell::{Cell, RefCell};
@@ -130,7 +130,11 @@ impl<'a> Session<'a> {
         let kind = match function.kind {
             ExprKind::Name(name) => ExprKind::Call(name, arguments),
             _ => {
-                self.refuse(Unsupported::ComputedCall, start, end);
+                self.refuse(
+                    Unsupported::Function(UnsupportedFunction::ComputedCall),
+                    start,
+                    end,
+                );
                 ExprKind::Invalid
             }
         };
@@ -299,7 +303,11 @@ impl<'a> Session<'a> {
     ) -> Declarator {
         self.lose(&name);
         let text = Some(name.text.clone());
-        self.refuse(Unsupported::FunctionPointer { name: text }, start, end);
+        self.refuse(
+            Unsupported::Function(UnsupportedFunction::FunctionPointer { name: text }),
+            start,
+            end,
+        );
         let pointer = Pointer { is_const: false };
         self.declarator(vec![pointer], name, Vec::new(), start, end)
     }
@@ -312,14 +320,22 @@ impl<'a> Session<'a> {
         end: usize,
     ) -> Option<Declarator> {
         let name = declarator.as_ref().map(|it| it.name.text.clone());
-        self.refuse(Unsupported::BitField { name }, start, end);
+        self.refuse(
+            Unsupported::Declaration(UnsupportedDeclaration::BitField { name }),
+            start,
+            end,
+        );
         declarator
     }
 
     pub(in crate::parse) fn nested_function(&self, signature: Signature, end: usize) -> Statement {
         let name = signature.name.text.clone();
         self.lose(&signature.name);
-        self.refuse(Unsupported::NestedFunction { name }, signature.start, end);
+        self.refuse(
+            Unsupported::Function(UnsupportedFunction::NestedFunction { name }),
+            signature.start,
+            end,
+        );
         self.statement(StatementKind::Empty, signature.start, end)
     }
 
@@ -333,7 +349,11 @@ impl<'a> Session<'a> {
         }
         let (name, range) = (name.text.clone(), declarator.span.range());
         self.lose(&declarator.name);
-        self.refuse(Unsupported::RowPointer { name }, range.start, range.end);
+        self.refuse(
+            Unsupported::Declaration(UnsupportedDeclaration::RowPointer { name }),
+            range.start,
+            range.end,
+        );
         let initial = declarator.initial.map(|it| Expr {
             kind: ExprKind::Invalid,
             ..it

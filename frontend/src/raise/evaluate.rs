@@ -3,7 +3,7 @@
 use super::Raising;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Typed};
-use strew_affine::{Access, Expr, Place, Subscript, Type, UnaryOp, Variable};
+use strew_affine::{Access, Expr, Place, ScalarId, Subscript, Type, UnaryOp, Variable};
 
 /// A value of more operations is not computed again wherever the variable that has it is read.
 const MOST_REPEATED: usize = 8;
@@ -17,15 +17,7 @@ impl Raising<'_> {
                 let range = self.context.ranges.get(Variable::Iter(*iter));
                 Typed::variable(expr.clone(), Type::I64, Variable::Iter(*iter), range)
             }
-            Expr::Param(param) => {
-                let ty = self.kernel.scalars[*param].ty;
-                // Affine expressions are made of integers, which a truth value is not.
-                if ty == Type::Bool || Interval::of(ty).is_none() {
-                    return Typed::any(expr.clone(), ty);
-                }
-                let range = self.context.ranges.get(Variable::Param(*param));
-                Typed::variable(expr.clone(), ty, Variable::Param(*param), range)
-            }
+            Expr::Param(param) => self.parameter(*param),
             Expr::Local(local) => match self.facts.now.get(local) {
                 Some(known) => known.clone(),
                 None => Typed::any(expr.clone(), self.kernel.locals[*local].ty),
@@ -64,13 +56,8 @@ impl Raising<'_> {
                 let otherwise = self.value(otherwise);
                 value::select(condition, then, otherwise)
             }
-            Expr::Cast(ty, operand) => {
-                let operand = self.value(operand);
-                match ty {
-                    Type::Bool => operand.condition(),
-                    _ => operand.convert(*ty),
-                }
-            }
+            Expr::Cast(Type::Bool, operand) => self.value(operand).condition(),
+            Expr::Cast(ty, operand) => self.value(operand).convert(*ty),
             Expr::Operand(_)
             | Expr::Call(..)
             | Expr::Unary(..)
@@ -78,6 +65,16 @@ impl Raising<'_> {
             | Expr::Compare(..)
             | Expr::Select(..) => self.as_it_is(expr),
         }
+    }
+
+    fn parameter(&self, param: ScalarId) -> Typed {
+        let ty = self.kernel.scalars[param].ty;
+        // Affine expressions are made of integers, which a truth value is not.
+        if ty == Type::Bool || Interval::of(ty).is_none() {
+            return Typed::any(Expr::Param(param), ty);
+        }
+        let range = self.context.ranges.get(Variable::Param(param));
+        Typed::variable(Expr::Param(param), ty, Variable::Param(param), range)
     }
 
     /// C promotes the operands of every operator; a type that it would promote comes from somewhere else.

@@ -9,7 +9,7 @@ use crate::ast::{
 };
 use crate::constant;
 use crate::initializer;
-use crate::problem::{DeclarationProblem, Problem, Unsupported};
+use crate::problem::{DeclarationProblem, Problem, Unsupported, UnsupportedDeclaration};
 use crate::structure::{MemberElement, Structure};
 use crate::types::{self, Named, Position};
 use std::rc::Rc;
@@ -123,7 +123,10 @@ impl Resolver<'_> {
     ) -> Option<(MemberElement, Vec<u32>)> {
         if !declarator.pointers.is_empty() {
             let name = declarator.name.text.clone();
-            let problem = Problem::Unsupported(Unsupported::Member { name });
+            let problem =
+                Problem::Unsupported(Unsupported::Declaration(UnsupportedDeclaration::Member {
+                    name,
+                }));
             self.diagnostics.report(problem, declarator.span);
             return None;
         }
@@ -307,7 +310,9 @@ impl Resolver<'_> {
                 self.declare_entry(&declarator.name, Entry::Type(Rc::clone(&words)));
             } else {
                 let name = declarator.name.text.clone();
-                let problem = Problem::Unsupported(Unsupported::TypedefOfPointer { name });
+                let problem = Problem::Unsupported(Unsupported::Declaration(
+                    UnsupportedDeclaration::TypedefOfPointer { name },
+                ));
                 self.diagnostics.report(problem, declarator.span);
                 self.declare_entry(&declarator.name, Entry::Type(Rc::clone(&words)));
             }
@@ -348,7 +353,9 @@ impl Resolver<'_> {
             return self.file_constant(declarator, ty);
         }
         let name = declarator.name.text.clone();
-        let problem = Problem::Unsupported(Unsupported::FileScopeVariable { name });
+        let problem = Problem::Unsupported(Unsupported::Declaration(
+            UnsupportedDeclaration::FileScopeVariable { name },
+        ));
         self.diagnostics.report(problem, declarator.span);
     }
 
