@@ -2,7 +2,9 @@
 
 use crate::CompileError;
 use crate::isa::{Effort, Target};
-use crate::lower::{Function, LOCAL_ARRAY, RUN_FORALL, TAKE_UPDATES, define_symbols};
+use crate::lower::{
+    Function, LOCAL_ARRAY, REACH_ELEMENT, RUN_FORALL, TAKE_UPDATES, define_symbols,
+};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleReloc, default_libcall_names};
 use std::mem::ManuallyDrop;
@@ -34,6 +36,7 @@ pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
     builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
     builder.symbol(TAKE_UPDATES, strew_runtime::take_updates as *const u8);
+    builder.symbol(REACH_ELEMENT, strew_runtime::reach_element as *const u8);
     define_symbols(&mut builder);
     Ok(JITModule::new(builder))
 }

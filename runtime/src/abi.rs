@@ -127,6 +127,9 @@ pub enum BodyShape {
     /// The same, but an element that is updated several times in a row is kept in a register meanwhile: a rounded sum then does not wait
     /// for memory each time. The order of combination is that of [`Direct`](Self::Direct).
     RunLength,
+    /// The same, and before an element is loaded it sees to it that it lies in the [`Window`] of its buffer. The addresses of the
+    /// windows stand behind the distances, one for each buffer; that of the first of those that are merged together counts.
+    Windowed,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,
@@ -165,6 +168,20 @@ pub struct Stream {
     /// How many updates there are.
     pub staged: u64,
 }
+
+/// What part of a private buffer, and of those that are merged together with it, holds values already.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Window {
+    /// Bytes from the address of the buffer to it.
+    pub start: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// The entry point that a body in the shape [`BodyShape::Windowed`] calls before it touches the element `at` bytes behind the address
+/// of a buffer, outside of its window: returns a [`Status`], and with [`Status::Done`] the element lies in the window.
+pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at: u64) -> u32;
 
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;

@@ -40,6 +40,12 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy needs the loop in another form, and there is none: the loop does more with its outputs, or has a parallel loop
+    /// inside.
+    NoBodies {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The forall names a strategy by a number that none has.
     UnknownStrategy {
         /// The number.
@@ -85,6 +91,11 @@ impl fmt::Display for Refusal {
                 "the strategy `{strategy}` takes the updates of a loop apart from its outputs, which this loop does not allow: it \
                  holds a parallel loop, or its outputs are fields of records or have more than 2^32 elements; \
                  choose the strategy `dense` or `serial`"
+            ),
+            Self::NoBodies { strategy } => write!(
+                f,
+                "the strategy `{strategy}` runs only loops that hold no parallel loop and do nothing with their outputs but \
+                 update them; choose the strategy `dense` or `serial`"
             ),
             Self::UnknownStrategy { number } => {
                 write!(

@@ -31,6 +31,6 @@ pub use record::{Record, Why};
 pub use session::{Code, Completed, Session, run};
 pub use settings::{Body, Choice, Mode, Settings, StopToken, UnknownBody, UnknownStrategy};
 pub use snapshot::Region;
-pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy};
+pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_element};
 pub use stream::take_updates;
 pub use team::{MAX_THREADS, Runtime, TooManyThreads};

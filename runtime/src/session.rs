@@ -235,10 +235,18 @@ impl<'r> Session<'r> {
             _ => Reserved::new(self.shared, bytes, self.budget())?,
         };
         let buffer = self.runtime().arena().take(size)?;
-        Ok(Loan {
-            buffer,
-            _reserved: reserved,
-        })
+        Ok(Loan { buffer, reserved })
+    }
+
+    /// A buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
+    ///
+    /// # Errors
+    /// [`Failure::OutOfMemory`].
+    pub(crate) fn take_untouched(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
+        let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
+        let reserved = Reserved::new(self.shared, 0, u64::MAX)?;
+        let buffer = self.runtime().arena().take(size)?;
+        Ok(Loan { buffer, reserved })
     }
 
     /// Adds an outermost forall to what the record will say.
@@ -285,7 +293,7 @@ impl<'r> Session<'r> {
 #[derive(Debug)]
 pub(crate) struct Loan<'r> {
     buffer: Buffer<'r>,
-    _reserved: Reserved<'r>,
+    reserved: Reserved<'r>,
 }
 
 impl Loan<'_> {
@@ -293,17 +301,35 @@ impl Loan<'_> {
     pub(crate) fn address(&self) -> *mut u8 {
         self.buffer.address()
     }
+
+    /// Counts `bytes` more bytes of it against the budget, before they are touched.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`].
+    pub(crate) fn touch(&self, bytes: u64, budget: u64) -> Result<(), Failure> {
+        self.reserved.grow(bytes, budget)
+    }
 }
 
 /// A share of the budget.
 #[derive(Debug)]
 struct Reserved<'r> {
     shared: &'r Shared<'r>,
-    bytes: u64,
+    bytes: AtomicU64,
 }
 
 impl<'r> Reserved<'r> {
     fn new(shared: &'r Shared<'r>, bytes: u64, budget: u64) -> Result<Self, Failure> {
+        let reserved = Self {
+            shared,
+            bytes: AtomicU64::new(0),
+        };
+        reserved.grow(bytes, budget)?;
+        Ok(reserved)
+    }
+
+    fn grow(&self, bytes: u64, budget: u64) -> Result<(), Failure> {
+        let shared = self.shared;
         let mut needed = 0;
         let reserve = |loaned: u64| {
             needed = loaned.saturating_add(bytes);
@@ -313,7 +339,8 @@ impl<'r> Reserved<'r> {
         match shared.loaned.fetch_update(order, order, reserve) {
             Ok(_) => {
                 shared.most_loaned.fetch_max(needed, order);
-                Ok(Self { shared, bytes })
+                self.bytes.fetch_add(bytes, order);
+                Ok(())
             }
             Err(_) => Err(Failure::OverBudget { needed, budget }),
         }
@@ -322,7 +349,8 @@ impl<'r> Reserved<'r> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        self.shared.loaned.fetch_sub(self.bytes, Ordering::Relaxed);
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        self.shared.loaned.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 

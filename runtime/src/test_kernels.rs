@@ -2,7 +2,7 @@
 
 use crate::abi::{
     AUTO, ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
-    NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream,
+    NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -168,6 +168,7 @@ impl OnDemand for Additions {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
             (0, BodyShape::Emit) => Ok(emit),
+            (0, BodyShape::Windowed) => Ok(windowed),
             (0, BodyShape::Direct | BodyShape::RunLength) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }
@@ -246,6 +247,38 @@ unsafe extern "C" fn emit(
     unsafe {
         each_update(call, frame, (first, last), |call, case, i| {
             emit_one(call, case, streams, i)
+        })
+    }
+}
+
+unsafe extern "C" fn windowed(
+    call: *mut Call,
+    frame: *const u64,
+    privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: as for `scatter`; behind the addresses and the distances stand the windows.
+    unsafe {
+        each_update(call, frame, (first, last), |call, case, i| {
+            let extents = [
+                case.counts.as_ref().map(Vec::len),
+                case.sums.as_ref().map(Vec::len),
+            ];
+            let extents = extents.into_iter().zip([4, 8]);
+            let extents = extents.filter_map(|(extent, bytes)| Some((extent?, bytes)));
+            let extents: Vec<(usize, u64)> = extents.collect();
+            for (position, (extent, bytes)) in extents.iter().enumerate() {
+                let at = in_range(case.keys[i], *extent)? as u64 * bytes;
+                let window = (*privates.add(2 * extents.len() + position)).cast::<Window>();
+                if at.wrapping_sub((*window).start) >= (*window).bytes {
+                    let status = crate::reach_element(call, window, at);
+                    if status != 0 {
+                        return Err(Ended::With(status));
+                    }
+                }
+            }
+            scatter_one(case, privates, i)
         })
     }
 }

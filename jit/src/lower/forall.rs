@@ -297,7 +297,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::RunLength => {
                 self.bind_buffers(outlined.forall, privates);
                 for private in &outlined.forall.privates {
-                    self.begin_run(private);
+                    self.begin_run(private, None);
+                }
+            }
+            BodyShape::Windowed => {
+                self.bind_buffers(outlined.forall, privates);
+                // Behind the addresses and the distances.
+                let mut position = 2 * outlined.forall.buffers().count();
+                for private in &outlined.forall.privates {
+                    let window = self.read(types::I64, privates, position);
+                    self.begin_run(private, Some(window));
+                    position += private.buffers.len();
                 }
             }
             BodyShape::Emit => self.bind_streams(outlined.forall, privates),

@@ -58,6 +58,9 @@ pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
 /// The name under which generated code calls [`strew_runtime::take_updates`].
 pub(crate) const TAKE_UPDATES: &str = "strew_take_updates";
 
+/// The name under which generated code calls [`strew_runtime::reach_element`].
+pub(crate) const REACH_ELEMENT: &str = "strew_reach_element";
+
 /// One function, for the code generator.
 pub(crate) struct Function {
     pub(crate) id: FuncId,
@@ -89,6 +92,7 @@ pub(crate) struct Program<'k> {
     run_forall: FuncId,
     local_array: FuncId,
     take_updates: FuncId,
+    reach_element: FuncId,
 }
 
 /// What a kernel is lowered with.
@@ -123,6 +127,8 @@ impl<'k> Program<'k> {
         let status = signature(&module, 2);
         let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &status)?;
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
+        let reached = signature(&module, 3);
+        let reach_element = module.declare_function(REACH_ELEMENT, Linkage::Import, &reached)?;
         let address = address_signature(&module, 4);
         let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
         Ok(Self {
@@ -139,6 +145,7 @@ impl<'k> Program<'k> {
             run_forall,
             local_array,
             take_updates,
+            reach_element,
         })
     }
 

@@ -155,6 +155,7 @@ mod tests {
             has_privates: true,
             is_separate: false,
             can_emit: true,
+            has_bodies: true,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -1,12 +1,7 @@
-use super::fill::fill;
-use super::merge::Column;
-use super::{Job, Ran, Shape, Strategy, bytes, distance};
-use crate::abi::PrivateCall;
-use crate::arena::ALIGNMENT;
+use super::buffers::{Buffers, merge};
+use super::{Job, Ran, Shape, Strategy};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
-use crate::session::{Loan, Session};
-use smallvec::SmallVec;
 use std::time::Instant;
 
 /// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
@@ -29,9 +24,6 @@ const FREE_BYTES: u64 = 512 << 20;
 /// about as long as half a simple update, so this keeps it near a quarter of the work.
 const TRIPS_PER_ELEMENT: u64 = 2;
 
-/// A merge of fewer bytes is done before another thread would wake up.
-const WORTH_SHARING: u64 = 256 << 10;
-
 impl Strategy for Dense {
     fn name(&self) -> &'static str {
         "dense"
@@ -47,7 +39,7 @@ impl Strategy for Dense {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let groups = groups(&job.shape);
-        let buffers = Buffers::take(job.session, job.privates, groups)?;
+        let buffers = Buffers::new(job.privates, groups, |bytes| job.session.take(bytes))?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
@@ -59,8 +51,9 @@ impl Strategy for Dense {
             }
             // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
             unsafe {
-                let addresses = buffers.fill(group);
-                chunks.run(group, part(job.shape.count, groups, group), &addresses);
+                buffers.fill(group);
+                let iterations = part(job.shape.count, groups, group);
+                chunks.run(group, iterations, &buffers.table(group));
             }
         });
         chunks.finish(job.call)?;
@@ -113,112 +106,6 @@ fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
         && elements.saturating_mul(TRIPS_PER_ELEMENT) <= shape.trips
 }
 
-/// The private buffers of all groups: one piece of memory, the buffers of a group next to each other.
-struct Buffers<'j> {
-    loan: Loan<'j>,
-    privates: &'j [PrivateCall],
-    offsets: SmallVec<[usize; 8]>,
-    stride: usize,
-    groups: usize,
-}
-
-// SAFETY: the pointers in `privates` are only handed on; `fill` asks its caller to keep tasks apart.
-unsafe impl Sync for Buffers<'_> {}
-
-impl<'j> Buffers<'j> {
-    fn take(
-        session: &Session<'j>,
-        privates: &'j [PrivateCall],
-        groups: usize,
-    ) -> Result<Self, Failure> {
-        let mut offsets = SmallVec::new();
-        let mut stride = 0_u64;
-        for private in privates {
-            // Sizes beyond `usize` never get their memory, so the offset is not used then.
-            offsets.push(usize::try_from(stride).unwrap_or(usize::MAX));
-            stride = stride.saturating_add(padded(private));
-        }
-        let loan = session.take(stride.saturating_mul(groups as u64))?;
-        Ok(Self {
-            loan,
-            privates,
-            offsets,
-            stride: usize::try_from(stride).unwrap_or(usize::MAX),
-            groups,
-        })
-    }
-
-    /// Writes the identity to all buffers of `group`, on the thread that is going to use them, and returns their addresses and
-    /// the distances between their runs of elements.
-    ///
-    /// # Safety
-    /// Nobody else touches the buffers of this group meanwhile.
-    unsafe fn fill(&self, group: usize) -> SmallVec<[*mut u8; 8]> {
-        let base = self.loan.address().wrapping_add(group * self.stride);
-        let buffers = self.privates.iter().zip(&self.offsets);
-        let strides = self.privates.iter();
-        let strides = strides.map(|private| distance(private.run_bytes()));
-        let addresses = buffers.map(|(private, offset)| {
-            let buffer = base.wrapping_add(*offset);
-            // SAFETY: `take` made room for the elements of every private of every group.
-            unsafe { fill(buffer, private) };
-            buffer
-        });
-        addresses.chain(strides).collect()
-    }
-
-    /// What is merged together: the entries of the table from one with parts up to the next. Nothing when there are no groups.
-    fn columns(&self, session: &Session<'_>) -> Result<Vec<Column<'j>>, Failure> {
-        if self.groups == 0 {
-            return Ok(Vec::new());
-        }
-        let entries = self.privates.chunk_by(|_, next| next.parts == 0);
-        let mut offsets = self.offsets.iter();
-        entries
-            .map(|privates| {
-                let first = offsets.by_ref().take(privates.len());
-                Ok(Column {
-                    privates,
-                    merge: session.merge(privates.first().map_or(0, |it| it.merge))?,
-                    first: first
-                        .map(|offset| self.loan.address().wrapping_add(*offset))
-                        .collect(),
-                    stride: self.stride,
-                    parts: self.groups,
-                })
-            })
-            .collect()
-    }
-}
-
-/// Merges all groups into the targets.
-///
-/// # Safety
-/// All buffers are filled, and nobody else touches them or the targets meanwhile.
-unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>) {
-    for column in columns {
-        // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.
-        let merge = |piece: usize| unsafe { column.merge_piece(piece) };
-        let sizes = column.privates.iter().map(bytes);
-        let size = sizes.fold(0_u64, u64::saturating_add);
-        if size.saturating_mul(groups as u64) < WORTH_SHARING {
-            (0..column.pieces()).for_each(merge);
-        } else {
-            job.session
-                .runtime()
-                .team()
-                .for_each(column.pieces(), &merge);
-        }
-    }
-}
-
-/// The bytes of a buffer, rounded up so that the next one starts on cache lines of its own.
-fn padded(private: &PrivateCall) -> u64 {
-    bytes(private)
-        .checked_next_multiple_of(ALIGNMENT as u64)
-        .unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,6 +154,7 @@ mod tests {
                 has_privates: true,
                 is_separate: false,
                 can_emit: true,
+                has_bodies: true,
                 is_exact: false,
                 mode: Mode::Stable,
                 threads,
@@ -297,6 +185,7 @@ mod tests {
                 has_privates: true,
                 is_separate: false,
                 can_emit: true,
+                has_bodies: true,
                 is_exact: true,
                 mode: Mode::Stable,
                 threads,

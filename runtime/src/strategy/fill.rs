@@ -1,12 +1,12 @@
 use crate::abi::PrivateCall;
 use std::mem::MaybeUninit;
 
-/// Writes the identity of `private` to all elements of `buffer`, which need not be initialised.
+/// Writes the identity of `private` to `elements` elements at `buffer`, which need not be initialised.
 ///
 /// # Safety
-/// `buffer` has room for the elements of `private`, is aligned for them, and nobody else touches it meanwhile.
-pub(super) unsafe fn fill(buffer: *mut u8, private: &PrivateCall) {
-    let elements = usize::try_from(private.elements).unwrap_or(0);
+/// `buffer` has room for so many elements of `private`, is aligned for them, and nobody else touches it meanwhile.
+pub(super) unsafe fn fill(buffer: *mut u8, elements: u64, private: &PrivateCall) {
+    let elements = usize::try_from(elements).unwrap_or(0);
     let bits = private.identity;
     // SAFETY: the caller vouches for the buffer.
     unsafe {
@@ -47,7 +47,7 @@ mod tests {
             parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.
-        unsafe { fill(cells.as_mut_ptr().cast(), &private) };
+        unsafe { fill(cells.as_mut_ptr().cast(), 4, &private) };
         assert_eq!(cells, [value, value, value, value, T::default()]);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::abi::{MergeFn, PrivateCall};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::ptr;
 
 /// How many bytes of the target are merged at a time. With the same bytes of eight parts they stay in the first cache, so that every
@@ -29,6 +30,8 @@ pub(super) struct Column<'p> {
     pub(super) first: Addresses,
     pub(super) stride: usize,
     pub(super) parts: usize,
+    /// For each part the elements that it holds anything but the identity for, in whole blocks; all of them when there is none.
+    pub(super) held: Vec<Range<u64>>,
 }
 
 // SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches disjoint elements for different pieces.
@@ -40,9 +43,7 @@ impl Column<'_> {
     }
 
     fn elements_per_piece(&self) -> u64 {
-        let bytes = (BLOCK * BLOCKS_PER_PIECE) as u64;
-        let widths = self.privates.iter().map(|it| it.element_bytes);
-        bytes / u64::from(widths.max().unwrap_or(1).max(1))
+        elements_per_block(self.privates) * BLOCKS_PER_PIECE as u64
     }
 
     /// In how many pieces threads share the merge.
@@ -57,7 +58,7 @@ impl Column<'_> {
     /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and nobody else touches the
     /// elements of this piece meanwhile.
     pub(super) unsafe fn merge_piece(&self, number: usize) {
-        let per_block = self.elements_per_piece() / BLOCKS_PER_PIECE as u64;
+        let per_block = elements_per_block(self.privates);
         let start = self.elements_per_piece() * number as u64;
         let end = self
             .elements()
@@ -77,28 +78,43 @@ impl Column<'_> {
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece).
     unsafe fn merge_block(&self, start: u64, elements: u64) {
-        let merge = self.merge;
+        let parts = (0..self.parts).map(|part| self.holds(part, start).then_some(part));
+        let mut parts: SmallVec<[Option<usize>; 16]> = parts.collect();
         let mut width = 1;
         while width < self.parts {
             let mut held = 0;
             while held + width < self.parts {
-                let (into, from) = (self.part(held, start), self.part(held + width, start));
-                // SAFETY: both are blocks of different parts; the caller vouches for them.
-                unsafe { merge(into.as_ptr(), from.as_ptr(), elements) };
+                parts[held] = match (parts[held], parts[held + width]) {
+                    (Some(into), Some(from)) => {
+                        let tables = (self.part(into, start), self.part(from, start));
+                        // SAFETY: both are blocks of different parts; the caller vouches for them.
+                        unsafe { (self.merge)(tables.0.as_ptr(), tables.1.as_ptr(), elements) };
+                        Some(into)
+                    }
+                    // The identity changes nothing.
+                    (one, other) => one.or(other),
+                };
                 held += 2 * width;
             }
             width *= 2;
         }
-        // SAFETY: the caller vouches for the targets, which overlap no part.
-        unsafe { self.merge_into_targets(merge, start, elements) };
+        if let Some(Some(part)) = parts.first() {
+            // SAFETY: the caller vouches for the targets, which overlap no part.
+            unsafe { self.merge_into_targets(*part, start, elements) };
+        }
     }
 
-    /// Merges the first part into the elements from `start` of the targets. Where those of a target do not follow each other, by way of
+    /// Whether `part` holds anything for the block from `start` on.
+    fn holds(&self, part: usize, start: u64) -> bool {
+        self.held.get(part).is_none_or(|held| held.contains(&start))
+    }
+
+    /// Merges `part` into the elements from `start` of the targets. Where those of a target do not follow each other, by way of
     /// a copy in which they do, since that is what is merged into.
     ///
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece), for these elements; they fill no more than a block.
-    unsafe fn merge_into_targets(&self, merge: MergeFn, start: u64, elements: u64) {
+    unsafe fn merge_into_targets(&self, part: usize, start: u64, elements: u64) {
         let mut copies: SmallVec<[Block; 2]> = SmallVec::new();
         let apart = self.privates.iter().filter(|it| lies_apart(it));
         copies.resize_with(apart.count(), || Block([0; BLOCK]));
@@ -132,7 +148,7 @@ impl Column<'_> {
             pairs().for_each(|(element, copy, bytes)| {
                 ptr::copy_nonoverlapping(element, copy, bytes);
             });
-            merge(targets.as_ptr(), self.part(0, start).as_ptr(), elements);
+            (self.merge)(targets.as_ptr(), self.part(part, start).as_ptr(), elements);
             pairs().for_each(|(element, copy, bytes)| {
                 ptr::copy_nonoverlapping(copy, element, bytes);
             });
@@ -148,6 +164,12 @@ impl Column<'_> {
             })
             .collect()
     }
+}
+
+/// How many elements of buffers that are merged together fit a block.
+pub(super) fn elements_per_block(privates: &[PrivateCall]) -> u64 {
+    let widths = privates.iter().map(|it| it.element_bytes);
+    BLOCK as u64 / u64::from(widths.max().unwrap_or(1).max(1))
 }
 
 fn lies_apart(private: &PrivateCall) -> bool {
@@ -244,6 +266,7 @@ mod tests {
             first: Addresses::from_slice(&[parts.as_mut_ptr().cast(), byte_parts.as_mut_ptr()]),
             stride: 4 * COUNT,
             parts: 5,
+            held: Vec::new(),
         };
         for piece in 0..column.pieces() {
             // SAFETY: the first target has three numbers for each element, of which the second is merged into; both parts have as

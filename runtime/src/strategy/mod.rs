@@ -3,12 +3,15 @@
 mod auto;
 mod binned;
 mod bins;
+mod blocked;
+mod buffers;
 mod cost;
 mod dense;
 mod direct;
 mod fill;
 mod merge;
 mod past_caches;
+mod reach;
 mod sample;
 mod serial;
 
@@ -19,6 +22,7 @@ use crate::session::Session;
 use crate::settings::{Body, Choice, Mode};
 pub use cost::Costs;
 use past_caches::copy_past_caches;
+pub use reach::reach_element;
 pub use sample::Sample;
 use std::fmt;
 use std::time::Duration;
@@ -54,7 +58,12 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 3] = [&serial::Serial, &dense::Dense, &binned::Binned];
+pub static STRATEGIES: [&dyn Strategy; 4] = [
+    &serial::Serial,
+    &dense::Dense,
+    &blocked::Blocked,
+    &binned::Binned,
+];
 
 /// The sizes of a forall, and what its call asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +84,8 @@ pub struct Shape {
     pub is_exact: bool,
     /// Whether updates can be had without being combined into anything, with keys of 32 bits.
     pub can_emit: bool,
+    /// Whether there are bodies in other shapes.
+    pub has_bodies: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -97,6 +108,7 @@ impl Shape {
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
+            has_bodies: has_bodies(forall),
             mode: session.settings().mode,
             threads: session.runtime().threads(),
         }
@@ -112,7 +124,11 @@ impl Shape {
 fn can_emit(forall: &ForallCall, privates: &[PrivateCall]) -> bool {
     let numbered =
         |it: &PrivateCall| it.elements <= 1 << u32::BITS && it.target_stride == it.run_bytes();
-    forall.body_number != NO_BODY && forall.separate == 0 && privates.iter().all(numbered)
+    has_bodies(forall) && privates.iter().all(numbered)
+}
+
+fn has_bodies(forall: &ForallCall) -> bool {
+    forall.body_number != NO_BODY && forall.separate == 0
 }
 
 /// A distance in the form in which bodies take it, behind the addresses of their buffers.
@@ -218,7 +234,7 @@ pub(crate) unsafe fn run(
         strategy: decision.strategy.name(),
         why: decision.why,
         body: match job.body {
-            BodyShape::RunLength => Body::RunLength,
+            BodyShape::RunLength | BodyShape::Windowed => Body::RunLength,
             BodyShape::Direct | BodyShape::Emit => Body::Direct,
         },
         costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),

@@ -1,0 +1,233 @@
+use super::buffers::{Buffers, Table, merge};
+use super::merge::Column;
+use super::reach::Reach;
+use super::{Job, Ran, Shape, Strategy};
+use crate::abi::BodyShape;
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::memory::lock;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Private buffers for groups of consecutive iterations as in `dense`, of which each is filled and merged from the first element that its
+/// group updates to the last: for keys that are near each other within a group, as those of sorted data are.
+#[derive(Debug)]
+pub(super) struct Blocked;
+
+/// The number of groups where the grouping is fixed, as for `dense`.
+const FIXED_GROUPS: usize = 8;
+
+/// Groups for each thread where the grouping is free, to even out slow ones.
+const GROUPS_PER_THREAD: usize = 4;
+
+impl Strategy for Blocked {
+    fn name(&self) -> &'static str {
+        "blocked"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        let strategy = self.name();
+        if shape.mode == crate::Mode::Exact && !shape.is_exact {
+            Some(Refusal::Regroups { strategy })
+        } else {
+            (!shape.has_bodies).then_some(Refusal::NoBodies { strategy })
+        }
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        let groups = groups(&job.shape);
+        let take = |bytes| job.session.take_untouched(bytes);
+        let buffers = Buffers::new(job.privates, groups, take)?;
+        let mut columns = buffers.columns(job.session)?;
+        let body = job.session.body(job.forall, BodyShape::Windowed)?;
+        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
+        let budget = job.session.budget();
+        let held: Vec<_> = (0..groups).map(|_| Mutex::default()).collect();
+        let prepared = Instant::now();
+        let group = Group {
+            buffers: &buffers,
+            columns: &columns,
+            budget,
+        };
+        job.session.runtime().team().for_each(groups, &|number| {
+            if chunks.is_wanted(number) {
+                let iterations = part(job.shape.count, groups, number);
+                // SAFETY: the buffers of a group belong to the task that runs it.
+                let reached = unsafe { group.run(&chunks, number, iterations) };
+                *lock(&held[number]) = reached;
+            }
+        });
+        chunks.finish(job.call)?;
+        let ran = Instant::now();
+        let held = held.into_iter().map(Mutex::into_inner);
+        for reached in held.map(Result::unwrap_or_default) {
+            for (column, reached) in columns.iter_mut().zip(reached) {
+                column.held.push(reached);
+            }
+        }
+        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
+        unsafe { merge(&columns, groups, job) };
+        Ok(Ran {
+            chunks: groups as u64,
+            threads: job.shape.threads.min(groups.max(1)),
+            prepare: prepared - start,
+            main: ran - prepared,
+            merge: ran.elapsed(),
+        })
+    }
+}
+
+/// In how many groups the iterations run. Unless the grouping is free, this depends on their number alone.
+fn groups(shape: &Shape) -> usize {
+    let groups = if shape.is_free() {
+        shape.threads.saturating_mul(GROUPS_PER_THREAD)
+    } else {
+        FIXED_GROUPS
+    };
+    groups.min(usize::try_from(shape.count).unwrap_or(usize::MAX))
+}
+
+/// What the groups have in common.
+struct Group<'g, 'j> {
+    buffers: &'g Buffers<'j>,
+    columns: &'g [Column<'j>],
+    budget: u64,
+}
+
+impl Group<'_, '_> {
+    /// Runs `iterations` as group `number`, and returns for each column what its buffers hold.
+    ///
+    /// # Safety
+    /// Nobody else touches the buffers of this group meanwhile.
+    unsafe fn run(
+        &self,
+        chunks: &Chunks<'_>,
+        number: usize,
+        iterations: Range<i64>,
+    ) -> Vec<Range<u64>> {
+        let mut table: Table = self.buffers.table(number);
+        let mut rest = table.as_slice();
+        let mut reaches: Vec<_> = self
+            .columns
+            .iter()
+            .map(|column| {
+                let (own, others) = rest.split_at(column.privates.len().min(rest.len()));
+                rest = others;
+                Reach::new(column.privates, own, self.buffers.loan(), self.budget)
+            })
+            .collect();
+        for (reach, column) in reaches.iter_mut().zip(self.columns) {
+            table.push(reach.address());
+            // The others share the window of the first.
+            table.resize(
+                table.len() + column.privates.len() - 1,
+                std::ptr::null_mut(),
+            );
+        }
+        // SAFETY: the caller vouches for the buffers; the windows stay where they are until the body has ended.
+        unsafe { chunks.run(number, iterations, &table) };
+        reaches.iter().map(Reach::held).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{Scatter, runtime};
+    use crate::{Choice, Mode, Settings};
+
+    fn named(strategy: &'static dyn Strategy) -> Settings {
+        Settings {
+            strategy: Choice::Named(strategy),
+            ..Settings::default()
+        }
+    }
+
+    /// Keys that rise from the first update to the last.
+    fn sorted(updates: usize, elements: usize) -> Scatter {
+        let mut case = Scatter::new(updates, elements);
+        case.keys.sort_unstable();
+        case.with_counts(elements).with_sums(elements)
+    }
+
+    #[test]
+    fn the_bits_are_those_of_dense_groups() {
+        for elements in [1, 5000, 200_000] {
+            for case in [
+                sorted(1_000_000, elements),
+                Scatter::new(1_000_000, elements).with_sums(elements),
+            ] {
+                let mut dense = case.clone();
+                // As many groups as here, whatever the sizes.
+                dense.chunks = 8;
+                let shape = named(&super::super::dense::Dense);
+                dense.run(&runtime(2), &shape).unwrap();
+                for threads in [1, 2, 5] {
+                    let mut blocked = case.clone();
+                    let record = blocked.run(&runtime(threads), &named(&Blocked)).unwrap();
+                    assert_eq!(record.strategy, "blocked");
+                    assert_eq!(blocked.counts, dense.counts);
+                    if elements < 100_000 {
+                        assert_eq!(blocked.sum_bits(), dense.sum_bits(), "{elements}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorted_keys_take_little_memory() {
+        let mut case = sorted(1_000_000, 800_000);
+        let record = case.run(&runtime(2), &named(&Blocked)).unwrap();
+        let whole = 8 * 800_000 * 12;
+        assert!(record.private_bytes < whole / 6, "{}", record.private_bytes);
+    }
+
+    #[test]
+    fn elements_that_nobody_updates_are_not_touched() {
+        let mut case = sorted(100_000, 300_000);
+        case.keys
+            .iter_mut()
+            .for_each(|key| *key = *key / 3 + 100_000);
+        let before = case.sums.clone().unwrap();
+        let (counts, _) = case.expected();
+        case.run(&runtime(2), &named(&Blocked)).unwrap();
+        assert_eq!(case.counts, counts);
+        let after = case.sums.unwrap();
+        assert_eq!(after[..100_000], before[..100_000]);
+        assert_eq!(after[200_000..], before[200_000..]);
+    }
+
+    #[test]
+    fn the_budget_is_kept_and_nothing_is_merged() {
+        let settings = Settings {
+            memory: Some(100_000),
+            ..named(&Blocked)
+        };
+        let mut case = Scatter::new(100_000, 50_000).with_sums(50_000);
+        let before = case.sums.clone();
+        let failure = case.run(&runtime(2), &settings);
+        assert!(
+            matches!(failure, Err(Failure::OverBudget { .. })),
+            "{failure:?}"
+        );
+        assert_eq!(case.sums, before);
+    }
+
+    #[test]
+    fn exact_mode_is_refused_where_it_matters() {
+        let settings = Settings {
+            mode: Mode::Exact,
+            ..named(&Blocked)
+        };
+        let mut case = Scatter::new(10, 4).with_sums(4);
+        let refusal = Refusal::Regroups {
+            strategy: "blocked",
+        };
+        let failure = case.run(&runtime(2), &settings);
+        assert_eq!(failure, Err(Failure::Refused(refusal)));
+    }
+}
