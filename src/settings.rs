@@ -59,7 +59,7 @@ macro_rules! settings_methods {
             self
         }
 
-        /// How updates are combined; found at run time unless set. It changes nothing but the time.
+        /// How updates are combined; found at run time unless set.
         pub fn body(mut self, body: $crate::Body) -> Self {
             self.$($field).+.runtime.body = body;
             self

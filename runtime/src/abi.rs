@@ -127,7 +127,10 @@ pub enum BodyShape {
     /// The same, but an element that is updated several times in a row is kept in a register meanwhile: a rounded sum then does not wait
     /// for memory each time. The order of combination is that of [`Direct`](Self::Direct).
     RunLength,
-    /// The same, and before an element is loaded it sees to it that it lies in the [`Window`] of its buffer. The addresses of the
+    /// It combines them into [`TABLES`] buffers by turns, one after the other as its statements stand: updates that follow each other
+    /// then do not wait for each other, wherever they go. Behind the distances stands that in bytes from each buffer to the next.
+    Tables,
+    /// As [`RunLength`](Self::RunLength), and before an element is loaded it sees to it that it lies in the [`Window`] of its buffer. The addresses of the
     /// windows stand behind the distances, one for each buffer; that of the first of those that are merged together counts.
     Windowed,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
@@ -183,6 +186,9 @@ pub struct Window {
 /// of a buffer, outside of its window: returns a [`Status`], and with [`Status::Done`] the element lies in the window.
 pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at: u64) -> u32;
 
+/// How many buffers a body in the shape [`BodyShape::Tables`] has for each.
+pub const TABLES: usize = 4;
+
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;
 
@@ -208,6 +214,8 @@ pub struct PrivateCall {
     pub element_bytes: u32,
     /// 1 when regrouping never changes a bit, else 0.
     pub exact: u32,
+    /// 1 when updates may be made in any order, but for regrouping them, else 0.
+    pub commutes: u32,
     /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
     /// elements. 0 for one that is merged with one before it.
     pub parts: u32,

@@ -78,6 +78,11 @@ pub enum Why {
         /// Bytes allowed.
         budget: u64,
     },
+    /// Updates that follow each other are near each other, so that a private copy of what a part of them touches is small.
+    Near {
+        /// In so many elements lie those that were looked at in one place.
+        span: u64,
+    },
     /// It is expected to take least among those that may be taken.
     Cheapest {
         /// What each is expected to take.
@@ -120,6 +125,10 @@ impl fmt::Display for Why {
             Self::OverBudget { needed, budget } => write!(
                 f,
                 "private copies of {needed} bytes are over the memory budget of {budget} bytes"
+            ),
+            Self::Near { span } => write!(
+                f,
+                "updates that follow each other are near each other, within {span} outputs"
             ),
             Self::Cheapest { costs } => write!(
                 f,

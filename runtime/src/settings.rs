@@ -80,7 +80,7 @@ impl fmt::Display for UnknownStrategy {
 
 impl std::error::Error for UnknownStrategy {}
 
-/// How the body of a loop combines updates. It changes nothing but the time.
+/// How the body of a loop combines updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Body {
     /// As seems best from what the keys look like.
@@ -90,10 +90,13 @@ pub enum Body {
     Direct,
     /// In a register, for as long as they go to one element; where the loop does nothing else with its outputs.
     RunLength,
+    /// Into several private buffers by turns, under the same conditions: one update then does not wait for the one before. This groups
+    /// rounded updates in another way, so it is not for [`Mode::Exact`] and them, nor for the strategies that keep the order of the loop.
+    Tables,
 }
 
 impl Body {
-    const ALL: [Self; 3] = [Self::Auto, Self::Direct, Self::RunLength];
+    const ALL: [Self; 4] = [Self::Auto, Self::Direct, Self::RunLength, Self::Tables];
 
     /// The name on the command line and in records.
     pub fn name(self) -> &'static str {
@@ -101,6 +104,7 @@ impl Body {
             Self::Auto => "auto",
             Self::Direct => "direct",
             Self::RunLength => "run_length",
+            Self::Tables => "tables",
         }
     }
 }
@@ -207,7 +211,7 @@ mod tests {
         }
         assert_eq!(
             "runs".parse::<Body>().unwrap_err().to_string(),
-            "there is no body `runs`; there are `auto`, `direct`, `run_length`"
+            "there is no body `runs`; there are `auto`, `direct`, `run_length`, `tables`"
         );
     }
 

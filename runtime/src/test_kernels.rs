@@ -169,7 +169,7 @@ impl OnDemand for Additions {
         match (number, shape) {
             (0, BodyShape::Emit) => Ok(emit),
             (0, BodyShape::Windowed) => Ok(windowed),
-            (0, BodyShape::Direct | BodyShape::RunLength) => Ok(scatter),
+            (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }
     }
@@ -199,6 +199,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> Pri
         merge,
         element_bytes: size_of::<T>() as u32,
         exact,
+        commutes: 1,
         parts: 1,
     }
 }

@@ -96,6 +96,7 @@ fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([
         ("serial", costs.serial),
         ("dense", costs.dense),
+        ("blocked", costs.blocked),
         ("binned", costs.binned),
     ])
 }

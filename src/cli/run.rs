@@ -274,6 +274,7 @@ fn talk(report: &Report, compile: Duration, console: &mut Console) {
     };
     let body = match record.body {
         Body::RunLength => ", repeated elements in a register",
+        Body::Tables => ", several tables by turns",
         Body::Auto | Body::Direct => "",
     };
     console.talk(&format!(

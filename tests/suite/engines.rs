@@ -247,6 +247,16 @@ impl Engines {
                 &first,
                 is_same,
             );
+            let tables = kernel.clone().body(Body::Tables);
+            let one = compiled(&tables.clone().threads(1), data);
+            agree(
+                &format!("{strategy}, in tables"),
+                &one,
+                &reference,
+                is_close,
+            );
+            let two = compiled(&tables.threads(2), data);
+            agree(&format!("{strategy}, in tables"), &two, &one, is_same);
             let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
             agree("fast mode", &fast, &reference, is_close);
         }
@@ -313,6 +323,8 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             reference,
             is_same,
         );
+        let in_tables = kernel.clone().body(Body::Tables);
+        agree("in tables", &compiled(&in_tables, data), reference, is_same);
         let in_registers = kernel.clone().body(Body::RunLength);
         agree(
             "in a register",

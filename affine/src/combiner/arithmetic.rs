@@ -19,6 +19,10 @@ impl Combine for Add {
         self.identity(types).is_some()
     }
 
+    fn is_commutative(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         is_number(only(types)?).then(|| vec![binary(BinaryOp::Add, held(0), incoming(0))])
     }
@@ -42,6 +46,10 @@ impl Combine for Mul {
     }
 
     fn has_two_sided_identity(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
+    }
+
+    fn is_commutative(&self, types: &[Type]) -> bool {
         self.identity(types).is_some()
     }
 

@@ -52,6 +52,10 @@ impl Combine for Bitwise {
         self.identity(types).is_some()
     }
 
+    fn is_commutative(&self, types: &[Type]) -> bool {
+        self.identity(types).is_some()
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         match only(types)? {
             ty if ty.is_float() => None,

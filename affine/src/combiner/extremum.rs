@@ -68,6 +68,11 @@ impl Combine for Extremum {
         only(types).is_some_and(Type::is_integer)
     }
 
+    /// Zeros of both signs are equal, and the first or the last of them is left.
+    fn is_commutative(&self, types: &[Type]) -> bool {
+        only(types).is_some_and(Type::is_integer)
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         let is_taken = Expr::compare(replaces(self.extreme, self.ties), incoming(0), held(0));
         is_number(only(types)?).then(|| vec![Expr::select(is_taken, incoming(0), held(0))])

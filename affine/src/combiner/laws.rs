@@ -98,6 +98,28 @@ fn the_laws_hold_for_every_built_in_combiner_on_every_type() {
 }
 
 #[test]
+fn where_operands_may_be_exchanged_it_is_said() {
+    let mut unsaid = Vec::new();
+    for combiner in all() {
+        for types in type_tuples(&combiner) {
+            if combiner.identity(&types).is_none() {
+                assert!(!combiner.is_commutative(&types));
+                continue;
+            }
+            let on = |held: &[Value], incoming: &[Value]| combined(&combiner, held, incoming);
+            let (all, others) = (tuples(&types, 11), tuples(&types, 22));
+            let mut pairs = all.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
+            let commutes = pairs.all(|(a, b)| same(&on(a, b), &on(b, a)));
+            assert!(commutes || !combiner.is_commutative(&types), "{combiner}");
+            if commutes && !combiner.is_commutative(&types) {
+                unsaid.push(combiner.to_string());
+            }
+        }
+    }
+    assert_eq!(unsaid, [""; 0]);
+}
+
+#[test]
 fn an_identity_that_is_called_two_sided_gives_back_what_comes() {
     let mut others = Vec::new();
     for combiner in all() {

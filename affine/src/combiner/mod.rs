@@ -29,7 +29,8 @@ use std::sync::Arc;
 /// * `a ∘ e` is `a`, and `a ∘ (e ∘ b)` is `a ∘ b`, bit for bit. (`e ∘ b` may differ from `b` where `b` never changes anything, as a
 ///   NaN does not in a maximum.)
 /// * `a ∘ ((e ∘ b) ∘ c)` is `(a ∘ b) ∘ c`: bit for bit where [`is_exact`](Combine::is_exact), else up to rounding.
-/// * Operands are never exchanged: strategies keep the order of the iterations, so commutativity is not asked for.
+/// * Operands are exchanged only where [`is_commutative`](Combine::is_commutative) says so; else strategies keep the order of the
+///   iterations.
 ///
 /// From these follows what private buffers rest on, for any number of updates: that `a ∘ b1 ∘ … ∘ bn`, in order, is `a` with the
 /// updates combined into `e` first.
@@ -60,6 +61,12 @@ pub trait Combine: fmt::Debug + Send + Sync {
     /// The combined tuple, each part an expression over [`Expr::Operand`] and constants, operands having `types`; `None` when the
     /// combiner is not defined there.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>>;
+
+    /// Whether `a ∘ b` is `b ∘ a` for every `a` and `b`, bit for bit, so that updates may be made in any order. `false` also where
+    /// nobody could tell.
+    fn is_commutative(&self, _types: &[Type]) -> bool {
+        false
+    }
 
     /// Whether regrouping never changes a bit of the result on parts of these types.
     fn is_exact(&self, types: &[Type]) -> bool;

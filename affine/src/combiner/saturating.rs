@@ -46,6 +46,11 @@ impl Combine for AddSaturating {
         self.identity(types).is_some() && greatest.is_some_and(|(_, it)| it == self.limit)
     }
 
+    /// The steps of both are added up, unless what is held is beyond the limit.
+    fn is_commutative(&self, types: &[Type]) -> bool {
+        self.has_two_sided_identity(types)
+    }
+
     /// `held >= limit ? held : steps > room ? limit : held + steps`, where the room up to the limit and the steps wrap to the
     /// right value as unsigned numbers: comparing `steps + least` with `room + least` as signed ones is the same.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

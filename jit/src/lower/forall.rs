@@ -153,12 +153,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let merge = self.program.merge(&private.combiner, &types);
             let identity = private.combiner.identity(&types).unwrap_or_default();
             let exact = u32::from(private.combiner.is_exact(&types));
+            let commutes = u32::from(private.combiner.is_commutative(&types));
             for (part, (target, identity)) in private.targets.iter().zip(identity).enumerate() {
                 // The first of those that are merged together stands for all of them.
                 let parts = if part == 0 { types.len() as u32 } else { 0 };
                 self.private(table, at, *target, identity);
                 self.store_constant(table, at + offset_of!(PrivateCall, merge), merge);
                 self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
+                self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 at += size_of::<PrivateCall>();
             }
@@ -298,6 +300,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(outlined.forall, privates);
                 for private in &outlined.forall.privates {
                     self.begin_run(private, None);
+                }
+            }
+            BodyShape::Tables => {
+                self.bind_buffers(outlined.forall, privates);
+                let behind = 2 * outlined.forall.buffers().count();
+                let distance = self.read(types::I64, privates, behind);
+                for private in &outlined.forall.privates {
+                    self.bind_tables(private, distance);
                 }
             }
             BodyShape::Windowed => {

@@ -5,6 +5,7 @@ use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::run_length::Run;
+use super::tables::Tables;
 use crate::CompileError;
 use cranelift_codegen::ir::{
     self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
@@ -39,6 +40,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) streams: Vec<StreamValue>,
     /// What private buffers do not have yet.
     pub(super) runs: Vec<Run>,
+    /// The private buffers of which there are several.
+    pub(super) tables: Vec<Tables>,
 }
 
 /// Where the value of a local is.
@@ -118,6 +121,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             exits: Exits::default(),
             streams: Vec::new(),
             runs: Vec::new(),
+            tables: Vec::new(),
         };
         function.read_arguments(slots);
         function

@@ -22,6 +22,7 @@ mod loops;
 mod merge;
 mod operation;
 mod run_length;
+mod tables;
 mod update;
 
 pub(crate) use call::define_symbols;

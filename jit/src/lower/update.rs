@@ -26,6 +26,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(run) = self.run_of(places) {
             return self.update_in_run(&run, places, combiner, values);
         }
+        self.take_turns(places);
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();

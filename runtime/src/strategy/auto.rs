@@ -4,6 +4,7 @@
 //! not depend on threads, time or memory: it decides the bits of the result.
 
 use super::binned::Binned;
+use super::blocked::Blocked;
 use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
@@ -26,6 +27,9 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The same where updates can be sorted by ranges of elements, which is cheaper from here on.
 const MOST_BYTES_UNSORTED: u64 = 16 << 20;
 
+/// A private copy no larger than this is filled and merged whole.
+const LEAST_BYTES_NEAR: u64 = 128 << 10;
+
 /// What is to be known besides the sizes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Circumstances {
@@ -45,7 +49,9 @@ pub(super) fn decide(
         return Decision::new(&Direct, Why::NoPrivates);
     }
     let against = against(shape);
-    if shape.is_free() {
+    if let Some(span) = near(shape, around) {
+        Decision::new(&Blocked, Why::Near { span })
+    } else if shape.is_free() {
         free(shape, around, against, budget)
     } else if shape.mode == Mode::Exact {
         as_written(shape, around, Why::Rounds)
@@ -54,6 +60,17 @@ pub(super) fn decide(
     } else {
         Decision::new(&Dense, pays(shape))
     }
+}
+
+/// In how many elements the updates lie that follow each other, if that makes it cheap to copy what a group of them touches. Unless the
+/// grouping is free, this depends on sizes and keys alone.
+fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
+    let sample = around.sample?;
+    let is_worth_it = shape.bytes > LEAST_BYTES_NEAR && shape.elements <= shape.trips;
+    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
+    let is_useless = shape.is_free() && alone(shape, around).is_some();
+    let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
+    (can && is_worth_it && sample.is_local(shape.elements)).then_some(sample.span)
 }
 
 fn pays(shape: &Shape) -> Why {
@@ -156,6 +173,7 @@ mod tests {
             is_separate: false,
             can_emit: true,
             has_bodies: true,
+            commutes: true,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -35,6 +35,7 @@ impl Strategy for Binned {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
+        job.body = BodyShape::Emit;
         let threads = job.shape.threads;
         let count = usize::try_from(job.shape.count).unwrap_or(usize::MAX);
         let parts = count.min(threads.saturating_mul(PARTS_PER_THREAD));

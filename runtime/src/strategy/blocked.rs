@@ -37,6 +37,7 @@ impl Strategy for Blocked {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
+        job.body = BodyShape::Windowed;
         let groups = groups(&job.shape);
         let take = |bytes| job.session.take_untouched(bytes);
         let buffers = Buffers::new(job.privates, groups, take)?;

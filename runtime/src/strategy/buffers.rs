@@ -50,6 +50,11 @@ impl<'j> Buffers<'j> {
         })
     }
 
+    /// The bytes from each buffer to that of the next group.
+    pub(super) fn stride(&self) -> u64 {
+        self.stride as u64
+    }
+
     pub(super) fn loan(&self) -> &Loan<'j> {
         &self.loan
     }

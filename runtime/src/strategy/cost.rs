@@ -38,6 +38,7 @@ const UNSEEN: Sample = Sample {
     updates: 0,
     repeated: 0.0,
     scattered: 1.0,
+    span: u64::MAX,
     is_skewed: false,
 };
 
@@ -48,6 +49,8 @@ pub struct Costs {
     pub serial: u64,
     /// Of `dense`.
     pub dense: u64,
+    /// Of `blocked`.
+    pub blocked: u64,
     /// Of `binned`.
     pub binned: u64,
 }
@@ -63,9 +66,16 @@ impl Costs {
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
         let each = update(shape.bytes, &sample);
+        // Groups of updates that are near each other have few elements in common.
+        let touched = if sample.is_local(shape.elements) {
+            2.0
+        } else {
+            groups
+        };
         Self {
             serial: (trips * each) as u64,
             dense: (SHARE + (trips * each + elements * groups * MERGE) / threads) as u64,
+            blocked: (SHARE + (trips * each + elements * touched * MERGE) / threads) as u64,
             binned: (SHARE + trips * (SORT + sample.repeated * WAIT) / threads) as u64,
         }
     }

@@ -1,5 +1,6 @@
 use super::buffers::{Buffers, merge};
-use super::{Job, Ran, Shape, Strategy};
+use super::{Job, Ran, Shape, Strategy, distance};
+use crate::abi::{BodyShape, TABLES};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use std::time::Instant;
@@ -39,7 +40,13 @@ impl Strategy for Dense {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let groups = groups(&job.shape);
-        let buffers = Buffers::new(job.privates, groups, |bytes| job.session.take(bytes))?;
+        let tables = if job.body == BodyShape::Tables {
+            TABLES
+        } else {
+            1
+        };
+        let parts = groups.saturating_mul(tables);
+        let buffers = Buffers::new(job.privates, parts, |bytes| job.session.take(bytes))?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
@@ -51,15 +58,17 @@ impl Strategy for Dense {
             }
             // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
             unsafe {
-                buffers.fill(group);
+                (0..tables).for_each(|table| buffers.fill(group * tables + table));
                 let iterations = part(job.shape.count, groups, group);
-                chunks.run(group, iterations, &buffers.table(group));
+                let mut table = buffers.table(group * tables);
+                table.push(distance(buffers.stride()));
+                chunks.run(group, iterations, &table);
             }
         });
         chunks.finish(job.call)?;
         let ran = Instant::now();
         // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
-        unsafe { merge(&columns, groups, job) };
+        unsafe { merge(&columns, parts, job) };
         Ok(Ran {
             chunks: groups as u64,
             threads: job.shape.threads.min(groups.max(1)),
@@ -155,6 +164,7 @@ mod tests {
                 is_separate: false,
                 can_emit: true,
                 has_bodies: true,
+                commutes: true,
                 is_exact: false,
                 mode: Mode::Stable,
                 threads,
@@ -186,6 +196,7 @@ mod tests {
                 is_separate: false,
                 can_emit: true,
                 has_bodies: true,
+                commutes: true,
                 is_exact: true,
                 mode: Mode::Stable,
                 threads,

@@ -44,6 +44,7 @@ mod tests {
             merge: 0,
             element_bytes: size_of::<T>() as u32,
             exact: 1,
+            commutes: 1,
             parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.

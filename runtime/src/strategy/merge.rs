@@ -220,6 +220,7 @@ mod tests {
             merge: 0,
             element_bytes: 2,
             exact: 1,
+            commutes: 1,
             parts: 1,
         };
         assert!(lies_apart(&private));
@@ -250,6 +251,7 @@ mod tests {
             merge: 0,
             element_bytes: 4,
             exact: 1,
+            commutes: 1,
             parts: 2,
         };
         let second = PrivateCall {

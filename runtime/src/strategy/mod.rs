@@ -86,6 +86,8 @@ pub struct Shape {
     pub can_emit: bool,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
+    /// Whether updates may be made in any order, but for regrouping them.
+    pub commutes: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -109,6 +111,7 @@ impl Shape {
             is_exact: privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
             has_bodies: has_bodies(forall),
+            commutes: privates.iter().all(|private| private.commutes == 1),
             mode: session.settings().mode,
             threads: session.runtime().threads(),
         }
@@ -160,6 +163,9 @@ impl Job<'_> {
         self.session.body(self.forall, self.body)
     }
 }
+
+/// Several tables of this size fit the first cache.
+const MOST_BYTES_OF_A_TABLE: u64 = 8 << 10;
 
 /// What a strategy did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -217,7 +223,7 @@ pub(crate) unsafe fn run(
     };
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&mut job) };
-    job.body = body(session.settings().body, forall, sample);
+    job.body = body(session.settings().body, &shape, sample);
     let mut decision = decide(session, forall, &shape, sample)?;
     let Decision { strategy, why } = decision;
     // SAFETY: the caller vouches for the forall.
@@ -235,6 +241,7 @@ pub(crate) unsafe fn run(
         why: decision.why,
         body: match job.body {
             BodyShape::RunLength | BodyShape::Windowed => Body::RunLength,
+            BodyShape::Tables => Body::Tables,
             BodyShape::Direct | BodyShape::Emit => Body::Direct,
         },
         costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),
@@ -248,11 +255,15 @@ pub(crate) unsafe fn run(
 }
 
 /// The body that the settings ask for, where there is it, else the one that fits.
-fn body(asked: Body, forall: &ForallCall, sample: Option<Sample>) -> BodyShape {
+fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> BodyShape {
+    let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
+    let waits = sample.is_some_and(|it| it.is_skewed) && shape.bytes <= MOST_BYTES_OF_A_TABLE;
     match asked {
-        Body::RunLength if forall.body_number != NO_BODY => BodyShape::RunLength,
+        Body::RunLength if shape.has_bodies => BodyShape::RunLength,
+        Body::Tables if shape.has_bodies && may_regroup => BodyShape::Tables,
         Body::Auto if repeats => BodyShape::RunLength,
+        Body::Auto if waits && may_regroup => BodyShape::Tables,
         _ => BodyShape::Direct,
     }
 }

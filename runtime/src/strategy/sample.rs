@@ -17,7 +17,10 @@ const PLACES: u64 = 8;
 const KEYS: usize = 256;
 
 /// The share of repeated elements from which a register for them pays.
-const REPEATED: f64 = 0.3;
+const REPEATED: f64 = 0.75;
+
+/// Updates are near each other when all of a place go to one part out of so many.
+const LOCAL: u64 = 8;
 
 /// An element is hot when it gets one of so many updates.
 const HOT: usize = 20;
@@ -35,6 +38,8 @@ pub struct Sample {
     pub repeated: f64,
     /// In how many cache lines the elements lie, for each update.
     pub scattered: f64,
+    /// At each place the updates go to so many elements that follow each other, or fewer.
+    pub span: u64,
     /// Whether some elements get far more of them than others.
     pub is_skewed: bool,
 }
@@ -66,6 +71,11 @@ impl Sample {
         self.repeated > REPEATED
     }
 
+    /// Whether updates that are made one after the other go to a small part of `elements` elements.
+    pub fn is_local(&self, elements: u64) -> bool {
+        self.span.saturating_mul(LOCAL) <= elements
+    }
+
     /// Of the keys at each place.
     fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
         let updates = places.iter().map(Vec::len).sum::<usize>();
@@ -77,6 +87,7 @@ impl Sample {
             updates: updates as u64,
             repeated: share(repeats),
             scattered: share(lines),
+            span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             is_skewed: most_equal(places.concat()) * HOT > updates,
         })
     }
@@ -122,6 +133,14 @@ fn lines(keys: &[u32], element_bytes: u64) -> usize {
     lines.sort_unstable();
     lines.dedup();
     lines.len()
+}
+
+/// From the least of the keys to the largest.
+fn span(keys: &[u32]) -> u64 {
+    let (least, most) = (keys.iter().min(), keys.iter().max());
+    least
+        .zip(most)
+        .map_or(0, |(least, most)| u64::from(most - least) + 1)
 }
 
 /// How often the key comes that comes most often.
@@ -174,6 +193,7 @@ mod tests {
         let sample = of(|it| it / 16);
         assert!(sample.scattered < 0.02, "{sample:?}");
         assert!((sample.repeated - 15.0 / 16.0).abs() < 0.01, "{sample:?}");
+        assert!(sample.is_local(8 * 16) && !sample.is_local(8 * 15));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::{Job, Ran, Shape, Strategy, distance};
-use crate::abi::PrivateCall;
+use crate::abi::{BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::snapshot::{Region, Snapshot};
@@ -23,6 +23,10 @@ impl Strategy for Serial {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
+        if job.body == BodyShape::Tables {
+            // There is one of each target.
+            job.body = BodyShape::Direct;
+        }
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
         let prepared = Instant::now();

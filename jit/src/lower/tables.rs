@@ -1,0 +1,59 @@
+//! Bodies that combine updates into several buffers by turns, so that one does not wait for the one before.
+
+use super::function::{ArrayValue, FunctionLowering};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use strew_affine::{ArrayId, Place, Private};
+use strew_runtime::abi::TABLES;
+
+/// Several of each of the buffers that are merged together.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    /// The first of the buffers that are merged together.
+    buffer: ArrayId,
+    /// Table by table, the buffers.
+    tables: Vec<Vec<(ArrayId, ArrayValue)>>,
+    /// The one for the next statement.
+    next: usize,
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// Makes tables of the buffers of `private`, which are known as the first of them; each lies `distance` bytes behind the one before.
+    pub(super) fn bind_tables(&mut self, private: &Private, distance: Value) {
+        let Some(buffer) = private.buffers.first() else {
+            return;
+        };
+        let mut table: Vec<_> = private
+            .buffers
+            .iter()
+            .filter_map(|buffer| Some((*buffer, self.arrays.get(*buffer)?.clone())))
+            .collect();
+        let mut tables = Vec::new();
+        for _ in 0..TABLES {
+            tables.push(table.clone());
+            for (_, array) in &mut table {
+                array.address = self.builder.ins().iadd(array.address, distance);
+            }
+        }
+        self.tables.push(Tables {
+            buffer: *buffer,
+            tables,
+            next: 0,
+        });
+    }
+
+    /// Makes the next table the one that `places` lie in, if they are buffers that have several.
+    pub(super) fn take_turns(&mut self, places: &[Place]) {
+        let Some(Place::Element(access)) = places.first() else {
+            return;
+        };
+        let mut tables = self.tables.iter_mut();
+        let Some(tables) = tables.find(|it| it.buffer == access.array) else {
+            return;
+        };
+        let turn = tables.next % TABLES;
+        tables.next += 1;
+        for (buffer, array) in tables.tables.get(turn).into_iter().flatten() {
+            self.arrays.insert(*buffer, array.clone());
+        }
+    }
+}
