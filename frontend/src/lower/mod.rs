@@ -59,6 +59,7 @@ pub(crate) fn lower(
         call_depth: symbols.depth,
         globals: Vec::new(),
         homes: HashMap::new(),
+        members: HashMap::new(),
         prelude: Vec::new(),
         nesting: 0,
         ranges: Ranges::default(),
@@ -151,6 +152,8 @@ struct Lowering<'a> {
     globals: Vec<(Rc<GlobalArray>, ArrayId)>,
     /// How many blocks there are around each array that lives in one.
     homes: HashMap<ArrayId, usize>,
+    /// What the source calls an array that is a member of a local structure.
+    members: HashMap<ArrayId, String>,
     prelude: Vec<Node>,
     /// How many blocks contain each other here.
     nesting: usize,

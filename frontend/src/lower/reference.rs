@@ -90,7 +90,10 @@ impl Lowering<'_> {
 
     pub(super) fn target_name(&self, target: &Target) -> String {
         match target {
-            Target::Array(array) => self.kernel.arrays[*array].name.clone(),
+            Target::Array(array) => match self.members.get(array) {
+                Some(name) => name.clone(),
+                None => self.kernel.arrays[*array].name.clone(),
+            },
             Target::Record(record) => record.name.clone(),
             Target::Cell(cell) => cell.name.clone(),
         }
@@ -453,12 +456,11 @@ impl Lowering<'_> {
             );
         }
         let access = self.access(&reference, expr.span)?;
-        let array = &self.kernel.arrays[access.array];
         if reference.is_const {
-            let name = array.name.clone();
+            let name = self.target_name(&reference.target);
             return self.report(ExpressionProblem::AssignToConst { name }, expr.span);
         }
-        let ty = array.element;
+        let ty = self.kernel.arrays[access.array].element;
         Some((Place::Element(access), ty))
     }
 }

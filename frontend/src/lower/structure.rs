@@ -66,6 +66,8 @@ impl Lowering<'_> {
             if !field.lengths.is_empty() {
                 let array = self.field_array(text, &field, Vec::new(), name.span);
                 self.allocate(array, body);
+                self.members
+                    .insert(array, format!("{}.{}", name.text, field.name));
                 if values.is_some() {
                     for subscripts in field.subscripts() {
                         let value = values.as_mut().and_then(Iterator::next);
@@ -127,6 +129,8 @@ impl Lowering<'_> {
             let text = joined(&name.text, &field);
             let array = self.field_array(text, &field, extents.clone(), name.span);
             self.allocate(array, body);
+            self.members
+                .insert(array, format!("{}.{}", name.text, field.name));
             fields.push(array);
         }
         let inner: Vec<i64> = extents

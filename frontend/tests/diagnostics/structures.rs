@@ -52,6 +52,14 @@ fn structures() {
             "const struct p l = {1}; l.x = 2;",
             "25 E044 `l.x` is `const`",
         ),
+        (
+            "struct v { int w[2]; }; const struct v l = {{1}}; l.w[0] = 2;",
+            "51 E044 `l.w` is `const`",
+        ),
+        (
+            "struct v { int w[2]; } l = {{1}}; l.w[0][1] = 2;",
+            "35 E042 `l.w` has 1 dimension, here it has 2 subscripts",
+        ),
     ];
     for (body, expected) in cases {
         let source = format!(
@@ -148,7 +156,7 @@ fn members_are_numbers_structures_and_arrays_of_constant_length() {
         ),
         (
             "const struct v c = {{1}}; c.x[1] = 2;",
-            "27 E044 `c_x` is `const`",
+            "27 E044 `c.x` is `const`",
         ),
         (
             "const struct v c = {{1}}; c = q[0].v;",
