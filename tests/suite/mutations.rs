@@ -4,7 +4,7 @@
 //! The tests change the same few texts each time; `STREW_MUTATIONS=100000` in the environment changes that many, and
 //! `STREW_RANDOM_SEED=7` begins elsewhere.
 
-use crate::data::{Data, is_same, parameters};
+use crate::data::{Data, is_close, parameters};
 use crate::engines::{agree, breaks_assumption, compiled, interpreted_within};
 use crate::random::Random;
 use std::collections::BTreeMap;
@@ -189,7 +189,8 @@ fn assert_means_one_thing(kernel: &ParsedKernel, random: &mut Random) {
     // A call of a kernel text that assumes too much is refused.
     if let Some(expected) = expected.filter(|it| !breaks_assumption(it)) {
         let found = compiled(&code.threads(1), &data);
-        agree("machine code", &found, &expected, is_same);
+        // Private copies may be left out, and then floats are added in another order.
+        agree("machine code", &found, &expected, is_close);
     }
 }
 
