@@ -94,6 +94,9 @@ impl<'a> Walker<'_, 'a, '_> {
             Token::Identifier("complex") if self.is_beside_a_type() => {
                 return self.refuse_word("complex", span);
             }
+            Token::Identifier("_Pragma") if self.peek(0) == Some(Token::LeftParenthesis) => {
+                return self.pragma(span);
+            }
             Token::Identifier("static_assert") if self.peek(0) == Some(Token::LeftParenthesis) => {
                 return self.output.push((Token::StaticAssert, span));
             }
@@ -171,6 +174,16 @@ impl<'a> Walker<'_, 'a, '_> {
     fn refuse_type(&mut self, word: &str, instead: TypeWord, span: Span) {
         self.refuse_word(word, span);
         self.output.push((Token::Type(instead), span));
+    }
+
+    /// `_Pragma("text")` of other compilers means nothing; one of ours has to be a line of its own.
+    fn pragma(&mut self, span: Span) {
+        let text = self.peek(1);
+        let span = span.to(self.skip_parentheses(span));
+        if matches!(text, Some(Token::Text(text)) if text.trim_start_matches('"').trim_start().starts_with("strew"))
+        {
+            self.refuse_word("_Pragma", span);
+        }
     }
 
     fn is_compared(&self) -> bool {

@@ -128,6 +128,7 @@ fn instead_of(word: &str) -> Option<&'static str> {
         }
         "auto" | "__auto_type" | "typeof" | "__typeof" | "__typeof__" => "write the type",
         "asm" => "write it in C",
+        "_Pragma" => "write `#pragma strew` on a line of its own above the loop",
         "_Generic" => "write what it stands for with this type",
         "_Alignas" => "leave it out, and lay the data out by hand",
         "_Alignof" | "__alignof" | "__alignof__" => "write the number",

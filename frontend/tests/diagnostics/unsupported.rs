@@ -305,3 +305,11 @@ fn other_languages_are_named() {
     let plain = "void g(int n, int class[n]) { int new = 1, delete = 2, using = 3; class[0] = new * delete & using; }";
     assert_eq!(report(plain), [""; 0]);
 }
+
+#[test]
+fn pragmas_of_others_mean_nothing() {
+    assert_in_body(&[(
+        "_Pragma(\"omp simd\") for (int i = 0; i < n; i++) a[i] = 1; _Pragma(\"strew unroll(j, 2)\") for (int j = 0; j < n; j++) a[j] = 1;",
+        "59 E011 `_Pragma` is not in the language",
+    )]);
+}
