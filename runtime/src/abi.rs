@@ -130,9 +130,12 @@ pub enum BodyShape {
     /// It combines them into [`TABLES`] buffers by turns, one after the other as its statements stand: updates that follow each other
     /// then do not wait for each other, wherever they go. Behind the distances stands that in bytes from each buffer to the next.
     Tables,
-    /// As [`RunLength`](Self::RunLength), and before an element is loaded it sees to it that it lies in the [`Window`] of its buffer. The addresses of the
-    /// windows stand behind the distances, one for each buffer; that of the first of those that are merged together counts.
+    /// It combines them into the buffers, and before it loads an element it sees to it that it lies in the [`Window`] of its buffer.
+    /// The addresses of the windows stand behind the distances, one for each buffer; that of the first of those that are merged
+    /// together counts.
     Windowed,
+    /// [`Windowed`](Self::Windowed) and [`RunLength`](Self::RunLength) at once.
+    WindowedRunLength,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,

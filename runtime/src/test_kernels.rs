@@ -168,7 +168,7 @@ impl OnDemand for Additions {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
             (0, BodyShape::Emit) => Ok(emit),
-            (0, BodyShape::Windowed) => Ok(windowed),
+            (0, BodyShape::Windowed | BodyShape::WindowedRunLength) => Ok(windowed),
             (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }

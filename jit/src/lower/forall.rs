@@ -298,9 +298,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Direct => self.bind_buffers(outlined.forall, privates),
             BodyShape::RunLength => {
                 self.bind_buffers(outlined.forall, privates);
-                for private in &outlined.forall.privates {
-                    self.begin_run(private, None);
-                }
+                self.begin_runs(outlined.forall);
             }
             BodyShape::Tables => {
                 self.bind_buffers(outlined.forall, privates);
@@ -310,15 +308,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     self.bind_tables(private, distance);
                 }
             }
-            BodyShape::Windowed => {
-                self.bind_buffers(outlined.forall, privates);
-                // Behind the addresses and the distances.
-                let mut position = 2 * outlined.forall.buffers().count();
-                for private in &outlined.forall.privates {
-                    let window = self.read(types::I64, privates, position);
-                    self.begin_run(private, Some(window));
-                    position += private.buffers.len();
-                }
+            BodyShape::Windowed => self.bind_windowed(outlined.forall, privates),
+            BodyShape::WindowedRunLength => {
+                self.bind_windowed(outlined.forall, privates);
+                self.begin_runs(outlined.forall);
             }
             BodyShape::Emit => self.bind_streams(outlined.forall, privates),
         }
@@ -332,6 +325,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &outlined.forall.body,
         };
         self.counted(counted)
+    }
+
+    fn begin_runs(&mut self, forall: &Forall) {
+        for private in &forall.privates {
+            self.begin_run(private);
+        }
+    }
+
+    /// The windows stand behind the addresses and the distances.
+    fn bind_windowed(&mut self, forall: &'k Forall, privates: Value) {
+        self.bind_buffers(forall, privates);
+        let mut position = 2 * forall.buffers().count();
+        for private in &forall.privates {
+            let window = self.read(types::I64, privates, position);
+            self.bind_window(private, window);
+            position += private.buffers.len();
+        }
     }
 
     fn bind_streams(&mut self, forall: &'k Forall, privates: Value) {

@@ -6,6 +6,7 @@ use super::emit::StreamValue;
 use super::exit::Exits;
 use super::run_length::Run;
 use super::tables::Tables;
+use super::window::WindowValue;
 use crate::CompileError;
 use cranelift_codegen::ir::{
     self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
@@ -42,6 +43,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) runs: Vec<Run>,
     /// The private buffers of which there are several.
     pub(super) tables: Vec<Tables>,
+    /// What of private buffers is filled.
+    pub(super) windows: Vec<WindowValue>,
 }
 
 /// Where the value of a local is.
@@ -122,6 +125,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             streams: Vec::new(),
             runs: Vec::new(),
             tables: Vec::new(),
+            windows: Vec::new(),
         };
         function.read_arguments(slots);
         function

@@ -24,6 +24,7 @@ mod operation;
 mod run_length;
 mod tables;
 mod update;
+mod window;
 
 pub(crate) use call::define_symbols;
 

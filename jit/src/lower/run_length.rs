@@ -6,31 +6,17 @@
 use super::access::Element;
 use super::combine::apply_all;
 use super::convert::clif_type;
-use super::function::{FunctionLowering, offset};
+use super::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, types};
 use cranelift_frontend::Variable;
-use cranelift_module::Module;
-use std::mem::offset_of;
 use strew_affine::{ArrayId, Combiner, Expr, Place, Private, Type};
-use strew_runtime::abi::Window;
 
 /// The element that was updated last, of buffers that are merged together.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     buffer: ArrayId,
     parts: Vec<Part>,
-    window: Option<WindowValue>,
-}
-
-/// The window of the buffers while their function runs.
-#[derive(Clone, Debug)]
-struct WindowValue {
-    address: Value,
-    /// The address of the first buffer.
-    base: Value,
-    start: Variable,
-    bytes: Variable,
 }
 
 /// Where it is in one of the buffers, and its value, which memory does not have yet.
@@ -44,8 +30,8 @@ struct Part {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Begins a run for `private`, at a place that is none of its elements; with the window at the address `window`, if there is one.
-    pub(super) fn begin_run(&mut self, private: &Private, window: Option<Value>) {
+    /// Begins a run for `private`, at a place that is none of its elements.
+    pub(super) fn begin_run(&mut self, private: &Private) {
         let Some(buffer) = private.buffers.first() else {
             return;
         };
@@ -67,72 +53,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         });
         let parts = parts.collect();
-        let base = self.arrays.get(*buffer).map(|array| array.address);
-        let window = window.zip(base);
-        let window = window.map(|(address, base)| self.window(address, base));
         self.runs.push(Run {
             buffer: *buffer,
             parts,
-            window,
         });
-    }
-
-    fn window(&mut self, address: Value, base: Value) -> WindowValue {
-        let window = WindowValue {
-            address,
-            base,
-            start: self.builder.declare_var(types::I64),
-            bytes: self.builder.declare_var(types::I64),
-        };
-        self.read_window(&window);
-        window
-    }
-
-    fn read_window(&mut self, window: &WindowValue) {
-        let fields = [
-            (window.start, offset_of!(Window, start)),
-            (window.bytes, offset_of!(Window, bytes)),
-        ];
-        for (variable, field) in fields {
-            let flags = MemFlagsData::trusted();
-            let at = offset(field);
-            let value = self
-                .builder
-                .ins()
-                .load(types::I64, flags, window.address, at);
-            self.builder.def_var(variable, value);
-        }
-    }
-
-    /// Goes on when the element at `place` lies in the window.
-    fn reach(&mut self, window: &WindowValue, place: Value) {
-        let outside = self.builder.create_block();
-        let inside = self.builder.create_block();
-        let at = self.builder.ins().isub(place, window.base);
-        let start = self.builder.use_var(window.start);
-        let bytes = self.builder.use_var(window.bytes);
-        let from_start = self.builder.ins().isub(at, start);
-        let is_inside = IntCC::UnsignedLessThan;
-        let is_inside = self.builder.ins().icmp(is_inside, from_start, bytes);
-        self.builder
-            .ins()
-            .brif(is_inside, inside, &[], outside, &[]);
-        self.builder.set_cold_block(outside);
-        self.builder.switch_to_block(outside);
-        let reach = self.program.reach_element;
-        let reach = self
-            .program
-            .module
-            .declare_func_in_func(reach, self.builder.func);
-        let arguments = [self.call, window.address, at];
-        let call = self.builder.ins().call(reach, &arguments);
-        let status = self.builder.inst_results(call)[0];
-        self.leave_if(status, |function| {
-            function.builder.ins().return_(&[status]);
-        });
-        self.read_window(window);
-        self.builder.ins().jump(inside, &[]);
-        self.builder.switch_to_block(inside);
     }
 
     /// The run that an update of `places` belongs to, if they are private buffers that have one.
@@ -189,9 +113,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(is_other, other, &[], next, &[]);
         self.builder.switch_to_block(other);
         self.store_run(run);
-        if let Some(window) = &run.window {
-            self.reach(window, *place);
-        }
+        self.reach(run.buffer, *place);
         for ((part, element), place) in run.parts.iter().zip(elements).zip(places) {
             let held = self.read_element(part.ty, element);
             self.builder.def_var(part.held, held);
@@ -199,11 +121,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
-    }
-
-    fn whole_address(&mut self, element: &Element) -> Value {
-        let displacement = i64::from(element.displacement);
-        self.builder.ins().iadd_imm_s(element.address, displacement)
     }
 
     fn store_run(&mut self, run: &Run) {

@@ -30,6 +30,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
+        self.reach_cells(places, &cells);
         let held: Vec<_> = cells
             .iter()
             .zip(&types)
@@ -46,6 +47,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         );
         for (cell, value) in cells.iter().zip(combined) {
             self.set(cell, value);
+        }
+    }
+
+    /// Sees to it that the element of a private buffer holds something. Those that are merged with it have the same window.
+    fn reach_cells(&mut self, places: &[Place], cells: &[Cell]) {
+        if let (Some(Place::Element(access)), Some(Cell::Element(element))) =
+            (places.first(), cells.first())
+            && !self.windows.is_empty()
+        {
+            let place = self.whole_address(element);
+            self.reach(access.array, place);
         }
     }
 

@@ -37,12 +37,15 @@ impl Strategy for Blocked {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        job.body = BodyShape::Windowed;
+        job.body = match job.body {
+            BodyShape::RunLength => BodyShape::WindowedRunLength,
+            _ => BodyShape::Windowed,
+        };
         let groups = groups(&job.shape);
         let take = |bytes| job.session.take_untouched(bytes);
         let buffers = Buffers::new(job.privates, groups, take)?;
         let mut columns = buffers.columns(job.session)?;
-        let body = job.session.body(job.forall, BodyShape::Windowed)?;
+        let body = job.combining_body()?;
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
         let budget = job.session.budget();

@@ -6,8 +6,8 @@
 use super::sample::Sample;
 use super::{Shape, dense};
 
-/// An update of an element that is in the first cache.
-const UPDATE: f64 = 0.7;
+/// An update of an element that is in a near cache, its key and its value read from memory.
+const UPDATE: f64 = 1.0;
 
 /// The same, more for one that waits for the update before it.
 const WAIT: f64 = 1.6;
@@ -15,17 +15,14 @@ const WAIT: f64 = 1.6;
 /// The same, more for one in a register.
 const RUN: f64 = 0.2;
 
-/// A cache line from the second cache, from behind it, and from where pages are not known any more.
-const NEAR: f64 = 0.5;
-const FAR: f64 = 3.0;
-const FARTHEST: f64 = 5.5;
+/// What it takes to get a cache line of outputs of so many bytes, for sizes that double from [`LEAST`] on.
+const LINE: [f64; 10] = [0.2, 0.5, 2.0, 2.7, 2.9, 5.0, 7.5, 10.0, 14.0, 19.0];
 
-/// The size of the second cache, and what the processor knows the pages of.
-const SECOND_CACHE: u64 = 2 << 20;
-const KNOWN_PAGES: u64 = 24 << 20;
+/// The logarithm of 512 KiB.
+const LEAST: f64 = 19.0;
 
-/// To sort an update and to apply it, which waits for nothing.
-const SORT: f64 = 3.0;
+/// To sort an update and to apply it, wherever it goes.
+const SORT: f64 = 6.8;
 
 /// To fill and to merge an element of one group.
 const MERGE: f64 = 0.5;
@@ -83,15 +80,35 @@ impl Costs {
 
 /// One update of outputs of `bytes` bytes.
 fn update(bytes: u64, sample: &Sample) -> f64 {
-    let line = match bytes {
-        0..SECOND_CACHE => NEAR,
-        SECOND_CACHE..KNOWN_PAGES => FAR,
-        _ => FARTHEST,
-    };
+    let line = line(bytes);
     UPDATE + sample.scattered * line + wait(sample)
+}
+
+/// Between the sizes of [`LINE`] in a straight line over their logarithms.
+fn line(bytes: u64) -> f64 {
+    let at = (bytes.max(1) as f64).log2() - LEAST;
+    let at = at.clamp(0.0, (LINE.len() - 1) as f64);
+    let below = at.floor();
+    let get = |number: f64| LINE.get(number as usize).copied().unwrap_or_default();
+    get(below) + (at - below) * (get(at.ceil()) - get(below))
 }
 
 fn wait(sample: &Sample) -> f64 {
     let each = if sample.keeps_a_register() { RUN } else { WAIT };
     sample.repeated * each
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_cost_more_the_more_bytes_there_are() {
+        assert_eq!(line(0), LINE[0]);
+        assert_eq!(line(1 << 19), LINE[0]);
+        assert_eq!(line(1 << 22), LINE[3]);
+        assert_eq!(line(u64::MAX), LINE[9]);
+        let sizes: Vec<f64> = (1..400).map(|it| line(it << 20)).collect();
+        assert!(sizes.is_sorted());
+    }
 }

@@ -240,9 +240,9 @@ pub(crate) unsafe fn run(
         strategy: decision.strategy.name(),
         why: decision.why,
         body: match job.body {
-            BodyShape::RunLength | BodyShape::Windowed => Body::RunLength,
+            BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
             BodyShape::Tables => Body::Tables,
-            BodyShape::Direct | BodyShape::Emit => Body::Direct,
+            BodyShape::Direct | BodyShape::Windowed | BodyShape::Emit => Body::Direct,
         },
         costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),
         threads: ran.threads,
