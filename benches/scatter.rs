@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const HISTOGRAM: &str = include_str!("../examples/kernels/histogram.c");
 const WEIGHTED_SUM: &str = include_str!("../examples/kernels/weighted_sum.c");
-const OUTPUTS: [usize; 3] = [1 << 8, 1 << 16, 1 << 20];
+const OUTPUTS: [usize; 4] = [1 << 8, 1 << 16, 1 << 20, 1 << 23];
 const THREADS: usize = 2;
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
         .measurement_time(Duration::from_millis(600))
         .configure_from_args();
     let mut cells = Vec::new();
-    for order in [Order::Uniform, Order::Sorted] {
+    for order in [Order::Uniform, Order::Sorted, Order::Two] {
         for outputs in OUTPUTS {
             let keys = Arc::new(order.keys(updates, outputs));
             cells.push(histogram(order, keys.clone(), outputs));
@@ -43,6 +43,8 @@ fn main() {
 enum Order {
     Uniform,
     Sorted,
+    /// One of two elements.
+    Two,
 }
 
 impl Order {
@@ -50,6 +52,7 @@ impl Order {
         match self {
             Self::Uniform => "uniform",
             Self::Sorted => "sorted",
+            Self::Two => "two",
         }
     }
 
@@ -58,6 +61,7 @@ impl Order {
         let key = |position: usize| match self {
             Self::Uniform => ((random(&mut state) >> 32) * outputs as u64) >> 32,
             Self::Sorted => (position as u64 * outputs as u64) / updates as u64,
+            Self::Two => (random(&mut state) >> 63) * (outputs as u64 / 2),
         };
         (0..updates).map(key).map(|key| key as i32).collect()
     }

@@ -1,6 +1,8 @@
-//! The console blocks of the README, run as they stand there.
+//! The console blocks of the README and of the page on strategies, run as they stand there.
 
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
-    trycmd::TestCases::new().case("README.md");
+    trycmd::TestCases::new()
+        .case("README.md")
+        .case("docs/scatter.md");
 }

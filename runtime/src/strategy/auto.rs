@@ -112,11 +112,16 @@ fn against(shape: &Shape) -> Option<Why> {
 /// The cheaper of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = Costs::of(&seen_by_costs(shape, around), around.sample);
-    if shape.can_emit && costs.binned < costs.serial {
+    if sorts(shape, &costs) {
         Decision::new(&Binned, Why::Cheapest { costs })
     } else {
         Decision::new(&Serial, why)
     }
+}
+
+/// Whether to sort updates is clearly cheaper than to make them in order.
+fn sorts(shape: &Shape, costs: &Costs) -> bool {
+    shape.can_emit && costs.binned < costs.serial / 5 * 4
 }
 
 /// The cheapest of all strategies.
@@ -130,7 +135,7 @@ fn free(
     let alone = alone(shape, around);
     let can_copy = against.is_none() && alone.is_none();
     let needed = shape.bytes.saturating_mul(groups(shape) as u64);
-    if shape.can_emit && costs.binned < costs.serial && !(can_copy && costs.dense < costs.binned) {
+    if sorts(shape, &costs) && !(can_copy && costs.dense < costs.binned) {
         return Decision::new(&Binned, Why::Cheapest { costs });
     }
     if let Some(why) = against.or(alone) {
