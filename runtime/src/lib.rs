@@ -11,6 +11,7 @@ mod arena;
 mod chunks;
 mod failure;
 mod forall;
+mod loan;
 mod local;
 pub mod math;
 mod memory;

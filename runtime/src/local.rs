@@ -2,7 +2,8 @@
 
 use crate::abi::Call;
 use crate::failure::Failure;
-use crate::session::{Loan, Session};
+use crate::loan::Loan;
+use crate::session::Session;
 use smallvec::SmallVec;
 
 /// The local arrays of one running function, by their numbers. They go back when this is dropped.

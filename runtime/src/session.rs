@@ -4,8 +4,8 @@ use crate::abi::{
     ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
     OnDemand, Slot, Status,
 };
-use crate::arena::Buffer;
 use crate::failure::Failure;
+use crate::loan::{Account, Loan, Reserved};
 use crate::local::LocalMemory;
 use crate::memory;
 use crate::record::{Part, Record, Tally};
@@ -14,7 +14,7 @@ use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -36,8 +36,7 @@ struct Shared<'r> {
     on_demand: &'r dyn OnDemand,
     is_protected: bool,
     budget: OnceLock<u64>,
-    loaned: AtomicU64,
-    most_loaned: AtomicU64,
+    account: Account,
     failure: Mutex<Option<Failure>>,
     tally: Mutex<Tally>,
 }
@@ -126,15 +125,14 @@ impl<'r> Shared<'r> {
             on_demand,
             is_protected,
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
-            loaned: AtomicU64::new(0),
-            most_loaned: AtomicU64::new(0),
+            account: Account::default(),
             failure: Mutex::new(None),
             tally: Mutex::default(),
         }
     }
 
     fn record(&self, start: Instant, updates: u64) -> Record {
-        let most_loaned = self.most_loaned.load(Ordering::Relaxed);
+        let most_loaned = self.account.most_loaned();
         memory::lock(&self.tally).record(start.elapsed(), updates, most_loaned)
     }
 }
@@ -229,13 +227,13 @@ impl<'r> Session<'r> {
     pub(crate) fn take(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
         let unlimited = self.settings().memory.is_none();
-        let small = unlimited.then(|| Reserved::new(self.shared, bytes, ALWAYS_ALLOWED));
+        let small = unlimited.then(|| Reserved::new(&self.shared.account, bytes, ALWAYS_ALLOWED));
         let reserved = match small {
             Some(Ok(reserved)) => reserved,
-            _ => Reserved::new(self.shared, bytes, self.budget())?,
+            _ => Reserved::new(&self.shared.account, bytes, self.budget())?,
         };
         let buffer = self.runtime().arena().take(size)?;
-        Ok(Loan { buffer, reserved })
+        Ok(Loan::new(buffer, reserved))
     }
 
     /// A buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
@@ -244,9 +242,9 @@ impl<'r> Session<'r> {
     /// [`Failure::OutOfMemory`].
     pub(crate) fn take_untouched(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let reserved = Reserved::new(self.shared, 0, u64::MAX)?;
+        let reserved = Reserved::new(&self.shared.account, 0, u64::MAX)?;
         let buffer = self.runtime().arena().take(size)?;
-        Ok(Loan { buffer, reserved })
+        Ok(Loan::new(buffer, reserved))
     }
 
     /// Adds an outermost forall to what the record will say.
@@ -289,71 +287,6 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Memory that counts against the budget of a call until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Loan<'r> {
-    buffer: Buffer<'r>,
-    reserved: Reserved<'r>,
-}
-
-impl Loan<'_> {
-    /// The first byte, aligned to [`ALIGNMENT`](crate::arena::ALIGNMENT).
-    pub(crate) fn address(&self) -> *mut u8 {
-        self.buffer.address()
-    }
-
-    /// Counts `bytes` more bytes of it against the budget, before they are touched.
-    ///
-    /// # Errors
-    /// [`Failure::OverBudget`].
-    pub(crate) fn touch(&self, bytes: u64, budget: u64) -> Result<(), Failure> {
-        self.reserved.grow(bytes, budget)
-    }
-}
-
-/// A share of the budget.
-#[derive(Debug)]
-struct Reserved<'r> {
-    shared: &'r Shared<'r>,
-    bytes: AtomicU64,
-}
-
-impl<'r> Reserved<'r> {
-    fn new(shared: &'r Shared<'r>, bytes: u64, budget: u64) -> Result<Self, Failure> {
-        let reserved = Self {
-            shared,
-            bytes: AtomicU64::new(0),
-        };
-        reserved.grow(bytes, budget)?;
-        Ok(reserved)
-    }
-
-    fn grow(&self, bytes: u64, budget: u64) -> Result<(), Failure> {
-        let shared = self.shared;
-        let mut needed = 0;
-        let reserve = |loaned: u64| {
-            needed = loaned.saturating_add(bytes);
-            (needed <= budget).then_some(needed)
-        };
-        let order = Ordering::Relaxed;
-        match shared.loaned.fetch_update(order, order, reserve) {
-            Ok(_) => {
-                shared.most_loaned.fetch_max(needed, order);
-                self.bytes.fetch_add(bytes, order);
-                Ok(())
-            }
-            Err(_) => Err(Failure::OverBudget { needed, budget }),
-        }
-    }
-}
-
-impl Drop for Reserved<'_> {
-    fn drop(&mut self) {
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        self.shared.loaned.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,6 +297,7 @@ mod tests {
     use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
     use crate::{Mode, StopToken};
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
 
     fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
         // SAFETY: the entries of these tests touch no argument.

@@ -1,5 +1,6 @@
 use crate::failure::Failure;
-use crate::session::{Loan, Session};
+use crate::loan::Loan;
+use crate::session::Session;
 use smallvec::SmallVec;
 use std::ptr;
 

@@ -1,5 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
+use super::body::{holds_no_forall, is_separate, is_steady};
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
@@ -10,10 +11,8 @@ use crate::facts::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
-use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
-use strew_affine::{
-    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Forall, Node, Private, Variable,
-};
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Forall, Node, Variable};
 use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -412,102 +411,6 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     let lower = at(outer.lower.0.first()?, &0.into())?;
     let upper = at(rest.upper.0.first()?, &last)?;
     Some((lower, upper))
-}
-
-/// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
-/// merged together together and at one place. Only if not can several iterations share a buffer: then combining into it is the same,
-/// up to grouping, as merging buffers of their own.
-fn is_separate(forall: &Forall) -> bool {
-    let private_of = |array: ArrayId| {
-        let mut privates = forall.privates.iter();
-        privates.find(|it| it.buffers.contains(&array))
-    };
-    let is_private = |access: &Access| private_of(access.array).is_some();
-    let mut separate = false;
-    walk(&forall.body, &mut |node, _| {
-        let mut read = |access: &Access| separate |= is_private(access);
-        for expr in node.expressions() {
-            for_each_load(expr, &mut read);
-        }
-        for access in node.written_elements() {
-            for_each_load_in_subscripts(access, &mut read);
-        }
-        separate |= match node {
-            Node::Assign { .. } => node.written_elements().any(is_private),
-            Node::Reduce { combiner, .. } => node.written_elements().any(|access| {
-                private_of(access.array).is_some_and(|it| !combines_into(node, combiner, it))
-            }),
-            Node::Forall(inner) => inner.privates.iter().any(|private| {
-                let mut targets = private.targets.iter();
-                targets.any(|target| {
-                    private_of(*target).is_some_and(|own| {
-                        own.combiner != private.combiner || own.buffers != private.targets
-                    })
-                })
-            }),
-            _ => false,
-        };
-    });
-    separate
-}
-
-/// Whether every turn of an innermost loop of the body is sure to update a private buffer.
-fn is_steady(forall: &Forall) -> bool {
-    updates_each_turn(&forall.body, forall)
-}
-
-fn updates_each_turn(body: &[Node], forall: &Forall) -> bool {
-    let mut updates = false;
-    let mut only_steady_loops = true;
-    for node in body {
-        match node {
-            Node::AffineFor(inner) => {
-                updates = true;
-                only_steady_loops &= updates_each_turn(&inner.body, forall);
-            }
-            Node::ScfFor(inner) => {
-                updates = true;
-                only_steady_loops &= updates_each_turn(&inner.body, forall);
-            }
-            Node::Reduce { .. } => {
-                let mut written = node.written_elements();
-                updates |= written
-                    .any(|access| forall.buffers().any(|(buffer, _)| buffer == access.array));
-            }
-            _ => {
-                let blocks = node.blocks();
-                only_steady_loops &= blocks.into_iter().flatten().all(|it| !has_loop(it));
-                only_steady_loops &= !matches!(node, Node::ScfWhile { .. });
-            }
-        }
-    }
-    updates && only_steady_loops
-}
-
-fn has_loop(node: &Node) -> bool {
-    let is_loop = Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
-    is_loop || node.blocks().into_iter().flatten().any(has_loop)
-}
-
-fn holds_no_forall(forall: &Forall) -> bool {
-    let mut none = true;
-    walk(&forall.body, &mut |node, _| {
-        none &= !matches!(node, Node::Forall(_))
-    });
-    none
-}
-
-/// Whether the reduction `node` combines into all buffers of `private`, in their order and at one place.
-fn combines_into(node: &Node, combiner: &Combiner, private: &Private) -> bool {
-    let written: Vec<_> = node.written_elements().collect();
-    let arrays = written.iter().map(|access| access.array);
-    let mut pairs = written.windows(2);
-    *combiner == private.combiner
-        && arrays.eq(private.buffers.iter().copied())
-        && pairs.all(|pair| match pair {
-            [first, second] => first.is_at_same_place(second),
-            _ => true,
-        })
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {

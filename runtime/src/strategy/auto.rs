@@ -13,6 +13,7 @@ use super::serial::Serial;
 use super::{Decision, Shape};
 use crate::record::Why;
 use crate::settings::Mode;
+use std::ops::Range;
 
 /// To wake threads and to wait for them takes about as long as half as many simple updates, on any number of threads.
 const LEAST_TRIPS: u64 = 1 << 16;
@@ -27,8 +28,8 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The same where updates can be sorted by ranges of elements, which is cheaper from here on.
 const MOST_BYTES_UNSORTED: u64 = 16 << 20;
 
-/// A private copy no larger than this is filled and merged whole.
-const LEAST_BYTES_NEAR: u64 = 128 << 10;
+/// A private copy no larger than this is filled and merged whole; of one that is larger than the other there are no addresses for eight.
+const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
 /// What is to be known besides the sizes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +67,7 @@ pub(super) fn decide(
 /// grouping is free, this depends on sizes and keys alone.
 fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let sample = around.sample?;
-    let is_worth_it = shape.bytes > LEAST_BYTES_NEAR && shape.elements <= shape.trips;
+    let is_worth_it = BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips;
     let regroups = shape.mode == Mode::Exact && !shape.is_exact;
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
@@ -226,6 +227,37 @@ mod tests {
             ..large
         };
         assert_eq!(name(&whole), "serial");
+    }
+
+    #[test]
+    fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
+        let sample = |span: u64| Sample {
+            updates: 2048,
+            repeated: 0.5,
+            scattered: 0.1,
+            span,
+            is_skewed: false,
+        };
+        let of = |elements: u64, span: u64, mode: Mode| {
+            let shape = Shape {
+                trips: 1 << 28,
+                elements,
+                bytes: elements * 8,
+                mode,
+                ..shape()
+            };
+            let around = Circumstances {
+                sample: Some(sample(span)),
+                is_nested: false,
+            };
+            decide(&shape, around, || u64::MAX).strategy.name()
+        };
+        assert_eq!(of(1 << 20, 1 << 17, Mode::Stable), "blocked");
+        assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "blocked");
+        assert_eq!(of(1 << 20, (1 << 17) + 1, Mode::Stable), "dense");
+        assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
+        assert_eq!(of(1 << 10, 1, Mode::Stable), "dense");
+        assert_ne!(of(1 << 26, 1, Mode::Stable), "blocked");
     }
 
     #[test]

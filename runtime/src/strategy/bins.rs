@@ -7,8 +7,9 @@
 use super::copy_past_caches;
 use crate::abi::{KeyWidth, PrivateCall};
 use crate::failure::Failure;
+use crate::loan::Loan;
 use crate::memory::lock;
-use crate::session::{Loan, Session};
+use crate::session::Session;
 use crate::stream::{Sink, Updates};
 use smallvec::SmallVec;
 use std::ptr;

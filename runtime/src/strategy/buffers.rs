@@ -6,7 +6,8 @@ use super::{Job, bytes, distance};
 use crate::abi::PrivateCall;
 use crate::arena::ALIGNMENT;
 use crate::failure::Failure;
-use crate::session::{Loan, Session};
+use crate::loan::Loan;
+use crate::session::Session;
 use smallvec::SmallVec;
 
 /// A merge of fewer bytes is done before another thread would wake up.

@@ -4,7 +4,8 @@ use super::fill::fill;
 use super::merge::elements_per_block;
 use crate::abi::{Call, PrivateCall, Status, Window};
 use crate::failure::Failure;
-use crate::session::{Loan, Session};
+use crate::loan::Loan;
+use crate::session::Session;
 use smallvec::SmallVec;
 use std::ops::Range;
 
