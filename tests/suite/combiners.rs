@@ -20,7 +20,7 @@ const OPERATIONS: [(&str, &str); 7] = [
 
 const OUTPUTS: i64 = 5;
 
-fn source(ty: Type, statement: &str) -> String {
+pub(crate) fn source(ty: Type, statement: &str) -> String {
     let ty = c_type(ty);
     format!(
         "void k(int64_t n, int64_t m, const int32_t key[n], const {ty} x[n], {ty} out[m]) {{\n\
@@ -108,7 +108,7 @@ fn folded_float(operation: &str, held: Value, incoming: Value) -> Value {
     Value::float(held.ty(), value)
 }
 
-fn cases() -> impl Iterator<Item = (&'static str, &'static str, Type)> {
+pub(crate) fn cases() -> impl Iterator<Item = (&'static str, &'static str, Type)> {
     let pairs = Type::NUMBERS
         .into_iter()
         .flat_map(|ty| OPERATIONS.map(|(name, text)| (name, text, ty)));

@@ -14,3 +14,4 @@ mod mutations;
 mod random;
 mod random_c;
 mod reductions;
+mod strategies;

@@ -1,0 +1,177 @@
+//! Every strategy with every body, on every combiner, element type and order of keys: which of them run, and that what they compute is
+//! what their order of combination says.
+
+use crate::combiners::{cases, source};
+use crate::data::{Data, Outcome, is_close, is_same};
+use crate::engines::{agree, compiled};
+use crate::random::Random;
+use std::collections::BTreeMap;
+use strew::ir::{Type, Value};
+use strew::{Body, Compiler, Kernel, Mode};
+
+const STRATEGIES: [&str; 5] = ["auto", "serial", "dense", "blocked", "binned"];
+const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
+const ORDERS: [&str; 4] = ["uniform", "sorted", "constant", "two"];
+const OUTPUTS: usize = 41;
+
+fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
+    let mut random = Random(7);
+    let mut key = |position: usize| match order {
+        "uniform" => random.next() as usize % outputs,
+        "sorted" => position * outputs / count,
+        "constant" => outputs / 2,
+        _ => random.next() as usize % 2 * (outputs - 1),
+    };
+    let keys = (0..count).map(|position| key(position) as i128);
+    keys.map(|key| Value::integer(Type::I32, key)).collect()
+}
+
+/// Numbers up to `span`, and among the floats, unless that is 1, both zeros, both infinities, NaN, and the smallest there are.
+fn values(ty: Type, count: usize, span: i64) -> Vec<Value> {
+    const ODD: [f64; 6] = [
+        -0.0,
+        0.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        1e-310,
+    ];
+    let mut random = Random(u64::from(ty.bits()));
+    let low = if ty.is_signed() || ty.is_float() {
+        -span
+    } else {
+        0
+    };
+    let mut value = |position: usize| match ODD.get(position % 97) {
+        Some(odd) if ty.is_float() && span > 1 => Value::float(ty, *odd),
+        _ => random.value(ty, low, span),
+    };
+    (0..count).map(&mut value).collect()
+}
+
+fn data(ty: Type, span: i64, order: &str, (count, outputs): (usize, usize)) -> Data {
+    let size = |count: usize| Value::i64(count as i64);
+    let scalars = [("n", size(count)), ("m", size(outputs))];
+    let arrays = [
+        ("key", keys(order, count, outputs)),
+        ("x", values(ty, count, span)),
+        ("out", values(ty, outputs, span)),
+    ];
+    Data {
+        scalars: scalars.map(|(name, value)| (name.to_owned(), value)).into(),
+        arrays: arrays
+            .map(|(name, values)| (name.to_owned(), values))
+            .into(),
+    }
+}
+
+fn kernel(ty: Type, statement: &str) -> Kernel {
+    let program = Compiler::new().compile("k.c", source(ty, statement));
+    program.expect("a program").kernel("k").expect("a kernel")
+}
+
+/// How many cells of a strategy in a mode ran, and how many were refused.
+#[derive(Default)]
+struct Tally {
+    ran: usize,
+    refused: usize,
+}
+
+#[expect(clippy::print_stderr, reason = "it is there to be looked at")]
+fn show(tallies: &BTreeMap<(&str, String), Tally>) {
+    for ((strategy, mode), Tally { ran, refused }) in tallies {
+        eprintln!("{strategy:8} {mode:8} {ran:5} ran, {refused:5} refused");
+    }
+}
+
+#[test]
+fn every_strategy_computes_what_its_order_says() {
+    let mut tallies = BTreeMap::<_, Tally>::new();
+    for (name, statement, ty) in cases() {
+        let kernel = kernel(ty, statement);
+        // Products of more would leave the range of the type in one order and not in another.
+        let span = if name == "mul" { 1 } else { 100 };
+        for order in ORDERS {
+            let data = data(ty, span, order, (1003, OUTPUTS));
+            let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
+            for (strategy, body) in STRATEGIES
+                .into_iter()
+                .flat_map(|it| BODIES.map(|b| (it, b)))
+            {
+                for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+                    let what = format!("{name} {ty} {order} {strategy} {body} {mode:?}");
+                    let kernel = kernel
+                        .clone()
+                        .strategy(named(strategy))
+                        .body(body)
+                        .mode(mode);
+                    let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
+                    if cell(&what, &kernel, mode, &data, &serial) {
+                        tally.ran += 1;
+                    } else {
+                        tally.refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    show(&tallies);
+    let refused = tallies.iter().filter(|(_, tally)| tally.refused > 0);
+    let refused: Vec<_> = refused
+        .map(|((strategy, mode), _)| (*strategy, &**mode))
+        .collect();
+    assert_eq!(refused, [("blocked", "Exact"), ("dense", "Exact")]);
+}
+
+fn named(strategy: &str) -> strew::Strategy {
+    strategy.parse().expect("a strategy")
+}
+
+/// Whether it is not refused; what it computes is looked at.
+#[track_caller]
+fn cell(what: &str, kernel: &Kernel, mode: Mode, data: &Data, serial: &Outcome) -> bool {
+    let one = compiled(&kernel.clone().threads(1), data);
+    if one.is_err() {
+        return false;
+    }
+    let three = compiled(&kernel.clone().threads(3), data);
+    match mode {
+        Mode::Fast => {
+            agree(what, &one, serial, is_close);
+            agree(what, &three, serial, is_close);
+        }
+        Mode::Stable => {
+            agree(what, &one, serial, is_close);
+            agree(what, &three, &one, is_same);
+        }
+        Mode::Exact => {
+            agree(what, &one, serial, is_same);
+            agree(what, &three, serial, is_same);
+        }
+    }
+    true
+}
+
+#[test]
+fn long_loops_have_the_same_bits_at_any_number_of_threads_and_in_every_run() {
+    for (ty, outputs) in [(Type::F64, 900), (Type::F32, 50_000), (Type::I32, 50_000)] {
+        let kernel = kernel(ty, "out[key[i]] += x[i];");
+        for order in ORDERS {
+            let data = data(ty, 100, order, (1 << 20, outputs));
+            let first = compiled(&kernel.clone().threads(1), &data);
+            for threads in [2, 3, 16, 2] {
+                let again = compiled(&kernel.clone().threads(threads), &data);
+                agree(
+                    &format!("{ty} {order}, {threads} threads"),
+                    &again,
+                    &first,
+                    is_same,
+                );
+            }
+            let serial = kernel.clone().strategy(named("serial")).body(Body::Direct);
+            let serial = compiled(&serial, &data);
+            let exact = compiled(&kernel.clone().mode(Mode::Exact).threads(2), &data);
+            agree(&format!("{ty} {order}, exact"), &exact, &serial, is_same);
+        }
+    }
+}
