@@ -1,17 +1,15 @@
 //! Apply functions: updates that were put aside, combined into the elements that their keys name, one after the other.
 
-use super::call::{Calls, MathFunctions};
+use super::call::Calls;
 use super::combine::apply_all;
 use super::convert::clif_type;
 use super::function::offset;
-use super::merge::{LoweredMerge, Merging, addresses};
-use super::{build, signature};
+use super::merge::{LoweredMerge, Merging, addresses, function};
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
-use cranelift_module::{Linkage, Module};
 use strew_affine::{Expr, Type};
 use strew_runtime::abi::KeyWidth;
 
@@ -23,47 +21,24 @@ impl Merging {
     pub(crate) fn lower_apply(
         &self,
         keys: KeyWidth,
-        mut module: JITModule,
+        module: JITModule,
     ) -> Result<LoweredMerge, CompileError> {
         let bodies = self.bodies();
-        let mut signature = signature(&module, 4);
-        signature.returns.clear();
         let name = format!("apply {self} {keys:?}");
-        let id = module.declare_function(&name, Linkage::Export, &signature)?;
-        let config = module.target_config();
-        let mut math = MathFunctions::default();
-        let mut calls = Calls {
-            module: &mut module,
-            math: &mut math,
-        };
-        let function = build(id, signature, |mut builder| {
-            let entry = builder.create_block();
-            builder.append_block_params_for_function_params(entry);
-            builder.switch_to_block(entry);
-            if let [held, key, incoming, elements] = *builder.block_params(entry) {
-                let count = self.types().len();
-                let updates = Updates {
-                    held: addresses(&mut builder, held, count),
-                    incoming: addresses(&mut builder, incoming, count),
-                    key,
-                    width: keys,
-                    types: self.types(),
-                    bodies: &bodies,
-                };
-                updates.apply(&mut builder, &mut calls, elements);
-            }
-            builder.ins().return_(&[]);
-            builder.seal_all_blocks();
-            builder.finalize(config);
-            Ok(())
-        })?;
-        if let Some(failure) = math.into_failure() {
-            return Err(failure);
-        }
-        Ok(LoweredMerge {
-            module,
-            id,
-            function,
+        function(name, 4, module, |builder, calls, given| {
+            let [held, key, incoming, elements] = *given else {
+                return;
+            };
+            let count = self.types().len();
+            let updates = Updates {
+                held: addresses(builder, held, count),
+                incoming: addresses(builder, incoming, count),
+                key,
+                width: keys,
+                types: self.types(),
+                bodies: &bodies,
+            };
+            updates.apply(builder, calls, elements);
         })
     }
 }

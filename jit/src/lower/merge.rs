@@ -64,27 +64,20 @@ impl Merging {
     }
 
     /// Makes the function that merges.
-    pub(crate) fn lower(&self, mut module: JITModule) -> Result<LoweredMerge, CompileError> {
-        let name = format!("merge {self}");
+    pub(crate) fn lower(&self, module: JITModule) -> Result<LoweredMerge, CompileError> {
         let bodies = self.bodies();
-        let mut signature = signature(&module, 3);
-        signature.returns.clear();
-        let id = module.declare_function(&name, Linkage::Export, &signature)?;
-        let config = module.target_config();
-        let mut math = MathFunctions::default();
-        let mut calls = Calls {
-            module: &mut module,
-            math: &mut math,
-        };
-        let function = build(id, signature, |mut builder| {
-            let entry = builder.create_block();
-            builder.append_block_params_for_function_params(entry);
-            builder.switch_to_block(entry);
-            if let [held, incoming, elements] = *builder.block_params(entry) {
+        function(
+            format!("merge {self}"),
+            3,
+            module,
+            |builder, calls, given| {
+                let [held, incoming, elements] = *given else {
+                    return;
+                };
                 let count = self.types.len();
                 let streams = Streams {
-                    held: addresses(&mut builder, held, count),
-                    incoming: addresses(&mut builder, incoming, count),
+                    held: addresses(builder, held, count),
+                    incoming: addresses(builder, incoming, count),
                     elements,
                     types: &self.types,
                     vector: match self.types.as_slice() {
@@ -93,21 +86,46 @@ impl Merging {
                         _ => false,
                     },
                 };
-                streams.merge(&mut builder, &mut calls, &bodies);
-            }
-            builder.ins().return_(&[]);
-            builder.seal_all_blocks();
-            builder.finalize(config);
-            Ok(())
-        })?;
-        if let Some(failure) = math.into_failure() {
-            return Err(failure);
-        }
-        Ok(LoweredMerge {
+                streams.merge(builder, calls, &bodies);
+            },
+        )
+    }
+}
+
+/// A function of `module` alone, with so many 64-bit parameters and no result; `fill` makes its body from their values.
+pub(super) fn function(
+    name: String,
+    parameters: usize,
+    mut module: JITModule,
+    fill: impl FnOnce(&mut FunctionBuilder<'_>, &mut Calls<'_>, &[Value]),
+) -> Result<LoweredMerge, CompileError> {
+    let mut signature = signature(&module, parameters);
+    signature.returns.clear();
+    let id = module.declare_function(&name, Linkage::Export, &signature)?;
+    let config = module.target_config();
+    let mut math = MathFunctions::default();
+    let mut calls = Calls {
+        module: &mut module,
+        math: &mut math,
+    };
+    let function = build(id, signature, |mut builder| {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let given = builder.block_params(entry).to_vec();
+        fill(&mut builder, &mut calls, &given);
+        builder.ins().return_(&[]);
+        builder.seal_all_blocks();
+        builder.finalize(config);
+        Ok(())
+    })?;
+    match math.into_failure() {
+        Some(failure) => Err(failure),
+        None => Ok(LoweredMerge {
             module,
             id,
             function,
-        })
+        }),
     }
 }
 
