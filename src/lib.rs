@@ -64,6 +64,6 @@ pub use strew_jit::{
     PlatformMath, RecordField, RecordLayout, Records, record,
 };
 pub use strew_runtime::{
-    Body, Choice as Strategy, Costs, Failure, Mode, Record, StopToken, TooManyThreads, Why,
+    Body, Choice as Strategy, Costs, Failure, Held, Mode, Record, StopToken, TooManyThreads, Why,
 };
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

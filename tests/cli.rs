@@ -932,3 +932,75 @@ fn sizes_that_are_inferred_are_not_set_and_assumptions_are_told() {
         outcome.stderr
     );
 }
+
+/// A process that is to be asked to terminate.
+#[cfg(unix)]
+struct Started(std::process::Child);
+
+#[cfg(unix)]
+impl Started {
+    fn new(folder: &Path, arguments: &[&str]) -> Self {
+        let started = Command::new(env!("CARGO_BIN_EXE_strew"))
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn();
+        Self(started.expect("the program starts"))
+    }
+
+    fn terminate(mut self) -> std::process::ExitStatus {
+        let id = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(sent.expect("a signal").success());
+        self.0.wait().expect("the program ends")
+    }
+}
+
+#[cfg(unix)]
+impl Bench {
+    fn pipe(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("a pipe").success());
+        path
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_while_inputs_are_read_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let bench = Bench::new();
+    let pipe = bench.pipe("seg.pipe");
+    let started = Started::new(
+        bench.folder.path(),
+        &["run", "k.c", "--in", "seg=seg.pipe", "--in", "x=x.npy"],
+    );
+    // Opens only when the other end is opened too.
+    let _writer = fs::File::options().write(true).open(pipe).expect("a pipe");
+    assert_eq!(started.terminate().signal(), Some(15));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_while_no_call_runs_ends_the_process_and_leaves_no_files() {
+    use std::io::Read as _;
+    let bench = Bench::new();
+    bench.file(
+        "two.c",
+        b"void two(int64_t n, double a[n], double b[n]) {\n  for (int64_t i = 0; i < n; i++) {\n    a[i] = 1.0;\n    b[i] = 2.0;\n  }\n}\n",
+    );
+    let pipe = bench.pipe("b.pipe");
+    let before = bench.files();
+    // More than a pipe holds, so that the program waits for its reader.
+    let flags = [
+        "run", "two.c", "--set", "n=100000", "--out", "a=a.npy", "--out", "b=b.pipe",
+    ];
+    let started = Started::new(bench.folder.path(), &flags);
+    let mut reader = fs::File::open(pipe).expect("a pipe");
+    reader.read_exact(&mut [0]).expect("the first byte");
+    assert_ne!(bench.files(), before);
+    assert_eq!(started.terminate().code(), Some(130));
+    assert_eq!(bench.files(), before);
+}

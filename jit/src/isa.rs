@@ -20,7 +20,10 @@ pub enum Target {
 pub(crate) enum Effort {
     /// For functions with loops.
     Full,
+    /// For functions with loops that are too large to be optimised.
+    Plain,
     /// For functions without loops, which run once a call: the time that better code saves there is less than what it costs to make.
+    /// And for those in which so much is alive for so long that anything else would not end.
     Quick,
 }
 
@@ -29,7 +32,7 @@ type Isa = Result<OwnedTargetIsa, CompileError>;
 impl Target {
     /// The code generator's description, made once and kept.
     pub(crate) fn isa(self, effort: Effort) -> Isa {
-        static MADE: [[OnceLock<Isa>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
+        static MADE: [[OnceLock<Isa>; 3]; 2] = [const { [const { OnceLock::new() }; 3] }; 2];
         let made = &MADE[self as usize][effort as usize];
         made.get_or_init(|| self.build(effort)).clone()
     }
@@ -51,6 +54,7 @@ fn flags(effort: Effort) -> settings::SetResult<settings::Flags> {
     };
     let (opt_level, regalloc_algorithm) = match effort {
         Effort::Full => ("speed", "backtracking"),
+        Effort::Plain => ("none", "backtracking"),
         Effort::Quick => ("none", "single_pass"),
     };
     let mut flags = settings::builder();

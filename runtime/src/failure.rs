@@ -8,9 +8,11 @@ pub enum Failure {
     Fault(FaultRecord),
     /// The call was asked to stop.
     Stopped,
-    /// Private buffers and copies would take more than the call may hold.
+    /// The call would hold more memory than it may.
     OverBudget {
-        /// Bytes asked for at a time.
+        /// What the memory was asked for.
+        held: Held,
+        /// Bytes that the call would hold with it.
         needed: u64,
         /// Bytes allowed.
         budget: u64,
@@ -24,6 +26,17 @@ pub enum Failure {
     Refused(Refusal),
     /// A defect of strew or of a combiner: the message of a panic.
     Panicked(String),
+}
+
+/// What a call holds memory for, besides its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// What a strategy keeps updates in until they are merged: the strategy `serial` has none.
+    Privates,
+    /// Copies of outputs, which are put back when the call fails.
+    Copies,
+    /// Local arrays of the kernel.
+    Locals,
 }
 
 /// Why a forall cannot be run as asked.
@@ -62,10 +75,14 @@ impl fmt::Display for Failure {
                 record.site, record.index, record.extent
             ),
             Self::Stopped => f.write_str("stopped as asked; all outputs are as they were"),
-            Self::OverBudget { needed, budget } => write!(
+            Self::OverBudget {
+                held,
+                needed,
+                budget,
+            } => write!(
                 f,
-                "private buffers and copies would take {needed} bytes, and the memory budget is {budget} bytes; \
-                 allow more memory, or choose the strategy `serial`"
+                "with {held} the call would hold {needed} bytes, and the memory budget is {budget} bytes; {}",
+                held.remedy()
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system could not provide {bytes} bytes of memory")
@@ -107,6 +124,26 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl Held {
+    /// What to do when there is too little memory.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Privates => "allow more memory, or choose the strategy `serial`",
+            Self::Copies | Self::Locals => "allow more memory",
+        }
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Privates => "private buffers",
+            Self::Copies => "copies of its outputs, to be put back when it fails,",
+            Self::Locals => "its local arrays",
+        })
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
@@ -119,12 +156,28 @@ mod tests {
 
     #[test]
     fn messages_say_what_to_do() {
-        let failure = Failure::OverBudget {
-            needed: 4096,
-            budget: 1024,
+        let over = |held| {
+            let failure = Failure::OverBudget {
+                held,
+                needed: 4096,
+                budget: 1024,
+            };
+            failure.to_string()
         };
-        assert!(failure.to_string().contains("4096 bytes"));
-        assert!(failure.to_string().contains("allow more memory"));
+        let beyond = "the call would hold 4096 bytes, and the memory budget is 1024 bytes; allow more memory";
+        assert_eq!(
+            over(Held::Privates),
+            format!("with private buffers {beyond}, or choose the strategy `serial`")
+        );
+        // The strategy `serial` holds these too.
+        assert_eq!(
+            over(Held::Copies),
+            format!("with copies of its outputs, to be put back when it fails, {beyond}")
+        );
+        assert_eq!(
+            over(Held::Locals),
+            format!("with its local arrays {beyond}")
+        );
         let failure = Failure::from(Refusal::Regroups { strategy: "dense" });
         assert!(failure.to_string().contains("`dense`"));
         assert!(failure.to_string().contains("choose the mode `stable`"));

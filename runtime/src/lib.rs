@@ -25,7 +25,7 @@ mod team;
 #[cfg(test)]
 mod test_kernels;
 
-pub use failure::{Failure, Refusal};
+pub use failure::{Failure, Held, Refusal};
 pub use forall::run_forall;
 pub use local::local_array;
 pub use record::{Record, Why};

@@ -1,7 +1,7 @@
 //! Memory within a budget.
 
 use crate::arena::Buffer;
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of its budget a call has taken.
@@ -50,17 +50,24 @@ impl Loan<'_> {
 #[derive(Debug)]
 pub(crate) struct Reserved<'r> {
     account: &'r Account,
+    held: Held,
     bytes: AtomicU64,
 }
 
 impl<'r> Reserved<'r> {
-    /// `bytes` bytes of a budget of `budget`.
+    /// `bytes` bytes of a budget of `budget`, for `held`.
     ///
     /// # Errors
     /// [`Failure::OverBudget`].
-    pub(crate) fn new(account: &'r Account, bytes: u64, budget: u64) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        account: &'r Account,
+        held: Held,
+        bytes: u64,
+        budget: u64,
+    ) -> Result<Self, Failure> {
         let reserved = Self {
             account,
+            held,
             bytes: AtomicU64::new(0),
         };
         reserved.grow(bytes, budget)?;
@@ -80,7 +87,11 @@ impl<'r> Reserved<'r> {
                 self.bytes.fetch_add(bytes, order);
                 Ok(())
             }
-            Err(_) => Err(Failure::OverBudget { needed, budget }),
+            Err(_) => Err(Failure::OverBudget {
+                held: self.held,
+                needed,
+                budget,
+            }),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Memory for local arrays that are too large for a frame, or of a size that is not known before the call.
 
 use crate::abi::Call;
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
 use crate::loan::Loan;
 use crate::session::Session;
 use smallvec::SmallVec;
@@ -25,7 +25,10 @@ impl<'r> LocalMemory<'r> {
         }
         match self.loans.get_mut(number) {
             Some(Some(loan)) => Ok(loan.address()),
-            Some(empty) => Ok(empty.insert(session.take(bytes)?).address()),
+            Some(empty) => {
+                let loan = session.take(bytes, Held::Locals)?;
+                Ok(empty.insert(loan).address())
+            }
             None => Err(Failure::OutOfMemory { bytes }),
         }
     }

@@ -4,7 +4,7 @@ use crate::abi::{
     ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
     OnDemand, Slot, Status,
 };
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
 use crate::loan::{Account, Loan, Reserved};
 use crate::local::LocalMemory;
 use crate::memory;
@@ -82,6 +82,7 @@ pub unsafe fn run(
     protect: &[Region],
 ) -> Result<Completed, Failure> {
     let start = Instant::now();
+    let _listening = settings.stop.listen();
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
     }
@@ -220,29 +221,30 @@ impl<'r> Session<'r> {
         *self.shared.budget.get_or_init(a_quarter)
     }
 
-    /// A buffer of `bytes` bytes within the budget.
+    /// A buffer of `bytes` bytes within the budget, for `held`.
     ///
     /// # Errors
     /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
-    pub(crate) fn take(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
+    pub(crate) fn take(&self, bytes: u64, held: Held) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
         let unlimited = self.settings().memory.is_none();
-        let small = unlimited.then(|| Reserved::new(&self.shared.account, bytes, ALWAYS_ALLOWED));
+        let small =
+            unlimited.then(|| Reserved::new(&self.shared.account, held, bytes, ALWAYS_ALLOWED));
         let reserved = match small {
             Some(Ok(reserved)) => reserved,
-            _ => Reserved::new(&self.shared.account, bytes, self.budget())?,
+            _ => Reserved::new(&self.shared.account, held, bytes, self.budget())?,
         };
         let buffer = self.runtime().arena().take(size)?;
         Ok(Loan::new(buffer, reserved))
     }
 
-    /// A buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
+    /// A private buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`].
     pub(crate) fn take_untouched(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let reserved = Reserved::new(&self.shared.account, 0, u64::MAX)?;
+        let reserved = Reserved::new(&self.shared.account, Held::Privates, 0, u64::MAX)?;
         let buffer = self.runtime().arena().take(size)?;
         Ok(Loan::new(buffer, reserved))
     }
@@ -356,8 +358,12 @@ mod tests {
         };
         std::thread::scope(|scope| {
             let call = scope.spawn(|| run_entry(entry, &settings));
+            while !stop.is_heard() {
+                std::thread::yield_now();
+            }
             stop.stop();
             assert_eq!(call.join().unwrap(), Err(Failure::Stopped));
+            assert!(!stop.is_heard());
         });
     }
 
@@ -382,6 +388,7 @@ mod tests {
         let mut case = Scatter::new(10, 40).with_counts(40);
         let failure = case.run_protected(&runtime(2), &settings, true);
         let expected = Failure::OverBudget {
+            held: Held::Copies,
             needed: 160,
             budget: 159,
         };

@@ -1,8 +1,9 @@
 use crate::strategy::{STRATEGIES, Strategy};
+use crossbeam::utils::CachePadded;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Which results of regrouping rounded arithmetic are good enough. Integers, bit operations and order-free minima and maxima
 /// give the same bits in all three.
@@ -144,7 +145,14 @@ impl std::error::Error for UnknownBody {}
 
 /// Asks a running call to end early. All clones are one token.
 #[derive(Clone, Debug, Default)]
-pub struct StopToken(Arc<AtomicU32>);
+pub struct StopToken(Arc<Stop>);
+
+#[derive(Debug, Default)]
+struct Stop {
+    flag: AtomicU32,
+    /// How many calls look at the flag; apart from it, since they all look often.
+    listeners: CachePadded<AtomicUsize>,
+}
 
 impl StopToken {
     /// A token that has not asked for anything yet.
@@ -154,16 +162,37 @@ impl StopToken {
 
     /// Asks every call that was given this token to stop, now and in future.
     pub fn stop(&self) {
-        self.0.store(1, Ordering::Relaxed);
+        self.0.flag.store(1, Ordering::Relaxed);
     }
 
     /// Whether [`stop`](Self::stop) was called.
     pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
+        self.0.flag.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether a call that was given this token runs just now, and so would end early. One that still makes machine code does not.
+    pub fn is_heard(&self) -> bool {
+        self.0.listeners.load(Ordering::Relaxed) != 0
+    }
+
+    /// The token is heard until what this returns is dropped.
+    pub(crate) fn listen(&self) -> Listening<'_> {
+        self.0.listeners.fetch_add(1, Ordering::Relaxed);
+        Listening(self)
     }
 
     pub(crate) fn flag(&self) -> &AtomicU32 {
-        &self.0
+        &self.0.flag
+    }
+}
+
+/// A call that looks at a token.
+#[derive(Debug)]
+pub(crate) struct Listening<'t>(&'t StopToken);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.0.0.listeners.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -222,5 +251,16 @@ mod tests {
         assert!(!clone.is_stopped());
         token.stop();
         assert!(clone.is_stopped());
+    }
+
+    #[test]
+    fn a_token_is_heard_while_a_call_runs() {
+        let token = StopToken::new();
+        assert!(!token.is_heard());
+        let (first, second) = (token.listen(), token.listen());
+        drop(first);
+        assert!(token.clone().is_heard());
+        drop(second);
+        assert!(!token.is_heard());
     }
 }

@@ -1,4 +1,4 @@
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
 use crate::loan::Loan;
 use crate::session::Session;
 use smallvec::SmallVec;
@@ -45,7 +45,7 @@ impl<'r> Snapshot<'r> {
         let bytes = regions
             .iter()
             .fold(0_u64, |sum, region| sum.saturating_add(region.bytes as u64));
-        let copy = session.take(bytes)?;
+        let copy = session.take(bytes, Held::Copies)?;
         let snapshot = Self {
             regions,
             copy: Some(copy),

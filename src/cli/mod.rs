@@ -8,6 +8,7 @@ mod emit;
 mod failure;
 mod generate;
 mod inputs;
+mod interrupt;
 mod load;
 mod npy;
 mod opt;

@@ -5,6 +5,7 @@ use crate::cli::args::Run;
 use crate::cli::array::Array;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, array_type};
+use crate::cli::interrupt::Temporaries;
 use crate::cli::npy;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -37,6 +38,7 @@ impl Outputs {
         kernel: &strew::Kernel,
         flags: &Run,
         inputs: &Inputs,
+        temporaries: &Temporaries,
     ) -> Result<Self, Failure> {
         let mut outputs = Self::default();
         let mut places: BTreeMap<PathBuf, String> = BTreeMap::new();
@@ -50,7 +52,7 @@ impl Outputs {
                 return Err(Failure::file(&path, why));
             }
             check_inputs(&it.name, &path, &place, inputs)?;
-            let sink = sink(place).map_err(|error| unwritable(&path, error))?;
+            let sink = sink(place, temporaries).map_err(|error| unwritable(&path, error))?;
             if outputs
                 .0
                 .insert(it.name.clone(), Output { path, sink })
@@ -137,7 +139,7 @@ fn place(path: &Path) -> std::io::Result<PathBuf> {
     Ok(folder.canonicalize()?.join(name))
 }
 
-fn sink(place: PathBuf) -> std::io::Result<Sink> {
+fn sink(place: PathBuf, temporaries: &Temporaries) -> std::io::Result<Sink> {
     match std::fs::metadata(&place) {
         Ok(found) if found.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
         Ok(found) if !found.is_file() => {
@@ -149,7 +151,9 @@ fn sink(place: PathBuf) -> std::io::Result<Sink> {
         }
         _ => {
             let folder = place.parent().unwrap_or(Path::new("/"));
-            Ok(Sink::Replace(temporary(folder)?, place))
+            let file = temporary(folder)?;
+            temporaries.add(file.path());
+            Ok(Sink::Replace(file, place))
         }
     }
 }

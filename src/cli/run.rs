@@ -5,6 +5,7 @@ use crate::cli::array::{Array, with_values};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
+use crate::cli::interrupt;
 use crate::cli::load;
 use crate::cli::outputs::Outputs;
 use crate::cli::report::{FaultReport, OutputReport, RunReport, json, mode_name};
@@ -16,16 +17,16 @@ use strew::{
     Strategy,
 };
 
-/// The status of a process that Ctrl-C ended, as shells count it.
-const INTERRUPTED: i32 = 130;
-
 /// The arrays of a call by the names of their parameters.
 type Arrays = BTreeMap<String, Array>;
 
 pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let (kernel, compile) = compile(flags, console)?;
+    let stop = StopToken::new();
+    let kernel = configured(kernel, flags)?.cancel(stop.clone());
     let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
-    let outputs = Outputs::open(&kernel, flags, &inputs)?;
+    let temporaries = interrupt::handle(stop);
+    let outputs = Outputs::open(&kernel, flags, &inputs, &temporaries)?;
     let sizes = sizes(&kernel, &inputs)?;
     let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
     let mut report = RunReport::new(&kernel, mode(flags));
@@ -60,24 +61,13 @@ fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Fai
         .compile()?;
     let took = started.elapsed();
     load::warn(&parsed, console);
-    Ok((configured(Kernel::from(compiled), flags)?, took))
+    Ok((Kernel::from(compiled), took))
 }
 
 fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
-    let stop = StopToken::new();
-    let on_interrupt = stop.clone();
-    // The first Ctrl-C ends the call, so that nothing is left behind; a second one means now.
-    // Where no handler can be set, the first one ends the process.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_stopped() {
-            std::process::exit(INTERRUPTED);
-        }
-        on_interrupt.stop();
-    });
     let mut kernel = kernel
         .mode(mode(flags))
-        .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get))
-        .cancel(stop);
+        .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get));
     if let Some(name) = &flags.body {
         let body: Body = name
             .parse()

@@ -3,7 +3,7 @@
 use super::Raising;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Typed};
-use strew_affine::{Access, Expr, Place, ScalarId, Subscript, Type, UnaryOp, Variable};
+use strew_affine::{Access, Expr, IterId, Place, ScalarId, Subscript, Type, UnaryOp, Variable};
 
 /// A value of more operations is not computed again wherever the variable that has it is read.
 const MOST_REPEATED: usize = 8;
@@ -13,10 +13,7 @@ impl Raising<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> Typed {
         match expr {
             Expr::Constant(value) => Typed::constant(*value),
-            Expr::Iter(iter) => {
-                let range = self.context.ranges.get(Variable::Iter(*iter));
-                Typed::variable(expr.clone(), Type::I64, Variable::Iter(*iter), range)
-            }
+            Expr::Iter(iter) => self.iterator(*iter),
             Expr::Param(param) => self.parameter(*param),
             Expr::Local(local) => match self.facts.now.get(local) {
                 Some(known) => known.clone(),
@@ -41,20 +38,13 @@ impl Raising<'_> {
                 let (left, right) = (self.value(left), self.value(right));
                 value::compare(*op, left, right)
             }
-            Expr::And(left, right) => {
-                let left = self.value(left);
-                let right = self.value_where(&left, right);
-                value::and(left, right)
-            }
+            Expr::And(left, right) => self.conjunction(left, right),
             Expr::Or(left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
                 value::or(left, right)
             }
             Expr::Select(condition, then, otherwise) if self.is_c_type(then) => {
-                let condition = self.value(condition);
-                let then = self.value_where(&condition, then);
-                let otherwise = self.value(otherwise);
-                value::select(condition, then, otherwise)
+                self.choice(condition, then, otherwise)
             }
             Expr::Cast(Type::Bool, operand) => self.value(operand).condition(),
             Expr::Cast(ty, operand) => self.value(operand).convert(*ty),
@@ -65,6 +55,25 @@ impl Raising<'_> {
             | Expr::Compare(..)
             | Expr::Select(..) => self.as_it_is(expr),
         }
+    }
+
+    fn iterator(&self, iter: IterId) -> Typed {
+        let variable = Variable::Iter(iter);
+        let range = self.context.ranges.get(variable);
+        Typed::variable(Expr::Iter(iter), Type::I64, variable, range)
+    }
+
+    fn conjunction(&mut self, left: &Expr, right: &Expr) -> Typed {
+        let left = self.value(left);
+        let right = self.value_where(&left, right);
+        value::and(left, right)
+    }
+
+    fn choice(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Typed {
+        let condition = self.value(condition);
+        let then = self.value_where(&condition, then);
+        let otherwise = self.value(otherwise);
+        value::select(condition, then, otherwise)
     }
 
     fn parameter(&self, param: ScalarId) -> Typed {

@@ -5,7 +5,7 @@ use super::convert::convert;
 use super::operation;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{Expr, Operand, Type};
+use strew_affine::{Expr, Operand, Type, Value as Constant};
 
 /// The values of a combiner's `bodies` on operands of `types`, or on vectors of them, lane by lane.
 pub(super) fn apply_all(
@@ -44,6 +44,14 @@ impl Operands<'_> {
         value
             .copied()
             .unwrap_or_else(|| builder.ins().iconst(types::I64, 0))
+    }
+
+    /// `constant` in every lane of the operands.
+    fn constant(&self, builder: &mut FunctionBuilder<'_>, constant: Constant) -> Value {
+        let held = self.value(builder, Operand::Held(0));
+        let lanes = builder.func.dfg.value_type(held);
+        let value = operation::constant(builder, constant);
+        operation::splat(builder, lanes, value)
     }
 
     /// The type of a part of a combiner's body.
@@ -112,12 +120,7 @@ fn apply(
             let (then, otherwise) = (on(builder, then), on(builder, otherwise));
             operation::choose(builder, condition, then, otherwise)
         }
-        Expr::Constant(value) => {
-            let held = operands.value(builder, Operand::Held(0));
-            let lanes = builder.func.dfg.value_type(held);
-            let value = operation::constant(builder, *value);
-            operation::splat(builder, lanes, value)
-        }
+        Expr::Constant(value) => operands.constant(builder, *value),
         // A verified combiner is made of operands and constants.
         Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
             operands.value(builder, Operand::Held(0))

@@ -4,6 +4,7 @@ use super::function::{FunctionLowering, offset};
 use crate::compiled::Faults;
 use crate::site::Site;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use std::collections::HashMap;
 use std::mem::offset_of;
 use strew_affine::IterId;
 use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
@@ -14,7 +15,7 @@ pub(super) struct Exits {
     /// Those that only return a status.
     plain: Vec<(Status, Block)>,
     /// Those that write a fault record, one for each set of loops around, outermost first.
-    faults: Vec<(Vec<IterId>, Block)>,
+    faults: HashMap<Vec<IterId>, Block>,
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -76,12 +77,8 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
         site.iters.truncate(MAX_DEPTH);
-        let mut exits = self.exits.faults.iter();
-        let known = exits.find(|(iters, _)| *iters == site.iters);
-        let (exit, is_new) = match known {
-            Some((_, exit)) => (*exit, false),
-            None => (self.builder.create_block(), true),
-        };
+        let known = self.exits.faults.get(&site.iters).copied();
+        let exit = known.unwrap_or_else(|| self.builder.create_block());
         let number = self.program.sites.len();
         let number = self.builder.ins().iconst(types::I32, number as i64);
         let (index, extent) = index_and_extent.unwrap_or_else(|| {
@@ -90,8 +87,8 @@ impl FunctionLowering<'_, '_, '_> {
         });
         let arguments = [number, index, extent].map(BlockArg::Value);
         self.builder.ins().jump(exit, &arguments);
-        if is_new {
-            self.exits.faults.push((site.iters.clone(), exit));
+        if known.is_none() {
+            self.exits.faults.insert(site.iters.clone(), exit);
             self.fault_exit(exit, &site.iters);
         }
         self.program.sites.push(site);

@@ -14,6 +14,7 @@ mod call;
 mod checked;
 mod combine;
 mod convert;
+mod effort;
 mod emit;
 mod exit;
 mod expr;
@@ -42,7 +43,7 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
 use function::FunctionLowering;
 pub(crate) use merge::{LoweredMerge, Merging};
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use strew_affine::Kernel;
 use strew_runtime::abi::BodyShape;
 
@@ -247,21 +248,6 @@ fn build(
     let mut body = ir::Function::with_name_signature(name, signature);
     let mut context = FunctionBuilderContext::new();
     fill(FunctionBuilder::new(&mut body, &mut context))?;
-    let effort = if has_cycle(&body) {
-        Effort::Full
-    } else {
-        Effort::Quick
-    };
+    let effort = effort::effort(&body);
     Ok(Function { id, body, effort })
-}
-
-/// Whether `function` may jump back anywhere: only a loop does in the order in which its blocks were made, or a second way to a fault.
-fn has_cycle(function: &ir::Function) -> bool {
-    let mut seen = HashSet::new();
-    function.layout.blocks().any(|block| {
-        seen.insert(block);
-        function
-            .block_successors(block)
-            .any(|it| seen.contains(&it))
-    })
 }

@@ -3,7 +3,7 @@
 use crate::common::{array, check, kernel, scalar};
 use strew_affine::Value;
 use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
-use strew_runtime::{Failure, Runtime, Settings};
+use strew_runtime::{Failure, Held, Runtime, Settings};
 
 /// A histogram of each row in an array of its own, of this many bins.
 fn rows(bins: &str) -> String {
@@ -146,6 +146,7 @@ fn without_memory_for_an_array_nothing_is_changed() {
     assert_eq!(out, [1, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     let (outcome, out) = large(1000, Some(8 * 1009));
     let over = Failure::OverBudget {
+        held: Held::Locals,
         needed: 8080,
         budget: 8072,
     };

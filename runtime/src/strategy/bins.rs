@@ -6,7 +6,7 @@
 
 use super::copy_past_caches;
 use crate::abi::{KeyWidth, PrivateCall};
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
 use crate::loan::Loan;
 use crate::memory::lock;
 use crate::session::Session;
@@ -136,7 +136,7 @@ impl<'s> Slabs<'s> {
     fn block(&self) -> Result<*mut u8, Failure> {
         let mut state = lock(&self.state);
         if state.loans.is_empty() || state.used + self.block_bytes > self.slab_bytes {
-            let loan = self.session.take(self.slab_bytes as u64)?;
+            let loan = self.session.take(self.slab_bytes as u64, Held::Privates)?;
             state.loans.push(loan);
             state.used = 0;
         }

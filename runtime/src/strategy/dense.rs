@@ -2,7 +2,7 @@ use super::buffers::{Buffers, merge};
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, TABLES};
 use crate::chunks::{Chunks, part};
-use crate::failure::{Failure, Refusal};
+use crate::failure::{Failure, Held, Refusal};
 use std::time::Instant;
 
 /// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
@@ -46,7 +46,8 @@ impl Strategy for Dense {
             1
         };
         let parts = groups.saturating_mul(tables);
-        let buffers = Buffers::new(job.privates, parts, |bytes| job.session.take(bytes))?;
+        let take = |bytes| job.session.take(bytes, Held::Privates);
+        let buffers = Buffers::new(job.privates, parts, take)?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
@@ -320,6 +321,7 @@ mod tests {
         let failure = case.run(&runtime(2), &settings);
         // 8000 bytes, a multiple of 128 from there: 8064, for each of eight groups.
         let expected = Failure::OverBudget {
+            held: Held::Privates,
             needed: 64_512,
             budget: 10_000,
         };

@@ -229,7 +229,7 @@ pub(crate) unsafe fn run(
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
         // Nothing is written before all updates are sorted, so they can be made in their order instead.
-        Err(Failure::OverBudget { needed, budget }) if matches!(why, Why::Cheapest { .. }) => {
+        Err(Failure::OverBudget { needed, budget, .. }) if matches!(why, Why::Cheapest { .. }) => {
             decision = Decision::new(&serial::Serial, Why::OverBudget { needed, budget });
             // SAFETY: as above.
             unsafe { decision.strategy.run(&mut job) }

@@ -82,7 +82,7 @@ fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
 #[cfg(test)]
 mod tests {
     use crate::test_kernels::{Scatter, runtime};
-    use crate::{Choice, Failure, Mode, Settings};
+    use crate::{Choice, Failure, Held, Mode, Settings};
 
     fn serial() -> Settings {
         Settings {
@@ -148,6 +148,7 @@ mod tests {
         let mut case = Scatter::new(1000, 99).with_counts(99);
         let before = case.counts.clone();
         let expected = Failure::OverBudget {
+            held: Held::Copies,
             needed: 396,
             budget: 100,
         };
