@@ -130,6 +130,9 @@ pub enum BodyShape {
     /// It combines them into [`TABLES`] buffers by turns, one after the other as its statements stand: updates that follow each other
     /// then do not wait for each other, wherever they go. Behind the distances stands that in bytes from each buffer to the next.
     Tables,
+    /// It combines each into the buffer in one step, so that several threads may run it on the same buffers; for buffers that are merged
+    /// with no other.
+    Atomic,
     /// It combines them into the buffers, and before it loads an element it sees to it that it lies in the [`Window`] of its buffer.
     /// The addresses of the windows stand behind the distances, one for each buffer; that of the first of those that are merged
     /// together counts.

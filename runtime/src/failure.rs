@@ -59,6 +59,16 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy makes updates in an order that varies from run to run, and with these updates the mode does not allow that.
+    AnyOrder {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
+    /// The strategy updates one element in one step, and here several are updated together.
+    Together {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The forall names a strategy by a number that none has.
     UnknownStrategy {
         /// The number.
@@ -113,6 +123,16 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` runs only loops that hold no parallel loop and do nothing with their outputs but \
                  update them; choose the strategy `dense` or `serial`"
+            ),
+            Self::AnyOrder { strategy } => write!(
+                f,
+                "the strategy `{strategy}` makes updates in an order that varies from run to run, and their order changes bits here; \
+                 choose the mode `fast`, or the strategy `dense` or `serial`"
+            ),
+            Self::Together { strategy } => write!(
+                f,
+                "the strategy `{strategy}` updates one element at a time, and this loop updates several together, such as a maximum \
+                 and its place; choose the strategy `dense` or `serial`"
             ),
             Self::UnknownStrategy { number } => {
                 write!(

@@ -6,6 +6,7 @@ use crate::abi::{
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// The site that a key out of range faults at.
 pub(crate) const KEY_SITE: u32 = 7;
@@ -168,6 +169,7 @@ impl OnDemand for Additions {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
             (0, BodyShape::Emit) => Ok(emit),
+            (0, BodyShape::Atomic) => Ok(atomic),
             (0, BodyShape::Windowed | BodyShape::WindowedRunLength) => Ok(windowed),
             (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
@@ -280,6 +282,31 @@ unsafe extern "C" fn windowed(
                 }
             }
             scatter_one(case, privates, i)
+        })
+    }
+}
+
+unsafe extern "C" fn atomic(
+    call: *mut Call,
+    frame: *const u64,
+    targets: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: as for `scatter`; the elements are aligned, and all that is done to them at the same time is atomic.
+    unsafe {
+        each_update(call, frame, (first, last), |_, case, i| {
+            if let Some(counts) = &case.counts {
+                let at = in_range(case.keys[i], counts.len())?;
+                let count = AtomicI32::from_ptr((*targets).cast::<i32>().add(at));
+                count.fetch_add(1, Ordering::Relaxed);
+            } else if let Some(sums) = &case.sums {
+                let at = in_range(case.keys[i], sums.len())?;
+                let sum = AtomicU64::from_ptr((*targets).cast::<u64>().add(at));
+                let add = |bits| Some((f64::from_bits(bits) + case.weights[i]).to_bits());
+                let _ = sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+            }
+            Ok(())
         })
     }
 }

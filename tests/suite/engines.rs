@@ -157,7 +157,8 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 3] = [
+const REFUSALS: [&str; 4] = [
+    "makes updates in an order that varies",
     "regroups updates that round",
     "the strategy `binned` takes the updates of a loop apart",
     "the strategy `blocked` runs only loops",

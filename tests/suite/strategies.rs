@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 5] = ["auto", "serial", "dense", "blocked", "binned"];
+const STRATEGIES: [&str; 6] = ["auto", "serial", "dense", "blocked", "binned", "atomic"];
 const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
 const ORDERS: [&str; 4] = ["uniform", "sorted", "constant", "two"];
 const OUTPUTS: usize = 41;
@@ -120,7 +120,14 @@ fn every_strategy_computes_what_its_order_says() {
     let refused: Vec<_> = refused
         .map(|((strategy, mode), _)| (*strategy, &**mode))
         .collect();
-    assert_eq!(refused, [("blocked", "Exact"), ("dense", "Exact")]);
+    let expected = [
+        ("atomic", "Exact"),
+        ("atomic", "Fast"),
+        ("atomic", "Stable"),
+        ("blocked", "Exact"),
+        ("dense", "Exact"),
+    ];
+    assert_eq!(refused, expected);
 }
 
 fn named(strategy: &str) -> strew::Strategy {

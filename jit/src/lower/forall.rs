@@ -299,6 +299,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(outlined.forall, privates);
                 self.begin_runs(outlined.forall);
             }
+            BodyShape::Atomic => {
+                self.bind_buffers(outlined.forall, privates);
+                for (buffer, _) in outlined.forall.buffers() {
+                    self.share(buffer);
+                }
+            }
             BodyShape::Tables => {
                 self.bind_buffers(outlined.forall, privates);
                 let behind = 2 * outlined.forall.buffers().count();

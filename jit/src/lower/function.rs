@@ -1,6 +1,7 @@
 //! One function while it is made: its environment, its prologue, its statements.
 
 use super::Program;
+use super::atomic::Shared;
 use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
@@ -45,6 +46,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) tables: Vec<Tables>,
     /// What of private buffers is filled.
     pub(super) windows: Vec<WindowValue>,
+    /// The private buffers that are not private.
+    pub(super) shared: Shared,
 }
 
 /// Where the value of a local is.
@@ -126,6 +129,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             tables: Vec::new(),
             windows: Vec::new(),
+            shared: Shared::default(),
         };
         function.read_arguments(slots);
         function

@@ -9,6 +9,7 @@ mod access;
 mod affine;
 mod alloc;
 mod apply;
+mod atomic;
 mod body;
 mod call;
 mod checked;

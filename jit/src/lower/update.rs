@@ -26,6 +26,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(run) = self.run_of(places) {
             return self.update_in_run(&run, places, combiner, values);
         }
+        if self.is_shared(places) {
+            return self.update_shared(places, combiner, values);
+        }
         self.take_turns(places);
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let (incoming, bodies) = self.incoming(combiner, &types, values);

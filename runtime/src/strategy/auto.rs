@@ -180,6 +180,7 @@ mod tests {
             can_emit: true,
             has_bodies: true,
             commutes: true,
+            is_single: true,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -1,5 +1,6 @@
 //! How the updates of a forall's iterations meet.
 
+mod atomic;
 mod auto;
 mod binned;
 mod bins;
@@ -58,11 +59,12 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 4] = [
+pub static STRATEGIES: [&dyn Strategy; 5] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
     &binned::Binned,
+    &atomic::Atomic,
 ];
 
 /// The sizes of a forall, and what its call asks for.
@@ -88,6 +90,8 @@ pub struct Shape {
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
     pub commutes: bool,
+    /// Whether each of them is merged with no other.
+    pub is_single: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -111,6 +115,7 @@ impl Shape {
             is_exact: privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
             has_bodies: has_bodies(forall),
+            is_single: privates.iter().all(|private| private.parts == 1),
             commutes: privates.iter().all(|private| private.commutes == 1),
             mode: session.settings().mode,
             threads: session.runtime().threads(),
@@ -242,7 +247,9 @@ pub(crate) unsafe fn run(
         body: match job.body {
             BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
             BodyShape::Tables => Body::Tables,
-            BodyShape::Direct | BodyShape::Windowed | BodyShape::Emit => Body::Direct,
+            BodyShape::Direct | BodyShape::Windowed | BodyShape::Atomic | BodyShape::Emit => {
+                Body::Direct
+            }
         },
         costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),
         threads: ran.threads,

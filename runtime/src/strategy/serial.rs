@@ -30,12 +30,7 @@ impl Strategy for Serial {
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
         let prepared = Instant::now();
-        let targets = job.privates.iter().map(|private| private.target);
-        let strides = job
-            .privates
-            .iter()
-            .map(|private| distance(private.target_stride));
-        let targets: SmallVec<[*mut u8; 8]> = targets.chain(strides).collect();
+        let targets = targets(job);
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore)
             .with_body(job.combining_body()?);
@@ -68,8 +63,16 @@ fn span(private: &PrivateCall) -> u64 {
     }
 }
 
+/// The targets themselves, in the place of private buffers.
+pub(super) fn targets(job: &Job<'_>) -> SmallVec<[*mut u8; 8]> {
+    let targets = job.privates.iter().map(|private| private.target);
+    let strides = job.privates.iter();
+    let strides = strides.map(|private| distance(private.target_stride));
+    targets.chain(strides).collect()
+}
+
 /// What has to be put back after a failure, if nobody else does.
-fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
+pub(super) fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
     let unguarded = job.forall.guarded == 0;
     let privates = if unguarded { job.privates } else { &[] };
     privates.iter().map(|private| Region {

@@ -1,0 +1,129 @@
+use super::serial::{regions, targets};
+use super::{Job, Ran, Shape, Strategy};
+use crate::abi::BodyShape;
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::settings::Mode;
+use crate::snapshot::Snapshot;
+use std::time::Instant;
+
+/// All threads update the targets themselves, each update in one step that no other thread sees half done. It takes no private buffers,
+/// and much time where threads meet.
+#[derive(Debug)]
+pub(super) struct Atomic;
+
+/// Iterations run in so many parts for each thread, to even out slow ones.
+const PARTS_PER_THREAD: usize = 4;
+
+impl Strategy for Atomic {
+    fn name(&self) -> &'static str {
+        "atomic"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        let strategy = self.name();
+        let in_any_order = shape.is_exact || shape.mode == Mode::Fast;
+        if !shape.commutes || !in_any_order {
+            Some(Refusal::AnyOrder { strategy })
+        } else if !shape.is_single {
+            Some(Refusal::Together { strategy })
+        } else {
+            (!shape.can_emit).then_some(Refusal::CannotEmit { strategy })
+        }
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        job.body = BodyShape::Atomic;
+        let body = job.combining_body()?;
+        // SAFETY: the caller vouches for the targets.
+        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        let prepared = Instant::now();
+        let targets = targets(job);
+        let count = usize::try_from(job.shape.count).unwrap_or(usize::MAX);
+        let parts = count.min(job.shape.threads.saturating_mul(PARTS_PER_THREAD));
+        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
+        let targets = Targets(&targets);
+        job.session.runtime().team().for_each(parts, &|number| {
+            let iterations = part(job.shape.count, parts, number);
+            // SAFETY: the caller vouches for the targets, and this body lets several threads have them at the same time.
+            unsafe { chunks.run(number, iterations, targets.get()) };
+        });
+        if let Err(failure) = chunks.finish(job.call) {
+            // SAFETY: the caller vouches for the targets, and no body runs any more.
+            unsafe { snapshot.restore(job.session) };
+            return Err(failure);
+        }
+        Ok(Ran {
+            chunks: parts as u64,
+            threads: job.shape.threads.min(parts.max(1)),
+            prepare: prepared - start,
+            main: prepared.elapsed(),
+            ..Ran::default()
+        })
+    }
+}
+
+/// What all tasks are handed.
+struct Targets<'t>(&'t [*mut u8]);
+
+// SAFETY: the pointers are only handed on to a body that several threads may run on them at the same time.
+unsafe impl Sync for Targets<'_> {}
+
+impl Targets<'_> {
+    fn get(&self) -> &[*mut u8] {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{Scatter, runtime};
+    use crate::{Choice, Settings};
+
+    fn atomic(mode: Mode) -> Settings {
+        Settings {
+            mode,
+            strategy: Choice::Named(&Atomic),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn no_update_is_lost() {
+        for threads in [1, 2, 8] {
+            let mut case = Scatter::new(300_000, 3).with_counts(3);
+            let (counts, _) = case.expected();
+            let record = case.run(&runtime(threads), &atomic(Mode::Exact)).unwrap();
+            assert_eq!(
+                (record.strategy, record.private_bytes > 0),
+                ("atomic", true)
+            );
+            assert_eq!(case.counts, counts);
+        }
+    }
+
+    #[test]
+    fn a_fault_puts_everything_back() {
+        let mut case = Scatter::new(300_000, 30).with_counts(30);
+        case.keys[250_000] = -1;
+        let before = case.counts.clone();
+        let failure = case.run(&runtime(2), &atomic(Mode::Stable));
+        assert!(matches!(failure, Err(Failure::Fault(_))));
+        assert_eq!(case.counts, before);
+    }
+
+    #[test]
+    fn sums_that_round_are_for_the_fast_mode_alone() {
+        for mode in [Mode::Stable, Mode::Exact] {
+            let mut case = Scatter::new(1000, 3).with_sums(3);
+            let failure = case.run(&runtime(2), &atomic(mode));
+            let refusal = Refusal::AnyOrder { strategy: "atomic" };
+            assert_eq!(failure, Err(Failure::Refused(refusal)));
+        }
+        let mut case = Scatter::new(1000, 3).with_sums(3);
+        assert!(case.run(&runtime(2), &atomic(Mode::Fast)).is_ok());
+    }
+}
