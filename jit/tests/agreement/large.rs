@@ -55,3 +55,38 @@ fn a_fault_in_a_long_loop_is_told() {
     let iteration = vec![("i".to_owned(), 1)];
     assert_eq!(check(&source, &given(&[1, 2])), Err((words, iteration)));
 }
+
+#[test]
+fn a_long_loop_keeps_many_values_alive() {
+    let alive = 2000;
+    let (mut lets, mut sums) = (String::new(), String::new());
+    for number in 0..alive {
+        writeln!(lets, "let v{number}: i32 = a[key[i] + {number}]").expect("text");
+        writeln!(sums, "s = s * 3 + v{number}").expect("text");
+    }
+    let source = format!(
+        "kernel @k(n: i64, m: i64, key: i64[n], a: i32[m], out: i32[n]) {{
+          var s: i32 = 1
+          affine.for i in 0..n {{
+            {lets}
+            affine.for j in 0..i {{ s = s * 5 + v7 + a[key[j]] }}
+            {sums}
+            out[i] = s
+          }}
+        }}"
+    );
+    let given = |keys: &[i64; 3]| {
+        let values: Vec<_> = (0..alive + 2).map(|it| it * it - 7).collect();
+        [
+            scalar(3_i64),
+            scalar(i64::from(alive) + 2),
+            array(keys),
+            array(&values),
+            array(&[0_i32; 3]),
+        ]
+    };
+    assert!(check(&source, &given(&[0, 2, 1])).is_ok());
+    let fault = check(&source, &given(&[0, 2, 3]));
+    let iteration = vec![("i".to_owned(), 2)];
+    assert_eq!(fault.map_err(|it| it.1), Err(iteration));
+}
