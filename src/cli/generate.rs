@@ -22,10 +22,12 @@ enum Kind {
     Sorted,
     Constant,
     Two,
+    Zipf,
+    Clustered,
 }
 
 impl Kind {
-    const ALL: [(&'static str, Self, usize); 7] = [
+    const ALL: [(&'static str, Self, usize); 9] = [
         ("zeros", Self::Zeros, 0),
         ("fill", Self::Fill, 1),
         ("iota", Self::Iota, 0),
@@ -33,6 +35,8 @@ impl Kind {
         ("sorted", Self::Sorted, 1),
         ("constant", Self::Constant, 1),
         ("two", Self::Two, 2),
+        ("zipf", Self::Zipf, 2),
+        ("clustered", Self::Clustered, 3),
     ];
 }
 
@@ -92,12 +96,7 @@ impl Generator {
         Values::generate(ty, length, draw).map_err(|it| out_of_memory(name, it.elements))
     }
 
-    fn draw(
-        &self,
-        ty: Type,
-        length: u64,
-        numbers: &[Number],
-    ) -> Result<Box<dyn FnMut(u64) -> Number>, String> {
+    fn draw(&self, ty: Type, length: u64, numbers: &[Number]) -> Result<Draw, String> {
         let mut random = Random(self.seed);
         Ok(match (self.kind, numbers) {
             (Kind::Fill | Kind::Constant, [value]) => {
@@ -118,6 +117,16 @@ impl Generator {
                 let length = i128::from(length.max(1));
                 Box::new(move |index| Number::Integer(i128::from(index) * most / length))
             }
+            (Kind::Zipf, [exponent, most]) => {
+                let (_, most) = range(Number::Integer(0), *most, ty)?;
+                zipf(random, float(*exponent), most)?
+            }
+            (Kind::Clustered, [run, window, most]) => {
+                let (_, run) = range(Number::Integer(0), *run, Type::I64)?;
+                let (_, window) = range(Number::Integer(0), *window, Type::I64)?;
+                let (_, most) = range(Number::Integer(0), *most, ty)?;
+                clustered(random, (run, window), most)
+            }
             (Kind::Two, [first, second]) => {
                 let values = [fitting(*first, ty)?, fitting(*second, ty)?];
                 Box::new(move |_| values[usize::from(random.below(2) == 1)])
@@ -125,6 +134,34 @@ impl Generator {
             _ => Box::new(|_| Number::Integer(0)),
         })
     }
+}
+
+type Draw = Box<dyn FnMut(u64) -> Number>;
+
+/// Whole numbers below `most` by Zipf's law: the number of rank `k` comes about `k^-exponent` as often as the first, by the inverse of the
+/// continuous distribution. Ranks are scrambled, so that numbers that come often are not next to each other.
+fn zipf(mut random: Random, exponent: f64, most: i128) -> Result<Draw, String> {
+    let power = 1.0 - exponent;
+    if !power.is_finite() || power == 0.0 {
+        return Err(format!("zipf takes any exponent but 1, found {exponent}"));
+    }
+    let span = (most as f64).powf(power) - 1.0;
+    Ok(Box::new(move |_| {
+        let rank = (random.unit() * span + 1.0).powf(power.recip()) as u64;
+        let scrambled = rank.saturating_sub(1).wrapping_mul(0x9e37_79b1) & 0xffff_ffff;
+        Number::Integer((i128::from(scrambled) * most) >> 32)
+    }))
+}
+
+/// Whole numbers below `most`: `run` at a time near each other, within `window` from a number drawn for them all.
+fn clustered(mut random: Random, (run, window): (i128, i128), most: i128) -> Draw {
+    let mut center = 0;
+    Box::new(move |index| {
+        if i128::from(index) % run == 0 {
+            center = random.below(most);
+        }
+        Number::Integer((center + random.below(window)) % most)
+    })
 }
 
 /// A number, or the value of the scalar parameter that `text` names.
@@ -236,6 +273,37 @@ mod tests {
         );
     }
 
+    fn keys(text: &str, length: u64) -> Vec<i32> {
+        match made(text, Type::I32, length) {
+            Ok(Values::I32(keys)) => keys,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn few_numbers_of_a_zipf_distribution_come_often() {
+        let keys = keys("zipf(1.1, 1000)", 100_000);
+        assert!(keys.iter().all(|key| (0..1000).contains(key)));
+        let mut counts = vec![0; 1000];
+        keys.iter().for_each(|key| counts[*key as usize] += 1);
+        counts.sort_unstable();
+        let top: i32 = counts[990..].iter().sum();
+        assert!((30_000..60_000).contains(&top), "{top}");
+    }
+
+    #[test]
+    fn clustered_numbers_lie_near_each_other_for_a_while() {
+        let keys = keys("clustered(64, 32, 1000000)", 6400);
+        for run in keys.chunks(64) {
+            let first = run[0];
+            let distance = |key: &i32| (key - first).rem_euclid(1_000_000);
+            let distances = run.iter().map(distance);
+            assert!(distances.map(|it| it.min(1_000_000 - it)).all(|it| it < 32));
+        }
+        assert!(keys.iter().any(|key| *key > 500_000));
+        assert!(keys.iter().any(|key| *key < 500_000));
+    }
+
     #[test]
     fn what_does_not_fit_is_refused() {
         for (text, ty) in [
@@ -246,6 +314,9 @@ mod tests {
             ("uniform(0)", Type::I32),
             ("uniform(0, q)", Type::I32),
             ("fill(1, speed=2)", Type::I32),
+            ("zipf(1, 10)", Type::I32),
+            ("zipf(1.1, 300)", Type::I8),
+            ("clustered(0, 4, 10)", Type::I32),
         ] {
             assert!(made(text, ty, 3).is_err(), "{text}");
         }
