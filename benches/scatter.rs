@@ -35,6 +35,7 @@ fn main() {
         cell.measure(&mut criterion, updates as u64);
     }
     print_ratios(&mut cells, updates, if smoke { 1 } else { 15 });
+    print_limit(updates, if smoke { 1 } else { 15 });
     print_compile_times(if smoke { 2 } else { 200 });
     criterion.final_summary();
 }
@@ -311,6 +312,48 @@ fn print_ratios(cells: &mut [Cell], updates: usize, rounds: usize) {
     println!(
         "strew parallel over strew serial: median {:.2}, worst {worst:.2}",
         median(speedups)
+    );
+}
+
+/// What a second thread can gain at most where the outputs are in the first cache: the time of reading keys and values alone, on one
+/// thread and on two.
+#[allow(
+    clippy::print_stdout,
+    reason = "the report of a bench goes to standard output"
+)]
+fn print_limit(updates: usize, rounds: usize) {
+    let keys = Order::Uniform.keys(updates, 256);
+    let values = vec![1.0_f64; updates];
+    let sum = |keys: &[i32]| keys.iter().fold(0_i32, |sum, key| sum.wrapping_add(*key));
+    print_gain("the keys", rounds, &keys, &sum);
+    let sum = |values: &[f64]| values.iter().fold(0, |bits, it| bits ^ it.to_bits()) as i32;
+    print_gain("values of 8 bytes", rounds, &values, &sum);
+}
+
+#[allow(
+    clippy::print_stdout,
+    reason = "the report of a bench goes to standard output"
+)]
+fn print_gain<T: Sync>(
+    what: &str,
+    rounds: usize,
+    elements: &[T],
+    read: &(impl Fn(&[T]) -> i32 + Sync),
+) {
+    let seconds = |read: &dyn Fn() -> i32| {
+        let start = Instant::now();
+        black_box(read());
+        start.elapsed().as_secs_f64()
+    };
+    let (front, back) = elements.split_at(elements.len() / 2);
+    let both = || {
+        let (front, back) = rayon::join(|| read(front), || read(back));
+        front ^ back
+    };
+    let gains = (0..rounds).map(|_| seconds(&|| read(elements)) / seconds(&both));
+    println!(
+        "reading {what} alone gains {:.2} by a second thread",
+        median(gains.collect())
     );
 }
 
