@@ -444,6 +444,10 @@ mod tests {
             fn refusal(&self, _shape: &crate::Shape) -> Option<Refusal> {
                 None
             }
+            fn body_shape(&self, _body: crate::Body) -> BodyShape {
+                BodyShape::Direct
+            }
+
             unsafe fn run(&self, _job: &mut crate::Job<'_>) -> Result<crate::Ran, Failure> {
                 std::panic::resume_unwind(Box::new("on purpose"));
             }

@@ -1,6 +1,5 @@
 //! Bodies that several threads run on the same buffers: an update is made again until nobody came between.
 
-use super::combine::apply_all;
 use super::convert::clif_type;
 use super::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -45,9 +44,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(again);
         let before = self.builder.append_block_param(again, bits);
         let held = self.value_of(ty, before);
-        let mut calls = self.program.calls();
-        let builder = &mut self.builder;
-        let combined = apply_all(builder, &mut calls, &bodies, &[ty], &[held], &incoming);
+        let combined = self.combined(&bodies, &[ty], &[held], &incoming);
         let after = combined.first().map(|value| self.bits_in(ty, *value));
         let after = after.unwrap_or(before);
         let seen = self.builder.ins().atomic_cas(flags, address, before, after);

@@ -4,7 +4,6 @@
 //! takes longer than the update itself. Here the element is stored only when another one comes.
 
 use super::access::Element;
-use super::combine::apply_all;
 use super::convert::clif_type;
 use super::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -86,15 +85,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.go_to(run, &elements);
         let parts = run.parts.iter();
         let held: Vec<_> = parts.map(|part| self.builder.use_var(part.held)).collect();
-        let mut calls = self.program.calls();
-        let combined = apply_all(
-            &mut self.builder,
-            &mut calls,
-            &bodies,
-            &types,
-            &held,
-            &incoming,
-        );
+        let combined = self.combined(&bodies, &types, &held, &incoming);
         for (part, value) in run.parts.iter().zip(combined) {
             self.builder.def_var(part.held, value);
         }

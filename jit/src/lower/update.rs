@@ -39,18 +39,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .zip(&types)
             .map(|(cell, ty)| self.get(cell, *ty))
             .collect();
-        let mut calls = self.program.calls();
-        let combined = combine::apply_all(
-            &mut self.builder,
-            &mut calls,
-            &bodies,
-            &types,
-            &held,
-            &incoming,
-        );
+        let combined = self.combined(&bodies, &types, &held, &incoming);
         for (cell, value) in cells.iter().zip(combined) {
             self.set(cell, value);
         }
+    }
+
+    /// The values of a combiner's `bodies`.
+    pub(super) fn combined(
+        &mut self,
+        bodies: &[Expr],
+        types: &[Type],
+        held: &[Value],
+        incoming: &[Value],
+    ) -> Vec<Value> {
+        let mut calls = self.program.calls();
+        combine::apply_all(&mut self.builder, &mut calls, bodies, types, held, incoming)
     }
 
     /// Sees to it that the element of a private buffer holds something. Those that are merged with it have the same window.

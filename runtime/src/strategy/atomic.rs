@@ -3,7 +3,7 @@ use super::{Job, Ran, Shape, Strategy};
 use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
-use crate::settings::Mode;
+use crate::settings::{Body, Mode};
 use crate::snapshot::Snapshot;
 use std::time::Instant;
 
@@ -11,9 +11,6 @@ use std::time::Instant;
 /// and much time where threads meet.
 #[derive(Debug)]
 pub(super) struct Atomic;
-
-/// Iterations run in so many parts for each thread, to even out slow ones.
-const PARTS_PER_THREAD: usize = 4;
 
 impl Strategy for Atomic {
     fn name(&self) -> &'static str {
@@ -32,16 +29,18 @@ impl Strategy for Atomic {
         }
     }
 
+    fn body_shape(&self, _body: Body) -> BodyShape {
+        BodyShape::Atomic
+    }
+
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        job.body = BodyShape::Atomic;
-        let body = job.combining_body()?;
+        let body = job.body(self)?;
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
         let prepared = Instant::now();
         let targets = targets(job);
-        let count = usize::try_from(job.shape.count).unwrap_or(usize::MAX);
-        let parts = count.min(job.shape.threads.saturating_mul(PARTS_PER_THREAD));
+        let parts = job.shape.parts();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
         let targets = Targets(&targets);

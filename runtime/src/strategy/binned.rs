@@ -6,6 +6,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
 use crate::session::Session;
+use crate::settings::Body;
 use crate::stream::{self, Staging};
 use smallvec::SmallVec;
 use std::sync::Mutex;
@@ -16,10 +17,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct Binned;
 
-/// Iterations run in so many parts for each thread, to even out slow ones.
-const PARTS_PER_THREAD: usize = 4;
-
-/// At least so many ranges for each thread, for the same reason.
+/// At least so many ranges for each thread, to even out slow ones.
 const RANGES_PER_THREAD: u64 = 8;
 
 impl Strategy for Binned {
@@ -33,12 +31,14 @@ impl Strategy for Binned {
         })
     }
 
+    fn body_shape(&self, _body: Body) -> BodyShape {
+        BodyShape::Emit
+    }
+
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        job.body = BodyShape::Emit;
         let threads = job.shape.threads;
-        let count = usize::try_from(job.shape.count).unwrap_or(usize::MAX);
-        let parts = count.min(threads.saturating_mul(PARTS_PER_THREAD));
+        let parts = job.shape.parts();
         let columns = Column::all(job.session, job.privates, threads)?;
         let slabs = columns.iter();
         let slabs = slabs.map(|it| Slabs::new(*job.session, &it.ranges, job.shape.trips));
@@ -46,7 +46,7 @@ impl Strategy for Binned {
             columns: &columns,
             slabs: slabs.collect(),
         };
-        let body = job.session.body(job.forall, BodyShape::Emit)?;
+        let body = job.body(self)?;
         let chunks = Chunks::new(job.session, job.call, job.forall, true).with_body(body);
         let sorted: Vec<_> = (0..parts).map(|_| Mutex::new(Vec::new())).collect();
         let prepared = Instant::now();
@@ -194,7 +194,7 @@ impl Applied<'_, '_> {
 mod tests {
     use super::*;
     use crate::test_kernels::{KEY_SITE, Scatter, runtime};
-    use crate::{Choice, Mode, Settings, StopToken};
+    use crate::{Choice, Mode, Settings, StopToken, Why};
 
     fn binned() -> Settings {
         Settings {
@@ -277,6 +277,22 @@ mod tests {
             "{failure:?}"
         );
         assert_eq!(case.sums, before);
+    }
+
+    #[test]
+    fn a_choice_that_goes_over_the_budget_is_made_good_in_order() {
+        let settings = Settings {
+            memory: Some(2 << 20),
+            ..Settings::default()
+        };
+        let mut case = Scatter::new(1_200_000, 3_000_000).with_sums(3_000_000);
+        // Nobody copies the sums first, so that there is memory for the loop as it is.
+        case.guarded = 1;
+        let (_, sums) = case.expected();
+        let record = case.run(&runtime(2), &settings).unwrap();
+        assert_eq!(record.strategy, "serial");
+        assert!(matches!(record.why, Why::OverBudget { .. }));
+        assert!(case.sums == sums);
     }
 
     #[test]

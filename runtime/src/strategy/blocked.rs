@@ -6,6 +6,7 @@ use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
+use crate::settings::Body;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -17,9 +18,6 @@ pub(super) struct Blocked;
 
 /// The number of groups where the grouping is fixed, as for `dense`.
 const FIXED_GROUPS: usize = 8;
-
-/// Groups for each thread where the grouping is free, to even out slow ones.
-const GROUPS_PER_THREAD: usize = 4;
 
 impl Strategy for Blocked {
     fn name(&self) -> &'static str {
@@ -35,17 +33,20 @@ impl Strategy for Blocked {
         }
     }
 
+    fn body_shape(&self, body: Body) -> BodyShape {
+        match body {
+            Body::RunLength => BodyShape::WindowedRunLength,
+            Body::Auto | Body::Direct | Body::Tables => BodyShape::Windowed,
+        }
+    }
+
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        job.body = match job.body {
-            BodyShape::RunLength => BodyShape::WindowedRunLength,
-            _ => BodyShape::Windowed,
-        };
         let groups = groups(&job.shape);
         let take = |bytes| job.session.take_untouched(bytes);
         let buffers = Buffers::new(job.privates, groups, take)?;
         let mut columns = buffers.columns(job.session)?;
-        let body = job.combining_body()?;
+        let body = job.body(self)?;
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
         let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
         let budget = job.session.budget();
@@ -86,12 +87,11 @@ impl Strategy for Blocked {
 
 /// In how many groups the iterations run. Unless the grouping is free, this depends on their number alone.
 fn groups(shape: &Shape) -> usize {
-    let groups = if shape.is_free() {
-        shape.threads.saturating_mul(GROUPS_PER_THREAD)
+    if shape.is_free() {
+        shape.parts()
     } else {
-        FIXED_GROUPS
-    };
-    groups.min(usize::try_from(shape.count).unwrap_or(usize::MAX))
+        FIXED_GROUPS.min(usize::try_from(shape.count).unwrap_or(usize::MAX))
+    }
 }
 
 /// What the groups have in common.

@@ -3,6 +3,7 @@ use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, TABLES};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held, Refusal};
+use crate::settings::Body;
 use std::time::Instant;
 
 /// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
@@ -37,22 +38,26 @@ impl Strategy for Dense {
         })
     }
 
+    fn body_shape(&self, body: Body) -> BodyShape {
+        match body {
+            Body::Auto | Body::Direct => BodyShape::Direct,
+            Body::RunLength => BodyShape::RunLength,
+            Body::Tables => BodyShape::Tables,
+        }
+    }
+
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let groups = groups(&job.shape);
-        let tables = if job.body == BodyShape::Tables {
-            TABLES
-        } else {
-            1
-        };
+        let tables = if job.body == Body::Tables { TABLES } else { 1 };
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take(bytes, Held::Privates);
         let buffers = Buffers::new(job.privates, parts, take)?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore)
-            .with_body(job.combining_body()?);
+        let chunks =
+            Chunks::new(job.session, job.call, job.forall, can_restore).with_body(job.body(self)?);
         job.session.runtime().team().for_each(groups, &|group| {
             if !chunks.is_wanted(group) {
                 return;

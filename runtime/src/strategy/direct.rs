@@ -1,6 +1,8 @@
 use super::{Job, Ran, Shape, Strategy};
+use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
+use crate::settings::Body;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -22,6 +24,10 @@ impl Strategy for Direct {
 
     fn refusal(&self, _shape: &Shape) -> Option<Refusal> {
         None
+    }
+
+    fn body_shape(&self, _body: Body) -> BodyShape {
+        BodyShape::Direct
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {

@@ -48,6 +48,9 @@ pub trait Strategy: fmt::Debug + Sync {
     /// Why it may not run a forall of this shape, if so.
     fn refusal(&self, shape: &Shape) -> Option<Refusal>;
 
+    /// The body that it runs where updates are to be combined as `body` says, which it may have no use for.
+    fn body_shape(&self, body: Body) -> BodyShape;
+
     /// Runs the forall.
     ///
     /// # Errors
@@ -122,6 +125,12 @@ impl Shape {
         }
     }
 
+    /// In how many parts to run the iterations where any number is good: some for each thread, to even out slow ones.
+    fn parts(&self) -> usize {
+        let parts = self.threads.saturating_mul(PARTS_PER_THREAD);
+        parts.min(usize::try_from(self.count).unwrap_or(usize::MAX))
+    }
+
     /// Whether any grouping of the updates is good enough.
     pub fn is_free(&self) -> bool {
         self.is_exact || self.mode == Mode::Fast
@@ -158,16 +167,20 @@ pub struct Job<'j> {
     forall: &'j ForallCall,
     privates: &'j [PrivateCall],
     shape: Shape,
-    /// What a body that combines updates is to be.
-    body: BodyShape,
+    /// How updates are to be combined, where the strategy leaves that open; never [`Body::Auto`].
+    body: Body,
 }
 
 impl Job<'_> {
-    /// The body that combines updates into what it is handed.
-    fn combining_body(&self) -> Result<ChunkFn, Failure> {
-        self.session.body(self.forall, self.body)
+    /// The body that `strategy` runs.
+    fn body(&self, strategy: &dyn Strategy) -> Result<ChunkFn, Failure> {
+        self.session
+            .body(self.forall, strategy.body_shape(self.body))
     }
 }
+
+/// Parts for each thread where any number is good.
+const PARTS_PER_THREAD: usize = 4;
 
 /// Several tables of this size fit the first cache.
 const MOST_BYTES_OF_A_TABLE: u64 = 8 << 10;
@@ -224,10 +237,10 @@ pub(crate) unsafe fn run(
         forall,
         privates,
         shape,
-        body: BodyShape::Direct,
+        body: Body::Direct,
     };
     // SAFETY: the caller vouches for the forall.
-    let sample = unsafe { Sample::take(&mut job) };
+    let sample = unsafe { Sample::take(&job) };
     job.body = body(session.settings().body, &shape, sample);
     let mut decision = decide(session, forall, &shape, sample)?;
     let Decision { strategy, why } = decision;
@@ -244,7 +257,7 @@ pub(crate) unsafe fn run(
     session.add(Part {
         strategy: decision.strategy.name(),
         why: decision.why,
-        body: match job.body {
+        body: match decision.strategy.body_shape(job.body) {
             BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
             BodyShape::Tables => Body::Tables,
             BodyShape::Direct | BodyShape::Windowed | BodyShape::Atomic | BodyShape::Emit => {
@@ -262,16 +275,16 @@ pub(crate) unsafe fn run(
 }
 
 /// The body that the settings ask for, where there is it, else the one that fits.
-fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> BodyShape {
+fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> Body {
     let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let waits = sample.is_some_and(|it| it.is_skewed) && shape.bytes <= MOST_BYTES_OF_A_TABLE;
     match asked {
-        Body::RunLength if shape.has_bodies => BodyShape::RunLength,
-        Body::Tables if shape.has_bodies && may_regroup => BodyShape::Tables,
-        Body::Auto if repeats => BodyShape::RunLength,
-        Body::Auto if waits && may_regroup => BodyShape::Tables,
-        _ => BodyShape::Direct,
+        Body::RunLength if shape.has_bodies => Body::RunLength,
+        Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
+        Body::Auto if repeats => Body::RunLength,
+        Body::Auto if waits && may_regroup => Body::Tables,
+        _ => Body::Direct,
     }
 }
 

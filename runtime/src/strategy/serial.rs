@@ -2,6 +2,7 @@ use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
+use crate::settings::Body;
 use crate::snapshot::{Region, Snapshot};
 use smallvec::SmallVec;
 use std::time::Instant;
@@ -21,19 +22,23 @@ impl Strategy for Serial {
         None
     }
 
+    fn body_shape(&self, body: Body) -> BodyShape {
+        match body {
+            Body::RunLength => BodyShape::RunLength,
+            // There is one of each target.
+            Body::Auto | Body::Direct | Body::Tables => BodyShape::Direct,
+        }
+    }
+
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        if job.body == BodyShape::Tables {
-            // There is one of each target.
-            job.body = BodyShape::Direct;
-        }
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
         let prepared = Instant::now();
         let targets = targets(job);
         let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore)
-            .with_body(job.combining_body()?);
+        let chunks =
+            Chunks::new(job.session, job.call, job.forall, can_restore).with_body(job.body(self)?);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
         unsafe { chunks.run(0, part(job.shape.count, 1, 0), &targets) };
         if let Err(failure) = chunks.finish(job.call) {
