@@ -35,8 +35,8 @@ pub mod visit;
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use combiner::{
-    Add, AddSaturating, ArgExtremum, Bitwise, Combine, Combiner, Extreme, Extremum,
-    LibraryExtremum, Mul, Ties,
+    Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, Combiner, Declared, Extreme,
+    Extremum, LibraryExtremum, Mul, Ties, broken_law,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;

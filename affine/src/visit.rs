@@ -1,7 +1,8 @@
 //! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
 
 use crate::{
-    Access, AffineFor, ArrayId, Expr, Forall, IterId, Kernel, Node, Place, ScfFor, Subscript,
+    Access, AffineFor, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Place, ScfFor,
+    Subscript,
 };
 use std::collections::BTreeSet;
 
@@ -190,6 +191,15 @@ fn walk_inside<'k>(
         }
         loops.truncate(around);
     }
+}
+
+/// Calls `visit` with every combiner of the nodes in `body`, in the order of the text.
+pub fn for_each_combiner<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Combiner)) {
+    walk(body, &mut |node, _| match node {
+        Node::Reduce { combiner, .. } => visit(combiner),
+        Node::Forall(forall) => forall.privates.iter().for_each(|it| visit(&it.combiner)),
+        _ => {}
+    });
 }
 
 /// Calls `visit` for every load of `expr`, those inside subscripts included, in order of evaluation: a load after the loads

@@ -25,6 +25,8 @@ pub struct File {
     pub declarations: Vec<Declaration>,
     /// What has to hold, in the order of the source.
     pub assertions: Vec<Assertion>,
+    /// Combiners that the file declares, in the order of the source.
+    pub reductions: Vec<Reduction>,
     /// The names in what could not be read: whoever uses them made no mistake.
     pub(crate) lost: HashSet<String>,
 }
@@ -182,6 +184,17 @@ pub struct Assertion {
     /// What the source says about it; empty where it says nothing.
     pub text: String,
     /// Up to the closing parenthesis.
+    pub span: Span,
+}
+
+/// `#pragma strew declare reduction(name : type : value) identity(neutral)`, as the functions that it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reduction {
+    /// `type name(type a, type b) { return value; }`
+    pub combiner: Function,
+    /// `type name(void) { return neutral; }`
+    pub identity: Function,
+    /// From `reduction` to the last parenthesis.
     pub span: Span,
 }
 

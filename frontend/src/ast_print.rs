@@ -1,8 +1,8 @@
 //! The syntax tree as an indented list, one line for each node.
 
 use crate::ast::{
-    Declaration, Declarator, Expr, ExprKind, File, Function, Name, Parameter, Pointer, Specifier,
-    Start, Statement, StatementKind, TypeName,
+    Declaration, Declarator, Expr, ExprKind, File, Function, Name, Parameter, Pointer, Reduction,
+    Specifier, Start, Statement, StatementKind, TypeName,
 };
 use std::fmt::{self, Formatter, Result};
 
@@ -14,6 +14,15 @@ impl fmt::Display for File {
         for assertion in &self.assertions {
             line(f, 0, format_args!("assertion"))?;
             print_expr(f, 1, &assertion.condition)?;
+        }
+        for Reduction {
+            combiner, identity, ..
+        } in &self.reductions
+        {
+            let (name, ty) = (&combiner.name.text, &combiner.returns);
+            line(f, 0, format_args!("reduction {name} : {ty}"))?;
+            print_statements(f, 1, &combiner.body)?;
+            print_statements(f, 1, &identity.body)?;
         }
         self.functions
             .iter()

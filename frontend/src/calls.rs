@@ -4,7 +4,7 @@
 //! kernel, except for a `static` one that another function calls, or one that is called and returns a structure, which no kernel
 //! can: that is part of its callers alone.
 
-use crate::ast::{Function, Prototype, Specifier};
+use crate::ast::{Function, Name, Prototype, Specifier};
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{CallProblem, DeclarationProblem};
 use crate::resolve::Symbols;
@@ -27,6 +27,8 @@ pub(crate) struct Functions<'a> {
     defined: HashMap<&'a str, Resolved<'a>>,
     in_order: Vec<Resolved<'a>>,
     prototypes: HashMap<&'a str, &'a Prototype>,
+    /// The functions that the combiners of the file call.
+    combining: Vec<&'a Name>,
     /// How many statements and expressions calls may still add.
     left: Cell<usize>,
 }
@@ -35,6 +37,7 @@ impl<'a> Functions<'a> {
     pub(crate) fn new(
         functions: impl Iterator<Item = (&'a Function, &'a Symbols)>,
         prototypes: &'a [Prototype],
+        combiners: impl Iterator<Item = &'a Symbols>,
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let in_order = functions.map(|(function, symbols)| Resolved { function, symbols });
@@ -62,6 +65,7 @@ impl<'a> Functions<'a> {
                 .iter()
                 .map(|it| (it.name.text.as_str(), it))
                 .collect(),
+            combining: combiners.flat_map(|it| &it.calls).collect(),
             left: Cell::new(LIMIT),
         }
     }
@@ -94,6 +98,7 @@ impl<'a> Functions<'a> {
             .in_order
             .iter()
             .flat_map(|it| &it.symbols.calls)
+            .chain(self.combining.iter().copied())
             .map(|it| it.text.as_str())
             .collect();
         let in_order = self.in_order.iter().copied();

@@ -41,6 +41,7 @@ const SPECIFIER: &[&str] = &[
     "register",
     "extern",
     "_Static_assert",
+    "#pragma strew declare reduction",
 ];
 
 /// What a statement can begin with that is neither an expression nor a declaration.

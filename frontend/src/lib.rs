@@ -39,7 +39,7 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::{
     CallProblem, ControlFlowProblem, DeclarationProblem, DirectiveFault, ExpressionProblem,
     InitializerProblem, NumberFault, PointerProblem, PreprocessingProblem, Problem,
-    SubscriptProblem, SyntaxProblem, Uncounted, UndefinedProblem, Unsupported,
+    ReductionProblem, SubscriptProblem, SyntaxProblem, Uncounted, UndefinedProblem, Unsupported,
     UnsupportedDeclaration, UnsupportedFunction,
 };
 pub use structure::{Structure, StructureMember};
@@ -101,18 +101,30 @@ fn compile_with(source: &str, assumes: bool) -> (Vec<Lowered>, Vec<Diagnostic>) 
     let symbols: Vec<_> = symbols
         .map(|it| resolve::resolve(it, &globals, &mut diagnostics))
         .collect();
+    let declared = resolve::reductions(&mut file.reductions, &globals, &mut diagnostics);
     let functions = file.functions.iter().zip(&symbols);
-    let functions = Functions::new(functions, &file.prototypes, &mut diagnostics);
+    let called = declared.iter().flatten();
+    let functions = Functions::new(functions, &file.prototypes, called, &mut diagnostics);
     functions.check_recursion(&mut diagnostics);
+    let reductions = file.reductions.iter().zip(&declared);
+    let combiners = lower::reductions(reductions, &functions, &mut diagnostics);
     let mut kernels = Vec::new();
     for kernel in functions.kernels() {
         if diagnostics.is_full() {
             break;
         }
-        kernels.push(lower::lower(kernel, &functions, assumes, &mut diagnostics));
+        kernels.push(lower::lower(
+            kernel,
+            &functions,
+            &combiners,
+            assumes,
+            &mut diagnostics,
+        ));
     }
     if diagnostics.has_errors() {
         kernels.clear();
+    } else {
+        lower::report_unused(&file.reductions, &combiners, &kernels, &mut diagnostics);
     }
     (kernels, diagnostics.into_sorted())
 }

@@ -6,7 +6,9 @@
 //! Everything that later stages do by recursion is bounded here: brackets are counted before the parser runs, and the depth of
 //! the tree while it grows, since long chains of operators nest without any bracket.
 
-use crate::ast::{Assertion, Declaration, File, Function, Name, Parameter, Prototype, TypeName};
+use crate::ast::{
+    Assertion, Declaration, File, Function, Name, Parameter, Prototype, Reduction, TypeName,
+};
 use crate::brackets;
 use crate::diagnostic::Diagnostics;
 use crate::extensions;
@@ -48,6 +50,7 @@ pub(crate) enum Item {
     Declaration(Declaration),
     Prototype(Prototype),
     Assertion(Assertion),
+    Reduction(Box<Reduction>),
     Nothing,
 }
 
@@ -99,6 +102,7 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
             Item::Declaration(declaration) => file.declarations.push(declaration),
             Item::Prototype(prototype) => file.prototypes.push(prototype),
             Item::Assertion(assertion) => file.assertions.push(assertion),
+            Item::Reduction(reduction) => file.reductions.push(*reduction),
             Item::Function(_) | Item::Nothing => {}
         }
     }

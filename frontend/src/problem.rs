@@ -8,6 +8,7 @@ mod initializer;
 mod library;
 mod pointer;
 mod preprocessing;
+mod reduction;
 mod subscript;
 mod syntax;
 mod undefined;
@@ -22,6 +23,7 @@ pub use initializer::InitializerProblem;
 pub(crate) use library::is_known as is_library_function;
 pub use pointer::PointerProblem;
 pub use preprocessing::{DirectiveFault, NumberFault, PreprocessingProblem};
+pub use reduction::ReductionProblem;
 pub use subscript::SubscriptProblem;
 pub use syntax::SyntaxProblem;
 pub use undefined::UndefinedProblem;
@@ -56,6 +58,8 @@ pub enum Problem {
     ControlFlow(ControlFlowProblem),
     /// What C leaves undefined.
     Undefined(UndefinedProblem),
+    /// What is wrong with a combiner that the file declares.
+    Reduction(ReductionProblem),
 }
 
 impl Problem {
@@ -82,6 +86,7 @@ impl Problem {
             Self::Call(it) => it.code(),
             Self::ControlFlow(it) => it.code(),
             Self::Undefined(it) => it.code(),
+            Self::Reduction(it) => it.code(),
         }
     }
 
@@ -99,6 +104,7 @@ impl Problem {
             Self::Call(it) => it.help(),
             Self::ControlFlow(it) => it.help(),
             Self::Undefined(it) => it.help(),
+            Self::Reduction(it) => it.help(),
         }
     }
 }
@@ -117,6 +123,7 @@ impl fmt::Display for Problem {
             Self::Call(it) => it.fmt(f),
             Self::ControlFlow(it) => it.fmt(f),
             Self::Undefined(it) => it.fmt(f),
+            Self::Reduction(it) => it.fmt(f),
         }
     }
 }
@@ -143,4 +150,5 @@ problem_from_areas! {
     Call(CallProblem),
     ControlFlow(ControlFlowProblem),
     Undefined(UndefinedProblem),
+    Reduction(ReductionProblem),
 }

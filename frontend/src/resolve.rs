@@ -10,7 +10,7 @@ mod unsequenced;
 
 use crate::ast::{
     Case, Declaration, DeclarationId, Declarator, Designator, Element, Expr, ExprKind, File, For,
-    Function, Name, Start, Statement, StatementKind, UnaryOp,
+    Function, Name, Reduction, Start, Statement, StatementKind, UnaryOp,
 };
 use crate::diagnostic::{Diagnostics, Label};
 use crate::problem::{
@@ -127,6 +127,18 @@ pub(crate) fn resolve(
     } = resolver;
     symbols.depth = deepest_expression + statements.unwrap_or_default();
     symbols
+}
+
+/// Resolves the names of what the file declares as reductions: of each the combiner, and the identity.
+pub(crate) fn reductions(
+    reductions: &mut [Reduction],
+    globals: &Globals,
+    diagnostics: &mut Diagnostics,
+) -> Vec<[Symbols; 2]> {
+    let resolved = reductions
+        .iter_mut()
+        .map(|it| [&mut it.combiner, &mut it.identity].map(|it| resolve(it, globals, diagnostics)));
+    resolved.collect()
 }
 
 /// More unknown names than this are reported without a proposal, each of which takes a look at every visible name.

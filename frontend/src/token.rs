@@ -269,6 +269,10 @@ pub(crate) enum Token<'a> {
     StaticAssert,
     /// The text of a `#pragma strew` line; no source text is this token.
     Pragma(&'a str),
+    /// `declare reduction` in a `#pragma strew` line, whose other words are tokens of their own behind it; no source text is this token.
+    DeclareReduction,
+    /// `identity` in such a line; no source text is this token.
+    Identity,
     /// Stands where an expression was refused, so that what is around it can be parsed; no source text is this token.
     Refused,
     /// Stands where a lexical error was reported, so that the parser can recover behind it.

@@ -77,6 +77,25 @@ fn other_accepted_examples_compile() {
 }
 
 #[test]
+fn examples_that_are_warned_of_are_warned_of_in_these_words() {
+    let blocks = blocks();
+    let warned = blocks
+        .windows(2)
+        .filter(|it| it[1].1.starts_with("warning["));
+    let mut count = 0;
+    for pair in warned {
+        count += 1;
+        let parsed = parse(pair[0].1).unwrap_or_else(|error| panic!("{error}"));
+        let text = parsed.warnings().to_string();
+        let messages = text.lines().filter(|it| it.starts_with("warning["));
+        let messages: Vec<_> = messages.collect();
+        let expected: Vec<_> = pair[1].1.trim_end().lines().collect();
+        assert_eq!(messages, expected, "{}", pair[0].1);
+    }
+    assert!(count >= 1);
+}
+
+#[test]
 fn refused_examples_are_refused_in_these_words() {
     let blocks = blocks();
     let refused = blocks.windows(2).filter(|it| it[0].0 == "c refused");

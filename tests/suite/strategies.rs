@@ -130,6 +130,99 @@ fn every_strategy_computes_what_its_order_says() {
     assert_eq!(refused, expected);
 }
 
+/// Combiners that a file declares, with the type of their elements and a statement: sums of logarithms, and products of
+/// what lies above or below the elements.
+const DECLARED: [(&str, Type, &str); 4] = [
+    (
+        "lae",
+        Type::F64,
+        "static double lae(double a, double b) {
+           if (a == -INFINITY || b == -INFINITY)
+             return a == -INFINITY ? b : a;
+           return fmax(a, b) + log1p(exp(-fabs(a - b)));
+         }
+         #pragma strew declare reduction(lae : double : lae(a, b)) identity(-INFINITY)",
+    ),
+    (
+        "lae",
+        Type::F32,
+        "static float lae(float a, float b) {
+           if (a == -INFINITY || b == -INFINITY)
+             return a == -INFINITY ? b : a;
+           return fmaxf(a, b) + log1pf(expf(-fabsf(a - b)));
+         }
+         #pragma strew declare reduction(lae : float : lae(a, b)) identity(-INFINITY)",
+    ),
+    (
+        "both",
+        Type::U32,
+        "static unsigned both(unsigned a, unsigned b) { return a + b + a * b; }
+         #pragma strew declare reduction(both : uint32_t : both(a, b)) identity(0)",
+    ),
+    (
+        "shifted",
+        Type::I64,
+        "static int64_t shifted(int64_t a, int64_t b) {
+           int64_t both = a * b;
+           return both - a - b + 2;
+         }
+         #pragma strew declare reduction(shifted : int64_t : shifted(a, b)) identity(2)",
+    ),
+];
+
+fn declared(name: &str, ty: Type, declaration: &str) -> Kernel {
+    let statement = format!("out[key[i]] = {name}(out[key[i]], x[i]);");
+    let text = format!("{declaration}\n{}", source(ty, &statement));
+    let program = Compiler::new().compile("k.c", text).expect("a program");
+    let warnings = program.warnings().to_string();
+    assert!(!warnings.contains("W10"), "{warnings}");
+    program.kernel("k").expect("a kernel")
+}
+
+#[test]
+fn every_strategy_takes_combiners_that_a_file_declares() {
+    let mut tallies = BTreeMap::<_, Tally>::new();
+    for (name, ty, declaration) in DECLARED {
+        let kernel = declared(name, ty, declaration);
+        let text = kernel.compiled().kernel().to_string();
+        assert!(
+            text.contains(&format!("merge(out reduce({name}) out_p)")),
+            "{text}"
+        );
+        for order in ORDERS {
+            let data = data(ty, 100, order, (1003, OUTPUTS));
+            let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
+            for (strategy, mode) in STRATEGIES
+                .into_iter()
+                .flat_map(|it| [Mode::Fast, Mode::Stable, Mode::Exact].map(|mode| (it, mode)))
+            {
+                let what = format!("{name} {ty} {order} {strategy} {mode:?}");
+                let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
+                let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
+                if cell(&what, &kernel, mode, &data, &serial) {
+                    tally.ran += 1;
+                } else {
+                    tally.refused += 1;
+                }
+            }
+        }
+    }
+    show(&tallies);
+    let whole = |strategy, mode: &str| {
+        let tally = &tallies[&(strategy, mode.to_owned())];
+        (tally.ran > 0, tally.refused > 0)
+    };
+    for mode in ["Fast", "Stable", "Exact"] {
+        for strategy in ["auto", "serial", "binned"] {
+            assert_eq!(whole(strategy, mode), (true, false), "{strategy} {mode}");
+        }
+    }
+    for strategy in ["dense", "blocked"] {
+        assert_eq!(whole(strategy, "Stable"), (true, false));
+        assert_eq!(whole(strategy, "Exact"), (false, true));
+    }
+}
+
 fn named(strategy: &str) -> strew::Strategy {
     strategy.parse().expect("a strategy")
 }

@@ -3,16 +3,21 @@
 mod apply;
 mod arithmetic;
 mod bits;
+mod declared;
 mod extremum;
 mod laws;
 mod pair;
 mod saturating;
+mod trial;
 
 pub use arithmetic::{Add, Mul};
 pub use bits::Bitwise;
+pub use declared::Declared;
+pub(crate) use declared::{HELD, INCOMING, replace_leaves};
 pub use extremum::{Extreme, Extremum, LibraryExtremum, Ties};
 pub use pair::ArgExtremum;
 pub use saturating::AddSaturating;
+pub use trial::{BrokenLaw, broken_law};
 
 use crate::{BinaryOp, Expr, Operand, Span, Type, Value};
 use std::fmt;
@@ -40,6 +45,11 @@ pub trait Combine: fmt::Debug + Send + Sync {
 
     /// The number in parentheses behind the name, for a family of combiners.
     fn parameter(&self) -> Option<i128> {
+        None
+    }
+
+    /// What declares it, for a combiner that is not built in: the kernel text says this in front of a kernel that uses it.
+    fn declaration(&self) -> Option<&Declared> {
         None
     }
 
@@ -72,7 +82,7 @@ pub trait Combine: fmt::Debug + Send + Sync {
     fn is_exact(&self, types: &[Type]) -> bool;
 }
 
-/// A shared handle on a combiner. Two handles are equal when their names and parameters are.
+/// A shared handle on a combiner. Two handles are equal when their names, parameters and declarations are.
 #[derive(Clone, Debug)]
 pub struct Combiner(Arc<dyn Combine>);
 
@@ -106,6 +116,11 @@ impl Combiner {
             .collect()
     }
 
+    /// Whether a built-in combiner has this name.
+    pub fn is_built_in(name: &str) -> bool {
+        name == saturating::NAME || Self::from_name(name).is_some()
+    }
+
     /// The built-in combiner that is written as `text`: a name, with a number in parentheses where the combiner has one.
     pub fn from_name(text: &str) -> Option<Self> {
         match text.strip_suffix(')').and_then(|it| it.split_once('(')) {
@@ -130,11 +145,11 @@ impl std::ops::Deref for Combiner {
 
 impl PartialEq for Combiner {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.parameter() == other.parameter()
+        self.name() == other.name()
+            && self.parameter() == other.parameter()
+            && self.declaration() == other.declaration()
     }
 }
-
-impl Eq for Combiner {}
 
 impl fmt::Display for Combiner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -140,8 +140,14 @@ pub enum ParseErrorKind {
     #[error("an `scf.forall` counts from 0")]
     ForallFromZero,
     /// A combiner that nothing declares.
-    #[error("no combiner is called `{0}`; there are {known}", known = known_combiners())]
+    #[error("no combiner is called `{0}`; there are {known}, and what a `reduction` in front of the kernel declares", known = known_combiners())]
     UnknownCombiner(String),
+    /// A declared combiner with the name of one that is built in.
+    #[error("`{0}` is built in; a combiner that is declared needs another name")]
+    BuiltInCombiner(String),
+    /// An identity that is no literal.
+    #[error("an identity is a literal")]
+    IdentityNotConstant,
     /// A private buffer without extents, or an array without dimensions.
     #[error("`{0}` needs extents, as in `{0}: f64[n]`")]
     NoExtents(String),

@@ -3,11 +3,42 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 34] = [
-    "kernel", "in", "step", "private", "merge", "strategy", "identity", "reduce", "return",
-    "assume", "infer", "let", "var", "alloc", "record", "else", "true", "false", "inf", "nan",
-    "floordiv", "ceildiv", "mod", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
-    "f32", "f64",
+pub(super) const RESERVED: [&str; 35] = [
+    "kernel",
+    "in",
+    "step",
+    "private",
+    "merge",
+    "strategy",
+    "identity",
+    "reduce",
+    "reduction",
+    "return",
+    "assume",
+    "infer",
+    "let",
+    "var",
+    "alloc",
+    "record",
+    "else",
+    "true",
+    "false",
+    "inf",
+    "nan",
+    "floordiv",
+    "ceildiv",
+    "mod",
+    "bool",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f32",
+    "f64",
 ];
 
 /// Words with a dot that are no names either.

@@ -405,6 +405,89 @@ mod tests {
     }
 
     #[test]
+    fn declared_combiners_stand_in_front_of_the_kernels_that_use_them() {
+        let text = "\
+reduction @lae(a, b: f64) = a == f64(-inf) ? b : fmax(a, b) + log1p(exp(-fabs(a - b))) identity(f64(-inf))
+reduction @`step`(a, b: u8) = a | b << 1 identity(0)
+kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
+  affine.for i in 0..n {
+    out[i] reduce(lae) x[i]
+    h[i] reduce(`step`) 3
+  }
+}
+";
+        let first = kernel(text);
+        assert_eq!(first.to_string(), text);
+        assert!(verify(first).is_ok());
+        let other_names = text.replace("(a, b: u8) = a | b", "(there, here: u8) = there | here");
+        assert_eq!(kernel(&other_names).to_string(), text);
+        let use_of = |name: &str| format!("kernel @k(x: i32[1]) {{ x[0] reduce({name}) 1 }}\n");
+        let declaration = |body: &str| format!("reduction @own(a, b: i32) = {body} identity(0)\n");
+        let both = format!(
+            "{}{}{}{}",
+            declaration("a + b"),
+            use_of("own"),
+            declaration("a ^ b"),
+            use_of("own").replace("@k", "@l")
+        );
+        let kernels = parse(&both).expect("two kernels");
+        let printed: String = kernels.iter().map(ToString::to_string).collect();
+        assert_eq!(parse(&printed).expect("two kernels").len(), 2);
+        assert!(printed.contains("= a + b identity(0)") && printed.contains("= a ^ b identity(0)"));
+        assert!(
+            errors(&use_of("own"))[0].starts_with("own: no combiner is called `own`; there are")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_declared_combiner_is_told() {
+        for (declaration, message) in [
+            (
+                "reduction @add(a, b: i32) = a + b identity(0)",
+                "add: `add` is built in; a combiner that is declared needs another name",
+            ),
+            (
+                "reduction @own(a, b: i32) = a + b identity(a)",
+                "a: an identity is a literal",
+            ),
+            (
+                "reduction @own(a, b: i32) = a < b identity(0)",
+                "a < b: this has type bool, but i32 is needed; `i32(…)` converts",
+            ),
+            (
+                "reduction @own(a, b: f64) = a + n identity(0.0)",
+                "n: nothing is called `n`",
+            ),
+            (
+                "reduction @own(a, a: f64) = a identity(0.0)",
+                "a: the name `a` is taken; all names of a kernel are different",
+            ),
+            (
+                "reduction @own(a, b: f64) = a + b",
+                ": the text ends too early; expected `identity`, `floordiv`, `ceildiv`, `mod`, `[`, `?`, …",
+            ),
+        ] {
+            assert_eq!(errors(declaration), [message]);
+        }
+    }
+
+    #[test]
+    fn one_name_is_one_combiner() {
+        let text = |body: &str| {
+            format!(
+                "reduction @own(a, b: i32) = {body} identity(0) kernel @k(x: i32[2]) {{ x[0] reduce(own) 1 }}"
+            )
+        };
+        let mut first = kernel(&text("a + b"));
+        first.body.extend(kernel(&text("a ^ b")).body);
+        let violations = verify(first).expect_err("two combiners");
+        assert_eq!(
+            violations[0].kind,
+            ViolationKind::CombinersDiffer("own".to_owned())
+        );
+    }
+
+    #[test]
     fn errors_of_the_grammar_are_reported_together() {
         let text = "kernel @k(n: i64) {\n  let a i64 = 3\n  let b: i64 = 4\n  n = = 3\n  let c: i64 = $\n}\nkernel k() { }\n";
         let found = errors(text);
@@ -496,7 +579,7 @@ mod tests {
             ),
             (
                 "x[0] reduce(plus) 0.5",
-                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin_first, fmax_first, fmin, fmax, and, or, xor, argmin, argmax, argmin_last, argmax_last, add_sat(LIMIT)",
+                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin_first, fmax_first, fmin, fmax, and, or, xor, argmin, argmax, argmin_last, argmax_last, add_sat(LIMIT), and what a `reduction` in front of the kernel declares",
             ),
             ("x[0] reduce(xor) 0.5", "xor: `xor` is not defined on f64"),
             (

@@ -1,20 +1,17 @@
 use super::names::{written, written_combiner};
 use super::print_affine::Order;
 use super::print_expr::Context;
+use crate::combiner::{HELD, INCOMING};
+use crate::visit::for_each_combiner;
 use crate::{
-    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, Forall, Kernel,
-    LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
+    AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Condition, Declared, Expr,
+    Forall, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
 };
 use std::fmt;
 
 /// The kernel as text, which parses back to the same kernel.
 pub fn print(kernel: &Kernel) -> String {
-    let mut printer = Printer {
-        kernel,
-        order: Order::of(kernel),
-        text: String::new(),
-        depth: 0,
-    };
+    let mut printer = Printer::of(kernel);
     printer.kernel();
     printer.text
 }
@@ -33,8 +30,20 @@ pub(super) struct Printer<'k> {
 }
 
 impl<'k> Printer<'k> {
+    fn of(kernel: &'k Kernel) -> Self {
+        Self {
+            kernel,
+            order: Order::of(kernel),
+            text: String::new(),
+            depth: 0,
+        }
+    }
+
     fn kernel(&mut self) {
         let kernel = self.kernel;
+        for declared in declared_combiners(kernel) {
+            self.reduction(&declared);
+        }
         let params: Vec<_> = kernel.params.iter().map(|it| self.param(it)).collect();
         let mut header = format!("kernel @{}({})", written(&kernel.name), params.join(", "));
         let result = kernel.result.as_ref().zip(kernel.result_type());
@@ -55,6 +64,20 @@ impl<'k> Printer<'k> {
             self.line(&format!("  return {result}"));
         }
         self.line("}");
+    }
+
+    /// `reduction @name(a, b: type) = body identity(neutral)`
+    fn reduction(&mut self, declared: &Declared) {
+        let ty = declared.element();
+        let own = declared.as_kernel();
+        let printer = Printer::of(&own);
+        let body = own.result.as_ref();
+        let body = body.map_or_else(String::new, |it| printer.expr(it, Context::Known(ty)));
+        let identity = printer.expr(&Expr::Constant(declared.neutral()), Context::Known(ty));
+        let name = written_combiner(declared.name());
+        self.line(&format!(
+            "reduction @{name}({HELD}, {INCOMING}: {ty}) = {body} identity({identity})"
+        ));
     }
 
     fn param(&self, param: &Parameter) -> String {
@@ -293,6 +316,19 @@ fn combiner(combiner: &Combiner) -> String {
         Some(parameter) => format!("{name}({parameter})"),
         None => name,
     }
+}
+
+/// The combiners of `kernel` that are not built in, in the order of their first use.
+fn declared_combiners(kernel: &Kernel) -> Vec<Declared> {
+    let mut all: Vec<Declared> = Vec::new();
+    for_each_combiner(&kernel.body, &mut |combiner| {
+        if let Some(declared) = combiner.declaration()
+            && !all.contains(declared)
+        {
+            all.push(declared.clone());
+        }
+    });
+    all
 }
 
 fn reduce(by: &Combiner) -> String {

@@ -57,6 +57,8 @@ pub(super) enum Token<'a> {
     Identity,
     #[token("reduce")]
     Reduce,
+    #[token("reduction")]
+    Reduction,
     #[token("return")]
     Return,
     #[token("record")]

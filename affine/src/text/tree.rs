@@ -8,6 +8,24 @@ pub(super) struct Name<'a> {
     pub(super) span: Span,
 }
 
+/// What stands at the top of a text.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    Kernel(Kernel<'a>),
+    Reduction(Reduction<'a>),
+}
+
+/// `reduction @name(held, incoming: type) = body identity(neutral)`.
+#[derive(Debug)]
+pub(super) struct Reduction<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) held: Name<'a>,
+    pub(super) incoming: Name<'a>,
+    pub(super) ty: Type,
+    pub(super) body: Tree<'a>,
+    pub(super) identity: Tree<'a>,
+}
+
 #[derive(Debug)]
 pub(super) struct Kernel<'a> {
     pub(super) name: Name<'a>,

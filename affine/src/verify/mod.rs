@@ -21,6 +21,7 @@
 //! * A combiner is defined on the types it is used at, its bodies have those types and are made of operands and constants and
 //!   divide no integers; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
 //!   its places are different arrays and locals.
+//! * Combiners of one name are the same, and none that is declared has the name of one that is built in.
 //!
 //! *Loops and writes*
 //! * Bounds have at least one alternative, steps are positive.
@@ -37,12 +38,13 @@ mod violation;
 
 pub use violation::{EntityKind, Violation, ViolationKind};
 
+use crate::visit::for_each_combiner;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
     LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
 pub const MAX_NESTING: usize = 100;
@@ -88,6 +90,7 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     verifier.inferred_sizes();
     verifier.assumptions();
     verifier.outermost_block();
+    verifier.combiners_differ();
     let violations = verifier.violations;
     if violations.is_empty() {
         Ok(Verified(kernel))
@@ -121,6 +124,23 @@ impl<'k> Verifier<'k> {
         self.name(name);
         if !self.scope.take_name(name) {
             self.report(ViolationKind::NameTaken(name.to_owned()));
+        }
+    }
+
+    /// Each name stands for one combiner, since the text says in one place what it is.
+    fn combiners_differ(&mut self) {
+        let mut known: BTreeMap<String, &Combiner> = BTreeMap::new();
+        let mut differ = BTreeSet::new();
+        for_each_combiner(&self.kernel.body, &mut |combiner| {
+            let name = combiner.to_string();
+            let first = known.entry(name.clone()).or_insert(combiner);
+            let is_declared = combiner.declaration().is_some();
+            if *first != combiner || is_declared && Combiner::is_built_in(combiner.name()) {
+                differ.insert(name);
+            }
+        });
+        for name in differ {
+            self.report(ViolationKind::CombinersDiffer(name));
         }
     }
 

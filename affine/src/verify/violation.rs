@@ -175,6 +175,9 @@ pub enum ViolationKind {
         "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
     )]
     MisplacedOperand,
+    /// Two combiners of one name that are not the same, or a declared one with the name of one that is built in.
+    #[error("two different combiners are called `{0}`")]
+    CombinersDiffer(String),
     /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
     #[error("a combiner does not divide integers")]
     DivisionInCombiner,

@@ -107,13 +107,20 @@ impl Lowering<'_> {
         };
         // Nothing but the statement reads what its parts left in front of it.
         let lets = body.get(before..).unwrap_or_default();
-        match recognize::behind(&self.kernel, lets, &place, &value.expr, span) {
-            Some(nodes) => {
-                body.truncate(before);
-                body.extend(nodes);
-            }
-            None => body.extend(recognize::assignment(&self.kernel, place, value.expr, span)),
+        let kernel = &self.kernel;
+        if let Some(nodes) = recognize::behind(kernel, lets, &place, &value.expr, span) {
+            body.truncate(before);
+            return body.extend(nodes);
         }
+        let nodes = recognize::assignment(kernel, place.clone(), value.expr.clone(), span);
+        if let [Node::Assign { .. }] = nodes.as_slice()
+            && let Some(nodes) =
+                recognize::declared(kernel, self.combiners, lets, &place, &value.expr, span)
+        {
+            body.truncate(before);
+            return body.extend(nodes);
+        }
+        body.extend(nodes);
     }
 
     /// The place and the value of an assignment.

@@ -15,6 +15,7 @@ mod loops;
 mod math;
 mod member;
 mod pointer;
+mod reduction;
 mod reference;
 mod signature;
 mod size_of;
@@ -37,10 +38,11 @@ use crate::types;
 use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
 use pointer::{Cursor, Pending};
+pub(crate) use reduction::{reductions, report_unused};
 use reference::Reference;
 use std::collections::HashMap;
 use std::rc::Rc;
-use strew_affine::{ArrayId, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
+use strew_affine::{ArrayId, Combiner, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
 use structure::Members;
 use value::{Known, Typed};
 
@@ -48,24 +50,12 @@ use value::{Known, Typed};
 pub(crate) fn lower(
     Resolved { function, symbols }: Resolved<'_>,
     functions: &Functions<'_>,
+    combiners: &[Combiner],
     assumes: bool,
     diagnostics: &mut Diagnostics,
 ) -> Lowered {
-    let mut lowering = Lowering {
-        kernel: Kernel::new(function.name.text.clone(), function.name.span),
-        active: Activation::new(symbols, types::Returned::Nothing),
-        functions,
-        callers: vec![function.name.text.clone()],
-        call_depth: symbols.depth,
-        globals: Vec::new(),
-        homes: HashMap::new(),
-        members: HashMap::new(),
-        prelude: Vec::new(),
-        nesting: 0,
-        ranges: Ranges::default(),
-        loop_sources: LoopSources::new(),
-        diagnostics,
-    };
+    let resolved = Resolved { function, symbols };
+    let mut lowering = Lowering::new(resolved, functions, combiners, diagnostics);
     let mut body = Vec::new();
     lowering.signature(function, &mut body);
     lowering.global_arrays(symbols);
@@ -144,6 +134,8 @@ struct Lowering<'a> {
     /// The function whose statements are lowered.
     active: Activation<'a>,
     functions: &'a Functions<'a>,
+    /// Those that the file declares.
+    combiners: &'a [Combiner],
     /// The functions whose bodies are lowered, one called by the other.
     callers: Vec<String>,
     /// How deep these reach into each other.
@@ -160,6 +152,32 @@ struct Lowering<'a> {
     ranges: Ranges,
     loop_sources: LoopSources,
     diagnostics: &'a mut Diagnostics,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(
+        Resolved { function, symbols }: Resolved<'a>,
+        functions: &'a Functions<'a>,
+        combiners: &'a [Combiner],
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        Self {
+            kernel: Kernel::new(function.name.text.clone(), function.name.span),
+            active: Activation::new(symbols, types::Returned::Nothing),
+            functions,
+            combiners,
+            callers: vec![function.name.text.clone()],
+            call_depth: symbols.depth,
+            globals: Vec::new(),
+            homes: HashMap::new(),
+            members: HashMap::new(),
+            prelude: Vec::new(),
+            nesting: 0,
+            ranges: Ranges::default(),
+            loop_sources: LoopSources::new(),
+            diagnostics,
+        }
+    }
 }
 
 impl Lowering<'_> {

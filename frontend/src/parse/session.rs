@@ -3,8 +3,8 @@
 use super::{DEPTH_LIMIT, Error, Item, STATEMENT_DEPTH_LIMIT, Signature};
 use crate::ast::{
     Assertion, BinaryOp, Case, Declaration, Declarator, EnumSpecifier, Enumerator, Expr, ExprKind,
-    For, Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Specifier, Start,
-    Statement, StatementKind, StructSpecifier, TypeName, UnaryOp,
+    For, Function, Length, Name, Parameter, Pointer, PragmaText, Prototype, Reduction, Specifier,
+    Start, Statement, StatementKind, StructSpecifier, TypeName, UnaryOp,
 };
 use crate::flow::Flow;
 use crate::problem::{Unsupported, UnsupportedDeclaration, UnsupportedFunction};
@@ -244,6 +244,41 @@ impl<'a> Session<'a> {
             lost: HashSet::new(),
             span: Span::new(signature.start, end),
         })
+    }
+
+    pub(in crate::parse) fn reduction(
+        &self,
+        name: Name,
+        ty: TypeName,
+        value: Expr,
+        identity: Expr,
+        start: usize,
+        end: usize,
+    ) -> Item {
+        let span = Span::new(start, end);
+        let parameters = ["a", "b"].map(|it| {
+            let at = name.span.range();
+            let name = self.name(it, at.start, at.end);
+            let declarator = self.declarator(Vec::new(), name, Vec::new(), at.start, at.end);
+            self.parameter(ty.clone(), Some(declarator), at.start, at.end)
+        });
+        let function = |parameters: Vec<Parameter>, value: Expr| {
+            let at = value.span.range();
+            let body = self.statement(StatementKind::Return(Some(value)), at.start, at.end);
+            Function {
+                returns: ty.clone(),
+                name: name.clone(),
+                parameters,
+                body: vec![body],
+                lost: HashSet::new(),
+                span,
+            }
+        };
+        Item::Reduction(Box::new(Reduction {
+            combiner: function(parameters.to_vec(), value),
+            identity: function(Vec::new(), identity),
+            span,
+        }))
     }
 
     pub(in crate::parse) fn parameter(

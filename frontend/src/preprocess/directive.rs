@@ -208,9 +208,49 @@ impl<'a> Preprocessor<'a, '_, '_> {
         }
         let start = end.saturating_sub(text.trim_start().len());
         let text = without_comments(text.trim_start());
+        if let Some(declared) = declaration(text) {
+            let start = start + (text.len() - declared.len());
+            return self.declaration(declared, start);
+        }
         let span = self.source.span(start..start + text.len());
         self.output.push((Token::Pragma(text), span));
     }
+
+    /// The tokens of `reduction(…) identity(…)`, which begins at `start`, between a mark and a semicolon.
+    fn declaration(&mut self, text: &'a str, start: usize) {
+        let lexemes = token::lexemes(text).map(|(token, range)| {
+            let word = text.get(range.clone()).unwrap_or_default();
+            let span = start + range.start..start + range.end;
+            Lexeme::new(token, word, self.source.span(span))
+        });
+        let mut line: Vec<_> = lexemes.collect();
+        let end = self.source.span(start + text.len()..start + text.len());
+        let Some(first) = line.first_mut().filter(|it| it.text == "reduction") else {
+            let span = self.source.span(start..start + text.len());
+            return self.fault("pragma strew declare", DirectiveFault::NotAReduction, span);
+        };
+        first.token = Token::DeclareReduction;
+        let mut depth = 0_usize;
+        for lexeme in &mut line {
+            match lexeme.token {
+                Token::LeftParenthesis => depth += 1,
+                Token::RightParenthesis => depth = depth.saturating_sub(1),
+                Token::Identifier("identity") if depth == 0 => lexeme.token = Token::Identity,
+                _ => {}
+            }
+        }
+        let semicolon = Lexeme::new(Token::Semicolon, ";", end);
+        for lexeme in self.replaced(line).into_iter().flatten().chain([semicolon]) {
+            self.emit(lexeme);
+        }
+    }
+}
+
+/// What stands behind the word `declare`.
+fn declaration(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("declare")?;
+    let is_word = !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
+    is_word.then(|| rest.trim_start())
 }
 
 /// C removes comments before it looks at directives.

@@ -198,6 +198,8 @@ pub enum DirectiveFault {
     MissingName,
     /// A `#` that is not the first thing on its line.
     NotFirstOnLine,
+    /// `#pragma strew declare` of something else than a reduction.
+    NotAReduction,
 }
 
 impl DirectiveFault {
@@ -215,6 +217,9 @@ impl DirectiveFault {
             }
             Self::MissingName => "a name follows, as in `#define SIZE 16`",
             Self::NotFirstOnLine => "put the directive on a line of its own",
+            Self::NotAReduction => {
+                "reductions can be declared: `#pragma strew declare reduction(name : double : f(a, b)) identity(0)`"
+            }
             Self::Unclosed => "close it with `#endif`",
             Self::InsideCall => "put it in front of the macro's use",
             Self::DivisionByZero | Self::WithoutIf | Self::AfterElse => return None,
@@ -247,6 +252,7 @@ impl fmt::Display for DirectiveFault {
             Self::InsideCall => "stands between the arguments of a macro",
             Self::MissingName => "lacks a name",
             Self::NotFirstOnLine => "is not the first thing on its line",
+            Self::NotAReduction => "declares no reduction",
         })
     }
 }

@@ -6,16 +6,20 @@
 
 mod behind;
 mod chain;
+mod declared;
 mod evaluated;
 mod extremum;
 mod held;
 mod operator;
 mod pair;
 mod saturating;
+mod symbolic;
 mod truth;
 
 pub(crate) use behind::behind;
+pub(crate) use declared::{declared, divides};
 pub(crate) use evaluated::{Sizes, SizesByForm};
+pub(crate) use symbolic::{MOST_OPERATIONS, NoExpression, Symbolic, replaced};
 pub(crate) use truth::flag;
 
 use evaluated::Evaluated;

@@ -6,6 +6,7 @@ mod declarations;
 mod expressions;
 mod pointers;
 mod preprocessing;
+mod reductions;
 mod structures;
 mod syntax;
 mod undefined;

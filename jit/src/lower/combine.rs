@@ -21,10 +21,13 @@ pub(super) fn apply_all(
         held,
         incoming,
     };
-    bodies
-        .iter()
-        .map(|body| apply(builder, calls, body, operands))
-        .collect()
+    let mut application = Application {
+        builder,
+        calls,
+        operands,
+        called: Vec::new(),
+    };
+    bodies.iter().map(|body| application.apply(body)).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -71,59 +74,68 @@ impl Operands<'_> {
     }
 }
 
-fn apply(
-    builder: &mut FunctionBuilder<'_>,
-    calls: &mut Calls<'_>,
-    body: &Expr,
-    operands: Operands<'_>,
-) -> Value {
-    let mut on =
-        |builder: &mut FunctionBuilder<'_>, expr: &Expr| apply(builder, calls, expr, operands);
-    match body {
-        Expr::Operand(operand) => operands.value(builder, *operand),
-        Expr::Unary(op, operand) => {
-            let of = operands.type_of(operand);
-            let operand = on(builder, operand);
-            operation::unary(builder, *op, operand, of)
-        }
-        Expr::Binary(op, left, right, _) => {
-            let of = operands.type_of(left);
-            let (left, right) = (on(builder, left), on(builder, right));
-            operation::binary(builder, *op, left, right, of)
-        }
-        Expr::Compare(op, left, right) => {
-            let of = operands.type_of(left);
-            let (left, right) = (on(builder, left), on(builder, right));
-            operation::compare(builder, *op, left, right, of)
-        }
-        // Nothing in a combiner can fault, so both sides may be computed.
-        Expr::And(left, right) => {
-            let (left, right) = (on(builder, left), on(builder, right));
-            builder.ins().band(left, right)
-        }
-        Expr::Or(left, right) => {
-            let (left, right) = (on(builder, left), on(builder, right));
-            builder.ins().bor(left, right)
-        }
-        Expr::Cast(to, operand) => {
-            let from = operands.type_of(operand);
-            let operand = on(builder, operand);
-            convert(builder, operand, from, *to)
-        }
-        Expr::Call(function, values) => {
-            let of = operands.type_of(body);
-            let values: Vec<_> = values.iter().map(|it| on(builder, it)).collect();
-            calls.emit(builder, *function, &values, of)
-        }
-        Expr::Select(condition, then, otherwise) => {
-            let condition = on(builder, condition);
-            let (then, otherwise) = (on(builder, then), on(builder, otherwise));
-            operation::choose(builder, condition, then, otherwise)
-        }
-        Expr::Constant(value) => operands.constant(builder, *value),
-        // A verified combiner is made of operands and constants.
-        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
-            operands.value(builder, Operand::Held(0))
+struct Application<'a, 'b, 'c, 'o> {
+    builder: &'a mut FunctionBuilder<'b>,
+    calls: &'a mut Calls<'c>,
+    operands: Operands<'o>,
+    /// The calls that were made, with their values: a body has an expression as often as it is used.
+    called: Vec<(&'o Expr, Value)>,
+}
+
+impl<'o> Application<'_, '_, '_, 'o> {
+    fn apply(&mut self, body: &'o Expr) -> Value {
+        let operands = self.operands;
+        match body {
+            Expr::Operand(operand) => operands.value(self.builder, *operand),
+            Expr::Unary(op, operand) => {
+                let of = operands.type_of(operand);
+                let operand = self.apply(operand);
+                operation::unary(self.builder, *op, operand, of)
+            }
+            Expr::Binary(op, left, right, _) => {
+                let of = operands.type_of(left);
+                let (left, right) = (self.apply(left), self.apply(right));
+                operation::binary(self.builder, *op, left, right, of)
+            }
+            Expr::Compare(op, left, right) => {
+                let of = operands.type_of(left);
+                let (left, right) = (self.apply(left), self.apply(right));
+                operation::compare(self.builder, *op, left, right, of)
+            }
+            // Nothing in a combiner can fault, so both sides may be computed.
+            Expr::And(left, right) => {
+                let (left, right) = (self.apply(left), self.apply(right));
+                self.builder.ins().band(left, right)
+            }
+            Expr::Or(left, right) => {
+                let (left, right) = (self.apply(left), self.apply(right));
+                self.builder.ins().bor(left, right)
+            }
+            Expr::Cast(to, operand) => {
+                let from = operands.type_of(operand);
+                let operand = self.apply(operand);
+                convert(self.builder, operand, from, *to)
+            }
+            Expr::Call(function, values) => {
+                if let Some((_, known)) = self.called.iter().find(|(it, _)| *it == body) {
+                    return *known;
+                }
+                let of = operands.type_of(body);
+                let values: Vec<_> = values.iter().map(|it| self.apply(it)).collect();
+                let value = self.calls.emit(self.builder, *function, &values, of);
+                self.called.push((body, value));
+                value
+            }
+            Expr::Select(condition, then, otherwise) => {
+                let condition = self.apply(condition);
+                let (then, otherwise) = (self.apply(then), self.apply(otherwise));
+                operation::choose(self.builder, condition, then, otherwise)
+            }
+            Expr::Constant(value) => operands.constant(self.builder, *value),
+            // A verified combiner is made of operands and constants.
+            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
+                operands.value(self.builder, Operand::Held(0))
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 /// A product of sums is multiplied out, which is exponential in the number of its factors.
 const TERMS: usize = 256;
 
-impl<'a> Resolver<'a> {
+impl<'a> Resolver<'a, '_> {
     /// Whether the expression has the form of an affine one, whatever its numbers.
     pub(super) fn has_affine_form(&self, tree: &Tree<'a>) -> bool {
         match &tree.kind {

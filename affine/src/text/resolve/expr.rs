@@ -6,7 +6,7 @@ use crate::{Access, BinaryOp, CompareOp, Expr, Function, Span, Subscript, Type, 
 /// An expression and its type. The operands of an operation have been checked to be of one type.
 type Typed = (Expr, Type);
 
-impl<'a> Resolver<'a> {
+impl<'a> Resolver<'a, '_> {
     /// The expression, of type `ty`.
     pub(super) fn typed(&mut self, tree: &Tree<'a>, ty: Type) -> Option<Expr> {
         let (expr, found) = self.expr(tree, Some(ty))?;

@@ -3,12 +3,13 @@
 mod affine;
 mod expr;
 mod record;
+mod reduction;
 mod scope;
 
 use super::error::{ParseError, ParseErrorKind};
 use super::tree::{
-    self, Forall, KernelParam, MergeClause, Name, Param, PrivateClause, Statement, StatementKind,
-    Tree, TreeKind,
+    self, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
+    StatementKind, Tree, TreeKind,
 };
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Expr, Iter, IterId, Kernel, Local,
@@ -16,22 +17,32 @@ use crate::{
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Resolves every kernel, or tells all errors in all of them.
-pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<ParseError>> {
+pub(super) fn kernels(items: &[tree::Item<'_>]) -> Result<Vec<Kernel>, Vec<ParseError>> {
     let mut kernels = Vec::new();
     let mut errors = Vec::new();
-    for tree in trees {
-        let mut resolver = Resolver {
-            kernel: Kernel::new(tree.name.text, tree.name.span),
-            scope: Scope::default(),
-            errors: Vec::new(),
-        };
-        resolver.params(&tree.params);
-        resolver.assumptions(&tree.assumptions);
-        resolver.outermost_block(tree);
-        kernels.push(resolver.kernel);
-        errors.extend(resolver.errors);
+    // A declaration holds up to the next of its name.
+    let mut declared = HashMap::new();
+    for item in items {
+        match item {
+            Item::Kernel(tree) => {
+                let mut resolver = Resolver::new(tree.name, &declared);
+                resolver.params(&tree.params);
+                resolver.assumptions(&tree.assumptions);
+                resolver.outermost_block(tree);
+                kernels.push(resolver.kernel);
+                errors.extend(resolver.errors);
+            }
+            Item::Reduction(tree) => {
+                let nothing = HashMap::new();
+                let mut resolver = Resolver::new(tree.name, &nothing);
+                let combiner = resolver.declared_combiner(tree);
+                errors.extend(resolver.errors);
+                declared.extend(combiner.map(|it| (tree.name.text, it)));
+            }
+        }
     }
     errors.sort_by_key(|error: &ParseError| error.span);
     if errors.is_empty() {
@@ -42,13 +53,24 @@ pub(super) fn kernels(trees: &[tree::Kernel<'_>]) -> Result<Vec<Kernel>, Vec<Par
 }
 
 /// Builds one kernel. What cannot be resolved is reported and left out, and resolving goes on behind it.
-struct Resolver<'a> {
+struct Resolver<'a, 'd> {
     kernel: Kernel,
+    /// The combiners that are declared in front of the kernel.
+    declared: &'d HashMap<&'a str, Combiner>,
     scope: Scope<'a>,
     errors: Vec<ParseError>,
 }
 
-impl<'a> Resolver<'a> {
+impl<'a, 'd> Resolver<'a, 'd> {
+    fn new(name: Name<'a>, declared: &'d HashMap<&'a str, Combiner>) -> Self {
+        Self {
+            kernel: Kernel::new(name.text, name.span),
+            declared,
+            scope: Scope::default(),
+            errors: Vec::new(),
+        }
+    }
+
     fn report(&mut self, span: Span, kind: ParseErrorKind) {
         self.errors.push(ParseError { span, kind });
     }
@@ -422,7 +444,11 @@ impl<'a> Resolver<'a> {
         written: tree::Combiner<'a>,
         types: Option<Vec<Type>>,
     ) -> Option<Combiner> {
-        let Some(combiner) = built_in(written) else {
+        let declared = || match written.parameter {
+            Some(_) => None,
+            None => self.declared.get(written.name.text).cloned(),
+        };
+        let Some(combiner) = built_in(written).or_else(declared) else {
             let kind = ParseErrorKind::UnknownCombiner(text_of(written));
             self.report(written.span, kind);
             return None;

@@ -3,7 +3,7 @@ use crate::text::error::ParseErrorKind;
 use crate::text::tree::{Name, RecordParam};
 use crate::{Array, Field, Record, RecordId, Type};
 
-impl<'a> Resolver<'a> {
+impl<'a> Resolver<'a, '_> {
     /// A record parameter: each of its fields becomes an array.
     pub(super) fn record(&mut self, param: &RecordParam<'a>) -> RecordId {
         let name = param.name;

@@ -1,0 +1,181 @@
+//! Combiners that the file declares: the expression that each is, its identity, and whether it keeps the laws.
+
+use super::Lowering;
+use crate::Lowered;
+use crate::ast::Reduction;
+use crate::calls::{Functions, Resolved};
+use crate::diagnostic::Diagnostics;
+use crate::problem::{DeclarationProblem, ReductionProblem};
+use crate::recognize::{MOST_OPERATIONS, NoExpression, Symbolic, divides, replaced};
+use crate::resolve::Symbols;
+use std::collections::HashSet;
+use strew_affine::visit::for_each_combiner;
+use strew_affine::{
+    Combiner, Declared, Expr, Kernel, NotComputed, Operand, ScalarId, Span, StdMath, Type, Value,
+    broken_law,
+};
+
+/// The combiners that keep the laws as far as can be told. Each declaration comes with the names of its combiner and of its identity.
+pub(crate) fn reductions<'a>(
+    declared: impl Iterator<Item = (&'a Reduction, &'a [Symbols; 2])>,
+    functions: &Functions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Combiner> {
+    let mut combiners = Vec::new();
+    let mut names = HashSet::new();
+    for (reduction, symbols) in declared {
+        let name = &reduction.combiner.name;
+        let text = name.text.clone();
+        if Combiner::is_built_in(&text) {
+            diagnostics.report(ReductionProblem::BuiltIn { name: text }, name.span);
+        } else if !names.insert(&name.text) {
+            diagnostics.report(ReductionProblem::Duplicate { name: text }, name.span);
+        } else {
+            combiners.extend(combiner(reduction, symbols, functions, diagnostics));
+        }
+    }
+    combiners
+}
+
+/// Warns of combiners by which nothing is reduced.
+pub(crate) fn report_unused(
+    reductions: &[Reduction],
+    combiners: &[Combiner],
+    kernels: &[Lowered],
+    diagnostics: &mut Diagnostics,
+) {
+    let mut used = HashSet::new();
+    for lowered in kernels {
+        for_each_combiner(&lowered.kernel.body, &mut |it| {
+            used.insert(it.name());
+        });
+    }
+    let unused = combiners.iter().filter(|it| !used.contains(it.name()));
+    for combiner in unused {
+        let name = combiner.name().to_owned();
+        let mut declared = reductions.iter().map(|it| &it.combiner.name);
+        if let Some(at) = declared.find(|it| it.text == name) {
+            diagnostics.report(ReductionProblem::Unused { name }, at.span);
+        }
+    }
+}
+
+fn combiner(
+    reduction: &Reduction,
+    [of_combiner, of_identity]: &[Symbols; 2],
+    functions: &Functions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Combiner> {
+    let name = reduction.combiner.name.text.clone();
+    let function = Resolved {
+        function: &reduction.combiner,
+        symbols: of_combiner,
+    };
+    let (body, ty) = expression(function, reduction.span, functions, diagnostics)?;
+    let function = Resolved {
+        function: &reduction.identity,
+        symbols: of_identity,
+    };
+    let (identity, _) = expression(function, reduction.span, functions, diagnostics)?;
+    let Some(identity) = constant(&identity, ty) else {
+        let at = reduction.identity.body.first();
+        let span = at.map_or(reduction.span, |it| it.span);
+        diagnostics.report(DeclarationProblem::NotConstant, span);
+        return None;
+    };
+    let combiner = Combiner::new(Declared::new(name.clone(), ty, body, identity));
+    let problem = match tried(&combiner, identity) {
+        Ok(None) => return Some(combiner),
+        Ok(Some(law)) => {
+            let law = Box::new(law);
+            ReductionProblem::Breaks { name, law }
+        }
+        Err(NotComputed(function)) => ReductionProblem::NotTried { name, function },
+    };
+    diagnostics.report(problem, reduction.span);
+    None
+}
+
+/// What the function returns, as an expression of its two parameters, and its type.
+fn expression(
+    resolved: Resolved<'_>,
+    span: Span,
+    functions: &Functions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Expr, Type)> {
+    let function = resolved.function;
+    let mut lowering = Lowering::new(resolved, functions, &[], diagnostics);
+    // It may well call the function whose name it has.
+    lowering.callers.clear();
+    let mut body = Vec::new();
+    lowering.signature(function, &mut body);
+    lowering.global_arrays(resolved.symbols);
+    let result = lowering.function_body(function, &mut body);
+    body.splice(0..0, std::mem::take(&mut lowering.prelude));
+    let kernel = lowering.kernel;
+    let result = result.and_then(|it| it.into_iter().next())?;
+    let name = function.name.text.clone();
+    let mut symbolic = Symbolic::new(&kernel);
+    let expr = symbolic
+        .run(&body)
+        .and_then(|()| symbolic.value(&result.expr));
+    let divides = expr.as_ref().is_ok_and(|it| divides(&kernel, it));
+    let problem = match expr.and_then(|it| over_operands(&kernel, &it)) {
+        Ok(_) if divides => ReductionProblem::Divides { name },
+        Ok(expr) => return Some((expr, result.ty)),
+        Err(NoExpression::Effects) => ReductionProblem::NotAnExpression { name },
+        Err(NoExpression::TooLarge) => ReductionProblem::TooLarge {
+            name,
+            limit: MOST_OPERATIONS,
+        },
+    };
+    diagnostics.report(problem, span);
+    None
+}
+
+/// `expr` with operands in place of the parameters of `kernel`, if it reads nothing else.
+fn over_operands(kernel: &Kernel, expr: &Expr) -> Result<Expr, NoExpression> {
+    let operands: Vec<(ScalarId, Expr)> = kernel
+        .scalars
+        .iter()
+        .map(|(id, _)| id)
+        .zip([Operand::Held(0), Operand::Incoming(0)].map(Expr::Operand))
+        .collect();
+    let expr = replaced(expr, &mut |leaf| match leaf {
+        Expr::Param(param) => {
+            let mut operands = operands.iter();
+            operands.find(|(id, _)| id == param).map(|(_, it)| it)
+        }
+        _ => None,
+    })?;
+    if is_over_operands(&expr) {
+        Ok(expr)
+    } else {
+        Err(NoExpression::Effects)
+    }
+}
+
+fn is_over_operands(expr: &Expr) -> bool {
+    match expr {
+        Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) => false,
+        other => other.operands().into_iter().all(is_over_operands),
+    }
+}
+
+/// The value of an expression without operands: what a combiner with this body combines anything to.
+fn constant(expr: &Expr, ty: Type) -> Option<Value> {
+    let zero = Value::zero(ty);
+    let always = Combiner::new(Declared::new("constant", ty, expr.clone(), zero));
+    let value = always.combine(&[zero], &[zero], &StdMath).ok()?;
+    value.first().copied().filter(|it| it.ty() == ty)
+}
+
+fn tried(
+    combiner: &Combiner,
+    identity: Value,
+) -> Result<Option<strew_affine::BrokenLaw>, NotComputed> {
+    broken_law(identity, &mut |held, incoming| {
+        let combined = combiner.combine(&[held], &[incoming], &StdMath)?;
+        Ok(combined.first().copied().unwrap_or(held))
+    })
+}
