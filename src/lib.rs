@@ -60,7 +60,7 @@ pub use typed::{ArgumentType, ResultType, Signature, Typed};
 pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};
 pub use strew_jit::{
-    ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout,
+    ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout, Oob,
     PlatformMath, RecordField, RecordLayout, Records, record,
 };
 pub use strew_runtime::{

@@ -47,7 +47,12 @@ impl Program {
         let parsed = self.parsed.kernel(Some(name))?;
         let position = self.kernel_names().position(|it| it == name);
         let cell = position.and_then(|position| self.compiled.get(position));
-        let compile = || Ok(Arc::new(parsed.schedule(&self.plan, &mut ())?.compile()?));
+        let oob = self.settings.oob;
+        let compile = || {
+            Ok(Arc::new(
+                parsed.schedule(&self.plan, &mut ())?.compile_for(oob)?,
+            ))
+        };
         let compiled = match cell {
             Some(cell) => match cell.get() {
                 Some(compiled) => compiled.clone(),
@@ -100,7 +105,11 @@ enum Attempt {
 
 impl From<Compiled> for Kernel {
     fn from(compiled: Compiled) -> Self {
-        Self::new(Arc::new(compiled), Settings::default())
+        let settings = Settings {
+            oob: compiled.oob(),
+            ..Settings::default()
+        };
+        Self::new(Arc::new(compiled), settings)
     }
 }
 
@@ -134,7 +143,8 @@ impl Kernel {
     /// A step that is declined.
     pub fn with_schedule(&self, schedule: Schedule) -> Result<Self, Error> {
         let plan = Plan::Explicit(schedule);
-        let compiled = self.compiled.parsed().schedule(&plan, &mut ())?.compile()?;
+        let scheduled = self.compiled.parsed().schedule(&plan, &mut ())?;
+        let compiled = scheduled.compile_for(self.settings.oob)?;
         Ok(Self::new(Arc::new(compiled), self.settings.clone()))
     }
 
@@ -191,7 +201,7 @@ impl Kernel {
             Attempt::Broken(condition) => condition,
         };
         let broken = |condition| self.argument_error(vec![ArgumentError::Assumption { condition }]);
-        let Some(exact) = self.compiled.exact() else {
+        let Some(exact) = self.as_set()?.exact() else {
             return Err(broken(condition));
         };
         let exact = Self::new(exact?, self.settings.clone());
@@ -205,8 +215,17 @@ impl Kernel {
         }
     }
 
+    /// The machine code that does with an index out of range what the settings say.
+    fn as_set(&self) -> Result<Arc<Compiled>, Error> {
+        if self.compiled.oob() == self.settings.oob {
+            Ok(self.compiled.clone())
+        } else {
+            self.compiled.other()
+        }
+    }
+
     fn attempt(&self, runtime: &Runtime, arguments: &mut [Argument<'_>]) -> Result<Attempt, Error> {
-        let mut compiled = self.compiled.clone();
+        let mut compiled = self.as_set()?;
         let settings = &self.settings.runtime;
         let mut result = compiled.code().call(runtime, settings, arguments);
         if let Err(CallError::BareFault) = result {

@@ -7,6 +7,7 @@ use strew_runtime::{Runtime, Settings as RuntimeSettings, TooManyThreads};
 pub(crate) struct Settings {
     pub(crate) runtime: RuntimeSettings,
     pub(crate) workers: Workers,
+    pub(crate) oob: strew_jit::Oob,
 }
 
 /// Whose threads a call uses.
@@ -68,6 +69,12 @@ macro_rules! settings_methods {
         /// At most this many bytes for private buffers and copies; a quarter of what is free unless set.
         pub fn memory(mut self, bytes: u64) -> Self {
             self.$($field).+.runtime.memory = Some(bytes);
+            self
+        }
+
+        /// What an index out of range does: [`Oob::Error`]($crate::Oob::Error), an error that leaves every array as it was, unless set.
+        pub fn oob(mut self, oob: $crate::Oob) -> Self {
+            self.$($field).+.oob = oob;
             self
         }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{Kernel, Span};
-use strew_jit::Faults;
+use strew_jit::{Faults, Oob};
 use strew_transforms::{Machine, Observer, Schedule};
 
 /// A source without errors, as kernels.
@@ -42,6 +42,9 @@ pub struct Compiled {
     scheduled: Scheduled,
     code: strew_jit::Compiled,
     took: Duration,
+    oob: Oob,
+    /// The version that does the other thing with an index out of range.
+    other: Version,
     /// The version without assumptions.
     exact: Version,
     /// The version without a schedule, whose faults are told in terms of the source.
@@ -218,14 +221,23 @@ impl Scheduled {
     /// # Errors
     /// A strategy that does not exist, or a processor that no code can be made for.
     pub fn compile(self) -> Result<Compiled, Error> {
-        // A schedule splits and copies loops: what its faults could tell is not what the writer of the source knows.
-        self.compile_with(Faults::Bare)
+        self.compile_for(Oob::Error)
     }
 
-    fn compile_with(self, faults: Faults) -> Result<Compiled, Error> {
+    /// The same, to do with an index out of range what `oob` says.
+    ///
+    /// # Errors
+    /// Those of [`compile`](Self::compile).
+    pub fn compile_for(self, oob: Oob) -> Result<Compiled, Error> {
+        // A schedule splits and copies loops: what its faults could tell is not what the writer of the source knows.
+        self.compile_with(Faults::Bare, oob)
+    }
+
+    fn compile_with(self, faults: Faults, oob: Oob) -> Result<Compiled, Error> {
         let started = Instant::now();
         let options = strew_jit::Options {
             faults,
+            oob,
             ..Default::default()
         };
         let code = strew_jit::compile(&self.kernel, &options);
@@ -233,6 +245,8 @@ impl Scheduled {
             code: code.map_err(Error::Compile)?,
             scheduled: self,
             took: started.elapsed(),
+            oob,
+            other: Version::default(),
             exact: Version::default(),
             written: Version::default(),
         })
@@ -265,6 +279,21 @@ impl Compiled {
         &self.code
     }
 
+    /// What its code does with an index out of range.
+    pub fn oob(&self) -> Oob {
+        self.oob
+    }
+
+    /// The same kernel, which does with an index out of range what this one does not.
+    pub(crate) fn other(&self) -> Result<Arc<Self>, Error> {
+        let other = match self.oob {
+            Oob::Error => Oob::Skip,
+            Oob::Skip => Oob::Error,
+        };
+        let make = || Ok(Arc::new(self.scheduled.clone().compile_for(other)?));
+        self.other.get_or_init(make).clone()
+    }
+
     /// The same kernel for arguments that do not keep its assumptions: it makes none. `None` for a kernel text, which means what it
     /// says.
     pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
@@ -289,7 +318,7 @@ impl Compiled {
         };
         let scheduled = exact.schedule(&self.scheduled.plan, &mut ());
         let scheduled = scheduled.or_else(|_| exact.schedule(&Plan::Auto, &mut ()))?;
-        Ok(Arc::new(scheduled.compile()?))
+        Ok(Arc::new(scheduled.compile_for(self.oob)?))
     }
 
     /// The same kernel without a schedule. It runs more slowly, and tells everything about a fault.
@@ -297,7 +326,7 @@ impl Compiled {
         let make = || {
             let plan = Plan::Explicit(Schedule::new());
             let scheduled = self.scheduled.parsed.schedule(&plan, &mut ())?;
-            Ok(Arc::new(scheduled.compile_with(Faults::Located)?))
+            Ok(Arc::new(scheduled.compile_with(Faults::Located, self.oob)?))
         };
         self.written.get_or_init(make).clone()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use strew::{Compiler, Error, Failure, Kernel, Mode, Schedule, StopToken};
+use strew::{Compiler, Error, Failure, Kernel, Mode, Oob, Schedule, StopToken};
 
 const SEGMENT_SUM: &str = "\
 void segment_sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double out[m]) {
@@ -566,4 +566,41 @@ fn an_assumption_of_a_kernel_text_that_does_not_hold_is_an_error() {
         "kernel `transpose`: the kernel assumes `n * n == x_length`, which does not hold for these arguments"
     );
     assert_eq!(out, [7.0; 4]);
+}
+
+#[test]
+fn what_is_out_of_range_is_skipped_when_asked_for() {
+    let (seg, x) = ([0, 7, 1, -1, 1], [1.0_f32, 2.0, 4.0, 8.0, 16.0]);
+    let once = |kernel: &Kernel, oob: Option<Oob>| {
+        let mut out = [0.5; 2];
+        let mut call = kernel.bind().array("seg", &seg).array("x", &x);
+        if let Some(oob) = oob {
+            call = call.oob(oob);
+        }
+        let report = call.array_mut("out", &mut out).run_with_report();
+        (report.map(|it| it.record), out)
+    };
+    let skips = |(record, out): (Result<strew::Record, Error>, [f64; 2])| {
+        let record = record.expect("a call");
+        assert_eq!((record.skipped, record.updates), (2, 3));
+        assert_eq!(out, [1.5, 20.5]);
+    };
+    let faults = |(record, out): (Result<strew::Record, Error>, [f64; 2])| {
+        assert!(matches!(record, Err(Error::Fault(_))));
+        assert_eq!(out, [0.5; 2]);
+    };
+    let compiler = Compiler::new();
+    let kernel = |compiler: Compiler| {
+        let program = compiler.compile("k.c", SEGMENT_SUM).expect("a program");
+        program.kernel("segment_sum").expect("a kernel")
+    };
+    let plain = kernel(compiler.clone());
+    let skipping = kernel(compiler.oob(Oob::Skip));
+    faults(once(&plain, None));
+    skips(once(&plain, Some(Oob::Skip)));
+    skips(once(&plain.clone().oob(Oob::Skip), None));
+    skips(once(&skipping, None));
+    faults(once(&skipping, Some(Oob::Error)));
+    let unscheduled = skipping.with_schedule(strew::Schedule::new());
+    skips(once(&unscheduled.expect("a schedule"), None));
 }

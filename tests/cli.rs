@@ -862,6 +862,20 @@ fn a_budget_too_small_is_an_error_before_anything_runs() {
 }
 
 #[test]
+fn an_index_out_of_range_is_skipped_when_asked_for() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["--set", "m=2", "--oob", "skip"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("[1, 0.5]"), "{}", outcome.stdout);
+    let skipped = "skipped   2 statements with an index out of range";
+    assert!(outcome.stderr.contains(skipped), "{}", outcome.stderr);
+    let outcome = bench.run(&["--set", "m=2", "--oob", "skip", "--json"]);
+    assert!(outcome.stdout.contains("\"skipped\":2"));
+    assert_eq!(bench.run(&["--set", "m=2"]).status, 3);
+    assert_eq!(bench.run(&["--oob", "wrap"]).status, 2);
+}
+
+#[test]
 fn flags_that_do_not_exist_are_usage_errors() {
     let bench = Bench::new();
     assert_eq!(bench.run(&["--frobnicate"]).status, 2);

@@ -13,6 +13,7 @@ use cranelift_codegen::Context;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 use strew_affine::Kernel;
+use strew_affine::interpret::Oob;
 use strew_affine::verify::Verified;
 use strew_runtime::abi::EntryFn;
 
@@ -23,6 +24,8 @@ pub struct Options {
     pub target: Target,
     /// What a fault tells.
     pub faults: Faults,
+    /// What an index out of range does.
+    pub oob: Oob,
 }
 
 /// What generated code tells about a fault.
@@ -77,6 +80,7 @@ pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, Compile
         facts: &facts,
         checks: Checks::Computed,
         faults: options.faults,
+        oob: options.oob,
     };
     let proved = Code::make(&request, options.target)?;
     Ok(Compiled(Arc::new(Inner {
@@ -107,6 +111,7 @@ impl Inner {
             facts: &self.facts,
             checks,
             faults: self.options.faults,
+            oob: self.options.oob,
         }
     }
 

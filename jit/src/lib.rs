@@ -28,4 +28,4 @@ pub use error::CompileError;
 pub use isa::Target;
 pub use math::PlatformMath;
 pub use record::{ArrayElement, ElementType, FieldLayout, Layout, RecordField, RecordLayout};
-pub use strew_affine::interpret::{Fault, FaultKind};
+pub use strew_affine::interpret::{Fault, FaultKind, Oob};

@@ -73,6 +73,8 @@ pub struct Call {
     pub local_memory: *mut c_void,
     /// How many updates of array elements were done.
     pub updates: u64,
+    /// How many statements did nothing because of an index out of range.
+    pub skipped: u64,
     /// The bits of the kernel's result, zero-extended; set before [`Status::Done`] is returned by a kernel that has one.
     pub returned: u64,
     /// Set before [`Status::Fault`] is returned.

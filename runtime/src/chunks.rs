@@ -25,6 +25,7 @@ pub(crate) struct Chunks<'j> {
     may_stop: bool,
     between_looks: i64,
     updates: AtomicU64,
+    skipped: AtomicU64,
     first_failed: AtomicUsize,
     failure: Mutex<Option<Failure>>,
 }
@@ -56,6 +57,7 @@ impl<'j> Chunks<'j> {
             may_stop,
             between_looks: (TRIPS_BETWEEN_LOOKS / trips_each.max(1)).max(1),
             updates: AtomicU64::new(0),
+            skipped: AtomicU64::new(0),
             first_failed: AtomicUsize::new(usize::MAX),
             failure: Mutex::new(None),
         }
@@ -98,6 +100,7 @@ impl<'j> Chunks<'j> {
             start = next;
         }
         self.updates.fetch_add(call.updates, Ordering::Relaxed);
+        self.skipped.fetch_add(call.skipped, Ordering::Relaxed);
     }
 
     /// Keeps `failure` of chunk `number` unless one of a lower number has failed.
@@ -109,12 +112,13 @@ impl<'j> Chunks<'j> {
         }
     }
 
-    /// Adds the updates to those of `call`.
+    /// Adds the updates, and what was skipped, to those of `call`.
     ///
     /// # Errors
     /// The first failure in the order of the iterations.
     pub(crate) fn finish(self, call: &mut Call) -> Result<(), Failure> {
         call.updates = call.updates.wrapping_add(self.updates.into_inner());
+        call.skipped = call.skipped.wrapping_add(self.skipped.into_inner());
         let failure = self
             .failure
             .into_inner()

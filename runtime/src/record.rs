@@ -26,6 +26,9 @@ pub struct Record {
     pub private_bytes: u64,
     /// How many updates of array elements were done.
     pub updates: u64,
+    /// How many statements did nothing because of an index out of range; more than 0 only where the code is made to skip them. Where a
+    /// schedule divides a loop, a condition or bound around the parts counts in each.
+    pub skipped: u64,
     /// Time to get buffers and to copy what may have to be put back.
     pub prepare: Duration,
     /// Time in the bodies of foralls, filling of private buffers included.
@@ -216,6 +219,7 @@ impl Tally {
             chunks: self.chunks,
             private_bytes,
             updates,
+            skipped: 0,
             prepare: self.prepare,
             main,
             merge: self.merge,

@@ -102,7 +102,7 @@ pub unsafe fn run(
     let status = unsafe { (code.entry)(&raw mut call) };
     match session.outcome(status, &call) {
         Ok(()) => Ok(Completed {
-            record: shared.record(start, call.updates),
+            record: shared.record(start, &call),
             returned: call.returned,
         }),
         Err(failure) => {
@@ -132,9 +132,13 @@ impl<'r> Shared<'r> {
         }
     }
 
-    fn record(&self, start: Instant, updates: u64) -> Record {
+    fn record(&self, start: Instant, call: &Call) -> Record {
         let most_loaned = self.account.most_loaned();
-        memory::lock(&self.tally).record(start.elapsed(), updates, most_loaned)
+        let tally = memory::lock(&self.tally);
+        Record {
+            skipped: call.skipped,
+            ..tally.record(start.elapsed(), call.updates, most_loaned)
+        }
     }
 }
 
@@ -209,6 +213,7 @@ impl<'r> Session<'r> {
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
             updates: 0,
+            skipped: 0,
             returned: 0,
             fault: FaultRecord::default(),
         }

@@ -59,6 +59,9 @@ pub(crate) struct Run {
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
+    /// What an index out of range does
+    #[arg(long, value_name = "POLICY", default_value = "error")]
+    pub(crate) oob: OobName,
     /// Take at most this much memory for private buffers, as 512M or 2G; a quarter of what is free when left out
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<ByteCount>,
@@ -176,6 +179,14 @@ pub(crate) enum ModeName {
     Stable,
     /// The order of the serial loop
     Exact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OobName {
+    /// It ends the run, and every array is as it was
+    Error,
+    /// The statement that it is in does nothing
+    Skip,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -21,6 +21,8 @@ pub(crate) struct RunReport {
     pub(crate) seconds: Option<Seconds>,
     pub(crate) repeats: Vec<f64>,
     pub(crate) updates: Option<u64>,
+    /// How many statements did nothing because of an index out of range.
+    pub(crate) skipped: Option<u64>,
     pub(crate) private_bytes: Option<u64>,
     pub(crate) returned: Option<ValueReport>,
     pub(crate) outputs: Vec<OutputReport>,
@@ -117,6 +119,7 @@ impl RunReport {
             seconds: None,
             repeats: Vec::new(),
             updates: None,
+            skipped: None,
             private_bytes: None,
             returned: None,
             outputs: Vec::new(),
@@ -133,6 +136,7 @@ impl RunReport {
         self.why = Some(report.why());
         self.predicted_ns = record.costs.map(predicted).unwrap_or_default();
         self.updates = Some(record.updates);
+        self.skipped = Some(record.skipped);
         self.private_bytes = Some(record.private_bytes);
         self.returned = report.returned.map(ValueReport::from);
         self.repeats.push(record.total.as_secs_f64());

@@ -1,6 +1,6 @@
 //! `strew run`: compile, read, run, write, and say on standard error what ran.
 
-use crate::cli::args::{ModeName, Run};
+use crate::cli::args::{ModeName, OobName, Run};
 use crate::cli::array::{Array, with_values};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -13,7 +13,7 @@ use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Report, Sizes, StopToken,
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Oob, Report, Sizes, StopToken,
     Strategy,
 };
 
@@ -58,7 +58,10 @@ fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Fai
     let parsed = source.parse()?;
     let compiled = load::kernel(&parsed, &flags.kernel)?
         .schedule(&plan, &mut ())?
-        .compile()?;
+        .compile_for(match flags.oob {
+            OobName::Error => Oob::Error,
+            OobName::Skip => Oob::Skip,
+        })?;
     let took = started.elapsed();
     load::warn(&parsed, console);
     Ok((Kernel::from(compiled), took))
@@ -267,9 +270,13 @@ fn talk(report: &Report, compile: Duration, console: &mut Console) {
         Body::Tables => ", several tables by turns",
         Body::Auto | Body::Direct => "",
     };
+    let skipped = match record.skipped {
+        0 => String::new(),
+        count => format!("\nskipped   {count} statements with an index out of range"),
+    };
     console.talk(&format!(
         "kernel    {}\nschedule  {schedule}\nstrategy  {}{body}: {}\nmode      {}, {threads}\n\
-         compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s",
+         compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s{skipped}",
         report.kernel,
         record.strategy,
         report.why(),

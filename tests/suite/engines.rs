@@ -30,8 +30,24 @@ pub(crate) fn interpreted_within(
     fuel: u64,
 ) -> Option<Outcome> {
     let verified = verify(kernel.clone()).expect("a verified kernel");
-    let passed = passed(kernel);
-    let mut arguments: Vec<Argument> = passed
+    let mut arguments = interpreter_arguments(kernel, data);
+    let outcome = interpret::interpret(&verified, &mut arguments, fuel, order, &PlatformMath);
+    outcome_of(kernel, data, outcome, arguments)
+}
+
+/// What the interpreter makes of `kernel` where statements out of range are skipped, and how many were.
+pub(crate) fn interpreted_skipping(kernel: &Kernel, data: &Data) -> (Outcome, u64) {
+    let verified = verify(kernel.clone()).expect("a verified kernel");
+    let mut arguments = interpreter_arguments(kernel, data);
+    let order = ForallOrder::Forward;
+    let done = interpret::interpret_skipping(&verified, &mut arguments, FUEL, order, &PlatformMath);
+    let skipped = done.as_ref().map_or(0, |it| it.skipped);
+    let outcome = outcome_of(kernel, data, done.map(|it| it.result), arguments);
+    (outcome.expect("the kernel ends"), skipped)
+}
+
+fn interpreter_arguments(kernel: &Kernel, data: &Data) -> Vec<Argument> {
+    passed(kernel)
         .iter()
         .map(|parameter| match parameter {
             Passed::Scalar(name, _) => Argument::Scalar(data.scalars[name]),
@@ -42,10 +58,18 @@ pub(crate) fn interpreted_within(
                 Argument::Record(fields.collect())
             }
         })
-        .collect();
-    let outcome = interpret::interpret(&verified, &mut arguments, fuel, order, &PlatformMath);
+        .collect()
+}
+
+/// `None` where `outcome` tells nothing.
+fn outcome_of(
+    kernel: &Kernel,
+    data: &Data,
+    outcome: Result<Option<Value>, Stop>,
+    arguments: Vec<Argument>,
+) -> Option<Outcome> {
     let mut arrays = BTreeMap::new();
-    for (parameter, argument) in passed.into_iter().zip(arguments) {
+    for (parameter, argument) in passed(kernel).into_iter().zip(arguments) {
         match (parameter, argument) {
             (Passed::Array(name, _), Argument::Array(cells)) => {
                 arrays.insert(name, cells);
@@ -91,6 +115,11 @@ fn with_result(
 
 /// What the machine code of `kernel` makes of it.
 pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
+    compiled_counting(kernel, data).0
+}
+
+/// The same, and how many statements were skipped.
+pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome, u64) {
     let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
     let mut arrays = BTreeMap::new();
     let mut records = BTreeMap::new();
@@ -133,7 +162,8 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
             .iter()
             .flat_map(|(name, records)| scattered(name, records)),
     );
-    match outcome {
+    let skipped = outcome.as_ref().map_or(0, |it| it.record.skipped);
+    let outcome = match outcome {
         Ok(report) => Ok(with_result(arrays, report.returned)),
         Err(Error::Fault(fault)) => {
             assert_eq!(arrays, data.arrays, "a fault leaves all arrays alone");
@@ -152,7 +182,8 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
         }
         Err(other) if is_refusal(&other.to_string()) => Err(other.to_string()),
         Err(other) => panic!("the call failed: {other}"),
-    }
+    };
+    (outcome, skipped)
 }
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
@@ -164,7 +195,7 @@ const REFUSALS: [&str; 4] = [
     "the strategy `blocked` runs only loops",
 ];
 
-fn is_refusal(said: &str) -> bool {
+pub(crate) fn is_refusal(said: &str) -> bool {
     REFUSALS.iter().any(|it| said.contains(it))
 }
 

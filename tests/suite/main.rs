@@ -14,4 +14,5 @@ mod mutations;
 mod random;
 mod random_c;
 mod reductions;
+mod skip;
 mod strategies;

@@ -17,6 +17,7 @@ impl<'k> Machine<'k> {
             Expr::Iter(iter) => Ok(Value::i64(self.iters.get(*iter).copied().unwrap_or(0))),
             Expr::Param(param) => Ok(known(self.scalars.get(*param))),
             Expr::Local(local) => {
+                self.skips.has_value(*local)?;
                 self.read(Touched::Local(*local), &[], Span::default());
                 Ok(known(self.locals.get(*local)))
             }

@@ -1,3 +1,4 @@
+use super::skip::Skips;
 use super::{Argument, BadArguments, Fault, ForallOrder, Machine, Stop};
 use crate::visit::allocated_arrays;
 use crate::{
@@ -73,6 +74,7 @@ impl<'k> Machine<'k> {
             order,
             math,
             watch: None,
+            skips: Skips::default(),
         };
         // Extents are over scalars that may come later.
         for (param, argument) in passed.iter().zip(arguments) {

@@ -6,10 +6,12 @@
 mod expression;
 mod forall;
 mod memory;
+mod skip;
 mod stop;
 mod watch;
 
-pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Stop};
+pub use skip::{Skipping, interpret_skipping};
+pub use stop::{Argument, BadArguments, Fault, FaultKind, ForallOrder, Oob, Stop};
 pub use watch::{Touch, Touched, Watch, interpret_watched};
 
 use crate::verify::Verified;
@@ -19,6 +21,7 @@ use crate::{
 };
 use la_arena::ArenaMap;
 use memory::Memory;
+use skip::Skips;
 use watch::Writing;
 
 /// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a
@@ -50,6 +53,7 @@ struct Machine<'k> {
     order: ForallOrder,
     math: &'k dyn Math,
     watch: Option<&'k mut dyn Watch>,
+    skips: Skips,
 }
 
 impl<'k> Machine<'k> {
@@ -57,8 +61,7 @@ impl<'k> Machine<'k> {
     fn run(&mut self, arguments: &mut [Argument]) -> Result<Option<Value>, Stop> {
         let kernel = self.kernel;
         self.block(&kernel.body)?;
-        let result = kernel.result.as_ref();
-        let result = result.map(|result| self.expr(result)).transpose()?;
+        let result = self.result()?;
         for (param, argument) in kernel.passed_params().zip(arguments) {
             self.give_back(&param, argument);
         }
@@ -76,6 +79,11 @@ impl<'k> Machine<'k> {
 
     fn node(&mut self, node: &'k Node) -> Result<(), Stop> {
         self.burn(1)?;
+        let done = self.statement(node);
+        self.skipped(node, done)
+    }
+
+    fn statement(&mut self, node: &'k Node) -> Result<(), Stop> {
         match node {
             Node::AffineFor(affine) => self.affine_for(affine),
             Node::ScfFor(scf) => self.scf_for(scf),
@@ -105,7 +113,7 @@ impl<'k> Machine<'k> {
             }
             Node::Declare { local, value } => {
                 let value = self.expr(value)?;
-                self.locals.insert(*local, value);
+                self.set(Cell::Local(*local), value);
                 Ok(())
             }
             Node::Alloc { array } => {
@@ -210,6 +218,9 @@ impl<'k> Machine<'k> {
     fn cell(&mut self, place: &'k Place, writing: Writing<'_>) -> Result<Cell, Stop> {
         match place {
             Place::Local(local) => {
+                if writing.combiner.is_some() {
+                    self.skips.has_value(*local)?;
+                }
                 self.write(Touched::Local(*local), &[], writing);
                 Ok(Cell::Local(*local))
             }
@@ -229,12 +240,16 @@ impl<'k> Machine<'k> {
     }
 
     fn set(&mut self, cell: Cell, value: Value) {
-        let held = match cell {
-            Cell::Local(local) => self.locals.get_mut(local),
-            Cell::Element(array, position) => self.memory.cell_mut(array, position),
-        };
-        if let Some(held) = held {
-            *held = value;
+        match cell {
+            Cell::Local(local) => {
+                self.skips.set(local);
+                self.locals.insert(local, value);
+            }
+            Cell::Element(array, position) => {
+                if let Some(held) = self.memory.cell_mut(array, position) {
+                    *held = value;
+                }
+            }
         }
     }
 

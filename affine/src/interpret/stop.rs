@@ -22,6 +22,19 @@ pub enum ForallOrder {
     Backward,
 }
 
+/// What an index out of range does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Oob {
+    /// It is a fault, which ends the call.
+    #[default]
+    Error,
+    /// The statement that it is in does nothing, be it read or written there: an assignment or reduction writes nothing; an `if` runs
+    /// neither of its branches; a loop whose bounds are computed with it does not turn, and a `while` ends. A declared scalar has no
+    /// value then, until something is assigned to it, and what reads a scalar without a value does nothing either. A kernel whose
+    /// result is computed with it returns 0.
+    Skip,
+}
+
 /// Why a kernel did not run to its end. All arrays are then as they were.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {

@@ -256,7 +256,9 @@ impl FunctionLowering<'_, '_, '_> {
             .builder
             .ins()
             .icmp(IntCC::UnsignedGreaterThanOrEqual, value, extent);
-        let site = Site::out_of_range(access, index.ty, &self.enclosing_iters());
-        self.fault_if(outside, site, Some((value, extent)));
+        if !self.skip_if(outside) {
+            let site = Site::out_of_range(access, index.ty, &self.enclosing_iters());
+            self.fault_if(outside, site, Some((value, extent)));
+        }
     }
 }

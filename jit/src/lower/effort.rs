@@ -69,7 +69,7 @@ mod tests {
     use crate::lower::{Request, lower};
     use crate::{Faults, facts::Checks, facts::Facts, isa::Target, loaded::module};
     use std::fmt::Write as _;
-    use strew_affine::{text, verify::verify};
+    use strew_affine::{interpret::Oob, text, verify::verify};
 
     /// The effort for the entry of a kernel with `body`, all of whose subscripts are checked.
     fn effort_for(body: &str, faults: Faults) -> Effort {
@@ -81,6 +81,7 @@ mod tests {
             facts: &Facts::of(&kernel),
             checks: Checks::All,
             faults,
+            oob: Oob::Error,
         };
         let lowered = lower(&request, module(Target::Baseline).unwrap()).unwrap();
         lowered.functions[0].effort

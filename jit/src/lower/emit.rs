@@ -18,7 +18,7 @@ pub(super) struct StreamValue {
     keys: Value,
     /// For each buffer the address of its values, and their bytes.
     columns: Vec<(Value, u32)>,
-    staged: Variable,
+    pub(super) staged: Variable,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -106,6 +106,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(is_full, full, &[], next, &[]);
         self.builder.set_cold_block(full);
         self.builder.switch_to_block(full);
+        self.hand_over(stream, staged);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Hands over the updates of `stream`, `staged` of them.
+    pub(super) fn hand_over(&mut self, stream: &StreamValue, staged: Value) {
         self.leave_stream(stream.address, staged);
         let take = self.program.take_updates;
         let take = self
@@ -119,8 +126,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         });
         let none = self.builder.ins().iconst(types::I64, 0);
         self.builder.def_var(stream.staged, none);
-        self.builder.ins().jump(next, &[]);
-        self.builder.switch_to_block(next);
     }
 
     fn leave_stream(&mut self, address: Value, staged: Value) {

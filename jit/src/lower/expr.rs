@@ -168,6 +168,7 @@ impl FunctionLowering<'_, '_, '_> {
         let here = match expr {
             Expr::Call(function, _) => call::is_costly(*function),
             Expr::Load(access) => return !self.is_proved(access),
+            Expr::Local(local) => return self.program.uncertain.contains(local),
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
                 let nonzero =
                     matches!(&**right, Expr::Constant(value) if value.as_integer() != Some(0));

@@ -108,7 +108,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             values.push(self.iter(*iter));
         }
         for local in &captured.locals {
-            values.push(self.local(*local));
+            values.push(self.held(*local));
+            values.extend(self.flag_of(*local));
         }
         for buffer in &captured.arrays {
             let array = self.arrays.get(*buffer);
@@ -389,6 +390,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let ty = clif_type(kernel.locals[*local].ty);
             let value = self.read(ty, frame, next());
             self.locals.insert(*local, Binding::Let(value));
+            if self.program.uncertain.contains(local) {
+                let flag = self.read(types::I8, frame, next());
+                self.bind_flag(*local, flag);
+            }
         }
         for buffer in &captured.arrays {
             let address = self.read(types::I64, frame, next());

@@ -6,6 +6,7 @@ use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::run_length::Run;
+use super::skip::Skips;
 use super::tables::Tables;
 use super::window::WindowValue;
 use crate::CompileError;
@@ -16,6 +17,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::Module;
 use la_arena::ArenaMap;
 use std::mem::offset_of;
+use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{ArrayId, Expr, Factor, IterId, LocalId, Node, Parameter, ScalarId, Type};
 use strew_runtime::abi::{Call, Slot, Status};
@@ -48,6 +50,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) windows: Vec<WindowValue>,
     /// The private buffers that are not private.
     pub(super) shared: Shared,
+    /// What statements do where an index is out of range.
+    pub(super) skips: Skips,
 }
 
 /// Where the value of a local is.
@@ -130,7 +134,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             tables: Vec::new(),
             windows: Vec::new(),
             shared: Shared::default(),
+            skips: Skips::default(),
         };
+        function.begin_skips();
         function.read_arguments(slots);
         function
     }
@@ -231,12 +237,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
 
     /// Ends the function with [`Status::Done`].
     pub(super) fn finish(mut self) {
-        let field = offset(offset_of!(Call, updates));
-        let flags = MemFlagsData::trusted();
-        let before = self.builder.ins().load(types::I64, flags, self.call, field);
         let done = self.builder.use_var(self.updates);
-        let after = self.builder.ins().iadd(before, done);
-        self.builder.ins().store(flags, after, self.call, field);
+        self.add_to_call(offset_of!(Call, updates), done);
+        self.end_skips();
         self.leave_streams();
         self.end_runs();
         self.return_status(Status::Done);
@@ -250,10 +253,14 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
-        nodes.iter().try_for_each(|node| self.node(node))
+        let oob = self.program.oob;
+        nodes.iter().try_for_each(|node| match oob {
+            Oob::Error => self.statement(node),
+            Oob::Skip => self.skippable(node),
+        })
     }
 
-    fn node(&mut self, node: &'k Node) -> Result<(), CompileError> {
+    pub(super) fn statement(&mut self, node: &'k Node) -> Result<(), CompileError> {
         match node {
             Node::AffineFor(affine_for) => self.affine_for(affine_for),
             Node::ScfFor(scf_for) => self.scf_for(scf_for),
@@ -322,6 +329,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     fn declare(&mut self, local: LocalId, value: &'k Expr) {
+        if self.program.uncertain.contains(&local) {
+            return self.declare_uncertain(local, value);
+        }
         let declared = &self.program.kernel.locals[local];
         let (ty, mutable) = (declared.ty, declared.mutable);
         let binding = if mutable {
@@ -348,6 +358,12 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     pub(super) fn local(&mut self, local: LocalId) -> Value {
+        self.skip_without_value(local);
+        self.held(local)
+    }
+
+    /// What stands for the value of `local`, which it need not have.
+    pub(super) fn held(&mut self, local: LocalId) -> Value {
         match self.locals.get(local).copied() {
             Some(Binding::Let(value)) => value,
             Some(Binding::Loaded { wide, ty }) => self.builder.ins().ireduce(ty, wide),

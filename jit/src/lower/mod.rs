@@ -25,6 +25,7 @@ mod loops;
 mod merge;
 mod operation;
 mod run_length;
+mod skip;
 mod tables;
 mod update;
 mod window;
@@ -44,8 +45,9 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
 use function::FunctionLowering;
 pub(crate) use merge::{LoweredMerge, Merging};
-use std::collections::VecDeque;
-use strew_affine::Kernel;
+use std::collections::{BTreeSet, VecDeque};
+use strew_affine::interpret::Oob;
+use strew_affine::{Kernel, LocalId};
 use strew_runtime::abi::BodyShape;
 
 impl From<ModuleError> for CompileError {
@@ -88,6 +90,9 @@ pub(crate) struct Program<'k> {
     facts: &'k Facts,
     checks: Checks,
     faults: Faults,
+    oob: Oob,
+    /// The scalars that may have no value.
+    uncertain: BTreeSet<LocalId>,
     module: JITModule,
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
@@ -107,6 +112,7 @@ pub(crate) struct Request<'k> {
     pub(crate) facts: &'k Facts,
     pub(crate) checks: Checks,
     pub(crate) faults: Faults,
+    pub(crate) oob: Oob,
 }
 
 /// Lowers a kernel into functions of `module`.
@@ -141,6 +147,8 @@ impl<'k> Program<'k> {
             facts: request.facts,
             checks: request.checks,
             faults: request.faults,
+            oob: request.oob,
+            uncertain: skip::uncertain(request.kernel, request.oob, request.checks),
             module,
             sites: Vec::new(),
             pending: VecDeque::new(),
@@ -206,9 +214,12 @@ impl<'k> Program<'k> {
             .declare_function(&name, Linkage::Export, &signature)?;
         self.define(id, signature, |program, builder| {
             let mut function = FunctionLowering::start(program, builder);
+            function.count_updates(&kernel.body, None);
             function.nodes(&kernel.body)?;
-            if let Some(result) = &kernel.result {
-                function.result(result);
+            match (&kernel.result, function.program.oob) {
+                (None, _) => {}
+                (Some(result), Oob::Error) => function.result(result),
+                (Some(result), Oob::Skip) => function.skippable_result(result),
             }
             function.finish();
             Ok(())

@@ -104,6 +104,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 if let Some(Binding::Mutable(variable)) = self.locals.get(*local).copied() {
                     self.builder.def_var(variable, value);
                 }
+                self.gets_value(*local);
             }
         }
     }

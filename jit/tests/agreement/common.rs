@@ -1,7 +1,7 @@
 //! Runs a kernel in the interpreter and as machine code, on arguments of any type.
 
 use std::num::NonZeroUsize;
-use strew_affine::interpret::{self, ForallOrder, interpret};
+use strew_affine::interpret::{self, ForallOrder, interpret, interpret_skipping};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{Type, Value, text};
 use strew_jit::{
@@ -197,13 +197,33 @@ pub(crate) fn kernel(source: &str) -> Verified {
 pub(crate) type Outcome = Result<Vec<Vec<Value>>, (String, Vec<(String, i64)>)>;
 
 pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder) -> Outcome {
+    let mut arguments = interpreter_arguments(given);
+    let outcome = interpret(kernel, &mut arguments, FUEL, order, &PlatformMath);
+    outcome_of(outcome, arguments)
+}
+
+/// The same where what is out of range is skipped, and how much was.
+pub(crate) fn interpreted_skipping(kernel: &Verified, given: &[Given]) -> (Outcome, u64) {
+    let mut arguments = interpreter_arguments(given);
+    let order = ForallOrder::Forward;
+    let done = interpret_skipping(kernel, &mut arguments, FUEL, order, &PlatformMath);
+    let skipped = done.as_ref().map_or(0, |it| it.skipped);
+    (outcome_of(done.map(|it| it.result), arguments), skipped)
+}
+
+fn interpreter_arguments(given: &[Given]) -> Vec<interpret::Argument> {
     let argument = |it: &Given| match it {
         Given::Scalar(value) => interpret::Argument::Scalar(*value),
         Given::Array(cells) => interpret::Argument::Array(cells.values()),
         Given::Records(records) => interpret::Argument::Record(fields(records)),
     };
-    let mut arguments: Vec<_> = given.iter().map(argument).collect();
-    let outcome = interpret(kernel, &mut arguments, FUEL, order, &PlatformMath);
+    given.iter().map(argument).collect()
+}
+
+fn outcome_of(
+    outcome: Result<Option<Value>, interpret::Stop>,
+    arguments: Vec<interpret::Argument>,
+) -> Outcome {
     let arrays = arguments.into_iter().flat_map(|it| match it {
         interpret::Argument::Array(cells) => vec![cells],
         interpret::Argument::Record(fields) => fields,
@@ -224,6 +244,16 @@ pub(crate) fn executed(
     threads: usize,
     settings: &Settings,
 ) -> Outcome {
+    executed_counting(code, given, threads, settings).0
+}
+
+/// The same, and how many statements were skipped.
+pub(crate) fn executed_counting(
+    code: &Compiled,
+    given: &[Given],
+    threads: usize,
+    settings: &Settings,
+) -> (Outcome, u64) {
     let before = given;
     let mut given: Vec<_> = given.iter().map(Given::fenced).collect();
     let kinds = code.argument_kinds().to_vec();
@@ -242,7 +272,8 @@ pub(crate) fn executed(
             "arrays changed though the call failed: {outcome:?}"
         );
     }
-    match outcome {
+    let skipped = outcome.as_ref().map_or(0, |it| it.record.skipped);
+    let outcome = match outcome {
         Ok(outcome) => {
             let arrays = given.iter().flat_map(|it| match it {
                 Given::Array(cells) => vec![cells.values()],
@@ -255,7 +286,8 @@ pub(crate) fn executed(
         Err(CallError::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
         Err(CallError::Size { .. }) => Err((BEYOND.to_owned(), vec![])),
         Err(other) => panic!("the call failed: {other}"),
-    }
+    };
+    (outcome, skipped)
 }
 
 pub(crate) fn same(left: &Outcome, right: &Outcome) -> bool {

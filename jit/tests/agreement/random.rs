@@ -4,13 +4,14 @@
 //! `STREW_RANDOM_KERNELS` sets how many are drawn.
 
 use crate::common::{
-    BEYOND, Cells, ENDLESS, Given, Outcome, executed, interpreted, kernel, records, same,
+    BEYOND, Cells, ENDLESS, Given, Outcome, executed, executed_counting, interpreted,
+    interpreted_skipping, kernel, records, same,
 };
 use std::fmt::Write as _;
 use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::Verified;
 use strew_affine::{Function, Type, Value};
-use strew_jit::{Options, Target, compile};
+use strew_jit::{Compiled, Oob, Options, Target, compile};
 use strew_runtime::{Choice, Mode, Settings};
 
 /// How many kernels are drawn unasked.
@@ -599,6 +600,27 @@ struct Count {
     endless: usize,
 }
 
+/// What is out of range is skipped by both alike, and as often.
+fn skipping(
+    source: &str,
+    kernel: &Verified,
+    code: &Compiled,
+    given: &[Given],
+    settings: &Settings,
+) {
+    let (expected, times) = interpreted_skipping(kernel, given);
+    if matches!(&expected, Err((words, _)) if words == ENDLESS) {
+        return;
+    }
+    for threads in [1, 2] {
+        let (found, counted) = executed_counting(code, given, threads, settings);
+        assert!(
+            is_refused(given, &found) || same(&expected, &found) && times == counted,
+            "{threads} threads, {settings:?}\n{source}\n{given:?}\nexpected {expected:?}, skipped {times}\nfound {found:?}, skipped {counted}"
+        );
+    }
+}
+
 fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
     let source = Writer::kernel(seed);
     let kernel = kernel(&source);
@@ -612,9 +634,18 @@ fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
         );
         code.unwrap_or_else(|error| panic!("seed {seed}\n{source}\n{error}"))
     });
+    let skips = compile(
+        &kernel,
+        &Options {
+            oob: Oob::Skip,
+            ..Options::default()
+        },
+    );
+    let skips = skips.unwrap_or_else(|error| panic!("seed {seed}\n{source}\n{error}"));
     let mut dice = Dice(seed.rotate_left(17) | 1);
     for round in 0..6 {
         let given = arguments(&kernel, &mut dice);
+        skipping(&source, &kernel, &skips, &given, &settings[round]);
         let expected = interpreted(&kernel, &given, ForallOrder::Forward);
         match &expected {
             Ok(_) => count.finished += 1,
