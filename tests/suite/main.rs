@@ -5,6 +5,7 @@ mod c;
 mod combiners;
 mod data;
 mod engines;
+mod generator_streams;
 mod generators;
 mod golden;
 mod kernels;

@@ -1,7 +1,7 @@
 //! Scatter kernels against what an expert writes by hand: serial rustc with and without range checks, and rayon with one private
 //! buffer a thread.
 //!
-//! `cargo bench --bench scatter` measures every variant with criterion, then runs all variants of each cell by turns and prints
+//! `cargo bench --bench serial` measures every variant with criterion, then runs all variants of each cell by turns and prints
 //! ratios of paired medians. `-- --test` runs everything once on little data.
 
 use criterion::{BenchmarkId, Criterion, Throughput};

@@ -1,0 +1,109 @@
+//! The ways to run a cell.
+
+use crate::THREADS;
+use crate::peers::Way;
+use strew::{Mode, Strategy};
+
+/// A way to run a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    C(Way),
+    /// Written by hand in Rust.
+    ByHand,
+    /// strew, with the strategy of this name or the one that it finds.
+    Strew {
+        strategy: Option<&'static str>,
+        mode: Mode,
+        threads: usize,
+    },
+}
+
+/// The strategies that can be asked for; those that this version does not know are left out.
+const STRATEGIES: [&str; 7] = [
+    "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
+];
+
+impl Variant {
+    pub(crate) const CC: Self = Self::C(Way::Serial);
+    pub(crate) const REDUCTION: Self = Self::C(Way::Reduction);
+    pub(crate) const ATOMIC: Self = Self::C(Way::Atomic);
+    /// The loop in order, whatever the keys.
+    pub(crate) const SERIAL: Self = Self::Strew {
+        strategy: Some("serial"),
+        mode: Mode::Stable,
+        threads: 1,
+    };
+
+    /// As it comes.
+    pub(crate) const fn auto(mode: Mode, threads: usize) -> Self {
+        Self::Strew {
+            strategy: None,
+            mode,
+            threads,
+        }
+    }
+
+    /// In the mode and on the threads that are the default, with a strategy.
+    pub(crate) fn by(strategy: &'static str) -> Self {
+        Self::Strew {
+            strategy: Some(strategy),
+            mode: Mode::Stable,
+            threads: THREADS,
+        }
+    }
+
+    pub(crate) const STABLE: Self = Self::auto(Mode::Stable, THREADS);
+    pub(crate) const STABLE_1: Self = Self::auto(Mode::Stable, 1);
+    pub(crate) const FAST: Self = Self::auto(Mode::Fast, THREADS);
+    pub(crate) const EXACT: Self = Self::auto(Mode::Exact, THREADS);
+    pub(crate) const EXACT_1: Self = Self::auto(Mode::Exact, 1);
+
+    /// Those that every cell has where they can be had, in the order in which they take turns.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::CC,
+        Self::REDUCTION,
+        Self::ATOMIC,
+        Self::ByHand,
+        Self::SERIAL,
+        Self::STABLE_1,
+        Self::STABLE,
+        Self::FAST,
+        Self::EXACT_1,
+        Self::EXACT,
+    ];
+
+    /// By each strategy that there is.
+    pub(crate) fn strategies() -> impl Iterator<Item = Self> {
+        let known = STRATEGIES.into_iter();
+        let known = known.filter(|name| name.parse::<Strategy>().is_ok());
+        known.map(Self::by)
+    }
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::C(Way::Serial) => "cc -O3".to_owned(),
+            Self::C(Way::Reduction) => "omp reduction".to_owned(),
+            Self::C(Way::Atomic) => "omp atomic".to_owned(),
+            Self::ByHand => "rayon".to_owned(),
+            Self::Strew {
+                strategy: Some(strategy),
+                threads,
+                ..
+            } => format!("{strategy} {threads}"),
+            Self::Strew { mode, threads, .. } => {
+                format!("{} {threads}", format!("{mode:?}").to_lowercase())
+            }
+        }
+    }
+
+    /// Whether the result has to have the bits of the serial loop.
+    pub(crate) fn is_exact(self) -> bool {
+        matches!(
+            self,
+            Self::Strew {
+                mode: Mode::Exact,
+                ..
+            } | Self::SERIAL
+        )
+    }
+}
