@@ -1,6 +1,9 @@
+use crate::host::by_host;
 use crate::settings::{Settings, settings_methods};
 use crate::stages::Plan;
 use crate::{Error, Program, Source};
+use strew_affine::Combiner;
+use strew_jit::Element;
 use strew_transforms::Schedule;
 
 /// Compiles sources. What is set here holds for every kernel, unless the kernel or the call sets it again.
@@ -8,6 +11,7 @@ use strew_transforms::Schedule;
 pub struct Compiler {
     plan: Plan,
     settings: Settings,
+    reductions: Vec<Combiner>,
 }
 
 impl Compiler {
@@ -22,6 +26,25 @@ impl Compiler {
         self
     }
 
+    /// Lets sources combine by a function of this program: `identity` changes nothing when it comes to anything, and `function` is
+    /// given what is held and what comes.
+    ///
+    /// A C source declares it, as `double name(double a, double b);`, and updates by it, as `out[k] = name(out[k], x);`. Before it is
+    /// used it is tried on samples; where it does not keep the laws, the source has a warning with the values, and its updates stay
+    /// in order. A kernel text says `reduction @name(a, b: f64) identity(…)`, and is taken at its word.
+    ///
+    /// A panic in it is a fault of the call, and all outputs are then as they were. Updates may be combined on several threads at once.
+    pub fn reduction<T: Element>(
+        mut self,
+        name: impl Into<String>,
+        identity: T,
+        function: impl Fn(T, T) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.reductions
+            .push(by_host(name.into(), identity, function));
+        self
+    }
+
     settings_methods!(settings);
 
     /// Compiles `source`, the text of the file `name`: kernel text when the name ends in `.nest`, else C.
@@ -33,7 +56,8 @@ impl Compiler {
         name: impl Into<String>,
         source: impl Into<String>,
     ) -> Result<Program, Error> {
-        let parsed = Source::new(name, source).parse()?;
+        let source = Source::new(name, source).with_reductions(&self.reductions);
+        let parsed = source.parse()?;
         Ok(Program::new(
             parsed,
             self.plan.clone(),

@@ -1,5 +1,6 @@
 //! What the parsers say, in the form of this crate's diagnostics.
 
+use crate::host;
 use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
 use std::sync::Arc;
@@ -9,13 +10,21 @@ use strew_transforms::{Schedule, ScriptError, ScriptErrors};
 type Outcome = (Vec<(Kernel, Pragmas)>, Vec<Diagnostic>);
 
 /// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
-pub(crate) fn from_c(source: &str) -> Outcome {
-    from_frontend_kernels(strew_frontend::compile(source))
+pub(crate) fn from_c(source: &Source) -> Outcome {
+    from_frontend_kernels(strew_frontend::compile_with(
+        source.text(),
+        source.reductions(),
+        true,
+    ))
 }
 
 /// The same kernels without assumptions about their parameters.
-pub(crate) fn from_c_exact(source: &str) -> Outcome {
-    from_frontend_kernels(strew_frontend::compile_exact(source))
+pub(crate) fn from_c_exact(source: &Source) -> Outcome {
+    from_frontend_kernels(strew_frontend::compile_with(
+        source.text(),
+        source.reductions(),
+        false,
+    ))
 }
 
 fn from_frontend_kernels(
@@ -73,11 +82,12 @@ pub fn parse_schedule(name: &str, text: &str) -> Result<Schedule, Error> {
 }
 
 /// The kernels of a kernel text, and what is wrong with it.
-pub(crate) fn from_kernel_text(source: &str) -> Outcome {
-    match text::parse(source) {
+pub(crate) fn from_kernel_text(source: &Source) -> Outcome {
+    match text::parse(source.text()) {
         Ok(kernels) => {
             let plain = kernels
                 .into_iter()
+                .map(|kernel| host::bind(kernel, source.reductions()))
                 .map(|kernel| (kernel, Pragmas::default()));
             (plain.collect(), Vec::new())
         }

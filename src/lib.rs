@@ -35,6 +35,7 @@ mod compiler;
 mod convert;
 mod diagnostic;
 mod error;
+mod host;
 mod pragma;
 mod program;
 mod report;

@@ -1,5 +1,7 @@
+use crate::host::by_host;
 use std::fmt;
-use strew_affine::Span;
+use strew_affine::{Combiner, Span};
+use strew_jit::Element;
 
 /// The language that a source is written in, by the ending of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +17,8 @@ pub enum Language {
 pub struct Source {
     name: String,
     text: String,
+    /// The functions of the host that it may combine by.
+    reductions: Vec<Combiner>,
     /// The offset of the first byte of every line.
     lines: Vec<usize>,
 }
@@ -45,8 +49,31 @@ impl Source {
         Self {
             name: name.into(),
             text,
+            reductions: Vec::new(),
             lines,
         }
+    }
+
+    /// The same source, which may combine by `function`: as [`Compiler::reduction`](crate::Compiler::reduction).
+    #[must_use]
+    pub fn reduction<T: Element>(
+        mut self,
+        name: impl Into<String>,
+        identity: T,
+        function: impl Fn(T, T) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.reductions
+            .push(by_host(name.into(), identity, function));
+        self
+    }
+
+    pub(crate) fn with_reductions(mut self, reductions: &[Combiner]) -> Self {
+        self.reductions.extend_from_slice(reductions);
+        self
+    }
+
+    pub(crate) fn reductions(&self) -> &[Combiner] {
+        &self.reductions
     }
 
     /// The name of the file.

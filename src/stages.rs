@@ -74,8 +74,8 @@ impl Source {
     pub fn parse(self) -> Result<Parsed, Error> {
         let source = Arc::new(self);
         let (kernels, diagnostics) = match source.language() {
-            Language::C => convert::from_c(source.text()),
-            Language::KernelText => convert::from_kernel_text(source.text()),
+            Language::C => convert::from_c(&source),
+            Language::KernelText => convert::from_kernel_text(&source),
         };
         let diagnostics = Diagnostics::new(source.clone(), diagnostics);
         if diagnostics.has_errors() {
@@ -306,7 +306,7 @@ impl Compiled {
     /// A schedule that does not fit the exact version, whose loops are others, gives way to one that is found.
     fn make_exact(&self) -> Result<Arc<Self>, Error> {
         let source = self.source();
-        let (kernels, _) = convert::from_c_exact(source.text());
+        let (kernels, _) = convert::from_c_exact(source);
         let mut kernels = kernels.into_iter();
         let found = kernels.find(|(kernel, _)| kernel.name == self.kernel().name);
         let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());

@@ -1,4 +1,4 @@
-use crate::{Access, Function, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
+use crate::{Access, Function, HostAddress, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
 
 /// A scalar computation, evaluated each time its statement runs. Its meaning is C's with what C leaves open defined:
 /// signed arithmetic wraps, a shift count is taken modulo the width, float to integer saturates and NaN gives 0.
@@ -44,6 +44,8 @@ pub enum Operand {
     Held(usize),
     /// What comes to it.
     Incoming(usize),
+    /// What a function of the host, or of nobody yet, makes of the first parts of both.
+    Host(HostAddress),
 }
 
 /// Operations on one operand.

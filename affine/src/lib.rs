@@ -35,8 +35,9 @@ pub mod visit;
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use combiner::{
-    Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, Combiner, Declared, Extreme,
-    Extremum, LibraryExtremum, Mul, Ties, broken_law,
+    Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, CombineError, Combiner, Declared,
+    Extreme, Extremum, Host, HostAddress, HostFunction, LibraryExtremum, Mul, Panicked, Ties,
+    broken_law,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;

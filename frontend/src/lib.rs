@@ -47,7 +47,7 @@ pub use token::TypeWord;
 
 use calls::Functions;
 use diagnostic::Diagnostics;
-use strew_affine::{IterId, Kernel, Span};
+use strew_affine::{Combiner, IterId, Kernel, Span};
 
 /// A kernel and what the source says about its loops.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,17 +83,23 @@ pub struct Pragma {
 /// parameters: that no sum in a machine integer wraps, for instance. For other parameters [`compile_exact`] makes the same
 /// kernels without assumptions.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, true)
+    compile_with(source, &[], true)
 }
 
 /// The same as [`compile`], for all parameters: what is affine only for some of them is computed as C computes it.
 ///
 /// A pragma about a loop that only counts under assumptions is left out.
 pub fn compile_exact(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, false)
+    compile_with(source, &[], false)
 }
 
-fn compile_with(source: &str, assumes: bool) -> (Vec<Lowered>, Vec<Diagnostic>) {
+/// The same as [`compile`] or, without assumptions, as [`compile_exact`], for a host that gives the combiners `host`: the file declares
+/// each as a function of two numbers without a body.
+pub fn compile_with(
+    source: &str,
+    host: &[Combiner],
+    assumes: bool,
+) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let mut file = parse::parse(source, &mut diagnostics);
     let globals = resolve::globals(&mut file, &mut diagnostics);
@@ -107,7 +113,8 @@ fn compile_with(source: &str, assumes: bool) -> (Vec<Lowered>, Vec<Diagnostic>) 
     let functions = Functions::new(functions, &file.prototypes, called, &mut diagnostics);
     functions.check_recursion(&mut diagnostics);
     let reductions = file.reductions.iter().zip(&declared);
-    let combiners = lower::reductions(reductions, &functions, &mut diagnostics);
+    let mut combiners = lower::reductions(reductions, &functions, &mut diagnostics);
+    combiners.extend(lower::of_host(host, &functions, &mut diagnostics));
     let mut kernels = Vec::new();
     for kernel in functions.kernels() {
         if diagnostics.is_full() {

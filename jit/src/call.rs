@@ -13,10 +13,11 @@ use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::{Fault, FaultKind};
 use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Type, Value,
-    Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Panicked, Parameter, ScalarId, Subscript, Type,
+    Value, Variable,
 };
 use strew_runtime::abi::{FaultRecord, Slot};
+use strew_runtime::panics::Note;
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
 
 /// Why a call did not end as it should. All arrays are then as they were before it.
@@ -187,6 +188,7 @@ impl Compiled {
                     .map(|ty| Value::from_bits(ty, completed.returned)),
             }),
             Err(Failure::Fault(record)) => Err(self.0.stopped_at(&code.sites, &record)),
+            Err(Failure::Combiner { note, at }) => Err(self.0.panicked(&code.sites, *note, at)),
             Err(other) => Err(CallError::Failure(other)),
         }
     }
@@ -458,6 +460,23 @@ impl Inner {
         positions.into_iter().filter_map(region).collect()
     }
 
+    /// A combiner that panicked while private buffers were merged did so in no iteration.
+    fn panicked(&self, sites: &[Site], note: Note, at: Option<FaultRecord>) -> CallError {
+        let kind = FaultKind::Combiner(Panicked {
+            combiner: note.combiner,
+            message: note.message,
+        });
+        match at.map(|record| self.stopped_at(sites, &record)) {
+            Some(CallError::Fault(fault)) => CallError::Fault(Fault { kind, ..fault }),
+            Some(other) => other,
+            None => CallError::Fault(Fault {
+                kind,
+                span: self.kernel.span,
+                iteration: Vec::new(),
+            }),
+        }
+    }
+
     fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
         if self.options.faults == Faults::Bare {
             return CallError::BareFault;
@@ -482,7 +501,7 @@ impl Inner {
                 },
                 extent: record.extent,
             },
-            Some(SiteKind::DivisionByZero) | None => FaultKind::DivisionByZero,
+            Some(SiteKind::DivisionByZero | SiteKind::Combiner) | None => FaultKind::DivisionByZero,
         };
         let iters = site.map_or(&[][..], |site| &site.iters);
         let named = |(iter, value): (&strew_affine::IterId, &i64)| {

@@ -12,9 +12,10 @@ use crate::site::Site;
 use cranelift_codegen::Context;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
-use strew_affine::Kernel;
 use strew_affine::interpret::Oob;
 use strew_affine::verify::Verified;
+use strew_affine::visit::for_each_combiner;
+use strew_affine::{Declared, Kernel};
 use strew_runtime::abi::EntryFn;
 
 /// How to compile.
@@ -74,6 +75,7 @@ impl std::fmt::Debug for Code {
 /// # Errors
 /// A strategy that the runtime does not know, or a processor that code cannot be made for.
 pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, CompileError> {
+    check_hosts(kernel)?;
     let facts = Facts::of(kernel);
     let request = Request {
         kernel,
@@ -91,6 +93,21 @@ pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, Compile
         proved,
         checked: OnceLock::new(),
     })))
+}
+
+/// Whether every function of a host is there.
+fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
+    let mut missing = None;
+    for_each_combiner(&kernel.body, &mut |combiner| {
+        let is_missing = |it: &Declared| it.is_of_host() && it.host().is_none();
+        if combiner.declaration().is_some_and(is_missing) {
+            missing = Some(combiner.name().to_owned());
+        }
+    });
+    match missing {
+        Some(name) => Err(CompileError::NoHost { name }),
+        None => Ok(()),
+    }
 }
 
 impl Inner {

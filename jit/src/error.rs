@@ -12,6 +12,11 @@ pub enum CompileError {
         /// The names that there are.
         known: Vec<&'static str>,
     },
+    /// A combiner is a function of a host, and no host gives it.
+    NoHost {
+        /// The combiner.
+        name: String,
+    },
     /// No code can be made for this processor.
     Processor(String),
     /// The code generator failed on a kernel that it should have taken.
@@ -25,6 +30,10 @@ impl fmt::Display for CompileError {
                 f,
                 "there is no strategy `{name}`; there are auto, {}",
                 known.join(", ")
+            ),
+            Self::NoHost { name } => write!(
+                f,
+                "no host gives the combiner `{name}`: `Compiler::reduction` does"
             ),
             Self::Processor(why) => write!(f, "no code can be made for this processor: {why}"),
             Self::Internal(why) => write!(f, "the code generator failed: {why}"),

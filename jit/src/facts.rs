@@ -1,10 +1,12 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use strew_affine::visit::{Loop, accesses, allocated_arrays, walk, written_arrays};
+use strew_affine::visit::{
+    Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
+};
 use strew_affine::{
-    Access, AffineExpr, ArrayId, BinaryOp, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
-    ScalarId, Subscript, Variable,
+    Access, AffineExpr, ArrayId, BinaryOp, Declared, Expr, Forall, IterId, Kernel, LocalId, Node,
+    Place, ScalarId, Subscript, Variable,
 };
 
 /// Which range checks generated code makes.
@@ -298,7 +300,13 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
     };
     // Computed when the forall has written its targets.
     let result_can_fail = kernel.result.as_ref().is_some_and(reads_or_divides);
+    let mut by_host = false;
+    for_each_combiner(&kernel.body, &mut |combiner| {
+        by_host |= combiner.declaration().is_some_and(Declared::is_of_host);
+    });
     match kernel.body.as_slice() {
+        // It may panic while private buffers are merged into their targets.
+        _ if by_host => Guard::Caller,
         [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
         _ if can_fail(kernel) || !storage.on_loan.is_empty() => Guard::Caller,
         _ => Guard::Nobody,

@@ -13,6 +13,7 @@ mod call;
 mod compiled;
 mod error;
 mod facts;
+mod host;
 mod isa;
 mod loaded;
 mod lower;

@@ -1,10 +1,10 @@
 //! Machine code in memory, from functions that were lowered.
 
-use crate::CompileError;
 use crate::isa::{Effort, Target};
 use crate::lower::{
     Function, LOCAL_ARRAY, REACH_ELEMENT, RUN_FORALL, TAKE_UPDATES, define_symbols,
 };
+use crate::{CompileError, host};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleReloc, default_libcall_names};
 use std::mem::ManuallyDrop;
@@ -38,6 +38,7 @@ pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
     builder.symbol(TAKE_UPDATES, strew_runtime::take_updates as *const u8);
     builder.symbol(REACH_ELEMENT, strew_runtime::reach_element as *const u8);
     define_symbols(&mut builder);
+    host::define_symbol(&mut builder);
     Ok(JITModule::new(builder))
 }
 

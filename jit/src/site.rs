@@ -19,6 +19,8 @@ pub(crate) enum SiteKind {
         index: Type,
     },
     DivisionByZero,
+    /// A combiner that is a function of the host panicked.
+    Combiner,
     /// An affine expression left 64 bits, or a divisor in it was not positive; it is a subscript of `array`, or a bound or a
     /// condition when there is none.
     Overflow {
@@ -44,6 +46,14 @@ impl Site {
                 array: access.map(|access| access.array),
             },
             span: access.map_or_else(Span::default, |access| access.span),
+            iters: iters.to_vec(),
+        }
+    }
+
+    pub(crate) fn combiner(span: Span, iters: &[IterId]) -> Self {
+        Self {
+            kind: SiteKind::Combiner,
+            span,
             iters: iters.to_vec(),
         }
     }

@@ -1,4 +1,5 @@
 use crate::abi::FaultRecord;
+use crate::panics::Note;
 use std::fmt;
 
 /// Why a call did not run to its end. All outputs are then as they were before it.
@@ -6,6 +7,13 @@ use std::fmt;
 pub enum Failure {
     /// The kernel met a fault: the first in the order of the iterations.
     Fault(FaultRecord),
+    /// A combiner that is a function of the host panicked.
+    Combiner {
+        /// Which, and what it said.
+        note: Box<Note>,
+        /// Where, when it was the loop that called it: as for [`Fault`](Self::Fault).
+        at: Option<FaultRecord>,
+    },
     /// The call was asked to stop.
     Stopped,
     /// The call would hold more memory than it may.
@@ -83,6 +91,11 @@ impl fmt::Display for Failure {
                 f,
                 "fault at site {}: index {} of {}",
                 record.site, record.index, record.extent
+            ),
+            Self::Combiner { note, .. } => write!(
+                f,
+                "the combiner `{}` panicked: {}; all outputs are as they were",
+                note.combiner, note.message
             ),
             Self::Stopped => f.write_str("stopped as asked; all outputs are as they were"),
             Self::OverBudget {

@@ -15,6 +15,7 @@ mod loan;
 mod local;
 pub mod math;
 mod memory;
+pub mod panics;
 mod record;
 mod session;
 mod settings;

@@ -7,11 +7,11 @@ use crate::abi::{
 use crate::failure::{Failure, Held};
 use crate::loan::{Account, Loan, Reserved};
 use crate::local::LocalMemory;
-use crate::memory;
 use crate::record::{Part, Record, Tally};
 use crate::settings::Settings;
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
+use crate::{memory, panics};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
@@ -99,8 +99,20 @@ pub unsafe fn run(
     let mut memory = LocalMemory::default();
     let mut call = session.call(slots.as_ptr(), settings.stop.flag(), &mut memory);
     // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
-    let status = unsafe { (code.entry)(&raw mut call) };
-    match session.outcome(status, &call) {
+    let (status, noted) = panics::collect(None, || unsafe { (code.entry)(&raw mut call) });
+    let outcome = session.outcome(status, &call);
+    let outcome = match (outcome, noted) {
+        (Err(Failure::Fault(at)), Some(note)) => Err(Failure::Combiner {
+            note: Box::new(note),
+            at: Some(at),
+        }),
+        (Ok(()), Some(note)) => Err(Failure::Combiner {
+            note: Box::new(note),
+            at: None,
+        }),
+        (outcome, _) => outcome,
+    };
+    match outcome {
         Ok(()) => Ok(Completed {
             record: shared.record(start, &call),
             returned: call.returned,

@@ -1,13 +1,13 @@
 //! The threads that share the work of a call, and the memory they keep warm.
 
 use crate::arena::Arena;
-use crate::memory;
+use crate::{memory, panics};
 use crossbeam::utils::{Backoff, CachePadded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The largest number of threads a runtime is made with.
@@ -159,6 +159,17 @@ impl Team {
         let Some((pool, helpers, caller_works)) = self.helpers(tasks) else {
             return (0..tasks).for_each(work);
         };
+        let (noted, is_noted) = (Mutex::new(None), AtomicBool::new(false));
+        // After a panic of a combiner, tasks that begin later call none.
+        let work = |task: usize| {
+            let is_after = is_noted.load(Ordering::Relaxed);
+            let before = is_after.then(|| memory::lock(&noted).clone()).flatten();
+            let ((), after) = panics::collect(before, || work(task));
+            if let Some(note) = after {
+                memory::lock(&noted).get_or_insert(note);
+                is_noted.store(true, Ordering::Relaxed);
+            }
+        };
         let next = CachePadded::new(AtomicUsize::new(0));
         let ended = CachePadded::new(AtomicUsize::new(0));
         let take_tasks = || {
@@ -182,6 +193,7 @@ impl Team {
                 wait_a_little(|| ended.load(Ordering::Acquire) == helpers);
             }
         });
+        panics::pass_on(noted.into_inner().unwrap_or_default());
     }
 }
 

@@ -166,6 +166,7 @@ impl From<&Fault> for FaultReport {
                 Some(*extent),
             ),
             FaultKind::DivisionByZero => ("division_by_zero", None, None, None),
+            FaultKind::Combiner(_) => ("combiner", None, None, None),
             FaultKind::Assumption { .. } => ("assumption", None, None, None),
         };
         Self {

@@ -96,6 +96,7 @@ fn outcome_of(
                     format!("out_of_range {array} index {index} extent {extent}")
                 }
                 interpret::FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+                interpret::FaultKind::Combiner(panicked) => panicked.to_string(),
                 interpret::FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration))
@@ -176,6 +177,7 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
                     format!("out_of_range {array} index {index} extent {extent}")
                 }
                 FaultKind::DivisionByZero => "division_by_zero".to_owned(),
+                FaultKind::Combiner(panicked) => panicked.to_string(),
                 FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration()))

@@ -1,25 +1,56 @@
-use super::Combiner;
+use super::{Combiner, Declared, Panicked};
 use crate::{Expr, Math, NotComputed, Operand, Value, evaluate};
+
+/// Why values could not be combined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CombineError {
+    /// The combiner calls a function that has no value here.
+    #[error(transparent)]
+    NotComputed(#[from] NotComputed),
+    /// A function of the host panicked.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+    /// The combiner is a function of a host, and no host gives it.
+    #[error("no host gives the combiner `{0}`")]
+    NoHost(String),
+}
 
 impl Combiner {
     /// What `held` becomes when `incoming` is combined into it, part by part. Nothing when the combiner is not defined on their
     /// types. Math functions have the values that `math` gives them.
     ///
     /// # Errors
-    /// The combiner calls a function that `math` does not compute. Built-in ones call none.
+    /// The combiner calls a function that `math` does not compute, or is one of a host that panics or that nobody gives. Built-in
+    /// ones call none.
     pub fn combine(
         &self,
         held: &[Value],
         incoming: &[Value],
         math: &dyn Math,
-    ) -> Result<Vec<Value>, NotComputed> {
+    ) -> Result<Vec<Value>, CombineError> {
+        if let Some(declared) = self.declaration().filter(|it| it.is_of_host()) {
+            return by_host(declared, held, incoming);
+        }
         let types: Vec<_> = held.iter().map(|it| it.ty()).collect();
         let bodies = self.bodies(&types).unwrap_or_default();
         bodies
             .iter()
-            .map(|body| value_of(body, held, incoming, math))
+            .map(|body| Ok(value_of(body, held, incoming, math)?))
             .collect()
     }
+}
+
+fn by_host(
+    declared: &Declared,
+    held: &[Value],
+    incoming: &[Value],
+) -> Result<Vec<Value>, CombineError> {
+    let host = declared.host();
+    let host =
+        host.ok_or_else(|| CombineError::NoHost(super::Combine::name(declared).to_owned()))?;
+    let parts = held.iter().zip(incoming);
+    let combined = parts.map(|(held, incoming)| Ok(host.combine(*held, *incoming)?));
+    combined.collect()
 }
 
 /// The value of a combiner's body. Verified bodies are made of operands and constants and divide no integers, so nothing in
@@ -36,6 +67,8 @@ fn value_of(
     Ok(match body {
         Expr::Operand(Operand::Held(number)) => part(held, *number),
         Expr::Operand(Operand::Incoming(number)) => part(incoming, *number),
+        // Those go through `by_host`.
+        Expr::Operand(Operand::Host(_)) => part(held, 0),
         Expr::Constant(value) => *value,
         Expr::Unary(op, operand) => evaluate::unary(*op, on(operand)?),
         Expr::Binary(op, left, right, _) => {

@@ -1,7 +1,7 @@
-use super::{Combine, only};
+use super::{Combine, Host, HostAddress, only};
 use crate::{BinaryOp, Expr, Kernel, Operand, Scalar, Span, Type, Value};
 
-/// A combiner that a source declares: an expression of what is held and what comes, and its identity.
+/// A combiner that a source declares: an expression of what is held and what comes, or a function of the host, and its identity.
 ///
 /// Nothing is proved of it. Whoever makes one answers for the laws that [`Combine`] asks for, as far as
 /// [`broken_law`](super::broken_law) can tell. Regrouping counts as a change of bits, whatever the samples say, and operands may be
@@ -10,23 +10,60 @@ use crate::{BinaryOp, Expr, Kernel, Operand, Scalar, Span, Type, Value};
 pub struct Declared {
     name: String,
     ty: Type,
-    body: Expr,
-    identity: Value,
-    is_commutative: bool,
+    meaning: Meaning,
+    /// None where updates cannot be grouped.
+    identity: Option<Value>,
+}
+
+/// What a declared combiner computes.
+#[derive(Clone, Debug, PartialEq)]
+enum Meaning {
+    Expression {
+        body: Expr,
+        is_commutative: bool,
+    },
+    /// A function of the host, or of one that is still to come.
+    Host(Option<Host>),
 }
 
 impl Declared {
     /// The combiner called `name` on elements of `ty`: `body` is over [`Expr::Operand`]s of part 0 and constants, as
     /// [`verify`](mod@crate::verify) checks where it is used.
-    pub fn new(name: impl Into<String>, ty: Type, mut body: Expr, identity: Value) -> Self {
+    pub fn new(name: impl Into<String>, ty: Type, mut body: Expr, identity: Option<Value>) -> Self {
         forget_spans(&mut body);
         let is_commutative = is_symmetric(&body);
         Self {
             name: name.into(),
             ty,
-            body,
+            meaning: Meaning::Expression {
+                body,
+                is_commutative,
+            },
             identity,
-            is_commutative,
+        }
+    }
+
+    /// The combiner called `name` on elements of `ty`, which `host` computes, or one that is still to come.
+    pub fn by_host(
+        name: impl Into<String>,
+        ty: Type,
+        host: Option<Host>,
+        identity: Option<Value>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            meaning: Meaning::Host(host),
+            identity,
+        }
+    }
+
+    /// The same, for updates that must not be grouped.
+    #[must_use]
+    pub fn without_identity(self) -> Self {
+        Self {
+            identity: None,
+            ..self
         }
     }
 
@@ -35,13 +72,29 @@ impl Declared {
         self.ty
     }
 
-    /// What is held becomes this.
-    pub fn body(&self) -> &Expr {
-        &self.body
+    /// What is held becomes this, where it is an expression.
+    pub fn expression(&self) -> Option<&Expr> {
+        match &self.meaning {
+            Meaning::Expression { body, .. } => Some(body),
+            Meaning::Host(_) => None,
+        }
+    }
+
+    /// Whether a function of a host computes it.
+    pub fn is_of_host(&self) -> bool {
+        matches!(self.meaning, Meaning::Host(_))
+    }
+
+    /// The function of the host that computes it, if there is one already.
+    pub fn host(&self) -> Option<&Host> {
+        match &self.meaning {
+            Meaning::Expression { .. } => None,
+            Meaning::Host(host) => host.as_ref(),
+        }
     }
 
     /// What changes nothing.
-    pub fn neutral(&self) -> Value {
+    pub fn neutral(&self) -> Option<Value> {
         self.identity
     }
 
@@ -58,13 +111,16 @@ impl Declared {
             })
         };
         let (held, incoming) = (scalar(HELD), scalar(INCOMING));
-        let mut body = self.body.clone();
-        replace_leaves(&mut body, &mut |leaf| match leaf {
+        let mut body = self.expression().cloned();
+        let Some(expr) = &mut body else {
+            return kernel;
+        };
+        replace_leaves(expr, &mut |leaf| match leaf {
             Expr::Operand(Operand::Held(_)) => Some(Expr::Param(held)),
             Expr::Operand(Operand::Incoming(_)) => Some(Expr::Param(incoming)),
             _ => None,
         });
-        kernel.result = Some(body);
+        kernel.result = body;
         kernel
     }
 }
@@ -83,15 +139,26 @@ impl Combine for Declared {
     }
 
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>> {
-        (only(types)? == self.ty).then(|| vec![self.identity])
+        (only(types)? == self.ty).then(|| Some(vec![self.identity?]))?
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
-        (only(types)? == self.ty).then(|| vec![self.body.clone()])
+        let body = || match &self.meaning {
+            Meaning::Expression { body, .. } => body.clone(),
+            Meaning::Host(host) => {
+                let address = host.as_ref().map_or(HostAddress::NOWHERE, Host::address);
+                Expr::Operand(Operand::Host(address))
+            }
+        };
+        (only(types)? == self.ty).then(|| vec![body()])
     }
 
     fn is_commutative(&self, types: &[Type]) -> bool {
-        self.is_commutative && self.identity(types).is_some()
+        let by_form = match self.meaning {
+            Meaning::Expression { is_commutative, .. } => is_commutative,
+            Meaning::Host(_) => false,
+        };
+        by_form && self.identity(types).is_some()
     }
 
     /// Samples prove nothing.

@@ -1,6 +1,6 @@
 use super::{Fault, FaultKind, Machine, Stop, Touched};
 use crate::evaluate::{self, DivisionByZero};
-use crate::{Access, Expr, Span, Subscript, Value};
+use crate::{Access, CombineError, Expr, Span, Subscript, Value};
 use smallvec::SmallVec;
 
 /// The subscripts of an element.
@@ -83,6 +83,14 @@ impl<'k> Machine<'k> {
         match subscript {
             Subscript::Affine(expr) => Ok(i128::from(self.affine(expr)?)),
             Subscript::Computed(expr) => Ok(self.expr(expr)?.as_integer().unwrap_or(-1)),
+        }
+    }
+
+    pub(super) fn not_combined(&self, error: CombineError, span: Span) -> Stop {
+        match error {
+            CombineError::NotComputed(function) => Stop::NotComputed(function),
+            CombineError::Panicked(panicked) => self.fault(panicked.into(), span),
+            CombineError::NoHost(name) => Stop::NoHost(name),
         }
     }
 

@@ -88,7 +88,10 @@ impl<'k> Machine<'k> {
             .iter()
             .filter_map(|it| it.get(cell).copied())
             .collect();
-        let after = private.combiner.combine(&held, &incoming, self.math)?;
+        let after = private
+            .combiner
+            .combine(&held, &incoming, self.math)
+            .map_err(|error| self.not_combined(error, self.kernel.span))?;
         for (target, value) in private.targets.iter().zip(after) {
             if let Some(held) = self.memory.cell_mut(*target, cell) {
                 *held = value;

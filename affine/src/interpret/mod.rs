@@ -273,7 +273,9 @@ impl<'k> Machine<'k> {
             .map(|place| self.cell(place, writing))
             .collect::<Result<_, _>>()?;
         let held: Vec<_> = cells.iter().filter_map(|cell| self.get(*cell)).collect();
-        let after = combiner.combine(&held, &incoming, self.math)?;
+        let after = combiner
+            .combine(&held, &incoming, self.math)
+            .map_err(|error| self.not_combined(error, span))?;
         for (cell, value) in cells.into_iter().zip(after) {
             self.set(cell, value);
         }

@@ -1,5 +1,5 @@
 use crate::evaluate::DivisionByZero;
-use crate::{Condition, Kernel, NotComputed, Overflow, Span, Type, Value, text};
+use crate::{Condition, Kernel, NotComputed, Overflow, Panicked, Span, Type, Value, text};
 
 /// One argument, in the order of the parameters that a caller passes.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,9 @@ pub enum Stop {
     /// A function was called that has no value here.
     #[error(transparent)]
     NotComputed(#[from] NotComputed),
+    /// A combiner is a function of a host, and no host gives it.
+    #[error("no host gives the combiner `{0}`")]
+    NoHost(String),
     /// The arguments are not what the kernel takes.
     #[error(transparent)]
     Arguments(BadArguments),
@@ -83,6 +86,9 @@ pub enum FaultKind {
     /// An integer division or remainder by zero.
     #[error("{}", DivisionByZero)]
     DivisionByZero,
+    /// A combiner that is a function of the host panicked.
+    #[error(transparent)]
+    Combiner(#[from] Panicked),
     /// Something that the kernel assumes of its parameters does not hold. Nothing of it has run.
     #[error("the kernel assumes `{condition}`, which does not hold for these arguments")]
     Assumption {

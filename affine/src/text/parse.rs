@@ -462,10 +462,6 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
                 "reduction @own(a, a: f64) = a identity(0.0)",
                 "a: the name `a` is taken; all names of a kernel are different",
             ),
-            (
-                "reduction @own(a, b: f64) = a + b",
-                ": the text ends too early; expected `identity`, `floordiv`, `ceildiv`, `mod`, `[`, `?`, …",
-            ),
         ] {
             assert_eq!(errors(declaration), [message]);
         }

@@ -71,13 +71,16 @@ impl<'k> Printer<'k> {
         let ty = declared.element();
         let own = declared.as_kernel();
         let printer = Printer::of(&own);
-        let body = own.result.as_ref();
-        let body = body.map_or_else(String::new, |it| printer.expr(it, Context::Known(ty)));
-        let identity = printer.expr(&Expr::Constant(declared.neutral()), Context::Known(ty));
         let name = written_combiner(declared.name());
-        self.line(&format!(
-            "reduction @{name}({HELD}, {INCOMING}: {ty}) = {body} identity({identity})"
-        ));
+        let mut line = format!("reduction @{name}({HELD}, {INCOMING}: {ty})");
+        if let Some(body) = &own.result {
+            line.push_str(&format!(" = {}", printer.expr(body, Context::Known(ty))));
+        }
+        if let Some(neutral) = declared.neutral() {
+            let neutral = printer.expr(&Expr::Constant(neutral), Context::Known(ty));
+            line.push_str(&format!(" identity({neutral})"));
+        }
+        self.line(&line);
     }
 
     fn param(&self, param: &Parameter) -> String {

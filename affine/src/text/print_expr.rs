@@ -64,6 +64,7 @@ impl Printer<'_> {
             Expr::Local(local) => (written(&kernel.locals[*local].name), PRIMARY),
             Expr::Operand(Operand::Held(part)) => (format!("held.{part}"), PRIMARY),
             Expr::Operand(Operand::Incoming(part)) => (format!("incoming.{part}"), PRIMARY),
+            Expr::Operand(Operand::Host(_)) => ("host".to_owned(), PRIMARY),
             Expr::Load(access) => (self.access(access), PRIMARY),
             Expr::Unary(op, operand) => (self.unary(*op, operand, context), UNARY),
             Expr::Binary(op, left, right, _) => {

@@ -15,15 +15,15 @@ pub(super) enum Item<'a> {
     Reduction(Reduction<'a>),
 }
 
-/// `reduction @name(held, incoming: type) = body identity(neutral)`.
+/// `reduction @name(held, incoming: type) = body identity(neutral)`; without a body, of a host; without an identity, in order.
 #[derive(Debug)]
 pub(super) struct Reduction<'a> {
     pub(super) name: Name<'a>,
     pub(super) held: Name<'a>,
     pub(super) incoming: Name<'a>,
     pub(super) ty: Type,
-    pub(super) body: Tree<'a>,
-    pub(super) identity: Tree<'a>,
+    pub(super) body: Option<Tree<'a>>,
+    pub(super) identity: Option<Tree<'a>>,
 }
 
 #[derive(Debug)]

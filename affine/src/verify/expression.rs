@@ -242,6 +242,7 @@ impl<'k> Verifier<'k> {
             ) if types.get(*part).is_some() => {
                 return types.get(*part).copied();
             }
+            (Expr::Operand(Operand::Host(_)), Within::Combiner([ty])) => return Some(*ty),
             (Expr::Operand(_), Within::Kernel) | (_, Within::Combiner(_)) => {
                 self.report(ViolationKind::MisplacedOperand);
                 return None;

@@ -10,7 +10,9 @@ use crate::ast::{Declarator, Expr, Function, Name, Parameter, Statement, Stateme
 use crate::calls::Resolved;
 use crate::diagnostic::Label;
 use crate::flow::Flow;
-use crate::problem::{CallProblem, ControlFlowProblem, DeclarationProblem, Problem, c_name};
+use crate::problem::{
+    CallProblem, ControlFlowProblem, DeclarationProblem, Problem, ReductionProblem, c_name,
+};
 use crate::structure::Structure;
 use crate::types::{self, Named, Position, Returned};
 use std::rc::Rc;
@@ -53,6 +55,10 @@ impl<'a> Lowering<'a> {
             if name.text == "assert" && arguments.len() == 1 {
                 self.diagnostics.report(CallProblem::Assertion, span);
                 return Some(Vec::new());
+            }
+            if self.host_combiner(&name.text).is_some() {
+                let name = name.text.clone();
+                return self.report(ReductionProblem::HostCall { name }, span);
             }
             let value = self.library_call(name, arguments, span, body)?;
             return Some(vec![value]);

@@ -98,6 +98,12 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         let spans = [place.span, value.span];
+        if let (None, ExprKind::Call(name, arguments)) = (op, &value.kind)
+            && let Some(combiner) = self.host_combiner(&name.text).cloned()
+        {
+            let call = (arguments.as_slice(), value.span);
+            return self.update_by_host(combiner, place, call, span, body);
+        }
         let before = body.len();
         let Some(((place, ty), value)) = self.sides(place, value, body) else {
             return;
@@ -321,7 +327,12 @@ impl Lowering<'_> {
     }
 
     /// Keeps the subscripts of a place that was found when the body had `before` nodes, if it has more now.
-    fn keep_place_before(&mut self, before: usize, place: &mut Place, body: &mut Vec<Node>) {
+    pub(super) fn keep_place_before(
+        &mut self,
+        before: usize,
+        place: &mut Place,
+        body: &mut Vec<Node>,
+    ) {
         let Place::Element(access) = place else {
             return;
         };
@@ -359,7 +370,7 @@ fn one() -> Typed {
     Typed::constant(Value::integer(Type::I32, 1))
 }
 
-fn held(place: &Place) -> Computation {
+pub(super) fn held(place: &Place) -> Computation {
     match place {
         Place::Element(access) => Computation::Load(access.clone()),
         Place::Local(local) => Computation::Local(*local),

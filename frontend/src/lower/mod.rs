@@ -38,7 +38,7 @@ use crate::types;
 use interval::{Interval, Ranges};
 use jump::{Exit, Flag, Target};
 use pointer::{Cursor, Pending};
-pub(crate) use reduction::{reductions, report_unused};
+pub(crate) use reduction::{of_host, reductions, report_unused};
 use reference::Reference;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,18 +1,20 @@
 //! Combiners that the file declares: the expression that each is, its identity, and whether it keeps the laws.
 
 use super::Lowering;
+use super::effect::held;
 use crate::Lowered;
-use crate::ast::Reduction;
+use crate::ast::{Expr as AstExpr, Parameter, Prototype, Reduction, TypeName};
 use crate::calls::{Functions, Resolved};
 use crate::diagnostic::Diagnostics;
 use crate::problem::{DeclarationProblem, ReductionProblem};
 use crate::recognize::{MOST_OPERATIONS, NoExpression, Symbolic, divides, replaced};
 use crate::resolve::Symbols;
+use crate::types::{self, Position};
 use std::collections::HashSet;
 use strew_affine::visit::for_each_combiner;
 use strew_affine::{
-    Combiner, Declared, Expr, Kernel, NotComputed, Operand, ScalarId, Span, StdMath, Type, Value,
-    broken_law,
+    BrokenLaw, CombineError, Combiner, Declared, Expr, Kernel, Node, NotComputed, Operand,
+    Panicked, ScalarId, Span, StdMath, Type, Value, broken_law,
 };
 
 /// The combiners that keep the laws as far as can be told. Each declaration comes with the names of its combiner and of its identity.
@@ -83,17 +85,130 @@ fn combiner(
         diagnostics.report(DeclarationProblem::NotConstant, span);
         return None;
     };
-    let combiner = Combiner::new(Declared::new(name.clone(), ty, body, identity));
-    let problem = match tried(&combiner, identity) {
-        Ok(None) => return Some(combiner),
+    let combiner = Combiner::new(Declared::new(name.clone(), ty, body, Some(identity)));
+    match broken(&combiner, identity) {
+        None => Some(combiner),
+        Some(problem) => {
+            diagnostics.report(problem, reduction.span);
+            None
+        }
+    }
+}
+
+/// Those of `combiners`, functions of the host, that the file declares as such. Updates by one that does not keep the laws are not
+/// grouped.
+pub(crate) fn of_host(
+    combiners: &[Combiner],
+    functions: &Functions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Combiner> {
+    let mut declared = Vec::new();
+    for combiner in combiners {
+        let (Some(prototype), Some(of_host)) = (
+            functions.prototype(combiner.name()),
+            combiner.declaration().filter(|it| it.is_of_host()),
+        ) else {
+            continue;
+        };
+        let (ty, name) = (of_host.element(), combiner.name().to_owned());
+        if functions.get(&name).is_some() {
+            continue;
+        }
+        if !has_type(prototype, ty) {
+            let problem = ReductionProblem::HostType { name, host: ty };
+            diagnostics.report(problem, prototype.name.span);
+            continue;
+        }
+        let problem = of_host.neutral().and_then(|it| broken(combiner, it));
+        declared.push(match problem {
+            None => combiner.clone(),
+            Some(problem) => {
+                diagnostics.report(problem, prototype.name.span);
+                Combiner::new(of_host.clone().without_identity())
+            }
+        });
+    }
+    declared
+}
+
+/// Whether the function takes two numbers of type `ty` and returns one.
+fn has_type(prototype: &Prototype, ty: Type) -> bool {
+    let is =
+        |name: &TypeName, position| types::named(name, position).is_ok_and(|it| it.ty == Some(ty));
+    let is_number = |it: &Parameter| {
+        let mut declarator = it.declarator.iter();
+        let is_plain = declarator.all(|it| it.pointers.is_empty() && it.lengths.is_empty());
+        is_plain && it.ty.pointers.is_empty() && is(&it.ty, Position::Parameter)
+    };
+    prototype.parameters.len() == 2
+        && prototype.parameters.iter().all(is_number)
+        && prototype.returns.pointers.is_empty()
+        && is(&prototype.returns, Position::Function)
+}
+
+impl Lowering<'_> {
+    /// The function of the host that `name` is.
+    pub(super) fn host_combiner(&self, name: &str) -> Option<&Combiner> {
+        let is_of_host = |it: &Combiner| it.declaration().is_some_and(Declared::is_of_host);
+        let mut combiners = self.combiners.iter();
+        combiners.find(|it| it.name() == name && is_of_host(it))
+    }
+
+    /// `place = name(first, second)`, where `name` is a function of the host: an update if `first` is what `place` holds.
+    pub(super) fn update_by_host(
+        &mut self,
+        combiner: Combiner,
+        place: &AstExpr,
+        call: (&[AstExpr], Span),
+        span: Span,
+        body: &mut Vec<Node>,
+    ) {
+        let (arguments, at) = call;
+        let target = self.place(place, body);
+        let name = combiner.name().to_owned();
+        let [first, second] = arguments else {
+            return self
+                .diagnostics
+                .report(ReductionProblem::HostCall { name }, at);
+        };
+        let before = body.len();
+        let first = self.expression(first, body);
+        let second = self.expression(second, body);
+        let (Some((mut place, ty)), Some(first), Some(second)) = (target, first, second) else {
+            return;
+        };
+        let element = combiner.declaration().map(Declared::element);
+        if element != Some(ty) || !first.expr.is_same(&held(&place)) {
+            return self
+                .diagnostics
+                .report(ReductionProblem::HostCall { name }, at);
+        }
+        self.keep_place_before(before, &mut place, body);
+        body.push(Node::Reduce {
+            places: vec![place],
+            combiner,
+            values: vec![second.convert(ty).expr],
+            span,
+        });
+    }
+}
+
+/// What samples show that is wrong with `combiner`.
+fn broken(combiner: &Combiner, identity: Value) -> Option<ReductionProblem> {
+    let name = combiner.name().to_owned();
+    Some(match tried(combiner, identity) {
+        Ok(None) | Err(CombineError::NoHost(_)) => return None,
         Ok(Some(law)) => {
             let law = Box::new(law);
             ReductionProblem::Breaks { name, law }
         }
-        Err(NotComputed(function)) => ReductionProblem::NotTried { name, function },
-    };
-    diagnostics.report(problem, reduction.span);
-    None
+        Err(CombineError::NotComputed(NotComputed(function))) => {
+            ReductionProblem::NotTried { name, function }
+        }
+        Err(CombineError::Panicked(Panicked { message, .. })) => {
+            ReductionProblem::Panics { name, message }
+        }
+    })
 }
 
 /// What the function returns, as an expression of its two parameters, and its type.
@@ -165,15 +280,12 @@ fn is_over_operands(expr: &Expr) -> bool {
 /// The value of an expression without operands: what a combiner with this body combines anything to.
 fn constant(expr: &Expr, ty: Type) -> Option<Value> {
     let zero = Value::zero(ty);
-    let always = Combiner::new(Declared::new("constant", ty, expr.clone(), zero));
+    let always = Combiner::new(Declared::new("constant", ty, expr.clone(), Some(zero)));
     let value = always.combine(&[zero], &[zero], &StdMath).ok()?;
     value.first().copied().filter(|it| it.ty() == ty)
 }
 
-fn tried(
-    combiner: &Combiner,
-    identity: Value,
-) -> Result<Option<strew_affine::BrokenLaw>, NotComputed> {
+fn tried(combiner: &Combiner, identity: Value) -> Result<Option<BrokenLaw>, CombineError> {
     broken_law(identity, &mut |held, incoming| {
         let combined = combiner.combine(&[held], &[incoming], &StdMath)?;
         Ok(combined.first().copied().unwrap_or(held))

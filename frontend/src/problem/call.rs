@@ -127,7 +127,9 @@ impl CallProblem {
             Self::Assertion => {
                 "indices are checked anyway; `#define NDEBUG` says that this is meant".to_owned()
             }
-            Self::NotDefined { .. } => "define it in this file".to_owned(),
+            Self::NotDefined { .. } => {
+                "define it in this file; a host can only give what updates are combined by".to_owned()
+            }
             Self::LongDouble { double, .. } => {
                 format!("call `{double}`; there is no `long double`")
             }

@@ -1,8 +1,8 @@
 //! Combiners that a file declares.
 
-use super::wording::clipped;
+use super::wording::{c_name, clipped};
 use std::fmt;
-use strew_affine::{BrokenLaw, Function};
+use strew_affine::{BrokenLaw, Function, Type};
 
 /// What is wrong with a `#pragma strew declare reduction`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,25 @@ pub enum ReductionProblem {
         /// What is not computed without the platform's library.
         function: Function,
     },
+    /// A combiner of the host that panics on samples.
+    Panics {
+        /// The combiner.
+        name: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// A function of the host that is declared in another type than the host gives it in.
+    HostType {
+        /// The function.
+        name: String,
+        /// The type of what the host combines.
+        host: Type,
+    },
+    /// A function of the host that is called otherwise than to combine.
+    HostCall {
+        /// The function.
+        name: String,
+    },
     /// No statement is a reduction by it.
     Unused {
         /// The combiner.
@@ -63,7 +82,10 @@ impl ReductionProblem {
             Self::NotAnExpression { .. } => "E102",
             Self::Divides { .. } => "E103",
             Self::TooLarge { .. } => "E104",
+            Self::HostType { .. } => "E105",
+            Self::HostCall { .. } => "E106",
             Self::Breaks { .. } => "W100",
+            Self::Panics { .. } => "W103",
             Self::NotTried { .. } => "W101",
             Self::Unused { .. } => "W102",
         }
@@ -79,7 +101,14 @@ impl ReductionProblem {
                 "a zero divisor could be met where no iteration can be named; divide outside of it".to_owned()
             }
             Self::TooLarge { .. } => "call smaller functions".to_owned(),
-            Self::Breaks { .. } | Self::NotTried { .. } => {
+            Self::HostType { name, host } => {
+                let (name, ty) = (clipped(name), c_name(*host));
+                format!("declare it as `{ty} {name}({ty} a, {ty} b);`")
+            }
+            Self::HostCall { name } => {
+                format!("it combines: `out[k] = {}(out[k], x)`", clipped(name))
+            }
+            Self::Breaks { .. } | Self::NotTried { .. } | Self::Panics { .. } => {
                 "updates by it stay in the order of the loop".to_owned()
             }
             Self::Unused { name } => format!(
@@ -117,6 +146,22 @@ impl fmt::Display for ReductionProblem {
             Self::NotTried { name, function } => write!(
                 f,
                 "whether `{}` is a reduction cannot be tried: `{function}` is not computed here",
+                clipped(name)
+            ),
+            Self::Panics { name, message } => write!(
+                f,
+                "`{}` panicked when it was tried: {message}",
+                clipped(name)
+            ),
+            Self::HostType { name, host } => write!(
+                f,
+                "the host combines values of type `{}` by `{}`, which is declared otherwise",
+                c_name(*host),
+                clipped(name)
+            ),
+            Self::HostCall { name } => write!(
+                f,
+                "`{}` is a function of the host, and this call combines nothing",
                 clipped(name)
             ),
             Self::Unused { name } => {

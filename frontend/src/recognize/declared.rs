@@ -32,7 +32,7 @@ pub(crate) fn declared(
     let held = Held::new(kernel, &plain)?;
     let (combiner, incoming) = combiners.iter().find_map(|combiner| {
         let declared = combiner.declaration()?;
-        let incoming = incoming(&held, declared.body(), &value);
+        let incoming = incoming(&held, declared.expression()?, &value);
         let incoming = incoming.filter(|_| declared.element() == held.ty)?;
         Some((combiner, incoming))
     })?;

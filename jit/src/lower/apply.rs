@@ -124,7 +124,7 @@ impl Updates<'_> {
             places.push(place);
         }
         let combined = apply_all(builder, calls, self.bodies, self.types, &held, &incoming);
-        for (value, place) in combined.into_iter().zip(places) {
+        for (value, place) in combined.values.into_iter().zip(places) {
             builder.ins().store(flags, value, place, 0);
         }
     }

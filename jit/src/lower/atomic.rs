@@ -44,7 +44,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(again);
         let before = self.builder.append_block_param(again, bits);
         let held = self.value_of(ty, before);
-        let combined = self.combined(&bodies, &[ty], &[held], &incoming);
+        let combined = self.combined(places, &bodies, &[ty], &[held], &incoming);
         let after = combined.first().map(|value| self.bits_in(ty, *value));
         let after = after.unwrap_or(before);
         let seen = self.builder.ins().atomic_cas(flags, address, before, after);

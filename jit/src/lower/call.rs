@@ -1,17 +1,20 @@
 //! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
 
 use super::convert::clif_type;
-use crate::{CompileError, math};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
+use crate::{CompileError, host, math};
+use cranelift_codegen::ir::{
+    AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module};
-use strew_affine::{Function, Type};
+use strew_affine::{Function, HostAddress, Type};
 
-/// The math functions that one kernel calls.
+/// The functions that one kernel calls: of the math library, and the one by which it calls functions of the host.
 #[derive(Default)]
 pub(crate) struct MathFunctions {
     declared: Vec<((Function, Type), FuncId)>,
+    combine: Option<FuncId>,
     /// Why a function could not be declared; lowering then fails as a whole.
     failure: Option<CompileError>,
 }
@@ -64,6 +67,23 @@ impl MathFunctions {
     }
 }
 
+impl MathFunctions {
+    fn declare_combine(&mut self, module: &mut JITModule) -> Option<FuncId> {
+        if self.combine.is_none() {
+            let mut signature = module.make_signature();
+            signature.params = vec![AbiParam::new(types::I64); 4];
+            signature.returns.push(AbiParam::new(types::I32));
+            match module.declare_function(host::COMBINE, Linkage::Import, &signature) {
+                Ok(id) => self.combine = Some(id),
+                Err(error) => {
+                    self.failure.get_or_insert(error.into());
+                }
+            }
+        }
+        self.combine
+    }
+}
+
 /// What emitting a call needs beside the function under construction.
 pub(super) struct Calls<'p> {
     pub(super) module: &'p mut JITModule,
@@ -89,6 +109,66 @@ impl Calls<'_> {
         let call = builder.ins().call(callee, operands);
         builder.inst_results(call)[0]
     }
+}
+
+impl Calls<'_> {
+    /// What the function of the host at `address` makes of `held` and `incoming`, both of type `ty`; and whether it panicked.
+    pub(super) fn combine(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        address: HostAddress,
+        [held, incoming]: [Value; 2],
+        ty: Type,
+    ) -> (Value, Value) {
+        let Some(id) = self.math.declare_combine(self.module) else {
+            return (held, builder.ins().iconst(types::I32, 0));
+        };
+        let callee = self.module.declare_func_in_func(id, builder.func);
+        let address = builder.ins().iconst(types::I64, address.bits() as i64);
+        let [held, incoming] = [held, incoming].map(|it| wide_bits(builder, it, ty));
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
+        let slot = builder.create_sized_stack_slot(slot);
+        let place = builder.ins().stack_addr(types::I64, slot, 0);
+        let call = builder
+            .ins()
+            .call(callee, &[address, held, incoming, place]);
+        let panicked = builder.inst_results(call)[0];
+        let bits = builder
+            .ins()
+            .load(types::I64, MemFlagsData::trusted(), place, 0);
+        (from_wide_bits(builder, bits, ty), panicked)
+    }
+}
+
+/// The bits of a value of type `ty`, zero-extended to 64.
+fn wide_bits(builder: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> Value {
+    let bits = match ty {
+        Type::F32 => bitcast(builder, types::I32, value),
+        Type::F64 => return bitcast(builder, types::I64, value),
+        _ if ty.bytes() == 8 => return value,
+        _ => value,
+    };
+    builder.ins().uextend(types::I64, bits)
+}
+
+fn from_wide_bits(builder: &mut FunctionBuilder<'_>, bits: Value, ty: Type) -> Value {
+    match ty {
+        Type::F64 => bitcast(builder, types::F64, bits),
+        Type::F32 => {
+            let bits = builder.ins().ireduce(types::I32, bits);
+            bitcast(builder, types::F32, bits)
+        }
+        _ if ty.bytes() == 8 => bits,
+        _ => builder.ins().ireduce(clif_type(ty), bits),
+    }
+}
+
+fn bitcast(
+    builder: &mut FunctionBuilder<'_>,
+    to: cranelift_codegen::ir::Type,
+    value: Value,
+) -> Value {
+    builder.ins().bitcast(to, MemFlagsData::new(), value)
 }
 
 /// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits.

@@ -7,6 +7,14 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{Expr, Operand, Type, Value as Constant};
 
+/// What combining comes to.
+pub(super) struct Combined {
+    /// The values of the bodies.
+    pub(super) values: Vec<Value>,
+    /// For each call of a function of the host, whether it panicked; the value that it gave is what was held then.
+    pub(super) panicked: Vec<Value>,
+}
+
 /// The values of a combiner's `bodies` on operands of `types`, or on vectors of them, lane by lane.
 pub(super) fn apply_all(
     builder: &mut FunctionBuilder<'_>,
@@ -15,7 +23,7 @@ pub(super) fn apply_all(
     types: &[Type],
     held: &[Value],
     incoming: &[Value],
-) -> Vec<Value> {
+) -> Combined {
     let operands = Operands {
         types,
         held,
@@ -26,8 +34,13 @@ pub(super) fn apply_all(
         calls,
         operands,
         called: Vec::new(),
+        panicked: Vec::new(),
     };
-    bodies.iter().map(|body| application.apply(body)).collect()
+    let values = bodies.iter().map(|body| application.apply(body)).collect();
+    Combined {
+        values,
+        panicked: application.panicked,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -43,6 +56,8 @@ impl Operands<'_> {
         let value = match operand {
             Operand::Held(part) => self.held.get(part),
             Operand::Incoming(part) => self.incoming.get(part),
+            // Called, not looked up.
+            Operand::Host(_) => None,
         };
         value
             .copied()
@@ -69,6 +84,7 @@ impl Operands<'_> {
             Expr::Operand(Operand::Held(part) | Operand::Incoming(part)) => {
                 self.types.get(*part).copied().unwrap_or(Type::I64)
             }
+            Expr::Operand(Operand::Host(_)) => self.types.first().copied().unwrap_or(Type::I64),
             Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Type::I64,
         }
     }
@@ -80,12 +96,21 @@ struct Application<'a, 'b, 'c, 'o> {
     operands: Operands<'o>,
     /// The calls that were made, with their values: a body has an expression as often as it is used.
     called: Vec<(&'o Expr, Value)>,
+    panicked: Vec<Value>,
 }
 
 impl<'o> Application<'_, '_, '_, 'o> {
     fn apply(&mut self, body: &'o Expr) -> Value {
         let operands = self.operands;
         match body {
+            Expr::Operand(Operand::Host(address)) => {
+                let both = [Operand::Held(0), Operand::Incoming(0)];
+                let both = both.map(|it| operands.value(self.builder, it));
+                let of = operands.type_of(body);
+                let (value, panicked) = self.calls.combine(self.builder, *address, both, of);
+                self.panicked.push(panicked);
+                value
+            }
             Expr::Operand(operand) => operands.value(self.builder, *operand),
             Expr::Unary(op, operand) => {
                 let of = operands.type_of(operand);

@@ -13,7 +13,7 @@ use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 use std::fmt;
-use strew_affine::{BinaryOp, Combiner, Expr, Type};
+use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
 
 /// What a merge function is for.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,6 +147,7 @@ fn is_vectorizable(body: &Expr, ty: Type) -> bool {
                         | BinaryOp::BitXor
                 )
         }
+        Expr::Operand(Operand::Host(_)) => false,
         Expr::Compare(..) | Expr::Select(..) | Expr::Operand(_) => true,
         _ => false,
     };
@@ -235,7 +236,8 @@ impl Streams<'_> {
         let incoming = load(&turn.incoming);
         let held = load(&turn.held);
         let combined = apply_all(builder, calls, bodies, self.types, &held, &incoming);
-        for ((value, address), ty) in combined.into_iter().zip(&turn.held).zip(self.types) {
+        // Nobody can be told here: the host notes panics for whoever runs this.
+        for ((value, address), ty) in combined.values.into_iter().zip(&turn.held).zip(self.types) {
             builder.ins().store(flags, value, *address, at(ty));
         }
     }

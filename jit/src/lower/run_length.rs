@@ -85,7 +85,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.go_to(run, &elements);
         let parts = run.parts.iter();
         let held: Vec<_> = parts.map(|part| self.builder.use_var(part.held)).collect();
-        let combined = self.combined(&bodies, &types, &held, &incoming);
+        let combined = self.combined(places, &bodies, &types, &held, &incoming);
         for (part, value) in run.parts.iter().zip(combined) {
             self.builder.def_var(part.held, value);
         }

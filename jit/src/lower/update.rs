@@ -3,8 +3,9 @@
 use super::access::Element;
 use super::combine;
 use super::function::{Binding, FunctionLowering};
+use crate::site::Site;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Type, UnaryOp};
+use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Span, Type, UnaryOp};
 
 /// A place that was found.
 enum Cell {
@@ -39,22 +40,33 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .zip(&types)
             .map(|(cell, ty)| self.get(cell, *ty))
             .collect();
-        let combined = self.combined(&bodies, &types, &held, &incoming);
+        let combined = self.combined(places, &bodies, &types, &held, &incoming);
         for (cell, value) in cells.iter().zip(combined) {
             self.set(cell, value);
         }
     }
 
-    /// The values of a combiner's `bodies`.
+    /// The values of the `bodies` of a combiner that updates `places`.
     pub(super) fn combined(
         &mut self,
+        places: &[Place],
         bodies: &[Expr],
         types: &[Type],
         held: &[Value],
         incoming: &[Value],
     ) -> Vec<Value> {
         let mut calls = self.program.calls();
-        combine::apply_all(&mut self.builder, &mut calls, bodies, types, held, incoming)
+        let combined =
+            combine::apply_all(&mut self.builder, &mut calls, bodies, types, held, incoming);
+        for panicked in combined.panicked {
+            let span = match places.first() {
+                Some(Place::Element(access)) => access.span,
+                _ => Span::default(),
+            };
+            let site = Site::combiner(span, &self.enclosing_iters());
+            self.fault_if(panicked, site, None);
+        }
+        combined.values
     }
 
     /// Sees to it that the element of a private buffer holds something. Those that are merged with it have the same window.
