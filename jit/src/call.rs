@@ -2,22 +2,19 @@
 
 use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
-use crate::compiled::{Compiled, Faults, Inner};
+use crate::compiled::{Compiled, Inner};
 use crate::facts::{self, Checks, for_each_affine, has_known_domain};
 use crate::record::{ElementType, RecordLayout};
-use crate::site::{Site, SiteKind};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
-use strew_affine::interpret::{Fault, FaultKind};
+use strew_affine::interpret::Fault;
 use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Panicked, Parameter, ScalarId, Subscript, Type,
-    Value, Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value, Variable,
 };
-use strew_runtime::abi::{FaultRecord, Slot};
-use strew_runtime::panics::Note;
+use strew_runtime::abi::Slot;
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
 
 /// Why a call did not end as it should. All arrays are then as they were before it.
@@ -458,60 +455,6 @@ impl Inner {
             Bound::Scalar(_) => None,
         };
         positions.into_iter().filter_map(region).collect()
-    }
-
-    /// A combiner that panicked while private buffers were merged did so in no iteration.
-    fn panicked(&self, sites: &[Site], note: Note, at: Option<FaultRecord>) -> CallError {
-        let kind = FaultKind::Combiner(Panicked {
-            combiner: note.combiner,
-            message: note.message,
-        });
-        match at.map(|record| self.stopped_at(sites, &record)) {
-            Some(CallError::Fault(fault)) => CallError::Fault(Fault { kind, ..fault }),
-            Some(other) => other,
-            None => CallError::Fault(Fault {
-                kind,
-                span: self.kernel.span,
-                iteration: Vec::new(),
-            }),
-        }
-    }
-
-    fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
-        if self.options.faults == Faults::Bare {
-            return CallError::BareFault;
-        }
-        let site = sites.get(record.site as usize);
-        let kind = match site.map(|site| site.kind) {
-            Some(SiteKind::Overflow { array }) => {
-                return CallError::Size {
-                    what: match array {
-                        Some(array) => {
-                            format!("a subscript of `{}`", self.kernel.arrays[array].name)
-                        }
-                        None => "a loop bound or a condition".to_owned(),
-                    },
-                };
-            }
-            Some(SiteKind::OutOfRange { array, index }) => FaultKind::OutOfRange {
-                array: self.kernel.arrays[array].name.clone(),
-                index: match index {
-                    Type::U64 => i128::from(record.index as u64),
-                    _ => i128::from(record.index),
-                },
-                extent: record.extent,
-            },
-            Some(SiteKind::DivisionByZero | SiteKind::Combiner) | None => FaultKind::DivisionByZero,
-        };
-        let iters = site.map_or(&[][..], |site| &site.iters);
-        let named = |(iter, value): (&strew_affine::IterId, &i64)| {
-            (self.kernel.iters[*iter].name.clone(), *value)
-        };
-        CallError::Fault(Fault {
-            kind,
-            span: site.map_or(self.kernel.span, |site| site.span),
-            iteration: iters.iter().zip(&record.iteration).map(named).collect(),
-        })
     }
 }
 

@@ -21,6 +21,7 @@ mod math;
 mod merges;
 mod record;
 mod site;
+mod stopped;
 
 pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records};
 pub use call::{CallError, Outcome};
