@@ -90,6 +90,12 @@ macro_rules! settings_methods {
             self
         }
 
+        /// What work is expected to cost, which chooses among strategies with the same bits; as on a usual machine unless set.
+        pub fn calibration(mut self, costs: $crate::Calibration) -> Self {
+            self.$($field).+.runtime.machine.costs = costs;
+            self
+        }
+
         /// Ends early when `token` is set from another thread.
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
             self.$($field).+.runtime.stop = token;

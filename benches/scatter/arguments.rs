@@ -36,10 +36,11 @@ impl Arguments {
             is_list: false,
         };
         let mut arguments = arguments;
+        let mut is_bench = false;
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                // cargo says so.
-                "--bench" => {}
+                // So says `cargo bench`, and `cargo test` does not.
+                "--bench" => is_bench = true,
                 "--quick" => parsed.shorten(Scale::Quick, 3),
                 "--test" => parsed.shorten(Scale::Smoke, 1),
                 "--list" => parsed.is_list = true,
@@ -54,6 +55,9 @@ impl Arguments {
                 flag if flag.starts_with('-') => return Err(format!("`{flag}`?\n{USAGE}")),
                 part => parsed.filters.push(part.to_owned()),
             }
+        }
+        if !is_bench {
+            parsed.shorten(Scale::Smoke, 1);
         }
         Ok(parsed)
     }

@@ -26,7 +26,7 @@ mod variant;
 use arguments::Arguments;
 use grid::Cell;
 use measure::{Measurement, measure};
-use peers::Peers;
+use peers::{Bandwidth, Peers};
 use problems::Scale;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -77,10 +77,7 @@ fn run() -> Result<(), String> {
     } else {
         BANDWIDTH_BYTES
     };
-    let bandwidth = match &mut peers {
-        Some(peers) => Some(peers.bandwidth(bytes)?),
-        None => None,
-    };
+    let before = bandwidth(&mut peers, bytes)?;
     let mut measurements = Vec::new();
     for cell in cells {
         let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
@@ -90,6 +87,8 @@ fn run() -> Result<(), String> {
     if arguments.effort.scale == Scale::Full {
         measure_again(&mut measurements, &mut peers, &arguments)?;
     }
+    let after = bandwidth(&mut peers, bytes)?;
+    let bandwidth = before.zip(after).map(|(a, b)| a.or_more(b));
     print(&table(&measurements, bandwidth, arguments.format));
     let summary = summary::summary(&measurements, bandwidth);
     let took = start.elapsed().as_secs();
@@ -101,6 +100,11 @@ fn run() -> Result<(), String> {
         say(&closing);
     }
     Ok(())
+}
+
+fn bandwidth(peers: &mut Option<Peers>, bytes: usize) -> Result<Option<Bandwidth>, String> {
+    let measure = |peers: &mut Peers| peers.bandwidth(bytes);
+    peers.as_mut().map(measure).transpose()
 }
 
 /// The cells in which strew gains least get as many rounds again.

@@ -45,6 +45,16 @@ pub(crate) struct Bandwidth {
     pub(crate) write: f64,
 }
 
+impl Bandwidth {
+    /// The better of two measurements: whoever else uses the machine can only take away.
+    pub(crate) fn or_more(self, other: Self) -> Self {
+        Self {
+            read: self.read.max(other.read),
+            write: self.write.max(other.write),
+        }
+    }
+}
+
 /// A running driver.
 pub(crate) struct Peers {
     process: Child,

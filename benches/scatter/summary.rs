@@ -13,7 +13,7 @@ struct Figure {
     of: fn(&Measurement) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 6] = [
+const FIGURES: [Figure; 7] = [
     Figure {
         name: "stable / cc",
         of: |it| it.speedup(Variant::STABLE).map(|it| it.median),
@@ -25,6 +25,10 @@ const FIGURES: [Figure; 6] = [
     Figure {
         name: "fast / best peer",
         of: |it| it.ratio(it.best_peer()?, Variant::FAST).map(|it| it.median),
+    },
+    Figure {
+        name: "stable / fast",
+        of: |it| it.ratio(Variant::FAST, Variant::STABLE).map(|it| it.median),
     },
     Figure {
         name: "stable 1 / cc",

@@ -18,11 +18,6 @@ pub(crate) enum Variant {
     },
 }
 
-/// The strategies that can be asked for; those that this version does not know are left out.
-const STRATEGIES: [&str; 7] = [
-    "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
-];
-
 impl Variant {
     pub(crate) const CC: Self = Self::C(Way::Serial);
     pub(crate) const REDUCTION: Self = Self::C(Way::Reduction);
@@ -74,9 +69,10 @@ impl Variant {
 
     /// By each strategy that there is.
     pub(crate) fn strategies() -> impl Iterator<Item = Self> {
-        let known = STRATEGIES.into_iter();
-        let known = known.filter(|name| name.parse::<Strategy>().is_ok());
-        known.map(Self::by)
+        Strategy::named().filter_map(|strategy| match strategy {
+            Strategy::Named(strategy) => Some(Self::by(strategy.name())),
+            Strategy::Auto => None,
+        })
     }
 
     pub(crate) fn name(self) -> String {

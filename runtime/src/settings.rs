@@ -1,3 +1,4 @@
+use crate::machine::Machine;
 use crate::strategy::{STRATEGIES, Strategy};
 use crossbeam::utils::CachePadded;
 use std::fmt;
@@ -28,6 +29,13 @@ pub enum Choice {
     Named(&'static dyn Strategy),
 }
 
+impl Choice {
+    /// Every strategy by name.
+    pub fn named() -> impl Iterator<Item = Self> {
+        STRATEGIES.into_iter().map(Self::Named)
+    }
+}
+
 impl PartialEq for Choice {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()
@@ -52,10 +60,8 @@ impl FromStr for Choice {
         if name == "auto" {
             return Ok(Self::Auto);
         }
-        STRATEGIES
-            .into_iter()
-            .find(|it| it.name() == name)
-            .map(Self::Named)
+        Self::named()
+            .find(|it| it.to_string() == name)
             .ok_or_else(|| UnknownStrategy {
                 name: name.to_owned(),
             })
@@ -209,6 +215,8 @@ pub struct Settings {
     pub memory: Option<u64>,
     /// Ends the call early.
     pub stop: StopToken,
+    /// What is expected of caches, and what work is expected to cost.
+    pub machine: Machine,
 }
 
 #[cfg(test)]

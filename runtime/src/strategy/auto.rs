@@ -11,6 +11,7 @@ use super::direct::Direct;
 use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
+use crate::machine::Machine;
 use crate::record::Why;
 use crate::settings::Mode;
 use std::ops::Range;
@@ -35,12 +36,31 @@ const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
 
 /// What is to be known besides the sizes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     /// What was seen of the keys.
     pub(super) sample: Option<Sample>,
     /// Whether a forall around this one keeps the threads busy.
     pub(super) is_nested: bool,
+    /// What each strategy is expected to take.
+    pub(super) costs: Costs,
+}
+
+impl Circumstances {
+    pub(super) fn new(
+        shape: &Shape,
+        sample: Option<Sample>,
+        is_nested: bool,
+        machine: &Machine,
+    ) -> Self {
+        let threads = if is_nested { 1 } else { shape.threads };
+        let shape = Shape { threads, ..*shape };
+        Self {
+            sample,
+            is_nested,
+            costs: Costs::of(&shape, sample, machine),
+        }
+    }
 }
 
 /// Decides; `budget` is asked only where memory may decide.
@@ -118,7 +138,7 @@ fn against(shape: &Shape) -> Option<Why> {
 
 /// The cheaper of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
-    let costs = Costs::of(&seen_by_costs(shape, around), around.sample);
+    let costs = around.costs;
     if sorts(shape, &costs) {
         Decision::new(&Binned, Why::Cheapest { costs })
     } else {
@@ -138,7 +158,7 @@ fn free(
     against: Option<Why>,
     budget: impl FnOnce() -> u64,
 ) -> Decision {
-    let costs = Costs::of(&seen_by_costs(shape, around), around.sample);
+    let costs = around.costs;
     let alone = alone(shape, around);
     let can_copy = against.is_none() && alone.is_none();
     let needed = shape.bytes.saturating_mul(groups(shape) as u64);
@@ -166,14 +186,10 @@ fn alone(shape: &Shape, around: Circumstances) -> Option<Why> {
     }
 }
 
-fn seen_by_costs(shape: &Shape, around: Circumstances) -> Shape {
-    let threads = if around.is_nested { 1 } else { shape.threads };
-    Shape { threads, ..*shape }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{Caches, Calibration, LINES};
 
     fn shape() -> Shape {
         Shape {
@@ -193,10 +209,13 @@ mod tests {
         }
     }
 
+    fn around(shape: &Shape, sample: Option<Sample>, is_nested: bool) -> Circumstances {
+        Circumstances::new(shape, sample, is_nested, &Machine::default())
+    }
+
     fn name(shape: &Shape) -> &'static str {
-        decide(shape, Circumstances::default(), || u64::MAX)
-            .strategy
-            .name()
+        let around = around(shape, None, false);
+        decide(shape, around, || u64::MAX).strategy.name()
     }
 
     #[test]
@@ -253,10 +272,7 @@ mod tests {
                 mode,
                 ..shape()
             };
-            let around = Circumstances {
-                sample: Some(sample(span)),
-                is_nested: false,
-            };
+            let around = around(&shape, Some(sample(span)), false);
             decide(&shape, around, || u64::MAX).strategy.name()
         };
         assert_eq!(of(1 << 20, 1 << 17, Mode::Stable), "blocked");
@@ -271,10 +287,7 @@ mod tests {
             bytes: 8 << 20,
             ..shape()
         };
-        let around = Circumstances {
-            sample: Some(sample(1)),
-            is_nested: false,
-        };
+        let around = around(&often, Some(sample(1)), false);
         let decision = decide(&often, around, || u64::MAX);
         assert_eq!(decision.strategy.name(), "dense");
     }
@@ -284,15 +297,96 @@ mod tests {
         for threads in [1, 2, 64] {
             for is_nested in [false, true] {
                 let shape = Shape { threads, ..shape() };
-                let around = Circumstances {
-                    is_nested,
-                    ..Circumstances::default()
-                };
+                let around = around(&shape, None, is_nested);
                 let decision = decide(&shape, around, || 0);
                 assert_eq!(decision.strategy.name(), "dense");
                 assert_eq!(groups(&shape), 8);
             }
         }
+    }
+
+    /// Costs at which one strategy is cheap or dear beside the others, and caches from none to huge ones.
+    fn machines() -> Vec<Machine> {
+        let usual = Calibration::default();
+        let costs = [
+            usual,
+            Calibration { sort: 0.0, ..usual },
+            Calibration { sort: 1e9, ..usual },
+            Calibration {
+                merge: 1e9,
+                ..usual
+            },
+            Calibration {
+                update: 0.0,
+                lines: [0.0; LINES],
+                wait: 0.0,
+                ..usual
+            },
+            Calibration {
+                share: 1e15,
+                ..usual
+            },
+        ];
+        let caches = [0, 1 << 20, 1 << 40].map(|size| Caches {
+            first: size,
+            second: size,
+            last: size,
+        });
+        let all = costs.map(|costs| caches.map(|caches| Machine { caches, costs }));
+        all.concat()
+    }
+
+    #[test]
+    fn the_order_does_not_see_what_work_costs() {
+        let sample = |span: u64| Sample {
+            updates: 2048,
+            repeated: 0.1,
+            scattered: 0.9,
+            span,
+            is_skewed: false,
+        };
+        let samples = [None, Some(sample(1)), Some(sample(1 << 30))];
+        for (mode, sample) in [Mode::Stable, Mode::Exact]
+            .into_iter()
+            .flat_map(|mode| samples.map(|sample| (mode, sample)))
+        {
+            for elements in (4..28).map(|it| 1 << it) {
+                let shape = Shape {
+                    trips: 16 << 20,
+                    elements,
+                    bytes: 8 * elements,
+                    mode,
+                    ..shape()
+                };
+                let orders = machines().into_iter().map(|machine| {
+                    let around = Circumstances::new(&shape, sample, false, &machine);
+                    match decide(&shape, around, || u64::MAX).strategy.name() {
+                        "binned" => "serial",
+                        other => other,
+                    }
+                });
+                let orders: std::collections::BTreeSet<_> = orders.collect();
+                assert_eq!(orders.len(), 1, "{shape:?} {sample:?} {orders:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cheap_is_taken_where_the_order_is_the_same() {
+        let shape = Shape {
+            elements: 1 << 23,
+            bytes: 1 << 26,
+            trips: 16 << 20,
+            mode: Mode::Exact,
+            ..shape()
+        };
+        let of = |sort: f64| {
+            let mut machine = Machine::default();
+            machine.costs.sort = sort;
+            let around = Circumstances::new(&shape, None, false, &machine);
+            decide(&shape, around, || u64::MAX).strategy.name()
+        };
+        assert_eq!((of(0.1), of(1e6)), ("binned", "serial"));
     }
 
     #[test]
@@ -309,13 +403,10 @@ mod tests {
             "serial"
         );
         assert_eq!(name(&exact), "dense");
-        let nested = Circumstances {
-            is_nested: true,
-            ..Circumstances::default()
-        };
+        let nested = around(&exact, None, true);
         let inside = decide(&exact, nested, || u64::MAX);
         assert_eq!(inside.strategy.name(), "serial");
-        let over = decide(&exact, Circumstances::default(), || 1);
+        let over = decide(&exact, around(&exact, None, false), || 1);
         assert_eq!(over.strategy.name(), "serial");
         assert!(over.why.to_string().contains("memory budget of 1 bytes"));
     }

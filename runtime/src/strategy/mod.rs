@@ -242,7 +242,9 @@ pub(crate) unsafe fn run(
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&job) };
     job.body = body(session.settings().body, &shape, sample);
-    let mut decision = decide(session, forall, &shape, sample)?;
+    let machine = &session.settings().machine;
+    let around = auto::Circumstances::new(&shape, sample, session.is_nested(), machine);
+    let mut decision = decide(session, forall, &shape, around)?;
     let Decision { strategy, why } = decision;
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
@@ -264,7 +266,7 @@ pub(crate) unsafe fn run(
                 Body::Direct
             }
         },
-        costs: Some(Costs::of(&shape, sample)).filter(|_| shape.has_privates),
+        costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,
         prepare: ran.prepare,
@@ -293,7 +295,7 @@ fn decide(
     session: &Session<'_>,
     forall: &ForallCall,
     shape: &Shape,
-    sample: Option<Sample>,
+    around: auto::Circumstances,
 ) -> Result<Decision, Failure> {
     let named = match session.settings().strategy {
         Choice::Named(strategy) => Some(strategy),
@@ -304,11 +306,7 @@ fn decide(
         Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => {
             Decision::new(strategy, Why::Asked)
         }
-        _ => {
-            let is_nested = session.is_nested();
-            let around = auto::Circumstances { sample, is_nested };
-            auto::decide(shape, around, || session.budget())
-        }
+        _ => auto::decide(shape, around, || session.budget()),
     };
     match decision.strategy.refusal(shape) {
         Some(refusal) => Err(refusal.into()),
