@@ -98,7 +98,7 @@ pub(crate) struct Ran {
 /// What came of handing arguments to machine code.
 enum Attempt {
     /// With what ran.
-    Ran(Outcome, Arc<Compiled>),
+    Ran(Box<Outcome>, Arc<Compiled>),
     /// They do not keep this condition, and nothing happened.
     Broken(String),
 }
@@ -193,7 +193,7 @@ impl Kernel {
         let condition = match self.attempt(&runtime, arguments)? {
             Attempt::Ran(outcome, compiled) => {
                 return Ok(Ran {
-                    outcome,
+                    outcome: *outcome,
                     compiled,
                     assumption: None,
                 });
@@ -207,7 +207,7 @@ impl Kernel {
         let exact = Self::new(exact?, self.settings.clone());
         match exact.attempt(&runtime, arguments)? {
             Attempt::Ran(outcome, compiled) => Ok(Ran {
-                outcome,
+                outcome: *outcome,
                 compiled,
                 assumption: Some(condition),
             }),
@@ -235,7 +235,7 @@ impl Kernel {
             result = compiled.code().call(runtime, settings, arguments);
         }
         match result {
-            Ok(outcome) => Ok(Attempt::Ran(outcome, compiled)),
+            Ok(outcome) => Ok(Attempt::Ran(Box::new(outcome), compiled)),
             Err(CallError::Fault(strew_jit::Fault {
                 kind: FaultKind::Assumption { condition },
                 ..
