@@ -65,7 +65,7 @@ pub use strew_jit::{
     PlatformMath, RecordField, RecordLayout, Records, record,
 };
 pub use strew_runtime::{
-    Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mode, Record,
-    StopToken, TooManyThreads, Why,
+    Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mode, Progress,
+    Record, StopToken, TooManyThreads, Why,
 };
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

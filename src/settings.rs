@@ -96,6 +96,12 @@ macro_rules! settings_methods {
             self
         }
 
+        /// Tells `progress` how far it is, for another thread to look at.
+        pub fn progress(mut self, progress: $crate::Progress) -> Self {
+            self.$($field).+.runtime.progress = Some(progress);
+            self
+        }
+
         /// Ends early when `token` is set from another thread.
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
             self.$($field).+.runtime.stop = token;

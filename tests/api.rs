@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use strew::{Compiler, Error, Failure, Kernel, Mode, Oob, Schedule, StopToken};
+use strew::{Compiler, Error, Failure, Kernel, Mode, Oob, Progress, Schedule, StopToken};
 
 const SEGMENT_SUM: &str = "\
 void segment_sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double out[m]) {
@@ -603,4 +603,82 @@ fn what_is_out_of_range_is_skipped_when_asked_for() {
     faults(once(&skipping, Some(Oob::Error)));
     let unscheduled = skipping.with_schedule(strew::Schedule::new());
     skips(once(&unscheduled.expect("a schedule"), None));
+}
+
+const HALVES: &str = "\
+double halves(int64_t n, int64_t m, const int32_t key[n], double x[n]) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < m; j++) {
+      sum = sum * 0.5 + x[key[i]];
+      x[key[i]] = sum;
+    }
+  return sum;
+}
+";
+
+#[test]
+fn progress_is_told_to_other_threads() {
+    const COUNT: usize = 3 << 20;
+    let key: Vec<i32> = (0..COUNT as i32).map(|it| it % 1000).collect();
+    let x = vec![1.0_f32; COUNT];
+    for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+        let strategy = strategy.parse().expect("a strategy");
+        let kernel = segment_sum().strategy(strategy).threads(2);
+        let progress = Progress::new();
+        let mut out = vec![0.0; 1000];
+        let call = || {
+            let call = kernel.bind().array("seg", &key).array("x", &x);
+            let call = call.array_mut("out", &mut out).progress(progress.clone());
+            call.run().expect("a call");
+        };
+        std::thread::scope(|scope| {
+            let running = scope.spawn(call);
+            let mut before = 0;
+            while !running.is_finished() {
+                let done = progress.done();
+                assert!(before <= done && done <= progress.total());
+                before = done;
+            }
+        });
+        let counts = (progress.done(), progress.total());
+        assert_eq!(counts, (COUNT as u64, COUNT as u64), "{strategy}");
+    }
+    // A loop in order counts its turns, all of them.
+    let program = Compiler::new().compile("halves.c", HALVES);
+    let halves = program.expect("a program").kernel("halves");
+    let progress = Progress::new();
+    let halves = halves.expect("a kernel").progress(progress.clone());
+    let mut x = vec![1.0; 1000];
+    let call = halves
+        .bind()
+        .array("key", &[5; 1000])
+        .scalar("m", 7_i64)
+        .array_mut("x", &mut x);
+    call.run().expect("a call");
+    assert_eq!((progress.done(), progress.total()), (7000, 7000));
+}
+
+#[test]
+fn a_call_that_is_stopped_on_its_way_has_done_a_part() {
+    let program = Compiler::new().compile("halves.c", HALVES);
+    let halves = program.expect("a program").kernel("halves");
+    let (progress, stop) = (Progress::new(), StopToken::new());
+    let halves = halves.expect("a kernel").progress(progress.clone());
+    let halves = halves.cancel(stop.clone());
+    let (key, mut x) = (vec![5; 1 << 20], vec![1.0; 1 << 20]);
+    std::thread::scope(|scope| {
+        // Hours of work.
+        let call = halves.bind().array("key", &key);
+        let call = call.scalar("m", 10_000_000_i64);
+        let call = scope.spawn(|| call.array_mut("x", &mut x).run());
+        while progress.done() == 0 {
+            std::thread::yield_now();
+        }
+        stop.stop();
+        let outcome = call.join().expect("no panic");
+        assert!(matches!(outcome, Err(Error::Failure(Failure::Stopped))));
+    });
+    assert!(progress.done() < progress.total());
+    assert!(x.iter().all(|it| *it == 1.0));
 }

@@ -3,7 +3,7 @@
 //! Generated code reads and writes the fields by their offsets, so every struct is `repr(C)` and made of 4- and 8-byte fields.
 
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// How deep a fault can tell its iteration; loops nested deeper are left out, the innermost ones first.
 pub const MAX_DEPTH: usize = 8;
@@ -43,6 +43,16 @@ pub struct Slot {
     pub elements: u64,
 }
 
+/// How far the calls that count here have come, in iterations.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Work {
+    /// Those that are behind them.
+    pub done: AtomicU64,
+    /// Those of the loops that have begun.
+    pub total: AtomicU64,
+}
+
 /// Where and at what a generated function stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -71,6 +81,10 @@ pub struct Call {
     pub session: *const c_void,
     /// The memory of this function's local arrays; generated code only hands it on.
     pub local_memory: *mut c_void,
+    /// Where long loops add what they have done, and those outside of foralls what there is to do; never null.
+    pub work: *const Work,
+    /// How much this function has added to what is done.
+    pub worked: u64,
     /// How many updates of array elements were done.
     pub updates: u64,
     /// How many statements did nothing because of an index out of range.
@@ -267,6 +281,13 @@ pub struct ForallCall {
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
     /// them; 0 when consecutive iterations may share theirs, or work on the targets themselves.
     pub separate: u32,
+}
+
+impl ForallCall {
+    /// An estimate of its work, in iterations.
+    pub(crate) fn work(&self) -> u64 {
+        u64::try_from(self.trips.max(self.count)).unwrap_or(0)
+    }
 }
 
 /// The number of a body that [`OnDemand`] has in no other shape.

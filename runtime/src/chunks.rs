@@ -1,6 +1,6 @@
 //! Runs of a forall's body over consecutive ranges of its iterations.
 
-use crate::abi::{Call, ChunkFn, ForallCall, Slot};
+use crate::abi::{Call, ChunkFn, ForallCall, Slot, Work};
 use crate::failure::Failure;
 use crate::local::LocalMemory;
 use crate::memory::lock;
@@ -26,6 +26,9 @@ pub(crate) struct Chunks<'j> {
     between_looks: i64,
     updates: AtomicU64,
     skipped: AtomicU64,
+    work: &'j Work,
+    /// What is to be done in all iterations, and how many they are.
+    whole: (u64, u64),
     first_failed: AtomicUsize,
     failure: Mutex<Option<Failure>>,
 }
@@ -58,6 +61,12 @@ impl<'j> Chunks<'j> {
             between_looks: (TRIPS_BETWEEN_LOOKS / trips_each.max(1)).max(1),
             updates: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
+            work: if session.is_nested() {
+                session.unseen()
+            } else {
+                session.work()
+            },
+            whole: (forall.work(), u64::try_from(forall.count).unwrap_or(0)),
             first_failed: AtomicUsize::new(usize::MAX),
             failure: Mutex::new(None),
         }
@@ -66,6 +75,28 @@ impl<'j> Chunks<'j> {
     /// The same with another body of the forall.
     pub(crate) fn with_body(self, body: ChunkFn) -> Self {
         Self { body, ..self }
+    }
+
+    /// The same, but what is done is no step towards the end of the call.
+    pub(crate) fn unseen(self) -> Self {
+        Self {
+            work: self.session.unseen(),
+            ..self
+        }
+    }
+
+    /// How much is done once all iterations before `iteration` are.
+    fn work_before(&self, iteration: i64) -> u64 {
+        let (work, count) = self.whole;
+        let before = u128::from(work) * iteration.max(0) as u128 / u128::from(count.max(1));
+        u64::try_from(before).unwrap_or(u64::MAX)
+    }
+
+    /// Counts what is done of the work of `iterations` and was not counted by their body.
+    fn count(&self, call: &mut Call, iterations: Range<i64>) {
+        let done = self.work_before(iterations.end) - self.work_before(iterations.start);
+        let rest = done.saturating_sub(std::mem::take(&mut call.worked));
+        self.work.done.fetch_add(rest, Ordering::Relaxed);
     }
 
     /// Whether chunk `number` still has to run, or to run on.
@@ -87,6 +118,7 @@ impl<'j> Chunks<'j> {
     pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
         let mut memory = LocalMemory::default();
         let mut call = self.session.call(self.slots, self.stop, &mut memory);
+        call.work = self.work;
         let Range { mut start, end } = iterations;
         while start < end && self.is_wanted(number) {
             let next = start.saturating_add(self.between_looks).min(end);
@@ -97,6 +129,7 @@ impl<'j> Chunks<'j> {
                 self.fail(number, failure);
                 break;
             }
+            self.count(&mut call, start..next);
             start = next;
         }
         self.updates.fetch_add(call.updates, Ordering::Relaxed);

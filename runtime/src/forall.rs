@@ -20,6 +20,7 @@ pub unsafe extern "C" fn run_forall(call: *mut Call, forall: *const ForallCall) 
     let (call, forall) = unsafe { (&mut *call, &*forall) };
     // SAFETY: every `Call` is made by `Session::call`, with the address of a session that lives as long.
     let session = unsafe { &*call.session.cast::<Session<'_>>() };
+    session.begin_work(forall);
     // A panic must not cross generated code, which could not unwind.
     // SAFETY: the caller vouches for the forall.
     let ran = catch_unwind(AssertUnwindSafe(|| unsafe {

@@ -33,7 +33,9 @@ pub use local::local_array;
 pub use machine::{Caches, Calibration, LINES, Machine};
 pub use record::{Record, Why};
 pub use session::{Code, Completed, Session, run};
-pub use settings::{Body, Choice, Mode, Settings, StopToken, UnknownBody, UnknownStrategy};
+pub use settings::{
+    Body, Choice, Mode, Progress, Settings, StopToken, UnknownBody, UnknownStrategy,
+};
 pub use snapshot::Region;
 pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_element};
 pub use stream::take_updates;

@@ -2,19 +2,19 @@
 
 use crate::abi::{
     ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
-    OnDemand, Slot, Status,
+    OnDemand, Slot, Status, Work,
 };
 use crate::failure::{Failure, Held};
 use crate::loan::{Account, Loan, Reserved};
 use crate::local::LocalMemory;
 use crate::record::{Part, Record, Tally};
-use crate::settings::Settings;
+use crate::settings::{Progress, Settings};
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
 use crate::{memory, panics};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -39,6 +39,8 @@ struct Shared<'r> {
     account: Account,
     failure: Mutex<Option<Failure>>,
     tally: Mutex<Tally>,
+    /// What nobody wants to know.
+    unseen: Work,
 }
 
 /// The machine code of a kernel.
@@ -113,10 +115,16 @@ pub unsafe fn run(
         (outcome, _) => outcome,
     };
     match outcome {
-        Ok(()) => Ok(Completed {
-            record: shared.record(start, &call),
-            returned: call.returned,
-        }),
+        Ok(()) => {
+            // Some of what a strategy did besides was not told, nor were the last turns of loops.
+            let work = session.work();
+            let total = work.total.load(Ordering::Relaxed);
+            work.done.fetch_max(total, Ordering::Relaxed);
+            Ok(Completed {
+                record: shared.record(start, &call),
+                returned: call.returned,
+            })
+        }
         Err(failure) => {
             // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
             unsafe { snapshot.restore(&session) };
@@ -141,6 +149,7 @@ impl<'r> Shared<'r> {
             account: Account::default(),
             failure: Mutex::new(None),
             tally: Mutex::default(),
+            unseen: Work::default(),
         }
     }
 
@@ -224,10 +233,32 @@ impl<'r> Session<'r> {
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
+            work: self.work(),
+            worked: 0,
             updates: 0,
             skipped: 0,
             returned: 0,
             fault: FaultRecord::default(),
+        }
+    }
+
+    /// Where is counted how far the call is.
+    pub(crate) fn work(&self) -> &'r Work {
+        let progress = self.settings().progress.as_ref();
+        progress.map_or(self.unseen(), Progress::work)
+    }
+
+    /// Where is counted what is no step towards the end of the call.
+    pub(crate) fn unseen(&self) -> &'r Work {
+        &self.shared.unseen
+    }
+
+    /// Counts the iterations of a forall that begins, unless they are part of those of another.
+    pub(crate) fn begin_work(&self, forall: &ForallCall) {
+        if !self.is_nested {
+            self.work()
+                .total
+                .fetch_add(forall.work(), Ordering::Relaxed);
         }
     }
 
@@ -316,7 +347,6 @@ mod tests {
     use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
     use crate::{Mode, StopToken};
     use std::sync::Arc;
-    use std::sync::atomic::Ordering;
 
     fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
         // SAFETY: the entries of these tests touch no argument.

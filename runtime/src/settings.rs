@@ -1,3 +1,4 @@
+use crate::abi::Work;
 use crate::machine::Machine;
 use crate::strategy::{STRATEGIES, Strategy};
 use crossbeam::utils::CachePadded;
@@ -202,6 +203,35 @@ impl Drop for Listening<'_> {
     }
 }
 
+/// How far a call is, for another thread to look at while it runs. All clones are one; calls that are given the same one are counted
+/// together.
+///
+/// What is counted are iterations, as well as they are known when a loop begins: those of a loop with computed bounds are not. The
+/// counts only grow; so does the total, where a kernel has several loops, when the next of them begins.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Work>);
+
+impl Progress {
+    /// Nothing is done, and nothing is to be done.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many iterations were done; never more than [`total`](Self::total), and equal to it once all calls have ended well.
+    pub fn done(&self) -> u64 {
+        self.0.done.load(Ordering::Relaxed).min(self.total())
+    }
+
+    /// How many iterations the loops have that have begun; 0 where none has, or nothing is known of them.
+    pub fn total(&self) -> u64 {
+        self.0.total.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn work(&self) -> &Work {
+        &self.0
+    }
+}
+
 /// What holds for one call.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -217,6 +247,8 @@ pub struct Settings {
     pub stop: StopToken,
     /// What is expected of caches, and what work is expected to cost.
     pub machine: Machine,
+    /// Told how far the call is.
+    pub progress: Option<Progress>,
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod load;
 mod npy;
 mod opt;
 mod outputs;
+mod progress;
 mod report;
 mod run;
 mod summary;

@@ -8,13 +8,14 @@ use crate::cli::inputs::{Inputs, zeros};
 use crate::cli::interrupt;
 use crate::cli::load;
 use crate::cli::outputs::Outputs;
+use crate::cli::progress::with_bar;
 use crate::cli::report::{FaultReport, OutputReport, RunReport, json, mode_name};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Oob, Report, Sizes, StopToken,
-    Strategy,
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Oob, Progress, Report, Sizes,
+    StopToken, Strategy,
 };
 
 /// The arrays of a call by the names of their parameters.
@@ -24,13 +25,15 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let (kernel, compile) = compile(flags, console)?;
     let stop = StopToken::new();
     let kernel = configured(kernel, flags)?.cancel(stop.clone());
+    let progress = Progress::new();
+    let kernel = kernel.progress(progress.clone());
     let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
     let temporaries = interrupt::handle(stop);
     let outputs = Outputs::open(&kernel, flags, &inputs, &temporaries)?;
     let sizes = sizes(&kernel, &inputs)?;
     let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
     let mut report = RunReport::new(&kernel, mode(flags));
-    match calls(&kernel, flags, &sizes, &mut arrays) {
+    match with_bar(&progress, || calls(&kernel, flags, &sizes, &mut arrays)) {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));
             finish(flags, &kernel, report, &arrays, outputs, console)?;

@@ -254,18 +254,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some((outer, (lower, upper))) = outer.zip(ends) else {
             return count;
         };
-        let mut trips = self.distance(&lower, &upper);
-        let mut body = &outer.body;
+        let trips = self.distance(&lower, &upper);
+        let inside = self.turns_inside(&outer.body);
+        self.builder.ins().imul(trips, inside)
+    }
+
+    /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
+    pub(super) fn turns_inside(&mut self, mut body: &[Node]) -> Value {
+        let mut all = self.builder.ins().iconst(types::I64, 1);
         while let Some(inner) = first_loop(body) {
             if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
                 let turns = self.distance(lower, upper);
                 let one = self.builder.ins().iconst(types::I64, 1);
                 let turns = self.builder.ins().smax(turns, one);
-                trips = self.builder.ins().imul(trips, turns);
+                all = self.builder.ins().imul(all, turns);
             }
             body = &inner.body;
         }
-        trips
+        all
     }
 
     fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {

@@ -118,6 +118,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let edge = self.builder.create_block();
         let look = self.builder.create_block();
         let limit = self.limit(counted.upper, counted.step);
+        let worked = self.begin_work(counted);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(begin, &first);
         self.builder.switch_to_block(begin);
@@ -135,6 +136,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(more, look, &[], done, &[]);
         self.builder.set_cold_block(look);
         self.builder.switch_to_block(look);
+        if worked {
+            let turns = strip / counted.step;
+            self.add_work(counted, turns);
+        }
         self.poll_stop();
         let again = [BlockArg::Value(next)];
         self.builder.ins().jump(begin, &again);
@@ -172,7 +177,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.
-    fn turns(&mut self, lower: Value, upper: Value, step: i64) -> Value {
+    pub(super) fn turns(&mut self, lower: Value, upper: Value, step: i64) -> Value {
         let distance = self.builder.ins().isub(upper, lower);
         if step == 1 {
             return distance;

@@ -29,6 +29,7 @@ mod skip;
 mod tables;
 mod update;
 mod window;
+mod work;
 
 pub(crate) use call::define_symbols;
 

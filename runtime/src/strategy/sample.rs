@@ -110,7 +110,8 @@ unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
         .collect();
     let addresses = stream::addresses(&mut stagings);
     // What goes wrong here goes wrong again when the loop runs, and is told then.
-    let chunks = Chunks::new(job.session, job.call, job.forall, true).with_body(body);
+    let chunks = Chunks::new(job.session, job.call, job.forall, true);
+    let chunks = chunks.with_body(body).unseen();
     // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
     unsafe { chunks.run(0, first..first.saturating_add(1), &addresses) };
     // An iteration that made few updates has left them there.
