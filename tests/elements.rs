@@ -42,6 +42,7 @@ fn arrays_of_bool_are_slices_of_bool() {
 /// `strew ARGUMENTS` in `folder`: its status, and what it says on both streams.
 fn strew(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+        .env("STREW_CALIBRATION", "")
         .args(arguments)
         .current_dir(folder)
         .stdin(Stdio::null())

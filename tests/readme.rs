@@ -3,6 +3,7 @@
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
     trycmd::TestCases::new()
+        .env("STREW_CALIBRATION", "")
         .case("README.md")
         .case("docs/scatter.md");
 }

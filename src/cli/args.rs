@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Opt(Opt),
     /// Print a stage of the compilation
     Emit(Emit),
+    /// Measure what work costs on this machine, and keep it for later runs
+    Calibrate(Calibrate),
 }
 
 #[derive(Debug, Args)]
@@ -106,6 +108,16 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    /// Print the costs and keep nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the costs to standard output as JSON, as they are kept
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,8 @@
 
 mod args;
 mod array;
+mod calibrate;
+mod calibration;
 mod check;
 mod console;
 mod emit;
@@ -54,5 +56,6 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Check(flags) => check::check(flags, console),
         Command::Opt(flags) => opt::opt(flags, console),
         Command::Emit(flags) => emit::emit(flags, console),
+        Command::Calibrate(flags) => calibrate::calibrate(flags, console),
     }
 }

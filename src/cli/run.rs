@@ -2,6 +2,7 @@
 
 use crate::cli::args::{ModeName, OobName, Run};
 use crate::cli::array::{Array, with_values};
+use crate::cli::calibration;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
@@ -24,9 +25,9 @@ type Arrays = BTreeMap<String, Array>;
 pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let (kernel, compile) = compile(flags, console)?;
     let stop = StopToken::new();
-    let kernel = configured(kernel, flags)?.cancel(stop.clone());
+    let kernel = configured(kernel, flags)?.calibration(calibration::costs(console));
     let progress = Progress::new();
-    let kernel = kernel.progress(progress.clone());
+    let kernel = kernel.cancel(stop.clone()).progress(progress.clone());
     let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
     let temporaries = interrupt::handle(stop);
     let outputs = Outputs::open(&kernel, flags, &inputs, &temporaries)?;
