@@ -871,6 +871,29 @@ fn a_budget_too_small_is_an_error_before_anything_runs() {
 }
 
 #[test]
+fn absurd_sizes_and_budgets_are_no_crash() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["--set", "m=3", "--memory", "1E", "--strategy", "dense"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let wide = SEGMENT_SUM.replace("int32_t m", "int64_t m");
+    bench.file("wide.c", wide.as_bytes());
+    for m in ["1000000000000000", "4000000000000000000"] {
+        let size = format!("m={m}");
+        let usual = [
+            "run",
+            "wide.c",
+            "--in",
+            "seg=seg.npy",
+            "--in",
+            "x=x.npy",
+            "--set",
+        ];
+        let outcome = bench.strew(&[&usual[..], &[&size]].concat());
+        refused(&outcome, 1, &["memory"]);
+    }
+}
+
+#[test]
 fn an_index_out_of_range_is_skipped_when_asked_for() {
     let bench = Bench::new();
     let outcome = bench.run(&["--set", "m=2", "--oob", "skip"]);

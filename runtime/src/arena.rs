@@ -9,6 +9,9 @@ use std::sync::Mutex;
 /// Alignment of every buffer: two cache lines, since processors fetch them in pairs.
 pub(crate) const ALIGNMENT: usize = 128;
 
+/// Larger buffers have whole pages.
+const PAGE: usize = 4 << 10;
+
 /// A list that is searched from end to end stays short.
 const MOST_KEPT: usize = 256;
 
@@ -41,6 +44,8 @@ impl Block {
 struct Kept {
     blocks: Vec<Block>,
     bytes: u64,
+    /// By how much blocks that are on loan are larger than what was asked for.
+    surplus: u64,
 }
 
 impl Kept {
@@ -55,6 +60,7 @@ impl Kept {
             .min_by_key(|(_, block)| block.layout.size())?;
         let block = self.blocks.swap_remove(position);
         self.bytes -= block.layout.size() as u64;
+        self.surplus += (block.layout.size() - bytes) as u64;
         Some(block)
     }
 
@@ -99,6 +105,7 @@ impl Arena {
             return Ok(Buffer {
                 arena: self,
                 block: None,
+                surplus: 0,
             });
         }
         let out_of_memory = Failure::OutOfMemory {
@@ -117,18 +124,27 @@ impl Arena {
             .ok_or(out_of_memory)?;
         Ok(Buffer {
             arena: self,
+            surplus: (block.layout.size() - layout.size()) as u64,
             block: Some(block),
         })
     }
 
-    /// Rounded up so that calls with nearly the same sizes find each other's buffers.
+    /// Rounded up a little: what is asked for counts against budgets.
     fn layout(bytes: usize) -> Option<Layout> {
-        let (size, alignment) = if bytes < HUGE_PAGE {
-            (bytes.max(ALIGNMENT).checked_next_power_of_two()?, ALIGNMENT)
-        } else {
-            (bytes.checked_next_multiple_of(HUGE_PAGE)?, HUGE_PAGE)
+        let (unit, alignment) = match bytes {
+            ..PAGE => (ALIGNMENT, ALIGNMENT),
+            PAGE..HUGE_PAGE => (PAGE, ALIGNMENT),
+            HUGE_PAGE.. => (PAGE, HUGE_PAGE),
         };
+        let size = bytes.checked_next_multiple_of(unit)?;
         Layout::from_size_align(size, alignment).ok()
+    }
+
+    /// Sees to it that, with `loaned` bytes asked for, no more than `most` bytes are held, as far as kept buffers can be given back.
+    pub(crate) fn make_room(&self, loaned: u64, most: u64) {
+        let mut kept = lock(&self.kept);
+        let left = most.saturating_sub(loaned.saturating_add(kept.surplus));
+        kept.shrink(left);
     }
 
     /// Gives kept memory back to the system until at most `most` bytes are left.
@@ -141,8 +157,9 @@ impl Arena {
         lock(&self.kept).bytes
     }
 
-    fn give_back(&self, block: Block) {
+    fn give_back(&self, block: Block, surplus: u64) {
         let mut kept = lock(&self.kept);
+        kept.surplus -= surplus;
         if block.layout.size() as u64 > self.most_kept {
             drop(kept);
             return block.free();
@@ -167,6 +184,7 @@ impl Drop for Arena {
 pub(crate) struct Buffer<'a> {
     arena: &'a Arena,
     block: Option<Block>,
+    surplus: u64,
 }
 
 impl Buffer<'_> {
@@ -182,7 +200,7 @@ impl Buffer<'_> {
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            self.arena.give_back(block);
+            self.arena.give_back(block, self.surplus);
         }
     }
 }

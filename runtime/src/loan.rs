@@ -12,6 +12,11 @@ pub(crate) struct Account {
 }
 
 impl Account {
+    /// How many bytes are taken now.
+    pub(crate) fn loaned(&self) -> u64 {
+        self.loaned.load(Ordering::Relaxed)
+    }
+
     /// The largest number of bytes that were taken at a time.
     pub(crate) fn most_loaned(&self) -> u64 {
         self.most_loaned.load(Ordering::Relaxed)

@@ -275,15 +275,25 @@ impl<'r> Session<'r> {
     /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
     pub(crate) fn take(&self, bytes: u64, held: Held) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let unlimited = self.settings().memory.is_none();
-        let small =
-            unlimited.then(|| Reserved::new(&self.shared.account, held, bytes, ALWAYS_ALLOWED));
-        let reserved = match small {
-            Some(Ok(reserved)) => reserved,
-            _ => Reserved::new(&self.shared.account, held, bytes, self.budget())?,
-        };
+        let reserved = self.reserve(bytes, held)?;
         let buffer = self.runtime().arena().take(size)?;
         Ok(Loan::new(buffer, reserved))
+    }
+
+    /// `bytes` bytes of the budget, for `held`, which whoever asks takes from elsewhere.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`].
+    pub(crate) fn reserve(&self, bytes: u64, held: Held) -> Result<Reserved<'r>, Failure> {
+        let account = &self.shared.account;
+        if let Some(budget) = self.settings().memory {
+            let reserved = Reserved::new(account, held, bytes, budget)?;
+            // What earlier calls have left is memory, too.
+            self.runtime().arena().make_room(account.loaned(), budget);
+            return Ok(reserved);
+        }
+        Reserved::new(account, held, bytes, ALWAYS_ALLOWED)
+            .or_else(|_| Reserved::new(account, held, bytes, self.budget()))
     }
 
     /// A private buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.

@@ -161,7 +161,7 @@ impl std::str::FromStr for Assignment {
     }
 }
 
-/// A number of bytes, written as `4096`, `64K`, `512M` or `2G`.
+/// A number of bytes, written as `4096`, `64K`, `512M`, `2G` or `1T`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteCount(pub(crate) u64);
 
@@ -169,13 +169,16 @@ impl std::str::FromStr for ByteCount {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "expected a number of bytes, as 4096, 64K, 512M or 2G";
+        let expected = "expected a number of bytes, as 4096, 64K, 512M, 2G or 1T";
         let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
         let unit = match text.get(digits.len()..) {
             Some("") => 1,
             Some("K" | "k" | "KiB") => 1 << 10,
             Some("M" | "MiB") => 1 << 20,
             Some("G" | "GiB") => 1 << 30,
+            Some("T" | "TiB") => 1 << 40,
+            Some("P" | "PiB") => 1 << 50,
+            Some("E" | "EiB") => 1 << 60,
             _ => return Err(expected),
         };
         let count: u64 = digits.parse().map_err(|_| expected)?;
@@ -235,7 +238,8 @@ mod tests {
     fn byte_counts_have_binary_units() {
         assert_eq!("512M".parse(), Ok(ByteCount(512 << 20)));
         assert_eq!("4096".parse(), Ok(ByteCount(4096)));
-        for bad in ["", "M", "12Q", "-1", "99999999999G", "1.5G"] {
+        assert_eq!("1E".parse(), Ok(ByteCount(1 << 60)));
+        for bad in ["", "M", "12Q", "-1", "99999999999G", "16E", "1.5G"] {
             assert!(bad.parse::<ByteCount>().is_err(), "{bad}");
         }
     }

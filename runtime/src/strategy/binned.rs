@@ -131,9 +131,14 @@ impl<'s> Sorting<'_, 's> {
         iterations: std::ops::Range<i64>,
     ) -> Vec<Bins<'a, 's>> {
         let columns = self.columns.iter().zip(&self.slabs);
-        let mut bins: Vec<_> = columns
-            .map(|(column, slabs)| Bins::new(&column.ranges, slabs))
-            .collect();
+        let bins = columns.map(|(column, slabs)| Bins::new(&column.ranges, slabs));
+        let mut bins = match bins.collect::<Result<Vec<_>, _>>() {
+            Ok(bins) => bins,
+            Err(failure) => {
+                chunks.fail(number, failure);
+                return Vec::new();
+            }
+        };
         let stagings = bins.iter_mut().zip(self.columns);
         let mut stagings: Vec<_> = stagings
             .map(|(bins, column)| Staging::new(column.privates.len(), bins))

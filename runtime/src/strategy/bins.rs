@@ -7,7 +7,7 @@
 use super::copy_past_caches;
 use crate::abi::{KeyWidth, PrivateCall};
 use crate::failure::{Failure, Held};
-use crate::loan::Loan;
+use crate::loan::{Loan, Reserved};
 use crate::memory::lock;
 use crate::session::Session;
 use crate::stream::{Sink, Updates};
@@ -84,6 +84,11 @@ impl Ranges {
     /// The bytes that an update takes.
     pub(super) fn update_bytes(&self) -> usize {
         self.key_bytes() + self.widths.iter().sum::<usize>()
+    }
+
+    /// The bytes in which the updates of a range are gathered.
+    fn gathering_bytes(&self) -> usize {
+        LINE * self.update_bytes() + size_of::<Bin>() + size_of::<u8>()
     }
 
     /// The first element of range `number`.
@@ -163,6 +168,7 @@ pub(super) struct Bins<'a, 's> {
     gathered: Vec<u8>,
     key_lines: Lines,
     value_lines: SmallVec<[Lines; 2]>,
+    _reserved: Reserved<'s>,
 }
 
 // SAFETY: blocks and lines belong to the bins alone.
@@ -190,16 +196,22 @@ impl Lines {
 }
 
 impl<'a, 's> Bins<'a, 's> {
-    pub(super) fn new(ranges: &'a Ranges, slabs: &'a Slabs<'s>) -> Self {
+    /// Without updates.
+    ///
+    /// # Errors
+    /// For want of memory.
+    pub(super) fn new(ranges: &'a Ranges, slabs: &'a Slabs<'s>) -> Result<Self, Failure> {
         let widths = ranges.widths.iter();
-        Self {
+        let bytes = ranges.count.saturating_mul(ranges.gathering_bytes()) as u64;
+        Ok(Self {
+            _reserved: slabs.session.reserve(bytes, Held::Privates)?,
             ranges,
             slabs,
             bins: vec![Bin::default(); ranges.count],
             gathered: vec![0; ranges.count],
             key_lines: Lines::new(ranges.count, ranges.key_bytes()),
             value_lines: widths.map(|it| Lines::new(ranges.count, *it)).collect(),
-        }
+        })
     }
 
     /// Writes the lines that are not full.
