@@ -43,6 +43,7 @@ impl Arguments {
                 "--bench" => is_bench = true,
                 "--quick" => parsed.shorten(Scale::Quick, 3),
                 "--test" => parsed.shorten(Scale::Smoke, 1),
+                "--help" => return Err(USAGE.to_owned()),
                 "--list" => parsed.is_list = true,
                 "--format" => {
                     let format = arguments.next().and_then(|name| Format::parse(&name));

@@ -17,10 +17,10 @@ impl Traffic {
     pub(crate) fn of(measurement: &Measurement, record: &Record) -> Self {
         let (inputs, outputs) = measurement.bytes;
         let (inputs, outputs) = (inputs as u64, outputs as u64);
-        let rounds = measurement.rounds_of_the_kernel();
+        let passes = measurement.passes as u64;
         Self {
-            read: (inputs + record.private_bytes + outputs) * rounds,
-            write: (record.private_bytes + outputs) * rounds,
+            read: (inputs + record.private_bytes + outputs) * passes,
+            write: (record.private_bytes + outputs) * passes,
         }
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct Measurement {
     pub(crate) updates: u64,
     /// Of all inputs, and of all outputs.
     pub(crate) bytes: (usize, usize),
+    /// How often the kernel goes over them.
+    pub(crate) passes: usize,
 }
 
 impl Measurement {
@@ -138,7 +140,8 @@ impl<'p> Bench<'p> {
         })
     }
 
-    /// Runs every variant once and compares what they compute with the first one that runs: C where there is a compiler.
+    /// Runs every variant once and compares what they compute with the first one that runs: C where there is a compiler, else strew's
+    /// serial strategy.
     fn first_round(&mut self) -> Result<Vec<Measured>, String> {
         let mut expected: Option<Vec<Elements>> = None;
         let mut variants = Vec::new();
@@ -230,6 +233,7 @@ impl<'p> Bench<'p> {
         Measurement {
             cell: self.cell,
             updates: records.map(|it| it.updates).max().unwrap_or(0),
+            passes: self.problem.size("iters").unwrap_or(1),
             bytes: (
                 self.problem.inputs().map(Elements::bytes).sum(),
                 self.problem.outputs().map(Elements::bytes).sum(),

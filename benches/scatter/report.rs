@@ -12,11 +12,6 @@ impl Measurement {
         self.variants.iter().find(|it| it.variant == variant)
     }
 
-    /// How often the kernel goes over its inputs.
-    pub(crate) fn rounds_of_the_kernel(&self) -> u64 {
-        if self.cell.kernel == "k06" { 10 } else { 1 }
-    }
-
     /// Nanoseconds an update.
     pub(crate) fn each(&self, variant: Variant) -> Option<Spread> {
         let updates = self.updates.max(1) as f64;

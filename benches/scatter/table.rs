@@ -120,7 +120,7 @@ fn columns(bandwidth: Option<Bandwidth>) -> Vec<Column> {
     ];
     for variant in Variant::ALL {
         let name = variant.name();
-        let key = format!("ns {name}").replace([' ', '-'], "_");
+        let key = format!("ns {name}").replace(" -O3", "").replace(' ', "_");
         columns.push(Column::new(name, key, move |it| median(it.each(variant))));
     }
     columns.extend(what_was_taken());
@@ -142,7 +142,7 @@ fn what_was_taken() -> [Column; 5] {
         Column::new("body", "body", of_record(|it| json!(it.body.name()))),
         Column::new(
             "private MiB",
-            "private_bytes_mebi",
+            "private_mib",
             of_record(|it| rounded(Some(it.private_bytes as f64 / f64::from(1 << 20)))),
         ),
         Column::new("best strategy", "best_strategy", |it| {

@@ -53,13 +53,14 @@ impl Variant {
     pub(crate) const EXACT: Self = Self::auto(Mode::Exact, THREADS);
     pub(crate) const EXACT_1: Self = Self::auto(Mode::Exact, 1);
 
-    /// Those that every cell has where they can be had, in the order in which they take turns.
+    /// Those that every cell has where they can be had, in the order in which they take turns. The first are serial: the others are
+    /// compared with them.
     pub(crate) const ALL: [Self; 10] = [
         Self::CC,
+        Self::SERIAL,
         Self::REDUCTION,
         Self::ATOMIC,
         Self::ByHand,
-        Self::SERIAL,
         Self::STABLE_1,
         Self::STABLE,
         Self::FAST,
