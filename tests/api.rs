@@ -682,3 +682,31 @@ fn a_call_that_is_stopped_on_its_way_has_done_a_part() {
     assert!(progress.done() < progress.total());
     assert!(x.iter().all(|it| *it == 1.0));
 }
+
+#[test]
+fn costs_choose_the_strategy_and_never_the_bits() {
+    // Updates beyond the caches, in mode `exact`: in their order, or sorted.
+    const OUTPUTS: usize = 1 << 21;
+    const UPDATES: usize = 1 << 20;
+    let place = |number: usize| (number * 0x9E37_79B1 % OUTPUTS) as i32;
+    let seg: Vec<i32> = (0..UPDATES).map(place).collect();
+    let x: Vec<f32> = (0..UPDATES).map(|it| 1.0 / (it + 1) as f32).collect();
+    let of = |sort: f64| {
+        let costs = strew::Calibration {
+            sort,
+            ..strew::Calibration::default()
+        };
+        let mut out = vec![0.0; OUTPUTS];
+        let kernel = segment_sum().mode(Mode::Exact).calibration(costs);
+        let call = kernel.bind().array("seg", &seg).array("x", &x);
+        let report = call.array_mut("out", &mut out).run_with_report();
+        (report.expect("a call").record.strategy, out)
+    };
+    let (cheap, dear) = (of(0.0), of(1e9));
+    assert_eq!((cheap.0, dear.0), ("binned", "serial"));
+    assert!(cheap.1 == dear.1);
+    // Nor do numbers that are no costs do harm.
+    for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(of(odd).1 == dear.1);
+    }
+}

@@ -29,7 +29,7 @@ impl Arguments {
             filters: Vec::new(),
             effort: Effort {
                 scale: Scale::Full,
-                budget: Duration::from_secs(5),
+                budget: Duration::from_secs(4),
                 rounds: (3, 15),
             },
             format: Format::Markdown,
