@@ -36,8 +36,8 @@ pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use combiner::{
     Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, CombineError, Combiner, Declared,
-    Extreme, Extremum, Host, HostAddress, HostFunction, LibraryExtremum, Mul, Panicked, Ties,
-    broken_law,
+    Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,
+    Panicked, Ties, broken_law,
 };
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;

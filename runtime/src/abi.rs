@@ -238,6 +238,8 @@ pub struct PrivateCall {
     pub exact: u32,
     /// 1 when updates may be made in any order, but for regrouping them, else 0.
     pub commutes: u32,
+    /// 1 when updates have to be made in the order of the loop, since there is no identity that a buffer could start with, else 0.
+    pub ordered: u32,
     /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
     /// elements. 0 for one that is merged with one before it.
     pub parts: u32,

@@ -72,6 +72,11 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy does not keep the order of the loop, and these updates have no other meaning than in that order.
+    InOrder {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The strategy updates one element in one step, and here several are updated together.
     Together {
         /// The name of the strategy.
@@ -141,6 +146,11 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` makes updates in an order that varies from run to run, and their order changes bits here; \
                  choose the mode `fast`, or the strategy `dense` or `serial`"
+            ),
+            Self::InOrder { strategy } => write!(
+                f,
+                "the strategy `{strategy}` does not keep the order of the loop, and these updates mean nothing in another, as where the \
+                 last one counts; choose the strategy `binned` or `serial`"
             ),
             Self::Together { strategy } => write!(
                 f,

@@ -202,6 +202,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> Pri
         element_bytes: size_of::<T>() as u32,
         exact,
         commutes: 1,
+        ordered: 0,
         parts: 1,
     }
 }

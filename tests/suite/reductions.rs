@@ -18,11 +18,13 @@ enum Expected {
     Rounded(&'static str),
     /// A reduction that has no identity, so that there are no private buffers.
     Shared(&'static str),
+    /// No reduction, but the last assignment counts.
+    Overwritten,
     /// No reduction.
     InOrder,
 }
 
-use Expected::{Exact, InOrder, Rounded, Shared};
+use Expected::{Exact, InOrder, Overwritten, Rounded, Shared};
 
 /// The type of what is updated and of what it is updated with, the statement, and what becomes of it.
 struct Spelling(Type, Type, &'static str, Expected);
@@ -202,6 +204,17 @@ const SCALARS: &[Spelling] = &[
     ),
 ];
 
+/// Updates that mean something in the order of the loop alone.
+const LAST: &[Spelling] = &[
+    Spelling(F64, F64, "h[k] = x[i];", Overwritten),
+    Spelling(F32, F64, "if (x[i] > 0) h[k] = x[i];", Overwritten),
+    Spelling(U8, I32, "if (x[i]) h[k] = 1;", Overwritten),
+    Spelling(I32, I32, "int v = x[i]; h[k] = h[k] && v;", Shared("land")),
+    Spelling(I64, F64, "h[k] = x[i] > 3 && h[k];", Shared("land")),
+    Spelling(U8, I32, "int v = x[i]; h[k] = h[k] || v < 2;", Shared("lor")),
+    Spelling(I32, F32, "h[k] = x[i] || h[k];", Shared("lor")),
+];
+
 const IN_ORDER: &[Spelling] = &[
     // Rounded or cut at every step.
     Spelling(
@@ -224,7 +237,6 @@ const IN_ORDER: &[Spelling] = &[
     Spelling(F64, F64, "h[k] = MAX(h[k], x[i]);", InOrder),
     Spelling(F32, F32, "if (!(x[i] <= h[k])) h[k] = x[i];", InOrder),
     Spelling(U8, I32, "h[k] = h[k] < 7 ? h[k] + 1 : 7;", InOrder),
-    Spelling(F64, F64, "h[k] = x[i];", InOrder),
     Spelling(F64, F64, "h[k] = h[k] / 2 + x[i];", InOrder),
     Spelling(I32, I32, "if (h[k] < 0) h[k] = i;", InOrder),
 ];
@@ -350,6 +362,10 @@ fn assert_recognised(spelling: &Spelling, text: &str, engines: &Engines) {
         Shared(name) => {
             assert!(shows(name), "{statement}\n{text}");
         }
+        Overwritten => {
+            assert!(!text.contains("reduce("), "{statement}\n{text}");
+            assert!(engines.has_forall(), "{statement}\n{text}");
+        }
         InOrder => {
             assert!(!text.contains("reduce("), "{statement}\n{text}");
             assert!(!engines.has_forall(), "{statement}\n{text}");
@@ -422,4 +438,9 @@ fn scalar_accumulators() {
 #[test]
 fn what_only_looks_like_a_reduction() {
     check(IN_ORDER);
+}
+
+#[test]
+fn what_means_something_in_its_order_alone() {
+    check(LAST);
 }

@@ -275,3 +275,73 @@ fn long_loops_have_the_same_bits_at_any_number_of_threads_and_in_every_run() {
         }
     }
 }
+
+/// Updates that mean something in the order of the loop alone.
+const IN_ORDER: [(&str, &str); 6] = [
+    ("last", "out[key[i]] = x[i];"),
+    ("last", "if (x[i] > 3) out[key[i]] = x[i];"),
+    (
+        "last",
+        "{ out[key[i]] = x[i]; out[(key[i] + 1) % 41] = 7; }",
+    ),
+    ("land", "out[key[i]] = out[key[i]] && x[i] > 5;"),
+    ("lor", "out[key[i]] = x[i] > 50 || out[key[i]];"),
+    ("lor", "out[key[i]] = out[key[i]] || x[i] == 7;"),
+];
+
+#[test]
+fn what_has_no_other_order_is_run_in_its_own() {
+    for (name, statement) in IN_ORDER {
+        for ty in Type::NUMBERS {
+            if ty.is_float() && name != "last" {
+                continue;
+            }
+            let kernel = kernel(ty, statement);
+            let text = kernel.compiled().kernel().to_string();
+            assert!(
+                text.contains(&format!("merge(out reduce({name}) out_p)")),
+                "{statement}\n{text}"
+            );
+            for order in ORDERS {
+                let data = data(ty, 100, order, (1003, OUTPUTS));
+                let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
+                for strategy in STRATEGIES {
+                    for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+                        let what = format!("{name} {ty} {order} {strategy} {mode:?}");
+                        let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
+                        let ran = cell(&what, &kernel, Mode::Exact, &data, &serial);
+                        let keeps_order = matches!(strategy, "auto" | "serial" | "binned");
+                        assert_eq!(ran, keeps_order, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_strategy_that_does_not_keep_the_order_is_refused_with_the_reason() {
+    let kernel = kernel(Type::F64, "out[key[i]] = x[i];").strategy(named("dense"));
+    let data = data(Type::F64, 100, "uniform", (1003, OUTPUTS));
+    let message = compiled(&kernel, &data).expect_err("a refusal");
+    assert!(
+        message.contains("the strategy `dense` does not keep the order of the loop"),
+        "{message}"
+    );
+}
+
+#[test]
+fn long_loops_of_assignments_are_sorted_and_the_last_counts() {
+    for (ty, outputs) in [(Type::F64, 1 << 18), (Type::U8, 1 << 20)] {
+        let kernel = kernel(ty, "out[key[i]] = x[i];");
+        for order in ORDERS {
+            let data = data(ty, 100, order, (1 << 20, outputs));
+            let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
+            for (strategy, threads) in [("auto", 2), ("binned", 1), ("binned", 2), ("binned", 8)] {
+                let kernel = kernel.clone().strategy(named(strategy)).threads(threads);
+                let what = format!("{ty} {order} {strategy} {threads}");
+                agree(&what, &compiled(&kernel, &data), &serial, is_same);
+            }
+        }
+    }
+}

@@ -82,7 +82,7 @@ impl Scheduler<'_> {
     fn tile(&mut self, kernel: &Kernel, nodes: &[Node]) {
         for node in nodes {
             let is_tiled = match node {
-                Node::AffineFor(it) if updates_through_indirection(&it.body) => {
+                Node::AffineFor(it) if goes_through_indirection(&it.body, is_update_or_store) => {
                     let request = TileIndirection::new(path_to(kernel, it));
                     self.consider(Step::TileIndirectionUsingForall(request))
                 }
@@ -121,7 +121,9 @@ impl Scheduler<'_> {
 fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<Unroll> {
     let loops = tree::loops(kernel).into_iter();
     let short = loops.filter_map(|nested| match nested.it {
-        Loop::Affine(it) if is_short(&it.body) && updates_through_indirection(&it.body) => Some(it),
+        Loop::Affine(it) if is_short(&it.body) && goes_through_indirection(&it.body, is_update) => {
+            Some(it)
+        }
         _ => None,
     });
     let factors = short.map(|it| (it, factor(it, machine)));
@@ -155,11 +157,17 @@ fn is_short(body: &[Node]) -> bool {
         && body.iter().all(|node| node.blocks().is_empty())
 }
 
-fn updates_through_indirection(body: &[Node]) -> bool {
+/// An update, or an assignment, of which the last counts.
+fn is_update_or_store(node: &Node) -> bool {
+    is_update(node) || matches!(node, Node::Assign { .. })
+}
+
+/// Whether a statement of this kind writes an element that it finds by computing.
+fn goes_through_indirection(body: &[Node], is_meant: fn(&Node) -> bool) -> bool {
     let is_computed = |subscript: &Subscript| matches!(subscript, Subscript::Computed(_));
     let mut found = false;
     visit::walk(body, &mut |node, _| {
-        if is_update(node) {
+        if is_meant(node) {
             found |= node
                 .written_elements()
                 .any(|access| access.subscripts.iter().any(is_computed));

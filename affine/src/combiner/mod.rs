@@ -6,10 +6,12 @@ mod bits;
 mod declared;
 mod extremum;
 mod host;
+mod last;
 mod laws;
 mod pair;
 mod saturating;
 mod trial;
+mod truth;
 
 pub use apply::CombineError;
 pub use arithmetic::{Add, Mul};
@@ -18,9 +20,11 @@ pub use declared::Declared;
 pub(crate) use declared::{HELD, INCOMING, replace_leaves};
 pub use extremum::{Extreme, Extremum, LibraryExtremum, Ties};
 pub use host::{Host, HostAddress, HostFunction, Panicked};
+pub use last::Last;
 pub use pair::ArgExtremum;
 pub use saturating::AddSaturating;
 pub use trial::{BrokenLaw, broken_law};
+pub use truth::Logical;
 
 use crate::{BinaryOp, Expr, Operand, Span, Type, Value};
 use std::fmt;
@@ -62,7 +66,7 @@ pub trait Combine: fmt::Debug + Send + Sync {
     }
 
     /// The neutral tuple for parts of these types; `None` when the combiner is not defined there or has none: then updates cannot
-    /// be collected in private buffers.
+    /// be collected apart, but are made in the order of the iterations.
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>>;
 
     /// Whether `e ∘ b` is `b` for every `b`, bit for bit, so that whatever is assigned to a private buffer comes out of a merge.
@@ -108,6 +112,8 @@ impl Combiner {
         all.extend(ends.map(|(extreme, ties)| Self::new(LibraryExtremum { extreme, ties })));
         all.extend([Bitwise::And, Bitwise::Or, Bitwise::Xor].map(Self::new));
         all.extend(ends.map(|(extreme, ties)| Self::new(ArgExtremum { extreme, ties })));
+        all.extend([Logical::And, Logical::Or].map(Self::new));
+        all.push(Self::new(Last));
         all
     }
 

@@ -9,8 +9,10 @@ impl<'k> Machine<'k> {
         let count = self.affine(&forall.count)?;
         self.enter(forall.iter);
         match self.order {
-            ForallOrder::Forward => self.forall_forward(forall, count),
-            ForallOrder::Backward => self.forall_backward(forall, count),
+            ForallOrder::Backward if !self.is_in_order(forall) => {
+                self.forall_backward(forall, count)
+            }
+            _ => self.forall_forward(forall, count),
         }
     }
 
@@ -43,6 +45,12 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
+    /// Whether the iterations have to run in their order, since a combiner has no identity.
+    fn is_in_order(&self, forall: &Forall) -> bool {
+        let mut privates = forall.privates.iter();
+        privates.any(|it| it.combiner.identity(&it.types(self.kernel)).is_none())
+    }
+
     /// Runs an iteration on buffers of its own.
     fn privately(&mut self, forall: &'k Forall, iteration: i64) -> Result<Buffers, Stop> {
         for private in &forall.privates {
@@ -57,15 +65,36 @@ impl<'k> Machine<'k> {
     }
 
     fn fill_private(&mut self, private: &Private) -> Result<(), Stop> {
-        let identity = private.combiner.identity(&private.types(self.kernel));
-        let parts = private.buffers.iter().zip(identity.unwrap_or_default());
-        parts
-            .into_iter()
-            .try_for_each(|(buffer, value)| self.fill(*buffer, value))
+        let types = private.types(self.kernel);
+        let Some(identity) = private.combiner.identity(&types) else {
+            return self.continue_with_targets(private);
+        };
+        let mut parts = private.buffers.iter().zip(identity);
+        parts.try_for_each(|(buffer, value)| self.fill(*buffer, value))
+    }
+
+    /// The buffers hold what the targets do.
+    fn continue_with_targets(&mut self, private: &Private) -> Result<(), Stop> {
+        for (buffer, target) in private.buffers.iter().zip(&private.targets) {
+            self.fill(*buffer, Value::i64(0))?;
+            let cells = self.memory.cells(*target).to_vec();
+            self.memory.cells_mut(*buffer).copy_from_slice(&cells);
+        }
+        Ok(())
     }
 
     fn merge(&mut self, forall: &Forall, buffers: Buffers) -> Result<(), Stop> {
         for (private, buffer) in forall.privates.iter().zip(buffers) {
+            if private
+                .combiner
+                .identity(&private.types(self.kernel))
+                .is_none()
+            {
+                for (target, cells) in private.targets.iter().zip(&buffer) {
+                    self.memory.cells_mut(*target).copy_from_slice(cells);
+                }
+                continue;
+            }
             let cells = buffer.first().map_or(0, Vec::len);
             for cell in 0..cells {
                 self.merge_cell(private, &buffer, cell)?;

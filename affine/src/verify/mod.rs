@@ -26,8 +26,8 @@
 //! *Loops and writes*
 //! * Bounds have at least one alternative, steps are positive.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
-//! * A forall merges into each target once, by a combiner with an identity that has as many parts as there are targets to merge
-//!   together; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
+//! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
+//!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
 //!   and extents; the body does not touch the target.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
@@ -38,10 +38,10 @@ mod violation;
 
 pub use violation::{EntityKind, Violation, ViolationKind};
 
-use crate::visit::for_each_combiner;
+use crate::visit::{for_each_combiner, for_each_load, for_each_load_in_subscripts, walk};
 use crate::{
-    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
+    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId,
+    Kernel, LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -309,6 +309,7 @@ impl<'k> Verifier<'k> {
         for private in &forall.privates {
             self.private(private);
         }
+        self.in_order(forall);
         self.loop_body(forall.iter, &forall.body, depth);
         for (buffer, _) in forall.buffers() {
             self.scope.arrays.remove(&buffer);
@@ -342,6 +343,19 @@ impl<'k> Verifier<'k> {
         let types: Vec<_> = targets.iter().map(|it| it.element).collect();
         self.combiner(combiner, Some(types.clone()));
         self.identity(combiner, &types);
+    }
+
+    /// Buffers that begin as what is in their targets, for want of an identity, cannot be told from them: updates are all that is done to
+    /// them, and to those beside them.
+    fn in_order(&mut self, forall: &'k Forall) {
+        let has_identity = |it: &Private| it.combiner.identity(&it.types(self.kernel)).is_some();
+        let Some(ordered) = forall.privates.iter().find(|it| !has_identity(it)) else {
+            return;
+        };
+        if !only_updates(forall) {
+            let combiner = ordered.combiner.to_string();
+            self.report(ViolationKind::NotInOrder(combiner));
+        }
     }
 
     fn are_equal(&self, left: &[AffineExpr], right: &[AffineExpr]) -> bool {
@@ -495,7 +509,7 @@ impl<'k> Verifier<'k> {
     fn identity(&mut self, combiner: &Combiner, types: &[Type]) {
         let identity = combiner.identity(types);
         let has_types =
-            identity.is_some_and(|it| it.iter().map(|it| it.ty()).eq(types.iter().copied()));
+            identity.is_none_or(|it| it.iter().map(|it| it.ty()).eq(types.iter().copied()));
         if !has_types && combiner.bodies(types).is_some() {
             self.report(ViolationKind::NoIdentity {
                 combiner: combiner.to_string(),
@@ -520,6 +534,35 @@ impl<'k> Verifier<'k> {
             self.combiner_body(body, &types, *ty);
         }
     }
+}
+
+/// Whether all that the body does with its private buffers is to update them by their combiners.
+fn only_updates(forall: &Forall) -> bool {
+    let private_of = |array: ArrayId| {
+        let mut privates = forall.privates.iter();
+        privates.find(|it| it.buffers.contains(&array))
+    };
+    let mut only = true;
+    walk(&forall.body, &mut |node, _| {
+        let mut read = |access: &Access| only &= private_of(access.array).is_none();
+        for expr in node.expressions() {
+            for_each_load(expr, &mut read);
+        }
+        for access in node.written_elements() {
+            for_each_load_in_subscripts(access, &mut read);
+        }
+        let arrays: Vec<_> = node.written_elements().map(|it| it.array).collect();
+        let private = arrays.iter().find_map(|array| private_of(*array));
+        only &= match (node, private) {
+            (Node::Forall(_), _) => false,
+            (Node::Reduce { combiner, .. }, Some(private)) => {
+                *combiner == private.combiner && arrays == private.buffers
+            }
+            (_, Some(_)) => false,
+            (_, None) => true,
+        };
+    });
+    only
 }
 
 #[cfg(test)]
@@ -591,8 +634,8 @@ mod tests {
                 "`argmax` combines 2 values at a time; here are 2 places and 3 values",
             ),
             (
-                "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(argmax_last)) merge((x, y) reduce(argmax_last) (p, q)) { }",
-                "`argmax_last` has no identity on (f64, f64), so nothing can fill a private buffer",
+                "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(argmax_last)) merge((x, y) reduce(argmax_last) (p, q)) { p[c] = 1.0 }",
+                "`argmax_last` has no identity, so the body can do nothing but update private buffers, and hold no other forall",
             ),
             (
                 "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(add)) merge((x, y) reduce(add) (p, q)) { }",

@@ -80,7 +80,7 @@ pub enum ViolationKind {
     #[error("`{0}` is reduced twice by one statement")]
     ReducedTwice(String),
     /// Private buffers for a combiner that has nothing to fill them with.
-    #[error("`{combiner}` has no identity on {}, so nothing can fill a private buffer", listed(.types))]
+    #[error("the identity of `{combiner}` is not of {}", listed(.types))]
     NoIdentity {
         /// The combiner.
         combiner: String,
@@ -178,6 +178,11 @@ pub enum ViolationKind {
     /// Two combiners of one name that are not the same, or a declared one with the name of one that is built in.
     #[error("two different combiners are called `{0}`")]
     CombinersDiffer(String),
+    /// A forall that merges by a combiner without an identity, and whose body does more than update private buffers.
+    #[error(
+        "`{0}` has no identity, so the body can do nothing but update private buffers, and hold no other forall"
+    )]
+    NotInOrder(String),
     /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
     #[error("a combiner does not divide integers")]
     DivisionInCombiner,

@@ -47,6 +47,7 @@ impl Held<'_> {
     fn updates(&self, value: &Expr) -> Option<Vec<Update>> {
         let one = self
             .updated_truth(value)
+            .or_else(|| self.updated_logically(value))
             .or_else(|| self.counted_by_comparison(value))
             .or_else(|| self.updated_by_operator(value))
             .or_else(|| self.counted_by_select(value))

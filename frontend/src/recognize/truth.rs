@@ -11,6 +11,42 @@ use strew_affine::{
 };
 
 impl Held<'_> {
+    /// `held = held && x` and its like of integers, which C leaves 0 or 1.
+    pub(super) fn updated_logically(&self, value: &Expr) -> Option<Update> {
+        if !self.ty.is_integer() {
+            return None;
+        }
+        let mut core = value;
+        while let Expr::Cast(to, inner) = core
+            && to.is_integer()
+        {
+            core = inner;
+        }
+        let (name, sides) = match core {
+            Expr::And(left, right) => ("land", [left, right]),
+            Expr::Or(left, right) => ("lor", [left, right]),
+            _ => return None,
+        };
+        let is_held = |it: &Expr| match it {
+            Expr::Cast(Type::Bool, inner) => inner.is_same(&self.load),
+            _ => false,
+        };
+        let incoming = match sides {
+            [left, right] if is_held(right) && !is_held(left) => left,
+            [left, right] if is_held(left) && self.may_be_evaluated_behind_held(right) => right,
+            _ => return None,
+        };
+        let update = Expr::Cast(self.ty, incoming.clone());
+        self.is_unread_by(incoming)
+            .then_some((Combiner::from_name(name)?, update))
+    }
+
+    /// Whether C would evaluate it without a fault whatever is held, which it looked at before.
+    fn may_be_evaluated_behind_held(&self, expr: &Expr) -> bool {
+        let mut sizes = SizesByForm;
+        Evaluated::by(self.kernel, &self.load, &mut sizes).cannot_fault(expr)
+    }
+
     /// `held = value`, of truth values.
     pub(super) fn updated_truth(&self, value: &Expr) -> Option<Update> {
         if self.ty != Type::Bool {
@@ -62,9 +98,7 @@ impl Held<'_> {
         if right.is_same(&self.load) {
             return Some(left.clone());
         }
-        let mut sizes = SizesByForm;
-        let mut evaluated = Evaluated::by(self.kernel, &self.load, &mut sizes);
-        let may_be_evaluated = left.is_same(&self.load) && evaluated.cannot_fault(right);
+        let may_be_evaluated = left.is_same(&self.load) && self.may_be_evaluated_behind_held(right);
         may_be_evaluated.then(|| right.clone())
     }
 

@@ -151,7 +151,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for private in &forall.privates {
             let types = private.types(self.program.kernel);
             let merge = self.program.merge(&private.combiner, &types);
-            let identity = private.combiner.identity(&types).unwrap_or_default();
+            let identity = private.combiner.identity(&types);
+            let ordered = u32::from(identity.is_none());
+            // Without one there are no buffers to fill.
+            let zeros = || {
+                types
+                    .iter()
+                    .map(|ty| strew_affine::Value::zero(*ty))
+                    .collect()
+            };
+            let identity = identity.unwrap_or_else(zeros);
             let exact = u32::from(private.combiner.is_exact(&types));
             let commutes = u32::from(private.combiner.is_commutative(&types));
             for (part, (target, identity)) in private.targets.iter().zip(identity).enumerate() {
@@ -161,6 +170,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, merge), merge);
                 self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
                 self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
+                self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 at += size_of::<PrivateCall>();
             }

@@ -203,6 +203,7 @@ mod tests {
             has_bodies: true,
             commutes: true,
             is_single: true,
+            is_ordered: false,
             is_exact: false,
             mode: Mode::Stable,
             threads: 2,

@@ -45,6 +45,7 @@ mod tests {
             element_bytes: size_of::<T>() as u32,
             exact: 1,
             commutes: 1,
+            ordered: 0,
             parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.

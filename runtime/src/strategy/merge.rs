@@ -221,6 +221,7 @@ mod tests {
             element_bytes: 2,
             exact: 1,
             commutes: 1,
+            ordered: 0,
             parts: 1,
         };
         assert!(lies_apart(&private));
@@ -252,6 +253,7 @@ mod tests {
             element_bytes: 4,
             exact: 1,
             commutes: 1,
+            ordered: 0,
             parts: 2,
         };
         let second = PrivateCall {

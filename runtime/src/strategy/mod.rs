@@ -95,6 +95,8 @@ pub struct Shape {
     pub commutes: bool,
     /// Whether each of them is merged with no other.
     pub is_single: bool,
+    /// Whether updates have to be made in the order of the loop, in all modes.
+    pub is_ordered: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -108,6 +110,7 @@ impl Shape {
             let sizes = privates.iter().map(size);
             sizes.fold(0_u64, u64::saturating_add)
         };
+        let is_ordered = privates.iter().any(|private| private.ordered == 1);
         Self {
             count,
             trips: u64::try_from(forall.trips).unwrap_or(0),
@@ -115,12 +118,16 @@ impl Shape {
             bytes: sum(bytes),
             has_privates: !privates.is_empty(),
             is_separate: !privates.is_empty() && forall.separate != 0,
-            is_exact: privates.iter().all(|private| private.exact == 1),
+            is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
             has_bodies: has_bodies(forall),
             is_single: privates.iter().all(|private| private.parts == 1),
             commutes: privates.iter().all(|private| private.commutes == 1),
-            mode: session.settings().mode,
+            mode: match is_ordered {
+                true => Mode::Exact,
+                false => session.settings().mode,
+            },
+            is_ordered,
             threads: session.runtime().threads(),
         }
     }
@@ -309,6 +316,11 @@ fn decide(
         _ => auto::decide(shape, around, || session.budget()),
     };
     match decision.strategy.refusal(shape) {
+        Some(Refusal::Regroups { strategy } | Refusal::AnyOrder { strategy })
+            if shape.is_ordered =>
+        {
+            Err(Refusal::InOrder { strategy }.into())
+        }
         Some(refusal) => Err(refusal.into()),
         None => Ok(decision),
     }

@@ -14,6 +14,6 @@ void last(int n, const int k[n], const int x[n], int best[4], int at[4]) {
     }
 }
 // ----
-// in order
+// parallel, best with at by argmax_last
 // at = 7 14 19 0
 // best = 1 2 3 0

@@ -9,5 +9,5 @@ void owner(int n, const int k[n], int h[4]) {
     h[k[i]] = i;
 }
 // ----
-// in order
+// parallel, h by last
 // h = 16 17 19 0

@@ -1,4 +1,4 @@
-//! Kernels that no privatisation may touch: their iterations stay in order, and a step that would change that is declined.
+//! Kernels whose updates mean something in the order of the loop alone, and steps that would change that order and are declined.
 
 use super::{SIZES, check, kernel, length, over_keys, parse};
 use crate::data::Data;
@@ -11,6 +11,13 @@ fn stays_in_order(source: (&str, &str), step: &str, verdict: Verdict, reason: &s
     let found = kernel.schedule(&Plan::Auto, &mut ()).expect("a schedule");
     let text = found.kernel().to_string();
     assert!(!text.contains("scf.forall"), "{text}");
+    declined(source, step, verdict, reason);
+}
+
+/// `step` is declined with `reason`.
+fn declined(source: (&str, &str), step: &str, verdict: Verdict, reason: &str) {
+    let parsed = parse(source);
+    let kernel = parsed.kernel(None).expect("one kernel");
     let schedule = parse_schedule("step", step).expect("a step");
     match kernel.schedule(&Plan::Explicit(schedule), &mut ()) {
         Err(Error::Refused(refusal)) => {
@@ -83,7 +90,12 @@ fn n03_last_writer() {
     });
     check(source, "n03_last_writer", &cases);
     let step = "tile_indirection_using_forall(i, reduction(out) = add)";
-    stays_in_order(source, step, Verdict::Illegal, "OverwritesPrivate");
+    declined(source, step, Verdict::Illegal, "OverwritesPrivate");
+    let parsed = parse(source);
+    let kernel = parsed.kernel(None).expect("one kernel");
+    let found = kernel.schedule(&Plan::Auto, &mut ()).expect("a schedule");
+    let text = found.kernel().to_string();
+    assert!(text.contains("identity(last)"), "{text}");
 }
 
 #[test]

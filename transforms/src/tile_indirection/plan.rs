@@ -11,7 +11,8 @@ use crate::witness::{self, Ends};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    AffineFor, ArrayId, Combiner, Iter, IterId, Kernel, LocalId, Node, Place, Span, Value,
+    AffineFor, ArrayId, Combine, Combiner, Iter, IterId, Kernel, Last, LocalId, Node, Place, Span,
+    Subscript, Value,
 };
 
 /// What the rewriting needs and what makes it unable to fail.
@@ -158,8 +159,10 @@ impl<'k> Body<'k> {
     fn implied(&self) -> Result<Vec<Privatized>, Reason> {
         let mut reduced: Vec<ArrayId> = Vec::new();
         for site in &self.sites {
-            if site.kind == AccessKind::Reduce && !reduced.contains(&site.access.array) {
-                reduced.push(site.access.array);
+            let array = site.access.array;
+            let is_updated = site.kind == AccessKind::Reduce || self.is_overwritten(array);
+            if is_updated && !reduced.contains(&array) {
+                reduced.push(array);
             }
         }
         if reduced.is_empty() {
@@ -188,7 +191,15 @@ impl<'k> Body<'k> {
                 path: self.request.target.clone(),
             });
         }
+        let is_last = clause.is_none_or(|it| it.combiner == Last.name());
+        if clause.is_some()
+            && is_last
+            && let Some(read) = sites.iter().find(|it| it.kind == AccessKind::Read)
+        {
+            return Err(self.reads_partial_sum(array, read));
+        }
         match clause {
+            _ if is_last && self.is_overwritten(array) => self.privatize_overwritten(array),
             Some(clause) if fills_array(self.kernel, self.target, &sites) => {
                 self.privatize_filled(array, clause, &sites)
             }
@@ -235,6 +246,46 @@ impl<'k> Body<'k> {
             arrays: vec![array],
             fill: Some(identity),
             combiner,
+        })
+    }
+
+    /// Whether a clause makes an array private, other than `arrays`, of which the loop assigns every cell.
+    fn fills_another(&self, arrays: &[ArrayId]) -> bool {
+        self.request.reductions.iter().any(|clause| {
+            find_array(self.kernel, &clause.array).is_ok_and(|other| {
+                !arrays.contains(&other)
+                    && fills_array(self.kernel, self.target, &self.sites_of(other))
+            })
+        })
+    }
+
+    /// Whether all that the loop does with the array is to assign elements that it finds by computing, so that the last one counts.
+    fn is_overwritten(&self, array: ArrayId) -> bool {
+        let sites = self.sites_of(array);
+        let is_assigned = |site: &&AccessSite<'_>| {
+            let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
+            site.kind == AccessKind::Write
+                && matches!(site.node, Some(Node::Assign { .. }))
+                && site.access.subscripts.iter().any(is_computed)
+        };
+        !sites.is_empty() && sites.iter().all(is_assigned)
+    }
+
+    /// The last assignment counts, in the order of the loop.
+    fn privatize_overwritten(&self, array: ArrayId) -> Result<Privatized, Reason> {
+        if let Some(site) = self.sites_of(array).first()
+            && self.fills_another(&[array])
+        {
+            return Err(Reason::NoIdentity {
+                array: self.name(array),
+                combiner: Last.name().to_owned(),
+                span: site.access.span,
+            });
+        }
+        Ok(Privatized {
+            arrays: vec![array],
+            combiner: Combiner::new(Last),
+            fill: None,
         })
     }
 
@@ -296,7 +347,9 @@ impl<'k> Body<'k> {
             .iter()
             .map(|array| self.kernel.arrays[*array].element)
             .collect();
-        if combiner.identity(&types).is_none() {
+        // Copies that are merged in the order of the loop need none, if updates are all that happens to them.
+        let is_filled = self.fills_another(&arrays);
+        if combiner.identity(&types).is_none() && is_filled {
             return Err(Reason::NoIdentity {
                 array: self.name(array),
                 combiner: combiner.to_string(),

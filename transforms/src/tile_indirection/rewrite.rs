@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use crate::tree::{redirect_writes, replace_loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Expr, Forall, Iter, Kernel, Node, Place,
-    Private, Subscript, Value,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Expr, Forall, Iter,
+    Kernel, Last, Node, Place, Private, Subscript, Value,
 };
 
 pub(super) fn rewrite(plan: Plan) -> Kernel {
@@ -29,6 +29,7 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         for array in &private.arrays {
             let buffer = private_buffer(&mut kernel, *array);
             redirect_writes(&mut body, *array, buffer);
+            update_instead(&mut body, buffer, &private.combiner);
             buffers.push(buffer);
         }
         Private {
@@ -54,6 +55,30 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
     }));
     replace_loop(&mut kernel.body, iter, &mut replacement);
     kernel
+}
+
+/// Makes updates by `combiner` of the assignments to elements of `buffer`: where the last one counts, they are the same.
+fn update_instead(nodes: &mut [Node], buffer: ArrayId, combiner: &Combiner) {
+    for node in nodes {
+        if let Node::Assign {
+            place: Place::Element(access),
+            value,
+            span,
+        } = node
+            && access.array == buffer
+            && combiner.name() == Last.name()
+        {
+            *node = Node::Reduce {
+                places: vec![Place::Element(access.clone())],
+                combiner: combiner.clone(),
+                values: vec![value.clone()],
+                span: *span,
+            };
+        }
+        for block in node.blocks_mut() {
+            update_instead(block, buffer, combiner);
+        }
+    }
 }
 
 fn private_buffer(kernel: &mut Kernel, array: ArrayId) -> ArrayId {

@@ -1,6 +1,6 @@
 //! Arrays that are combined together become private together.
 
-use crate::Verdict::{Illegal, Unproven};
+use crate::Verdict::{Illegal, Misaddressed, Unproven};
 use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
 
 const TILE: &str = "tile_indirection_using_forall(i)";
@@ -84,10 +84,60 @@ fn what_is_not_together_cell_by_cell_is_not_made_private() {
 }
 
 #[test]
-fn without_an_identity_there_is_nothing_to_fill_a_copy_with() {
-    let body = ARGMAX.replace("argmax", "argmax_last");
-    let reason = refuses(&in_loop(&body), TILE, Unproven, "NoIdentity");
-    assert!(reason.to_string().contains("`argmax_last` has no identity"));
+fn without_an_identity_updates_are_made_in_their_order() {
+    for combiner in ["argmax_last", "argmin_last"] {
+        let before = kernel(&in_loop(&ARGMAX.replace("argmax", combiner)));
+        let after = apply(&before, TILE);
+        assert!(after.to_string().contains(&format!("identity({combiner})")));
+        assert_same_meaning(&before, &after);
+    }
+    for (ty, combiner) in [
+        ("i32", "land"),
+        ("u8", "lor"),
+        ("f64", "last"),
+        ("bool", "last"),
+    ] {
+        let before = kernel(&format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: {ty}[n], out: {ty}[m]) {{
+               affine.for i in 0..n {{ out[seg[i]] reduce({combiner}) x[i] }}
+             }}"
+        ));
+        assert_same_meaning(&before, &apply(&before, TILE));
+    }
+}
+
+#[test]
+fn where_the_last_assignment_counts_it_is_an_update() {
+    let before = in_loop("scf.if x[i] > 0.0 { best[seg[i]] = x[i] }\nx[i] = 1.0");
+    let after = "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], best: f64[m], arg: i64[m], other: i64[m + 1]) {
+  scf.forall i_c in 0..8 private(best_p: f64[m] = identity(last)) merge(best reduce(last) best_p) strategy(auto) {
+    affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+      scf.if x[i] > 0.0 {
+        best_p[seg[i]] reduce(last) x[i]
+      }
+      x[i] = 1.0
+    }
+  }
+}";
+    accepts(&before, TILE, after);
+    let clause = "tile_indirection_using_forall(i, reduction(best) = last)";
+    accepts(&before, clause, after);
+    assert_same_meaning(&kernel(&before), &apply(&kernel(&before), TILE));
+    let reads = in_loop("best[seg[i]] = x[i]\nx[i] = best[0]");
+    refuses(&reads, clause, Illegal, "ReadsPartialSum");
+    let sums = in_loop("best[seg[i]] = x[i]\nbest[0] reduce(add) 1.0");
+    refuses(&sums, clause, Illegal, "OverwritesPrivate");
+    // A fixed place is no scatter.
+    refuses(
+        &in_loop("best[0] = x[i]"),
+        TILE,
+        Misaddressed,
+        "NothingReduced",
+    );
+    let filled = in_loop("best[seg[i]] = x[i]\nother[i] = 1");
+    let clauses = "tile_indirection_using_forall(i, reduction(best) = last, reduction(arg) = add)";
+    refuses(&filled, clauses, Misaddressed, "NotWritten");
 }
 
 #[test]
