@@ -315,10 +315,8 @@ fn without_memory() {
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: the limit is a valid one, and it holds for this process alone.
-    assert_eq!(
-        unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) },
-        0
-    );
+    let status = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+    assert_eq!(status, 0);
     let mut failed = 0;
     for strategy in choices() {
         match arrays.call(&code, &settings(strategy)) {

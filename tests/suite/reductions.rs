@@ -211,7 +211,12 @@ const LAST: &[Spelling] = &[
     Spelling(U8, I32, "if (x[i]) h[k] = 1;", Overwritten),
     Spelling(I32, I32, "int v = x[i]; h[k] = h[k] && v;", Shared("land")),
     Spelling(I64, F64, "h[k] = x[i] > 3 && h[k];", Shared("land")),
-    Spelling(U8, I32, "int v = x[i]; h[k] = h[k] || v < 2;", Shared("lor")),
+    Spelling(
+        U8,
+        I32,
+        "int v = x[i]; h[k] = h[k] || v < 2;",
+        Shared("lor"),
+    ),
     Spelling(I32, F32, "h[k] = x[i] || h[k];", Shared("lor")),
 ];
 

@@ -11,7 +11,7 @@ use strew::{Body, Compiler, Kernel, Mode};
 
 const STRATEGIES: [&str; 6] = ["auto", "serial", "dense", "blocked", "binned", "atomic"];
 const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
-const ORDERS: [&str; 4] = ["uniform", "sorted", "constant", "two"];
+const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
 const OUTPUTS: usize = 41;
 
 fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
@@ -20,21 +20,23 @@ fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
         "uniform" => random.next() as usize % outputs,
         "sorted" => position * outputs / count,
         "constant" => outputs / 2,
+        "clustered" => (position / 64 * 17 + random.next() as usize % 3) % outputs,
         _ => random.next() as usize % 2 * (outputs - 1),
     };
     let keys = (0..count).map(|position| key(position) as i128);
     keys.map(|key| Value::integer(Type::I32, key)).collect()
 }
 
-/// Numbers up to `span`, and among the floats, unless that is 1, both zeros, both infinities, NaN, and the smallest there are.
+/// Numbers up to `span`, and among the floats, unless that is 1, both zeros, both infinities, NaN, and denormal ones of both types.
 fn values(ty: Type, count: usize, span: i64) -> Vec<Value> {
-    const ODD: [f64; 6] = [
+    const ODD: [f64; 7] = [
         -0.0,
         0.0,
         f64::INFINITY,
         f64::NEG_INFINITY,
         f64::NAN,
         1e-310,
+        -1e-40,
     ];
     let mut random = Random(u64::from(ty.bits()));
     let low = if ty.is_signed() || ty.is_float() {
@@ -243,6 +245,8 @@ fn cell(what: &str, kernel: &Kernel, mode: Mode, data: &Data, serial: &Outcome) 
         Mode::Stable => {
             agree(what, &one, serial, is_close);
             agree(what, &three, &one, is_same);
+            let sixteen = compiled(&kernel.clone().threads(16), data);
+            agree(what, &sixteen, &one, is_same);
         }
         Mode::Exact => {
             agree(what, &one, serial, is_same);
@@ -341,6 +345,55 @@ fn long_loops_of_assignments_are_sorted_and_the_last_counts() {
                 let kernel = kernel.clone().strategy(named(strategy)).threads(threads);
                 let what = format!("{ty} {order} {strategy} {threads}");
                 agree(&what, &compiled(&kernel, &data), &serial, is_same);
+            }
+        }
+    }
+}
+
+/// The bits of the sums that `run` leaves, any NaN as one.
+fn bits<T: strew::Element + Copy>(count: usize, value: T, run: impl FnOnce(&mut [T])) -> Vec<u64> {
+    let mut out = vec![value; count];
+    run(&mut out);
+    let bits = |it: &T| match it.to_value() {
+        value if value.as_float().is_some_and(f64::is_nan) => u64::MAX,
+        value => value.bits(),
+    };
+    out.iter().map(bits).collect()
+}
+
+#[test]
+fn a_hundred_runs_have_the_same_bits_at_one_to_sixteen_threads() {
+    const COUNT: usize = 20_000;
+    for statement in ["out[key[i]] += x[i];", "out[key[i]] *= x[i];"] {
+        let kernel = kernel(Type::F64, statement);
+        let with = |kernel: &Kernel| {
+            let kernel = kernel.clone();
+            let typed = kernel.typed::<(i64, i64, &[i32], &[f64], &mut [f64])>();
+            typed.expect("it fits")
+        };
+        for order in ORDERS {
+            let as_key = |it: Value| it.as_integer().map_or(0, |it| it as i32);
+            let key: Vec<i32> = keys(order, COUNT, 300).into_iter().map(as_key).collect();
+            let x = values(Type::F64, COUNT, 3).into_iter();
+            let x: Vec<f64> = x.map(|it| it.as_float().unwrap_or(0.0)).collect();
+            let run = |kernel: &Kernel| {
+                bits(300, 1.0, |out: &mut [f64]| {
+                    let arguments = (COUNT as i64, 300, &*key, &*x, out);
+                    with(kernel).call(arguments).expect("a call");
+                })
+            };
+            let serial = run(&kernel.clone().strategy(named("serial")).body(Body::Direct));
+            for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+                let kernel = kernel.clone().strategy(named(strategy));
+                let first = run(&kernel.clone().threads(1));
+                for number in 0..100 {
+                    let kernel = kernel.clone().threads(number % 16 + 1);
+                    let what = format!("{statement} {order} {strategy}, run {number}");
+                    assert_eq!(run(&kernel), first, "{what}");
+                    if ["auto", "serial", "binned"].contains(&strategy) {
+                        assert_eq!(run(&kernel.mode(Mode::Exact)), serial, "exact {what}");
+                    }
+                }
             }
         }
     }

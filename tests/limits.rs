@@ -1,0 +1,233 @@
+//! Calls at the edge of what there is: many at once, from inside of pools, of nothing at all, and with faults late in the run.
+
+use rayon::prelude::*;
+use std::sync::Arc;
+use strew::{Body, Compiler, Error, FaultKind, Kernel, Mode, Progress, StopToken};
+
+const STRATEGIES: [&str; 6] = ["auto", "serial", "dense", "blocked", "binned", "atomic"];
+
+const SOURCE: &str = "
+void sums(int64_t n, int64_t m, const int32_t key[n], const double x[n], double out[m], int32_t count[m]) {
+  for (int64_t i = 0; i < n; i++) {
+    out[key[i]] += x[i];
+    count[key[i]]++;
+  }
+}
+void rows(int64_t n, int64_t m, int64_t d, const int32_t key[n], const double x[n][d], double out[m][d]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < d; j++)
+      out[key[i]][j] += x[i][j];
+}
+";
+
+fn kernel(name: &str) -> Kernel {
+    let program = Compiler::new().compile("limits.c", SOURCE);
+    program.expect("a program").kernel(name).expect("a kernel")
+}
+
+/// Every way to run `kernel`. Some are refused.
+fn ways(kernel: &Kernel) -> Vec<(String, Kernel)> {
+    let mut ways = Vec::new();
+    for strategy in STRATEGIES {
+        for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+            for body in [Body::Auto, Body::RunLength, Body::Tables] {
+                let named = strategy.parse().expect("a strategy");
+                let kernel = kernel.clone().strategy(named).mode(mode).body(body);
+                ways.push((format!("{strategy} {mode:?} {body}"), kernel));
+            }
+        }
+    }
+    ways
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Arrays {
+    key: Vec<i32>,
+    x: Vec<f64>,
+    out: Vec<f64>,
+    count: Vec<i32>,
+}
+
+impl Arrays {
+    fn new(n: usize, m: usize) -> Self {
+        let key = |it: usize| (it.wrapping_mul(0x9E37_79B9) >> 7) % m.max(1);
+        Self {
+            key: (0..n).map(|it| key(it) as i32).collect(),
+            x: (0..n).map(|it| 1.0 / (it + 3) as f64).collect(),
+            out: vec![0.25; m],
+            count: vec![7; m],
+        }
+    }
+
+    fn call(&mut self, kernel: &Kernel) -> Result<(), Error> {
+        let call = kernel.bind().array("key", &self.key).array("x", &self.x);
+        call.array_mut("out", &mut self.out)
+            .array_mut("count", &mut self.count)
+            .run()
+    }
+}
+
+/// Whether a strategy just does not fit.
+fn is_refused(outcome: &Result<(), Error>) -> bool {
+    let refused = |it: &strew::Failure| matches!(it, strew::Failure::Refused(_));
+    matches!(outcome, Err(Error::Failure(failure)) if refused(failure))
+}
+
+#[test]
+fn a_kernel_is_called_from_many_threads_at_once_and_from_inside_of_pools() {
+    let kernel = kernel("sums").threads(3);
+    let mine = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+    let mine = Arc::new(mine.expect("a pool"));
+    let case = Arrays::new(30_000, 700);
+    for (way, kernel) in ways(&kernel) {
+        if !way.ends_with("auto") || way.contains("Fast") {
+            continue;
+        }
+        let mut alone = case.clone();
+        if is_refused(&alone.call(&kernel)) {
+            continue;
+        }
+        let check = |kernel: &Kernel| {
+            let mut case = case.clone();
+            case.call(kernel).expect("a call");
+            assert_eq!(case, alone, "{way}");
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| (0..4).for_each(|_| check(&kernel)));
+            }
+        });
+        let on_mine = kernel.clone().pool(mine.clone());
+        for kernel in [&kernel, &on_mine] {
+            mine.install(|| (0..12).into_par_iter().for_each(|_| check(kernel)));
+        }
+        // The pool that all programs have.
+        (0..12).into_par_iter().for_each(|_| check(&on_mine));
+    }
+}
+
+#[test]
+fn nothing_is_done_to_nothing() {
+    for (way, kernel) in ways(&kernel("sums")) {
+        for threads in [1, 2, 16] {
+            let kernel = kernel.clone().threads(threads);
+            for m in [0, 1, 5] {
+                let mut case = Arrays::new(0, m);
+                let before = case.clone();
+                let outcome = case.call(&kernel);
+                assert!(
+                    outcome.is_ok() || is_refused(&outcome),
+                    "{way}: {outcome:?}"
+                );
+                assert_eq!(case, before, "{way}");
+            }
+            // Every key is out of range where there are no outputs.
+            let outcome = Arrays::new(5, 0).call(&kernel);
+            let is_first = matches!(&outcome, Err(Error::Fault(it)) if it.iteration()[0].1 == 0);
+            assert!(is_first || is_refused(&outcome), "{way}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn empty_dimensions_have_no_elements() {
+    for (way, kernel) in ways(&kernel("rows")) {
+        for (n, m, d) in [
+            (0, 0, 0),
+            (0, 4, 3),
+            (3, 4, 0),
+            (3, 0, 0),
+            (0, 0, 5),
+            (1, 1, 1),
+        ] {
+            let (x, mut out) = (vec![0.5; n * d], vec![1.0; m * d]);
+            let key = vec![0; n];
+            let call = kernel.bind().array("key", &key).array("x", &x);
+            let call = call.shape("x", &[n as u64, d as u64]);
+            let call = call.shape("out", &[m as u64, d as u64]);
+            let outcome = call.array_mut("out", &mut out).run();
+            assert!(
+                outcome.is_ok() || is_refused(&outcome),
+                "{way}: {outcome:?}"
+            );
+            let added = if outcome.is_ok() && n * d > 0 {
+                0.5
+            } else {
+                0.0
+            };
+            assert_eq!(out, vec![1.0 + added; m * d], "{way}");
+        }
+    }
+    let text = "kernel @none(n: i64, out: f64[n]) {
+        scf.forall c in 0..0 private(p: f64[n] = identity(add)) merge(out reduce(add) p) {
+          affine.for i in 0..n { p[i] reduce(add) 1.0 } } }";
+    let program = Compiler::new().compile("none.nest", text);
+    let none = program.expect("a program").kernel("none");
+    for (way, kernel) in ways(&none.expect("a kernel")) {
+        let mut out = [0.5; 9];
+        let outcome = kernel.bind().array_mut("out", &mut out).run();
+        assert!(
+            outcome.is_ok() || is_refused(&outcome),
+            "{way}: {outcome:?}"
+        );
+        assert_eq!(out, [0.5; 9], "{way}");
+    }
+}
+
+#[test]
+fn the_first_fault_is_told_however_late_and_wherever_it_is() {
+    const COUNT: usize = 60_000;
+    let kernel = kernel("sums");
+    for first in [COUNT - 1, COUNT - 700, COUNT / 2 + 3, 0] {
+        let mut case = Arrays::new(COUNT, 900);
+        // Others behind it, in its part of the loop and in those behind.
+        for position in [first, first + 1, first + 300, COUNT - 2] {
+            if (first..COUNT).contains(&position) {
+                case.key[position] = -1 - position as i32;
+            }
+        }
+        let before = case.clone();
+        for (way, kernel) in ways(&kernel) {
+            for threads in [1, 2, 3, 8, 16] {
+                let outcome = case.call(&kernel.clone().threads(threads));
+                assert_eq!(case, before, "{way}, {threads} threads");
+                if is_refused(&outcome) {
+                    break;
+                }
+                let Err(Error::Fault(fault)) = outcome else {
+                    panic!("{way}, {threads} threads: {outcome:?}");
+                };
+                let index = -1 - first as i128;
+                let is_it = matches!(fault.kind(), FaultKind::OutOfRange { array, index: at, .. } if array == "out" && *at == index);
+                assert!(is_it, "{way}, {threads} threads: {fault}");
+                assert_eq!(fault.iteration(), [("i".to_owned(), first as i64)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stop_by_what_progress_says_leaves_outputs_alone() {
+    let mut case = Arrays::new(3 << 20, 900);
+    let before = case.clone();
+    for (way, kernel) in ways(&kernel("sums").threads(2)) {
+        if !way.ends_with("Stable auto") {
+            continue;
+        }
+        let (stop, progress) = (StopToken::new(), Progress::new());
+        let kernel = kernel.cancel(stop.clone()).progress(progress.clone());
+        let outcome = std::thread::scope(|scope| {
+            let call = scope.spawn(|| case.call(&kernel));
+            while progress.done() < progress.total() / 4 && !call.is_finished() {
+                std::thread::yield_now();
+            }
+            stop.stop();
+            call.join().expect("no panic")
+        });
+        match outcome {
+            // It was faster.
+            Ok(()) => case = before.clone(),
+            Err(_) => assert_eq!(case, before, "{way}"),
+        }
+    }
+}
