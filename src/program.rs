@@ -1,6 +1,7 @@
 use crate::argument::{ArgumentError, name_of};
 use crate::bind::Bind;
 use crate::error::{ArgumentErrors, Error, Fault};
+use crate::planned::Planned;
 use crate::settings::{Settings, settings_methods};
 use crate::sizes::{representative, written_extents};
 use crate::stages::{Compiled, Parsed, Plan};
@@ -8,7 +9,7 @@ use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
 use std::sync::{Arc, OnceLock};
 use strew_affine::Type;
-use strew_jit::{Argument, ArgumentKind, CallError, FaultKind, Outcome};
+use strew_jit::{Argument, ArgumentKind, ArrayElement, CallError, FaultKind, Outcome};
 use strew_runtime::Runtime;
 use strew_transforms::Schedule;
 
@@ -174,6 +175,11 @@ impl Kernel {
     /// A call whose arguments are given by name.
     pub fn bind<'a>(&self) -> Bind<'a> {
         Bind::new(self.clone())
+    }
+
+    /// The same kernel for calls that update the same elements again, since their keys lie in the same array.
+    pub fn plan<'k, T: ArrayElement>(&self, keys: &'k [T]) -> Planned<'k> {
+        Planned::new(self.clone(), keys)
     }
 
     /// The kernel in its last form before machine code.

@@ -4,6 +4,7 @@ use crate::record::{ArrayElement, ElementType, FieldLayout, Layout, RecordLayout
 use std::fmt;
 use std::marker::PhantomData;
 use strew_affine::{Type, Value};
+use strew_runtime::abi::Slot;
 
 mod sealed {
     pub trait Sealed {}
@@ -79,6 +80,14 @@ impl<'a> ArrayRef<'a> {
             elements: slice.len(),
             layout: T::layout(),
             borrowed: PhantomData,
+        }
+    }
+
+    /// What generated code is handed for it.
+    pub fn slot(&self) -> Slot {
+        Slot {
+            bits_or_address: self.address,
+            elements: self.elements as u64,
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use crate::CompileError;
 use crate::compiled::Options;
+use crate::keys::KeySources;
 use crate::loaded::{Loaded, guarded, load, module};
-use crate::lower::{Request, lower_body};
+use crate::lower::{Request, find_forall, lower_body};
 use crate::merges::Merges;
 use std::sync::{Arc, Mutex, PoisonError};
-use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeyWidth, MergeFn, OnDemand};
+use strew_affine::interpret::Oob;
+use strew_affine::{ArrayId, Parameter};
+use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeySlots, KeyWidth, MergeFn, OnDemand};
 
 /// Those that were made, by the number of the forall and the shape.
 #[derive(Default)]
@@ -80,5 +83,35 @@ impl OnDemand for Functions<'_> {
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, ChunkFn>(made.address) }),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    fn keys(&self, number: u32) -> Option<KeySlots> {
+        // Whether an update is made at all then follows from the values, which may change.
+        if self.request.oob == Oob::Skip {
+            return None;
+        }
+        let kernel = self.request.kernel;
+        let (forall, _) = find_forall(kernel, number)?;
+        let sources = KeySources::of(forall, self.request.facts)?;
+        let slot = |param: Parameter| {
+            let position = kernel.params.iter().position(|it| *it == param)?;
+            u32::try_from(position).ok()
+        };
+        let array = |array: ArrayId| match kernel.arrays[array].field {
+            Some(field) => slot(Parameter::Record(field.record)),
+            None => slot(Parameter::Array(array)),
+        };
+        Some(KeySlots {
+            arrays: sources
+                .arrays
+                .into_iter()
+                .map(array)
+                .collect::<Option<_>>()?,
+            scalars: sources
+                .scalars
+                .into_iter()
+                .map(|it| slot(Parameter::Scalar(it)))
+                .collect::<Option<_>>()?,
+        })
     }
 }

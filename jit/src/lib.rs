@@ -15,6 +15,7 @@ mod error;
 mod facts;
 mod host;
 mod isa;
+mod keys;
 mod loaded;
 mod lower;
 mod math;

@@ -158,6 +158,17 @@ pub enum BodyShape {
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,
+    /// The same for who knows the keys: it appends values alone, and evaluates nothing that only the keys need.
+    Values,
+}
+
+/// The parameters that alone decide where the updates of a forall go, by the numbers of their slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeySlots {
+    /// Arrays, which the kernel does not write.
+    pub arrays: Vec<u32>,
+    /// Scalars.
+    pub scalars: Vec<u32>,
 }
 
 /// The functions of a kernel that are made when first asked for, since most runs need none of them.
@@ -180,6 +191,9 @@ pub trait OnDemand: std::fmt::Debug + Sync {
     /// # Errors
     /// Why it could not be made.
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String>;
+
+    /// What decides where the updates of the forall with this number go; `None` when something does that changes while the kernel runs.
+    fn keys(&self, number: u32) -> Option<KeySlots>;
 }
 
 /// Updates that a body in the shape [`BodyShape::Emit`] has made and nobody has taken yet.

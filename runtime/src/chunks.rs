@@ -150,8 +150,20 @@ impl<'j> Chunks<'j> {
     /// # Errors
     /// The first failure in the order of the iterations.
     pub(crate) fn finish(self, call: &mut Call) -> Result<(), Failure> {
-        call.updates = call.updates.wrapping_add(self.updates.into_inner());
-        call.skipped = call.skipped.wrapping_add(self.skipped.into_inner());
+        call.updates = call
+            .updates
+            .wrapping_add(self.updates.load(Ordering::Relaxed));
+        call.skipped = call
+            .skipped
+            .wrapping_add(self.skipped.load(Ordering::Relaxed));
+        self.outcome()
+    }
+
+    /// The same for iterations whose updates are made later.
+    ///
+    /// # Errors
+    /// The first failure in the order of the iterations.
+    pub(crate) fn outcome(self) -> Result<(), Failure> {
         let failure = self
             .failure
             .into_inner()

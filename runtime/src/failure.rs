@@ -61,6 +61,12 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy needs updates that go to the same elements whenever the loop runs, and something that changes while the kernel runs
+    /// decides where these go.
+    KeysChange {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The strategy needs the loop in another form, and there is none: the loop does more with its outputs, or has a parallel loop
     /// inside.
     NoBodies {
@@ -136,6 +142,12 @@ impl fmt::Display for Refusal {
                 "the strategy `{strategy}` takes the updates of a loop apart from its outputs, which this loop does not allow: it \
                  holds a parallel loop, or its outputs are fields of records or have more than 2^32 elements; \
                  choose the strategy `dense` or `serial`"
+            ),
+            Self::KeysChange { strategy } => write!(
+                f,
+                "the strategy `{strategy}` finds out once where the updates of a loop go, and the kernel changes what these follow from, or \
+                 indices out of range are skipped; \
+                 choose the strategy `binned`, `dense` or `serial`"
             ),
             Self::NoBodies { strategy } => write!(
                 f,

@@ -17,6 +17,7 @@ mod machine;
 pub mod math;
 mod memory;
 pub mod panics;
+mod plan;
 mod record;
 mod session;
 mod settings;
@@ -31,6 +32,7 @@ pub use failure::{Failure, Held, Refusal};
 pub use forall::run_forall;
 pub use local::local_array;
 pub use machine::{Caches, Calibration, LINES, Machine};
+pub use plan::Plan;
 pub use record::{Record, Why};
 pub use session::{Code, Completed, Session, run};
 pub use settings::{

@@ -101,6 +101,13 @@ impl<'r> Reserved<'r> {
     }
 }
 
+impl Reserved<'_> {
+    /// Counts for as long as the account does.
+    pub(crate) fn keep(self) {
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
         let bytes = self.bytes.load(Ordering::Relaxed);

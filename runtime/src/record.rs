@@ -91,6 +91,12 @@ pub enum Why {
         /// What each is expected to take.
         costs: Costs,
     },
+    /// Updates go where they went when the loop ran before, or are known to go there again, and it is expected to take least to move
+    /// values alone.
+    SameKeys {
+        /// What each is expected to take.
+        costs: Costs,
+    },
     /// Private buffers are cheap against the updates.
     Pays {
         /// Iterations of the tiled loop.
@@ -137,6 +143,12 @@ impl fmt::Display for Why {
                 f,
                 "expected to take {}, and in order {}",
                 Milliseconds(costs.binned),
+                Milliseconds(costs.serial)
+            ),
+            Self::SameKeys { costs } => write!(
+                f,
+                "updates go where they went before: expected to take {}, and in order {}",
+                Milliseconds(costs.planned),
                 Milliseconds(costs.serial)
             ),
             Self::Pays { trips, elements } => write!(

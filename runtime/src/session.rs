@@ -2,11 +2,12 @@
 
 use crate::abi::{
     ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
-    OnDemand, Slot, Status, Work,
+    OnDemand, PrivateCall, Slot, Status, Work,
 };
 use crate::failure::{Failure, Held};
 use crate::loan::{Account, Loan, Reserved};
 use crate::local::LocalMemory;
+use crate::plan::{self, Identity, Plan, Planning};
 use crate::record::{Part, Record, Tally};
 use crate::settings::{Progress, Settings};
 use crate::snapshot::{Region, Snapshot};
@@ -34,6 +35,9 @@ struct Shared<'r> {
     runtime: &'r Runtime,
     settings: &'r Settings,
     on_demand: &'r dyn OnDemand,
+    entry: EntryFn,
+    /// For what runs again within this call.
+    plan: Plan,
     is_protected: bool,
     budget: OnceLock<u64>,
     account: Account,
@@ -88,7 +92,7 @@ pub unsafe fn run(
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
     }
-    let shared = Shared::new(runtime, settings, code.on_demand, !protect.is_empty());
+    let shared = Shared::new(runtime, settings, code, !protect.is_empty());
     let session = Session {
         shared: &shared,
         is_nested: false,
@@ -137,13 +141,15 @@ impl<'r> Shared<'r> {
     fn new(
         runtime: &'r Runtime,
         settings: &'r Settings,
-        on_demand: &'r dyn OnDemand,
+        code: &Code<'r>,
         is_protected: bool,
     ) -> Self {
         Self {
             runtime,
             settings,
-            on_demand,
+            on_demand: code.on_demand,
+            entry: code.entry,
+            plan: Plan::default(),
             is_protected,
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
             account: Account::default(),
@@ -305,6 +311,45 @@ impl<'r> Session<'r> {
         let reserved = Reserved::new(&self.shared.account, Held::Privates, 0, u64::MAX)?;
         let buffer = self.runtime().arena().take(size)?;
         Ok(Loan::new(buffer, reserved))
+    }
+
+    /// Counts `bytes` bytes against the budget for the rest of the call.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`].
+    pub(crate) fn keep(&self, bytes: u64) -> Result<(), Failure> {
+        self.reserve(bytes, Held::Privates)?.keep();
+        Ok(())
+    }
+
+    /// What is known of where the updates of `forall` go; `None` when that may change.
+    ///
+    /// # Safety
+    /// `call` has the slots of the kernel's parameters.
+    pub(crate) unsafe fn planning(
+        &self,
+        call: &Call,
+        forall: &ForallCall,
+        privates: &[PrivateCall],
+    ) -> Option<Planning<'r>> {
+        let number = u32::try_from(forall.body_number).ok()?;
+        if self.is_nested {
+            return None;
+        }
+        let keys = self.shared.on_demand.keys(number)?;
+        // SAFETY: the caller vouches for the slots.
+        let (arrays, scalars) = unsafe {
+            (
+                plan::slots(call, &keys.arrays),
+                plan::slots(call, &keys.scalars),
+            )
+        };
+        let identity = Identity::new(self.shared.entry, forall, privates, &arrays, &scalars);
+        let given = self.settings().plan.as_ref();
+        match given.filter(|plan| plan.covers(&arrays)) {
+            Some(plan) => Some(plan.recall(identity, true)),
+            None => Some(self.shared.plan.recall(identity, false)),
+        }
     }
 
     /// Adds an outermost forall to what the record will say.

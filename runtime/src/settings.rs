@@ -1,5 +1,6 @@
 use crate::abi::Work;
 use crate::machine::Machine;
+use crate::plan::Plan;
 use crate::strategy::{STRATEGIES, Strategy};
 use crossbeam::utils::CachePadded;
 use std::fmt;
@@ -249,6 +250,8 @@ pub struct Settings {
     pub machine: Machine,
     /// Told how far the call is.
     pub progress: Option<Progress>,
+    /// Where updates go whose keys lie in the arrays of the plan.
+    pub plan: Option<Plan>,
 }
 
 #[cfg(test)]
@@ -257,7 +260,9 @@ mod tests {
 
     #[test]
     fn choices_are_read_as_they_are_written() {
-        for name in ["auto", "serial", "dense", "blocked", "binned", "atomic"] {
+        for name in [
+            "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+        ] {
             let choice: Choice = name.parse().unwrap();
             assert_eq!(choice.to_string(), name);
         }
@@ -269,7 +274,7 @@ mod tests {
         let error = "blokced".parse::<Choice>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `atomic`"
+            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `atomic`"
         );
     }
 

@@ -1,8 +1,8 @@
 //! Kernels for tests, written by hand as generated code would be: counts and weighted sums by key.
 
 use crate::abi::{
-    AUTO, ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
-    NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
+    AUTO, ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots, KeyWidth,
+    MergeFn, NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -168,12 +168,16 @@ impl OnDemand for Additions {
 
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
-            (0, BodyShape::Emit) => Ok(emit),
+            (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
             (0, BodyShape::Atomic) => Ok(atomic),
             (0, BodyShape::Windowed | BodyShape::WindowedRunLength) => Ok(windowed),
             (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }
+    }
+
+    fn keys(&self, number: u32) -> Option<KeySlots> {
+        (number == 0).then(KeySlots::default)
     }
 }
 

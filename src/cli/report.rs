@@ -100,6 +100,7 @@ fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("dense", costs.dense),
         ("blocked", costs.blocked),
         ("binned", costs.binned),
+        ("planned", costs.planned),
     ])
 }
 

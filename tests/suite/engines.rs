@@ -190,11 +190,13 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 5] = [
+const REFUSALS: [&str; 7] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
     "the strategy `binned` takes the updates of a loop apart",
+    "the strategy `planned` takes the updates of a loop apart",
+    "the strategy `planned` finds out once where the updates of a loop go",
     "the strategy `blocked` runs only loops",
 ];
 
@@ -378,11 +380,14 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             reference,
             is_same,
         );
-        let binned = kernel.strategy("binned".parse().expect("a strategy"));
-        let outcome = compiled(&binned, data);
-        let is_refused = outcome.as_ref().err();
-        if !is_refused.is_some_and(|it| is_refusal(it)) {
-            agree("by ranges of elements", &outcome, reference, is_same);
+        for strategy in ["binned", "planned"] {
+            let kernel = kernel.clone();
+            let sorting = kernel.strategy(strategy.parse().expect("a strategy"));
+            let outcome = compiled(&sorting, data);
+            let is_refused = outcome.as_ref().err();
+            if !is_refused.is_some_and(|it| is_refusal(it)) {
+                agree(strategy, &outcome, reference, is_same);
+            }
         }
     }
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 6] = ["auto", "serial", "dense", "blocked", "binned", "atomic"];
+const STRATEGIES: [&str; 7] = [
+    "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+];
 const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
 const OUTPUTS: usize = 41;

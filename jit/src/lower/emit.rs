@@ -9,13 +9,23 @@ use std::mem::offset_of;
 use strew_affine::{ArrayId, Expr, Place, Private};
 use strew_runtime::abi::{STAGED, Status, Stream};
 
+/// Whether updates have keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Each its own.
+    Made,
+    /// None has, since who takes the updates knows them.
+    Known,
+}
+
 /// A stream while its function runs.
 #[derive(Clone, Debug)]
 pub(super) struct StreamValue {
     /// The first of the buffers that are merged together.
     buffer: ArrayId,
     address: Value,
-    keys: Value,
+    /// Where keys go, if there are any.
+    keys: Option<Value>,
     /// For each buffer the address of its values, and their bytes.
     columns: Vec<(Value, u32)>,
     pub(super) staged: Variable,
@@ -23,7 +33,7 @@ pub(super) struct StreamValue {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the stream at `address` known as that for `private`, whose buffers have no memory.
-    pub(super) fn bind_stream(&mut self, private: &Private, address: Value) {
+    pub(super) fn bind_stream(&mut self, private: &Private, address: Value, keys: Keys) {
         let none = self.builder.ins().iconst(types::I64, 0);
         for buffer in &private.buffers {
             self.bind_array(*buffer, none);
@@ -31,7 +41,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some(buffer) = private.buffers.first() else {
             return;
         };
-        let keys = self.stream_field(address, offset_of!(Stream, keys));
+        let keys =
+            (keys == Keys::Made).then(|| self.stream_field(address, offset_of!(Stream, keys)));
         let values = self.stream_field(address, offset_of!(Stream, values));
         let widths = private.types(self.program.kernel).into_iter();
         let columns = widths.enumerate().map(|(part, ty)| {
@@ -69,18 +80,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Appends an update. All `places` are at one element, but each is checked against its own extents.
     pub(super) fn emit(&mut self, stream: &StreamValue, places: &'k [Place], values: &'k [Expr]) {
         let values: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
-        let accesses = places.iter().filter_map(|place| match place {
-            Place::Element(access) => Some(access),
-            Place::Local(_) => None,
-        });
-        let numbers: Vec<_> = accesses.map(|it| self.element_number(it)).collect();
-        let Some(number) = numbers.first() else {
-            return;
-        };
         let flags = MemFlagsData::trusted();
+        let number = stream.keys.and_then(|_| self.key(places));
         let staged = self.builder.use_var(stream.staged);
-        let place = self.behind(stream.keys, staged, size_of::<u32>() as u32);
-        self.builder.ins().istore32(flags, *number, place, 0);
+        if let Some((keys, number)) = stream.keys.zip(number) {
+            let place = self.behind(keys, staged, size_of::<u32>() as u32);
+            self.builder.ins().istore32(flags, number, place, 0);
+        }
         for ((column, bytes), value) in stream.columns.iter().zip(values) {
             let place = self.behind(*column, staged, *bytes);
             self.builder.ins().store(flags, value, place, 0);
@@ -88,6 +94,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let staged = self.builder.ins().iadd_imm_s(staged, 1);
         self.builder.def_var(stream.staged, staged);
         self.hand_over_if_full(stream, staged);
+    }
+
+    /// The number of the element that all `places` are at; each is checked.
+    fn key(&mut self, places: &'k [Place]) -> Option<Value> {
+        let accesses = places.iter().filter_map(|place| match place {
+            Place::Element(access) => Some(access),
+            Place::Local(_) => None,
+        });
+        let numbers: Vec<_> = accesses.map(|it| self.element_number(it)).collect();
+        numbers.first().copied()
     }
 
     fn behind(&mut self, base: Value, elements: Value, bytes: u32) -> Value {

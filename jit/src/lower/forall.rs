@@ -2,6 +2,7 @@
 
 use super::body::{holds_no_forall, is_separate, is_steady};
 use super::convert::clif_type;
+use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::{Program, signature};
@@ -12,7 +13,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Forall, Node, Variable};
+use strew_affine::{ArrayId, Forall, Kernel, Node};
 use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -29,15 +30,7 @@ const SLOT: usize = size_of::<u64>();
 impl<'k> Program<'k> {
     /// Declares the body of the forall with the number `number`, to be made in `shape`.
     pub(super) fn body(&mut self, number: u32, shape: BodyShape) -> Result<FuncId, CompileError> {
-        let mut found = None;
-        walk(&self.kernel.body, &mut |node, loops| {
-            if let Node::Forall(forall) = node
-                && body_number(forall) == number
-            {
-                found = Some((forall, loops.to_vec()));
-            }
-        });
-        let Some((forall, loops)) = found else {
+        let Some((forall, loops)) = find_forall(self.kernel, number) else {
             return Err(CompileError::Internal(format!(
                 "the kernel has no forall {number}"
             )));
@@ -83,6 +76,19 @@ impl<'k> Program<'k> {
         }
         free
     }
+}
+
+/// The forall that the runtime knows by `number`, with the loops around it.
+pub(crate) fn find_forall(kernel: &Kernel, number: u32) -> Option<(&Forall, Vec<Loop<'_>>)> {
+    let mut found = None;
+    walk(&kernel.body, &mut |node, loops| {
+        if let Node::Forall(forall) = node
+            && body_number(forall) == number
+        {
+            found = Some((forall, loops.to_vec()));
+        }
+    });
+    found
 }
 
 /// What the runtime knows a forall by: the number of its iterator, which no other loop has.
@@ -255,40 +261,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(table)
     }
 
-    /// An estimate of the work: how many iterations the first affine loop of the body has over all iterations of the forall (the
-    /// distance from its lower bound in the first to its upper bound in the last), times those of the loops inside it whose
-    /// bounds are the same every time. The number of iterations of the forall when its body has no affine loop.
-    fn trips(&mut self, forall: &Forall, count: Value) -> Value {
-        let outer = first_loop(&forall.body);
-        let ends = outer.and_then(|outer| ends(forall, outer));
-        let Some((outer, (lower, upper))) = outer.zip(ends) else {
-            return count;
-        };
-        let trips = self.distance(&lower, &upper);
-        let inside = self.turns_inside(&outer.body);
-        self.builder.ins().imul(trips, inside)
-    }
-
-    /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
-    pub(super) fn turns_inside(&mut self, mut body: &[Node]) -> Value {
-        let mut all = self.builder.ins().iconst(types::I64, 1);
-        while let Some(inner) = first_loop(body) {
-            if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
-                let turns = self.distance(lower, upper);
-                let one = self.builder.ins().iconst(types::I64, 1);
-                let turns = self.builder.ins().smax(turns, one);
-                all = self.builder.ins().imul(all, turns);
-            }
-            body = &inner.body;
-        }
-        all
-    }
-
-    fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
-        let (lower, upper) = (self.exact_affine(lower), self.exact_affine(upper));
-        self.builder.ins().isub(upper, lower)
-    }
-
     fn run(&mut self, table: Value) {
         let run = self.program.run_forall;
         let run = self
@@ -335,7 +307,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_windowed(outlined.forall, privates);
                 self.begin_runs(outlined.forall);
             }
-            BodyShape::Emit => self.bind_streams(outlined.forall, privates),
+            BodyShape::Emit => self.bind_streams(outlined.forall, privates, Keys::Made),
+            BodyShape::Values => self.bind_streams(outlined.forall, privates, Keys::Known),
         }
         self.loops.clone_from(&outlined.loops);
         let counted = Counted {
@@ -366,11 +339,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn bind_streams(&mut self, forall: &'k Forall, privates: Value) {
+    fn bind_streams(&mut self, forall: &'k Forall, privates: Value, keys: Keys) {
         let mut position = 0;
         for private in &forall.privates {
             let address = self.read(types::I64, privates, position);
-            self.bind_stream(private, address);
+            self.bind_stream(private, address, keys);
             position += private.buffers.len();
         }
     }
@@ -421,44 +394,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
     }
-}
-
-/// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
-/// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
-fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
-    let rest = forall.body.iter().rev().find_map(as_loop)?;
-    let last = forall.count.offset(-1).ok()?;
-    let at = |bound: &AffineExpr, value: &AffineExpr| {
-        bound
-            .substitute(&|variable| {
-                (variable == Variable::Iter(forall.iter)).then(|| value.clone())
-            })
-            .ok()
-    };
-    let lower = at(outer.lower.0.first()?, &0.into())?;
-    let upper = at(rest.upper.0.first()?, &last)?;
-    Some((lower, upper))
-}
-
-fn first_loop(body: &[Node]) -> Option<&AffineFor> {
-    body.iter().find_map(as_loop)
-}
-
-fn as_loop(node: &Node) -> Option<&AffineFor> {
-    match node {
-        Node::AffineFor(inner) => Some(inner),
-        _ => None,
-    }
-}
-
-/// The bound, when it is one expression over parameters alone.
-fn fixed(bound: &Bound) -> Option<&AffineExpr> {
-    let expr = bound.as_single()?;
-    let mut over_parameters = true;
-    expr.for_each_variable(&mut |variable| {
-        over_parameters &= matches!(variable, Variable::Param(_));
-    });
-    over_parameters.then_some(expr)
 }
 
 fn strategy_number(name: &str) -> Result<u32, CompileError> {

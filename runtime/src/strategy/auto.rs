@@ -8,6 +8,7 @@ use super::blocked::Blocked;
 use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
+use super::planned::Planned;
 use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
@@ -139,16 +140,18 @@ fn against(shape: &Shape) -> Option<Why> {
 /// The cheaper of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = around.costs;
-    if sorts(shape, &costs) {
-        Decision::new(&Binned, Why::Cheapest { costs })
-    } else {
-        Decision::new(&Serial, why)
-    }
+    sorting(shape, costs, costs.serial / 5 * 4).unwrap_or(Decision::new(&Serial, why))
 }
 
-/// Whether to sort updates is clearly cheaper than to make them in order.
-fn sorts(shape: &Shape, costs: &Costs) -> bool {
-    shape.can_emit && costs.binned < costs.serial / 5 * 4
+/// The cheaper way to sort updates, if it takes less than `most`: only values where they go where they went before.
+fn sorting(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
+    if !shape.can_emit {
+        None
+    } else if shape.runs_again && costs.planned < costs.binned.min(most) {
+        Some(Decision::new(&Planned, Why::SameKeys { costs }))
+    } else {
+        (costs.binned < most).then_some(Decision::new(&Binned, Why::Cheapest { costs }))
+    }
 }
 
 /// The cheapest of all strategies.
@@ -162,8 +165,14 @@ fn free(
     let alone = alone(shape, around);
     let can_copy = against.is_none() && alone.is_none();
     let needed = shape.bytes.saturating_mul(groups(shape) as u64);
-    if sorts(shape, &costs) && !(can_copy && costs.dense < costs.binned) {
-        return Decision::new(&Binned, Why::Cheapest { costs });
+    let most = costs.serial / 5 * 4;
+    let most = if can_copy {
+        most.min(costs.dense)
+    } else {
+        most
+    };
+    if let Some(decision) = sorting(shape, costs, most) {
+        return decision;
     }
     if let Some(why) = against.or(alone) {
         return Decision::new(&Serial, why);
@@ -200,6 +209,8 @@ mod tests {
             has_privates: true,
             is_separate: false,
             can_emit: true,
+            has_fixed_keys: false,
+            runs_again: false,
             has_bodies: true,
             commutes: true,
             is_single: true,

@@ -1,5 +1,6 @@
-use super::bins::{Bins, Ranges, Slabs};
+use super::bins::{Bins, Slabs};
 use super::past_caches::end_of_copies;
+use super::ranges::Ranges;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
@@ -18,7 +19,7 @@ use std::time::Instant;
 pub(super) struct Binned;
 
 /// At least so many ranges for each thread, to even out slow ones.
-const RANGES_PER_THREAD: u64 = 8;
+pub(super) const RANGES_PER_THREAD: u64 = 8;
 
 impl Strategy for Binned {
     fn name(&self) -> &'static str {

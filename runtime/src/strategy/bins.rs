@@ -5,7 +5,9 @@
 //! is what makes it pay: the lines that are being gathered stay in the caches, what is written is read much later.
 
 use super::copy_past_caches;
-use crate::abi::{KeyWidth, PrivateCall};
+use super::lines::{Gather, Lines, Values, gather};
+use super::ranges::Ranges;
+use crate::abi::KeyWidth;
 use crate::failure::{Failure, Held};
 use crate::loan::{Loan, Reserved};
 use crate::memory::lock;
@@ -21,79 +23,13 @@ const LINE: usize = 32;
 /// How many updates a block holds.
 pub(super) const BLOCK: usize = 16 * LINE;
 
-/// A range of elements has at most so many bytes, so that it stays in the second cache while its updates are applied.
-const RANGE_BYTES: u64 = 512 << 10;
-
-/// There are at most so many ranges: the lines that are being gathered are to stay in the second cache.
-const MOST_RANGES: u64 = 1024;
-
 /// Memory for blocks is taken so many bytes at a time.
 const SLAB_BYTES: usize = 4 << 20;
 
-/// How the elements of the buffers that are merged together are divided into ranges of equal size, a power of two.
-#[derive(Clone, Debug)]
-pub(super) struct Ranges {
-    shift: u32,
-    pub(super) count: usize,
-    /// The bytes of an element of each buffer.
-    pub(super) widths: SmallVec<[usize; 2]>,
-}
-
 impl Ranges {
-    /// Of at least `least` ranges, where there are as many elements.
-    pub(super) fn new(privates: &[PrivateCall], least: u64) -> Self {
-        let widths: SmallVec<[usize; 2]> = privates
-            .iter()
-            .map(|it| it.element_bytes as usize)
-            .collect();
-        let elements = privates.first().map_or(0, |it| it.elements);
-        let bytes = widths.iter().sum::<usize>().max(1) as u64;
-        let most = (RANGE_BYTES / bytes).min(elements.div_ceil(least.max(1)));
-        let range = most.max(elements.div_ceil(MOST_RANGES)).max(1);
-        let shift = range.next_power_of_two().trailing_zeros();
-        // A range is not to be larger than what was found for want of a power of two, if there may be more of them.
-        let shift = if range.is_power_of_two() || elements >> (shift.max(1) - 1) >= MOST_RANGES {
-            shift
-        } else {
-            shift - 1
-        };
-        let count = elements.div_ceil(1 << shift);
-        Self {
-            shift,
-            count: usize::try_from(count).unwrap_or(usize::MAX),
-            widths,
-        }
-    }
-
-    /// How wide the number of an element within its range is.
-    pub(super) fn keys(&self) -> KeyWidth {
-        if self.shift <= u16::BITS {
-            KeyWidth::Narrow
-        } else {
-            KeyWidth::Wide
-        }
-    }
-
-    fn key_bytes(&self) -> usize {
-        match self.keys() {
-            KeyWidth::Narrow => size_of::<u16>(),
-            KeyWidth::Wide => size_of::<u32>(),
-        }
-    }
-
-    /// The bytes that an update takes.
-    pub(super) fn update_bytes(&self) -> usize {
-        self.key_bytes() + self.widths.iter().sum::<usize>()
-    }
-
     /// The bytes in which the updates of a range are gathered.
     fn gathering_bytes(&self) -> usize {
         LINE * self.update_bytes() + size_of::<Bin>() + size_of::<u8>()
-    }
-
-    /// The first element of range `number`.
-    pub(super) fn start(&self, number: usize) -> usize {
-        number << self.shift
     }
 
     /// Where the values for each buffer begin in a block, behind the keys.
@@ -174,27 +110,6 @@ pub(super) struct Bins<'a, 's> {
 // SAFETY: blocks and lines belong to the bins alone.
 unsafe impl Send for Bins<'_, '_> {}
 
-/// A line of [`LINE`] elements for each range.
-struct Lines {
-    memory: Vec<u128>,
-    width: usize,
-}
-
-impl Lines {
-    fn new(ranges: usize, width: usize) -> Self {
-        let bytes = ranges.saturating_mul(LINE).saturating_mul(width);
-        Self {
-            memory: vec![0; bytes.div_ceil(size_of::<u128>())],
-            width,
-        }
-    }
-
-    fn of(&mut self, range: usize) -> *mut u8 {
-        let first = self.memory.as_mut_ptr().cast::<u8>();
-        first.wrapping_add(range * LINE * self.width)
-    }
-}
-
 impl<'a, 's> Bins<'a, 's> {
     /// Without updates.
     ///
@@ -209,8 +124,10 @@ impl<'a, 's> Bins<'a, 's> {
             slabs,
             bins: vec![Bin::default(); ranges.count],
             gathered: vec![0; ranges.count],
-            key_lines: Lines::new(ranges.count, ranges.key_bytes()),
-            value_lines: widths.map(|it| Lines::new(ranges.count, *it)).collect(),
+            key_lines: Lines::new(ranges.count, LINE, ranges.key_bytes()),
+            value_lines: widths
+                .map(|it| Lines::new(ranges.count, LINE, *it))
+                .collect(),
         })
     }
 
@@ -262,18 +179,16 @@ impl<'a, 's> Bins<'a, 's> {
     }
 
     fn sort<K: LocalKey, V: Values>(&mut self, keys: &[u32], values: &V) -> Result<(), Failure> {
-        let shift = self.ranges.shift;
-        let mask = ((1_u64 << shift) - 1) as u32;
         let lines = self.key_lines.of(0).cast::<K>();
         for (number, key) in keys.iter().enumerate() {
-            let range = (u64::from(*key) >> shift) as usize;
+            let range = self.ranges.of(*key);
             let gathered = &mut self.gathered[range];
             let place = range * LINE + usize::from(*gathered);
             *gathered += 1;
             let is_full = usize::from(*gathered) == LINE;
             // SAFETY: there is a line for each range, of `LINE` places, and `gathered` is below that before each update.
             unsafe {
-                *lines.add(place) = K::of(key & mask);
+                *lines.add(place) = K::of(self.ranges.local(*key));
                 values.put(number, place);
             }
             if is_full {
@@ -283,41 +198,23 @@ impl<'a, 's> Bins<'a, 's> {
         }
         Ok(())
     }
-
-    fn sort_values<V: Values>(&mut self, keys: &[u32], values: &V) -> Result<(), Failure> {
-        match self.ranges.keys() {
-            KeyWidth::Narrow => self.sort::<u16, V>(keys, values),
-            KeyWidth::Wide => self.sort::<u32, V>(keys, values),
-        }
-    }
-
-    fn sort_column<T: Copy>(&mut self, keys: &[u32], from: *mut u8) -> Result<(), Failure> {
-        let lines = self.value_lines.first_mut();
-        let lines = lines.map_or(ptr::null_mut(), |it| it.of(0));
-        self.sort_values(
-            keys,
-            &Column {
-                from: from.cast::<T>(),
-                lines: lines.cast::<T>(),
-            },
-        )
-    }
 }
 
 impl Sink for Bins<'_, '_> {
     fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
-        match (self.ranges.widths.as_slice(), updates.values) {
-            ([1], [values]) => self.sort_column::<u8>(updates.keys, *values),
-            ([2], [values]) => self.sort_column::<u16>(updates.keys, *values),
-            ([4], [values]) => self.sort_column::<u32>(updates.keys, *values),
-            ([8], [values]) => self.sort_column::<u64>(updates.keys, *values),
-            (widths, values) => {
-                let lines = self.value_lines.iter_mut().map(|it| it.of(0));
-                let columns = values.iter().zip(lines).zip(widths);
-                let columns = columns.map(|((from, lines), width)| (*from, lines, *width));
-                let columns = Columns(columns.collect());
-                self.sort_values(updates.keys, &columns)
-            }
+        gather(self, updates)
+    }
+}
+
+impl Gather for Bins<'_, '_> {
+    fn lines(&mut self) -> &mut [Lines] {
+        &mut self.value_lines
+    }
+
+    fn gather<V: Values>(&mut self, updates: &Updates<'_>, values: &V) -> Result<(), Failure> {
+        match self.ranges.keys() {
+            KeyWidth::Narrow => self.sort::<u16, V>(updates.keys, values),
+            KeyWidth::Wide => self.sort::<u32, V>(updates.keys, values),
         }
     }
 }
@@ -336,42 +233,5 @@ impl LocalKey for u16 {
 impl LocalKey for u32 {
     fn of(key: u32) -> Self {
         key
-    }
-}
-
-/// The values of updates, one or more each.
-trait Values {
-    /// Copies those of update `number` to the lines, at place `place` of them.
-    ///
-    /// # Safety
-    /// There is such an update and such a place.
-    unsafe fn put(&self, number: usize, place: usize);
-}
-
-struct Column<T> {
-    from: *const T,
-    lines: *mut T,
-}
-
-impl<T: Copy> Values for Column<T> {
-    unsafe fn put(&self, number: usize, place: usize) {
-        // SAFETY: the caller vouches for both.
-        unsafe { *self.lines.add(place) = *self.from.add(number) }
-    }
-}
-
-/// Source, lines and width of each buffer.
-struct Columns(SmallVec<[(*mut u8, *mut u8, usize); 2]>);
-
-impl Values for Columns {
-    unsafe fn put(&self, number: usize, place: usize) {
-        for (from, lines, width) in &self.0 {
-            let (from, to) = (
-                from.wrapping_add(number * width),
-                lines.wrapping_add(place * width),
-            );
-            // SAFETY: the caller vouches for both.
-            unsafe { ptr::copy_nonoverlapping(from, to, *width) };
-        }
     }
 }

@@ -6,6 +6,9 @@ use super::sample::Sample;
 use super::{Shape, dense};
 use crate::machine::Machine;
 
+/// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
+const MOVED: f64 = 0.6;
+
 /// Where updates go, when no one has looked: anywhere.
 const UNSEEN: Sample = Sample {
     updates: 0,
@@ -26,6 +29,8 @@ pub struct Costs {
     pub blocked: u64,
     /// Of `binned`.
     pub binned: u64,
+    /// Of `planned`, once it is known where updates go.
+    pub planned: u64,
 }
 
 impl Costs {
@@ -53,6 +58,9 @@ impl Costs {
             blocked: (costs.share + (trips * each + elements * touched * costs.merge) / threads)
                 as u64,
             binned: (costs.share + trips * (costs.sort + sample.repeated * costs.wait) / threads)
+                as u64,
+            planned: (costs.share
+                + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,
         }
     }

@@ -10,20 +10,26 @@ mod cost;
 mod dense;
 mod direct;
 mod fill;
+mod lines;
 mod merge;
 mod past_caches;
+mod planned;
+mod ranges;
 mod reach;
+mod routes;
 mod sample;
 mod serial;
 
 use crate::abi::{AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, PrivateCall};
 use crate::failure::{Failure, Refusal};
+use crate::plan::Planning;
 use crate::record::{Part, Why};
 use crate::session::Session;
 use crate::settings::{Body, Choice, Mode};
 pub use cost::Costs;
 use past_caches::copy_past_caches;
 pub use reach::reach_element;
+pub(crate) use routes::Routes;
 pub use sample::Sample;
 use std::fmt;
 use std::time::Duration;
@@ -62,11 +68,12 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 5] = [
+pub static STRATEGIES: [&dyn Strategy; 6] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
     &binned::Binned,
+    &planned::Planned,
     &atomic::Atomic,
 ];
 
@@ -89,6 +96,10 @@ pub struct Shape {
     pub is_exact: bool,
     /// Whether updates can be had without being combined into anything, with keys of 32 bits.
     pub can_emit: bool,
+    /// Whether updates go where they went before whenever the forall runs with the same parameters.
+    pub has_fixed_keys: bool,
+    /// Whether they did already, or are known to again.
+    pub runs_again: bool,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -104,7 +115,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    fn of(session: &Session<'_>, forall: &ForallCall, privates: &[PrivateCall]) -> Self {
+    fn of(
+        session: &Session<'_>,
+        forall: &ForallCall,
+        privates: &[PrivateCall],
+        planning: Option<&Planning<'_>>,
+    ) -> Self {
         let count = u64::try_from(forall.count).unwrap_or(0);
         let sum = |size: fn(&PrivateCall) -> u64| {
             let sizes = privates.iter().map(size);
@@ -120,6 +136,8 @@ impl Shape {
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
+            has_fixed_keys: planning.is_some(),
+            runs_again: planning.is_some_and(|it| it.pays),
             has_bodies: has_bodies(forall),
             is_single: privates.iter().all(|private| private.parts == 1),
             commutes: privates.iter().all(|private| private.commutes == 1),
@@ -174,11 +192,17 @@ pub struct Job<'j> {
     forall: &'j ForallCall,
     privates: &'j [PrivateCall],
     shape: Shape,
+    planning: Option<Planning<'j>>,
     /// How updates are to be combined, where the strategy leaves that open; never [`Body::Auto`].
     body: Body,
 }
 
-impl Job<'_> {
+impl<'j> Job<'j> {
+    /// The buffers that are merged together, one group of them after the other.
+    fn together(&self) -> impl Iterator<Item = &'j [PrivateCall]> + use<'j> {
+        self.privates.chunk_by(|_, next| next.parts == 0)
+    }
+
     /// The body that `strategy` runs.
     fn body(&self, strategy: &dyn Strategy) -> Result<ChunkFn, Failure> {
         self.session
@@ -237,13 +261,16 @@ pub(crate) unsafe fn run(
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.privates, count) },
         _ => &[],
     };
-    let shape = Shape::of(session, forall, privates);
+    // SAFETY: whoever called `run_forall` vouches for the call and its slots.
+    let planning = unsafe { session.planning(call, forall, privates) };
+    let shape = Shape::of(session, forall, privates, planning.as_ref());
     let mut job = Job {
         session,
         call,
         forall,
         privates,
         shape,
+        planning,
         body: Body::Direct,
     };
     // SAFETY: the caller vouches for the forall.
@@ -256,7 +283,9 @@ pub(crate) unsafe fn run(
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
         // Nothing is written before all updates are sorted, so they can be made in their order instead.
-        Err(Failure::OverBudget { needed, budget, .. }) if matches!(why, Why::Cheapest { .. }) => {
+        Err(Failure::OverBudget { needed, budget, .. })
+            if matches!(why, Why::Cheapest { .. } | Why::SameKeys { .. }) =>
+        {
             decision = Decision::new(&serial::Serial, Why::OverBudget { needed, budget });
             // SAFETY: as above.
             unsafe { decision.strategy.run(&mut job) }
@@ -269,9 +298,11 @@ pub(crate) unsafe fn run(
         body: match decision.strategy.body_shape(job.body) {
             BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
             BodyShape::Tables => Body::Tables,
-            BodyShape::Direct | BodyShape::Windowed | BodyShape::Atomic | BodyShape::Emit => {
-                Body::Direct
-            }
+            BodyShape::Direct
+            | BodyShape::Windowed
+            | BodyShape::Atomic
+            | BodyShape::Emit
+            | BodyShape::Values => Body::Direct,
         },
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,

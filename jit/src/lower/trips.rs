@@ -1,0 +1,159 @@
+//! How much work a forall is, as far as that can be told before it runs.
+
+use super::function::FunctionLowering;
+use crate::compiled::Faults;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use strew_affine::{
+    AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
+};
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// An estimate of the work: how many iterations the first affine loop of the body has over all iterations of the forall (the
+    /// distance from its lower bound in the first to its upper bound in the last), times those of the loops inside it whose
+    /// bounds are the same every time, or over the rows of a compressed matrix. The number of iterations of the forall when its body has no affine loop.
+    pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Value {
+        let outer = first_loop(&forall.body);
+        let ends = outer.and_then(|outer| ends(forall, outer));
+        let Some((outer, (lower, upper))) = outer.zip(ends) else {
+            return count;
+        };
+        let trips = self.distance(&lower, &upper);
+        if let Some(entries) = self.entries(outer, &lower, &upper) {
+            return self.builder.ins().smax(trips, entries);
+        }
+        let inside = self.turns_inside(&outer.body);
+        self.builder.ins().imul(trips, inside)
+    }
+
+    /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
+    pub(super) fn turns_inside(&mut self, mut body: &[Node]) -> Value {
+        let mut all = self.builder.ins().iconst(types::I64, 1);
+        while let Some(inner) = first_loop(body) {
+            if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
+                let turns = self.distance(lower, upper);
+                let one = self.builder.ins().iconst(types::I64, 1);
+                let turns = self.builder.ins().smax(turns, one);
+                all = self.builder.ins().imul(all, turns);
+            }
+            body = &inner.body;
+        }
+        all
+    }
+
+    fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
+        let (lower, upper) = (self.exact_affine(lower), self.exact_affine(upper));
+        self.builder.ins().isub(upper, lower)
+    }
+
+    /// How many turns an inner loop over the entries of a row has over all rows `lower..upper` of `outer`, when each row begins where
+    /// the row before ends, as in `for k in row[r]..row[r + 1]`: the distance from the first row to the end of the last.
+    fn entries(
+        &mut self,
+        outer: &AffineFor,
+        lower: &AffineExpr,
+        upper: &AffineExpr,
+    ) -> Option<Value> {
+        let inner = outer.body.iter().find_map(as_computed_loop)?;
+        let next = following(&inner.lower, outer.iter)?;
+        // Where a fault is told in full, it must not come before those of earlier iterations.
+        if !next.is_same(&inner.upper) || self.program.faults != Faults::Bare {
+            return None;
+        }
+        let ends = [lower, upper].map(|end| self.exact_affine(end));
+        let some = self.builder.create_block();
+        let done = self.builder.create_block();
+        let entries = self.builder.append_block_param(done, types::I64);
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        let less = IntCC::SignedLessThan;
+        let has_rows = self.builder.ins().icmp(less, ends[0], ends[1]);
+        let none = [BlockArg::Value(zero)];
+        self.builder.ins().brif(has_rows, some, &[], done, &none);
+        self.builder.switch_to_block(some);
+        let known = self.divisions.len();
+        let [first, last] = ends.map(|row| {
+            self.iters.insert(outer.iter, row);
+            self.expr(&inner.lower)
+        });
+        self.divisions.truncate(known);
+        let distance = self.builder.ins().isub(last, first);
+        let distance = [BlockArg::Value(distance)];
+        self.builder.ins().jump(done, &distance);
+        self.builder.switch_to_block(done);
+        Some(entries)
+    }
+}
+
+/// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
+/// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
+fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
+    let rest = forall.body.iter().rev().find_map(as_loop)?;
+    let last = forall.count.offset(-1).ok()?;
+    let at = |bound: &AffineExpr, value: &AffineExpr| {
+        bound
+            .substitute(&|variable| {
+                (variable == Variable::Iter(forall.iter)).then(|| value.clone())
+            })
+            .ok()
+    };
+    let lower = at(outer.lower.0.first()?, &0.into())?;
+    let upper = at(rest.upper.0.first()?, &last)?;
+    Some((lower, upper))
+}
+
+fn first_loop(body: &[Node]) -> Option<&AffineFor> {
+    body.iter().find_map(as_loop)
+}
+
+fn as_loop(node: &Node) -> Option<&AffineFor> {
+    match node {
+        Node::AffineFor(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+/// The bound, when it is one expression over parameters alone.
+fn fixed(bound: &Bound) -> Option<&AffineExpr> {
+    let expr = bound.as_single()?;
+    let mut over_parameters = true;
+    expr.for_each_variable(&mut |variable| {
+        over_parameters &= matches!(variable, Variable::Param(_));
+    });
+    over_parameters.then_some(expr)
+}
+
+fn as_computed_loop(node: &Node) -> Option<&ScfFor> {
+    match node {
+        Node::ScfFor(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+/// `expr` in the next iteration of the loop over `iter`, when it has nothing of that loop but `iter` in affine subscripts.
+fn following(expr: &Expr, iter: IterId) -> Option<Expr> {
+    let mut expr = expr.clone();
+    follow(&mut expr, iter).then_some(expr)
+}
+
+fn follow(expr: &mut Expr, iter: IterId) -> bool {
+    match expr {
+        Expr::Load(access) => access
+            .subscripts
+            .iter_mut()
+            .all(|subscript| match subscript {
+                Subscript::Affine(expr) => {
+                    let next = |variable| {
+                        let is_own = variable == Variable::Iter(iter);
+                        is_own
+                            .then(|| AffineExpr::from(iter).offset(1).ok())
+                            .flatten()
+                    };
+                    let shifted = expr.substitute(&next);
+                    shifted.map(|shifted| *expr = shifted).is_ok()
+                }
+                Subscript::Computed(_) => false,
+            }),
+        Expr::Cast(_, operand) => follow(operand, iter),
+        _ => false,
+    }
+}

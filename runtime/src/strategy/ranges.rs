@@ -1,0 +1,82 @@
+//! Ranges of elements that updates are sorted by.
+
+use crate::abi::{KeyWidth, PrivateCall};
+use smallvec::SmallVec;
+
+/// A range of elements has at most so many bytes, so that it stays in the second cache while its updates are applied.
+const RANGE_BYTES: u64 = 512 << 10;
+
+/// There are at most so many ranges: the lines that are being gathered are to stay in the second cache.
+const MOST_RANGES: u64 = 1024;
+
+/// How the elements of the buffers that are merged together are divided into ranges of equal size, a power of two.
+#[derive(Clone, Debug)]
+pub(super) struct Ranges {
+    shift: u32,
+    pub(super) count: usize,
+    /// The bytes of an element of each buffer.
+    pub(super) widths: SmallVec<[usize; 2]>,
+}
+
+impl Ranges {
+    /// Of at least `least` ranges, where there are as many elements.
+    pub(super) fn new(privates: &[PrivateCall], least: u64) -> Self {
+        let widths: SmallVec<[usize; 2]> = privates
+            .iter()
+            .map(|it| it.element_bytes as usize)
+            .collect();
+        let elements = privates.first().map_or(0, |it| it.elements);
+        let bytes = widths.iter().sum::<usize>().max(1) as u64;
+        let most = (RANGE_BYTES / bytes).min(elements.div_ceil(least.max(1)));
+        let range = most.max(elements.div_ceil(MOST_RANGES)).max(1);
+        let shift = range.next_power_of_two().trailing_zeros();
+        // A range is not to be larger than what was found for want of a power of two, if there may be more of them.
+        let shift = if range.is_power_of_two() || elements >> (shift.max(1) - 1) >= MOST_RANGES {
+            shift
+        } else {
+            shift - 1
+        };
+        let count = elements.div_ceil(1 << shift);
+        Self {
+            shift,
+            count: usize::try_from(count).unwrap_or(usize::MAX),
+            widths,
+        }
+    }
+
+    /// How wide the number of an element within its range is.
+    pub(super) fn keys(&self) -> KeyWidth {
+        if self.shift <= u16::BITS {
+            KeyWidth::Narrow
+        } else {
+            KeyWidth::Wide
+        }
+    }
+
+    pub(super) fn key_bytes(&self) -> usize {
+        match self.keys() {
+            KeyWidth::Narrow => size_of::<u16>(),
+            KeyWidth::Wide => size_of::<u32>(),
+        }
+    }
+
+    /// The bytes that an update takes.
+    pub(super) fn update_bytes(&self) -> usize {
+        self.key_bytes() + self.widths.iter().sum::<usize>()
+    }
+
+    /// The range that the element `key` belongs to.
+    pub(super) fn of(&self, key: u32) -> usize {
+        (u64::from(key) >> self.shift) as usize
+    }
+
+    /// The number of the element `key` within its range.
+    pub(super) fn local(&self, key: u32) -> u32 {
+        key & ((1_u64 << self.shift) - 1) as u32
+    }
+
+    /// The first element of range `number`.
+    pub(super) fn start(&self, number: usize) -> usize {
+        number << self.shift
+    }
+}

@@ -1,0 +1,253 @@
+//! Where the updates of a forall go: found out once, used whenever it runs again.
+
+use super::Job;
+use super::binned::RANGES_PER_THREAD;
+use super::ranges::Ranges;
+use crate::abi::{BodyShape, KeyWidth};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Held};
+use crate::loan::Reserved;
+use crate::memory::lock;
+use crate::session::Session;
+use crate::stream::{self, Sink, Staging, Updates};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Updates of a range are kept in groups of so many, each of which begins at a multiple of 16 bytes whatever their width.
+pub(super) const GROUP: usize = 16;
+
+/// Where all updates of a forall go.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// For the buffers that are merged together, one group of them after the other.
+    pub(super) columns: Vec<ColumnRoutes>,
+}
+
+/// Where the updates of buffers that are merged together go.
+#[derive(Debug)]
+pub(super) struct ColumnRoutes {
+    pub(super) ranges: Ranges,
+    pub(super) parts: Vec<PartRoutes>,
+}
+
+/// Where the updates of some consecutive iterations go.
+#[derive(Debug, Default)]
+pub(super) struct PartRoutes {
+    /// For each update, in order, the range that it belongs to.
+    pub(super) sequence: Vec<u16>,
+    /// For each range where its updates begin when they are sorted, a multiple of [`GROUP`], and behind them where they end.
+    pub(super) starts: Vec<usize>,
+    /// For each range how many there are.
+    pub(super) counts: Vec<usize>,
+    /// The number of each update's element within its range, when they are sorted.
+    keys: LocalKeys,
+}
+
+#[derive(Debug)]
+enum LocalKeys {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+impl Default for LocalKeys {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+impl Routes {
+    pub(crate) fn bytes(&self) -> u64 {
+        let parts = self.columns.iter().flat_map(|it| &it.parts);
+        parts.map(|part| part.bytes() as u64).sum()
+    }
+}
+
+/// Runs all iterations for their keys alone.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+pub(super) unsafe fn find(job: &Job<'_>) -> Result<Routes, Failure> {
+    let parts = job.shape.parts();
+    let least = RANGES_PER_THREAD * job.shape.threads as u64;
+    let ranges: Vec<_> = job
+        .together()
+        .map(|privates| Ranges::new(privates, least))
+        .collect();
+    let (session, count) = (job.session, job.shape.count);
+    let body = session.body(job.forall, BodyShape::Emit)?;
+    let chunks = Chunks::new(session, job.call, job.forall, true).with_body(body);
+    let found: Vec<_> = (0..parts).map(|_| Mutex::new(Vec::new())).collect();
+    session.runtime().team().for_each(parts, &|number| {
+        if chunks.is_wanted(number) {
+            let iterations = part(count, parts, number);
+            // SAFETY: whoever called `run_forall` vouches for the body.
+            let routes = unsafe { find_part(session, &ranges, &chunks, number, iterations) };
+            match routes {
+                Ok(routes) => *lock(&found[number]) = routes,
+                Err(failure) => chunks.fail(number, failure),
+            }
+        }
+    });
+    chunks.outcome()?;
+    let mut columns: Vec<_> = ranges
+        .into_iter()
+        .map(|ranges| ColumnRoutes {
+            ranges,
+            parts: Vec::with_capacity(parts),
+        })
+        .collect();
+    for routes in found {
+        let routes = routes.into_inner().unwrap_or_default();
+        for (column, part) in columns.iter_mut().zip(routes) {
+            column.parts.push(part);
+        }
+    }
+    Ok(Routes { columns })
+}
+
+/// Runs `iterations`, which are chunk `number`, for their keys alone. Failures of the body are left with the chunks.
+///
+/// # Safety
+/// The body of `chunks` is one that makes updates, with these ranges.
+unsafe fn find_part(
+    session: &Session<'_>,
+    ranges: &[Ranges],
+    chunks: &Chunks<'_>,
+    number: usize,
+    iterations: Range<i64>,
+) -> Result<Vec<PartRoutes>, Failure> {
+    let mut keys: Vec<_> = ranges.iter().map(|_| Keys::new(session)).collect();
+    let stagings = keys.iter_mut().zip(ranges);
+    let mut stagings: Vec<_> = stagings
+        .map(|(keys, ranges)| Staging::new(ranges.widths.len(), keys))
+        .collect();
+    let addresses = stream::addresses(&mut stagings);
+    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
+    unsafe { chunks.run(number, iterations, &addresses) };
+    stagings.iter_mut().try_for_each(Staging::flush)?;
+    drop(stagings);
+    let keys = keys.iter().zip(ranges);
+    keys.map(|(keys, ranges)| PartRoutes::of(&keys.all, ranges, session))
+        .collect()
+}
+
+impl PartRoutes {
+    /// Of updates of the elements `keys`, in their order.
+    ///
+    /// # Errors
+    /// For want of memory.
+    pub(super) fn of(
+        keys: &[u32],
+        ranges: &Ranges,
+        session: &Session<'_>,
+    ) -> Result<Self, Failure> {
+        let mut counts = vec![0_usize; ranges.count];
+        for key in keys {
+            counts[ranges.of(*key)] += 1;
+        }
+        let mut starts = Vec::with_capacity(counts.len() + 1);
+        let mut end = 0;
+        for count in &counts {
+            starts.push(end);
+            end += count.next_multiple_of(GROUP);
+        }
+        starts.push(end);
+        let mut routes = Self {
+            sequence: filled(keys.len(), 0, session)?,
+            keys: match ranges.keys() {
+                KeyWidth::Narrow => LocalKeys::Narrow(filled(end, 0, session)?),
+                KeyWidth::Wide => LocalKeys::Wide(filled(end, 0, session)?),
+            },
+            starts,
+            counts,
+        };
+        routes.sort(keys, ranges);
+        Ok(routes)
+    }
+
+    fn sort(&mut self, keys: &[u32], ranges: &Ranges) {
+        let mut next = self.starts.clone();
+        for (key, range) in keys.iter().zip(&mut self.sequence) {
+            let number = ranges.of(*key);
+            *range = number as u16;
+            let place = next[number];
+            next[number] += 1;
+            match &mut self.keys {
+                LocalKeys::Narrow(keys) => keys[place] = ranges.local(*key) as u16,
+                LocalKeys::Wide(keys) => keys[place] = ranges.local(*key),
+            }
+        }
+    }
+
+    /// The keys from the sorted update `place` on.
+    pub(super) fn keys_from(&self, place: usize) -> *const u8 {
+        match &self.keys {
+            LocalKeys::Narrow(keys) => keys.as_ptr().wrapping_add(place).cast(),
+            LocalKeys::Wide(keys) => keys.as_ptr().wrapping_add(place).cast(),
+        }
+    }
+
+    /// How many updates there are when they are sorted, with what lies between the ranges.
+    pub(super) fn length(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn bytes(&self) -> usize {
+        let keys = match &self.keys {
+            LocalKeys::Narrow(keys) => size_of_val(keys.as_slice()),
+            LocalKeys::Wide(keys) => size_of_val(keys.as_slice()),
+        };
+        let tables = self.starts.len() + self.counts.len();
+        keys + size_of_val(self.sequence.as_slice()) + tables * size_of::<usize>()
+    }
+}
+
+/// So many values, in memory that counts against the budget of the call until it ends.
+fn filled<T: Clone>(length: usize, value: T, session: &Session<'_>) -> Result<Vec<T>, Failure> {
+    let bytes = length.saturating_mul(size_of::<T>()) as u64;
+    session.keep(bytes)?;
+    let mut all = Vec::new();
+    let reserved = all.try_reserve_exact(length);
+    reserved.map_err(|_| Failure::OutOfMemory { bytes })?;
+    all.resize(length, value);
+    Ok(all)
+}
+
+/// The keys of the updates of some consecutive iterations, in their order.
+pub(super) struct Keys<'s> {
+    pub(super) all: Vec<u32>,
+    session: Session<'s>,
+    reserved: Vec<Reserved<'s>>,
+}
+
+impl<'s> Keys<'s> {
+    pub(super) fn new(session: &Session<'s>) -> Self {
+        Self {
+            all: Vec::new(),
+            session: *session,
+            reserved: Vec::new(),
+        }
+    }
+
+    /// Makes room for `more` keys.
+    fn reserve(&mut self, more: usize) -> Result<(), Failure> {
+        let (before, length) = (self.all.capacity(), self.all.len());
+        if before - length >= more {
+            return Ok(());
+        }
+        let wanted = before.saturating_mul(2).max(length.saturating_add(more));
+        let bytes = ((wanted - before) as u64).saturating_mul(size_of::<u32>() as u64);
+        self.reserved
+            .push(self.session.reserve(bytes, Held::Privates)?);
+        let reserved = self.all.try_reserve_exact(wanted - length);
+        reserved.map_err(|_| Failure::OutOfMemory { bytes })
+    }
+}
+
+impl Sink for Keys<'_> {
+    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
+        self.reserve(updates.keys.len())?;
+        self.all.extend_from_slice(updates.keys);
+        Ok(())
+    }
+}
