@@ -184,3 +184,31 @@ void moving(int n, int turns, int key[n], double out[n]) {
     );
     assert_eq!((key, out), (vec![0, 1, 1], vec![0.0; 3]));
 }
+
+#[test]
+fn what_a_loop_writes_beside_its_updates_is_written_once() {
+    const BOTH: &str = "
+void both(int n, int m, int turns, const int key[n], int done[n], double out[m]) {
+  for (int t = 0; t < turns; t++)
+    for (int i = 0; i < n; i++) {
+      out[key[i]] += 0.5;
+      done[i] += 1;
+    }
+}";
+    // As many as strew looks at before it chooses, and as many outputs as it would sort updates for.
+    let (n, m) = (1_200_000, 3_000_000);
+    let key = random(n, m as u64);
+    for (memory, turns) in [(None, 1), (None, 3), (Some(16 << 20), 1)] {
+        let (mut done, mut out) = (vec![0; n], vec![0.0; m]);
+        let both = kernel(BOTH, "both", "auto").threads(2);
+        let both = memory.into_iter().fold(both, Kernel::memory);
+        let bind = both.bind().scalar("turns", turns).array("key", &key);
+        let bind = bind.array_mut("done", &mut done);
+        let outcome = bind.array_mut("out", &mut out).run();
+        let expected = if outcome.is_ok() { turns } else { 0 };
+        assert!(done.iter().all(|it| *it == expected), "{memory:?} {turns}");
+        let sum = 0.5 * f64::from(expected) * n as f64;
+        assert_eq!(out.iter().sum::<f64>(), sum, "{memory:?} {turns}");
+        assert!(outcome.is_ok() || memory.is_some(), "{outcome:?}");
+    }
+}

@@ -285,19 +285,23 @@ pub(crate) fn fixed_bytes(kernel: &Kernel, array: ArrayId) -> Option<u64> {
     bytes.checked_next_multiple_of(16)
 }
 
+/// Whether the body writes nothing but its private buffers and arrays of its own, so that to run it without them does nothing.
+pub(crate) fn writes_buffers_alone(forall: &Forall) -> bool {
+    let mut alone = true;
+    let own = allocated_arrays(&forall.body);
+    walk(&forall.body, &mut |node, _| {
+        for access in node.written_elements() {
+            alone &= forall.buffers().any(|(buffer, _)| buffer == access.array)
+                || own.contains(&access.array);
+        }
+        alone &= !matches!(node, Node::Forall(_));
+    });
+    alone
+}
+
 fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
-    let writes_targets_alone = |forall: &Forall| {
-        let mut alone = !forall.privates.is_empty();
-        let own = allocated_arrays(&forall.body);
-        walk(&forall.body, &mut |node, _| {
-            for access in node.written_elements() {
-                alone &= forall.buffers().any(|(buffer, _)| buffer == access.array)
-                    || own.contains(&access.array);
-            }
-            alone &= !matches!(node, Node::Forall(_));
-        });
-        alone
-    };
+    let writes_targets_alone =
+        |forall: &Forall| !forall.privates.is_empty() && writes_buffers_alone(forall);
     // Computed when the forall has written its targets.
     let result_can_fail = kernel.result.as_ref().is_some_and(reads_or_divides);
     let mut by_host = false;

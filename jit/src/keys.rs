@@ -1,6 +1,6 @@
 //! What decides where the updates of a forall go.
 
-use crate::facts::{Facts, FreeNames};
+use crate::facts::{Facts, FreeNames, writes_buffers_alone};
 use std::collections::BTreeSet;
 use strew_affine::visit::walk;
 use strew_affine::{
@@ -18,7 +18,8 @@ pub(crate) struct KeySources {
 }
 
 impl KeySources {
-    /// Those of `forall`; `None` when something that changes while the kernel runs decides too.
+    /// Those of `forall`; `None` when something that changes while the kernel runs decides too, or when the body cannot be run for the
+    /// keys alone, since it writes something else.
     ///
     /// All conditions and bounds in the body count, as do subscripts of private buffers, and what the locals in all these are set to.
     pub(crate) fn of(forall: &Forall, facts: &Facts) -> Option<Self> {
@@ -35,7 +36,7 @@ impl KeySources {
             && outside.locals.is_disjoint(&search.locals)
             && !has_iter(&forall.count)
             && search.found.arrays.iter().all(|it| facts.is_read_only(*it));
-        is_fixed.then_some(search.found)
+        (is_fixed && writes_buffers_alone(forall)).then_some(search.found)
     }
 }
 
@@ -204,6 +205,11 @@ mod tests {
             sources("scf.if f64(old[i]) > w[i] { p[key[i]] reduce(add) 1.0 }"),
             None
         );
+    }
+
+    #[test]
+    fn a_body_that_writes_something_else_has_none() {
+        assert_eq!(sources("p[key[i]] reduce(add) w[i] old[i] = 3"), None);
     }
 
     #[test]

@@ -649,6 +649,7 @@ mod tests {
             strategy,
             guarded: 1,
             steady: 1,
+            pure: 1,
             separate: 0,
         }
     }

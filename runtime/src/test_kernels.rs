@@ -125,6 +125,7 @@ impl Scatter {
             strategy: self.strategy,
             guarded: self.guarded,
             steady: 1,
+            pure: 1,
             separate: 0,
         };
         let foralls = vec![forall; self.repeat];

@@ -8,7 +8,7 @@ use super::loops::Counted;
 use super::{Program, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
-use crate::facts::FreeNames;
+use crate::facts::{FreeNames, writes_buffers_alone};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
@@ -256,6 +256,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, body_number), number);
         let steady = u32::from(is_steady(forall));
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
+        let pure = u32::from(writes_buffers_alone(forall));
+        self.store_constant(table, offset_of!(ForallCall, pure), pure);
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)

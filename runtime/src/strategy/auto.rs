@@ -114,7 +114,7 @@ fn against(shape: &Shape) -> Option<Why> {
         .elements
         .saturating_mul(TRIPS_PER_ELEMENT)
         .saturating_add(LEAST_TRIPS);
-    let most = if shape.can_emit {
+    let most = if shape.can_emit && shape.is_pure {
         MOST_BYTES_UNSORTED
     } else {
         MOST_BYTES
@@ -145,7 +145,8 @@ fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
 
 /// The cheaper way to sort updates, if it takes less than `most`: only values where they go where they went before.
 fn sorting(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
-    if !shape.can_emit {
+    // Where there is no memory to sort them, they are made in order after all.
+    if !shape.can_emit || !shape.is_pure {
         None
     } else if shape.runs_again && costs.planned < costs.binned.min(most) {
         Some(Decision::new(&Planned, Why::SameKeys { costs }))
@@ -209,6 +210,7 @@ mod tests {
             has_privates: true,
             is_separate: false,
             can_emit: true,
+            is_pure: true,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: true,

@@ -141,6 +141,7 @@ mod tests {
             strategy: AUTO,
             guarded: 1,
             steady: 1,
+            pure: 0,
             separate: 0,
         };
         let protect = [Region {

@@ -100,6 +100,8 @@ pub struct Shape {
     pub has_fixed_keys: bool,
     /// Whether they did already, or are known to again.
     pub runs_again: bool,
+    /// Whether iterations that are run for nothing change nothing.
+    pub is_pure: bool,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -136,6 +138,7 @@ impl Shape {
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
+            is_pure: forall.pure == 1,
             has_fixed_keys: planning.is_some(),
             runs_again: planning.is_some_and(|it| it.pays),
             has_bodies: has_bodies(forall),
@@ -282,7 +285,8 @@ pub(crate) unsafe fn run(
     let Decision { strategy, why } = decision;
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
-        // Nothing is written before all updates are sorted, so they can be made in their order instead.
+        // Nothing is written before all updates are sorted, since `auto` sorts those of no other loops, so they can be made in their
+        // order instead.
         Err(Failure::OverBudget { needed, budget, .. })
             if matches!(why, Why::Cheapest { .. } | Why::SameKeys { .. }) =>
         {

@@ -50,7 +50,7 @@ impl Sample {
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn take(job: &Job<'_>) -> Option<Self> {
-        let pays = job.shape.trips >= WORTH_A_LOOK && job.forall.steady == 1;
+        let pays = job.shape.trips >= WORTH_A_LOOK && job.forall.steady == 1 && job.shape.is_pure;
         if !pays || !job.shape.can_emit || job.session.is_nested() {
             return None;
         }
