@@ -316,7 +316,8 @@ fn what_has_no_other_order_is_run_in_its_own() {
                         let what = format!("{name} {ty} {order} {strategy} {mode:?}");
                         let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
                         let ran = cell(&what, &kernel, Mode::Exact, &data, &serial);
-                        let keeps_order = matches!(strategy, "auto" | "serial" | "binned");
+                        let keeps_order =
+                            matches!(strategy, "auto" | "serial" | "binned" | "planned");
                         assert_eq!(ran, keeps_order, "{what}");
                     }
                 }
