@@ -68,6 +68,6 @@ pub use strew_jit::{
 };
 pub use strew_runtime::{
     Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mode, Progress,
-    Record, StopToken, TooManyThreads, Why,
+    Record, Sample, StopToken, TooManyThreads, Why,
 };
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

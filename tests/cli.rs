@@ -871,6 +871,52 @@ fn a_budget_too_small_is_an_error_before_anything_runs() {
 }
 
 #[test]
+fn a_run_says_what_it_saw_and_what_it_expected() {
+    let bench = Bench::new();
+    let run = |more: &[&str]| {
+        let keys = "seg=two(0, 7, seed=1)";
+        let sizes = ["run", "k.c", "--set", "n=1200000", "--set", "m=50000"];
+        let arrays = ["--in", keys, "--in", "x=fill(1)", "--threads", "2"];
+        let outcome = bench.strew(&[&sizes, &arrays, more].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        outcome
+    };
+    let said = run(&[]).stderr;
+    for line in [
+        "saw       2048 updates: 5",
+        "cache lines each, within 8 elements in one place, some far more often than others\n",
+        "expected  ",
+        "binned ",
+        "mode      stable, ",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    let said = run(&["--json"]).stdout;
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let saw = &said["saw"];
+    assert_eq!(saw["updates"], 2048);
+    assert_eq!(saw["span"], 8);
+    assert_eq!(saw["skewed"], true);
+    assert!(
+        saw["repeated"]
+            .as_f64()
+            .is_some_and(|it| it > 0.4 && it < 0.6)
+    );
+    for strategy in ["serial", "dense", "blocked", "binned"] {
+        assert!(said["predicted_ns"][strategy].as_u64() > Some(0), "{said}");
+    }
+    // In order there is nothing better here.
+    let said = run(&["--mode", "exact", "--strategy", "serial"]).stderr;
+    let mode = "mode      exact by running the loop as it is written, 1 thread\n";
+    assert!(said.contains(mode), "{said}");
+    // Too little to look at.
+    let said = bench.run(&["--set", "m=3"]);
+    assert!(!said.stderr.contains("saw "), "{}", said.stderr);
+    let said = bench.run(&["--set", "m=3", "--json"]).stdout;
+    assert!(said.contains("\"saw\":null"), "{said}");
+}
+
+#[test]
 fn absurd_sizes_and_budgets_are_no_crash() {
     let bench = Bench::new();
     let outcome = bench.run(&["--set", "m=3", "--memory", "1E", "--strategy", "dense"]);

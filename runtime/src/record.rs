@@ -1,5 +1,5 @@
 use crate::settings::Body;
-use crate::strategy::Costs;
+use crate::strategy::{Costs, Sample};
 use std::fmt;
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 ///
 /// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the one that took longest.
 /// Foralls inside of foralls count as part of the outer one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
     /// The strategy: a name from [`STRATEGIES`](crate::STRATEGIES), or `direct` for a forall without private buffers;
     /// `serial` when there was no forall.
@@ -16,6 +16,8 @@ pub struct Record {
     pub why: Why,
     /// How updates were combined: never [`Body::Auto`].
     pub body: Body,
+    /// What was seen of the keys, if it was worth a look.
+    pub sample: Option<Sample>,
     /// What each strategy was expected to take, if that was thought about.
     pub costs: Option<Costs>,
     /// How many threads could take part.
@@ -174,6 +176,7 @@ pub(crate) struct Part {
     pub(crate) strategy: &'static str,
     pub(crate) why: Why,
     pub(crate) body: Body,
+    pub(crate) sample: Option<Sample>,
     pub(crate) costs: Option<Costs>,
     pub(crate) threads: usize,
     pub(crate) chunks: u64,
@@ -226,6 +229,7 @@ impl Tally {
             strategy: self.longest.map_or("serial", |part| part.strategy),
             why: self.longest.map_or(Why::NoForall, |part| part.why),
             body: self.longest.map_or(Body::Direct, |part| part.body),
+            sample: self.longest.and_then(|part| part.sample),
             costs: self.longest.and_then(|part| part.costs),
             threads: self.longest.map_or(1, |part| part.threads),
             chunks: self.chunks,
@@ -249,6 +253,7 @@ mod tests {
             strategy,
             why: Why::Asked,
             body: Body::Direct,
+            sample: None,
             costs: None,
             threads: 2,
             chunks: 8,

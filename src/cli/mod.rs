@@ -7,6 +7,7 @@ mod calibration;
 mod check;
 mod console;
 mod emit;
+mod explain;
 mod failure;
 mod generate;
 mod inputs;

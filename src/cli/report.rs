@@ -4,7 +4,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
-use strew::{Costs, Diagnostics, Fault, FaultKind, Mode, Refused, Report, Type, Value, Witness};
+use strew::{
+    Costs, Diagnostics, Fault, FaultKind, Mode, Refused, Report, Sample, Type, Value, Witness,
+};
 
 /// One run.
 #[derive(Debug, Serialize)]
@@ -17,6 +19,7 @@ pub(crate) struct RunReport {
     /// How updates were combined.
     pub(crate) body: Option<&'static str>,
     pub(crate) why: Option<String>,
+    pub(crate) saw: Option<SawReport>,
     pub(crate) predicted_ns: BTreeMap<&'static str, u64>,
     pub(crate) seconds: Option<Seconds>,
     pub(crate) repeats: Vec<f64>,
@@ -27,6 +30,33 @@ pub(crate) struct RunReport {
     pub(crate) returned: Option<ValueReport>,
     pub(crate) outputs: Vec<OutputReport>,
     pub(crate) fault: Option<FaultReport>,
+}
+
+/// What was seen of the keys.
+#[derive(Debug, Serialize)]
+pub(crate) struct SawReport {
+    /// How many updates were looked at.
+    updates: u64,
+    /// The share of them that go to the element of the one before.
+    repeated: f64,
+    /// Cache lines for each of them.
+    scattered: f64,
+    /// In so many elements lie those of one place.
+    span: u64,
+    /// Whether some elements get far more of them than others.
+    skewed: bool,
+}
+
+impl From<Sample> for SawReport {
+    fn from(sample: Sample) -> Self {
+        Self {
+            updates: sample.updates,
+            repeated: sample.repeated,
+            scattered: sample.scattered,
+            span: sample.span,
+            skewed: sample.is_skewed,
+        }
+    }
 }
 
 /// A scalar. JSON has no number for infinities and NaN, which are strings.
@@ -94,7 +124,8 @@ pub(crate) struct FaultReport {
     iteration: Vec<i64>,
 }
 
-fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
+/// What each strategy was expected to take, in nanoseconds.
+pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([
         ("serial", costs.serial),
         ("dense", costs.dense),
@@ -116,6 +147,7 @@ impl RunReport {
             strategy: None,
             body: None,
             why: None,
+            saw: None,
             predicted_ns: BTreeMap::new(),
             seconds: None,
             repeats: Vec::new(),
@@ -135,6 +167,7 @@ impl RunReport {
         self.strategy = Some(record.strategy);
         self.body = Some(record.body.name());
         self.why = Some(report.why());
+        self.saw = record.sample.map(SawReport::from);
         self.predicted_ns = record.costs.map(predicted).unwrap_or_default();
         self.updates = Some(record.updates);
         self.skipped = Some(record.skipped);

@@ -4,13 +4,14 @@ use crate::cli::args::{ModeName, OobName, Run};
 use crate::cli::array::{Array, with_values};
 use crate::cli::calibration;
 use crate::cli::console::Console;
+use crate::cli::explain::explanation;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
 use crate::cli::interrupt;
 use crate::cli::load;
 use crate::cli::outputs::Outputs;
 use crate::cli::progress::with_bar;
-use crate::cli::report::{FaultReport, OutputReport, RunReport, json, mode_name};
+use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -41,7 +42,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
             calls
                 .last()
                 .into_iter()
-                .for_each(|it| talk(it, compile, console));
+                .for_each(|it| console.talk(&explanation(it, compile)));
             Ok(())
         }
         Err(error) => {
@@ -253,40 +254,4 @@ fn finish(
     }
     outputs.write(arrays)?;
     console.data(&if flags.json { json(&report) } else { summaries })
-}
-
-/// Says what ran.
-fn talk(report: &Report, compile: Duration, console: &mut Console) {
-    let record = &report.record;
-    let seconds = record.total.as_secs_f64().max(1e-9);
-    let rate = record.updates as f64 / seconds / 1e6;
-    let schedule = if report.schedule.is_empty() {
-        "none".to_owned()
-    } else {
-        report.schedule.join("\n          ")
-    };
-    let threads = match record.threads {
-        1 => "1 thread".to_owned(),
-        count => format!("{count} threads"),
-    };
-    let body = match record.body {
-        Body::RunLength => ", repeated elements in a register",
-        Body::Tables => ", several tables by turns",
-        Body::Auto | Body::Direct => "",
-    };
-    let skipped = match record.skipped {
-        0 => String::new(),
-        count => format!("\nskipped   {count} statements with an index out of range"),
-    };
-    console.talk(&format!(
-        "kernel    {}\nschedule  {schedule}\nstrategy  {}{body}: {}\nmode      {}, {threads}\n\
-         compiled  in {:.3} ms\nran       in {:.3} ms, {} updates, {rate:.1} million updates/s{skipped}",
-        report.kernel,
-        record.strategy,
-        report.why(),
-        mode_name(report.mode),
-        compile.as_secs_f64() * 1e3,
-        record.total.as_secs_f64() * 1e3,
-        record.updates,
-    ));
 }

@@ -308,6 +308,7 @@ pub(crate) unsafe fn run(
             | BodyShape::Emit
             | BodyShape::Values => Body::Direct,
         },
+        sample,
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,
