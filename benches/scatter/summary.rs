@@ -60,6 +60,9 @@ pub(crate) fn summary(measurements: &[Measurement], bandwidth: Option<Bandwidth>
             row(&mut text, group, figure.name, &found);
         }
     }
+    for figure in &FIGURES {
+        behind(&mut text, measurements, figure);
+    }
     choices(&mut text, measurements);
     if let Some(bandwidth) = bandwidth {
         limits(&mut text, measurements, bandwidth);
@@ -83,6 +86,23 @@ fn row(text: &mut String, group: Group, figure: &str, found: &[(&str, f64)]) {
             spread.median,
         );
     }
+}
+
+/// The cells in which a figure is below one by more than chance, worst first.
+fn behind(text: &mut String, measurements: &[Measurement], figure: &Figure) {
+    const CHANCE: f64 = 0.95;
+    let found = measurements.iter();
+    let found = found.filter_map(|it| Some((it.cell.name, (figure.of)(it)?)));
+    let mut found: Vec<_> = found.filter(|(_, it)| *it < CHANCE).collect();
+    found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let cells = found.iter().map(|(cell, it)| format!("{cell} {it:.2}"));
+    let cells: Vec<_> = cells.collect();
+    let (count, name) = (cells.len(), figure.name);
+    let _ = writeln!(
+        text,
+        "\n{name} below {CHANCE} in {count}: {}",
+        cells.join(", ")
+    );
 }
 
 fn choices(text: &mut String, measurements: &[Measurement]) {
