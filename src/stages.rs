@@ -7,7 +7,8 @@ use crate::{Diagnostic, Diagnostics, Language, Source, convert};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::verify::{Verified, verify};
-use strew_affine::{Kernel, Span};
+use strew_affine::visit::walk;
+use strew_affine::{Kernel, Node, Span};
 use strew_jit::{Faults, Oob};
 use strew_transforms::{Machine, Observer, Schedule};
 
@@ -49,6 +50,8 @@ pub struct Compiled {
     exact: Version,
     /// The version without a schedule, whose faults are told in terms of the source.
     written: Version,
+    /// The same version, whose faults are told.
+    located: Version,
 }
 
 /// Another form of a kernel in machine code, made when a call first needs it.
@@ -249,6 +252,7 @@ impl Scheduled {
             other: Version::default(),
             exact: Version::default(),
             written: Version::default(),
+            located: Version::default(),
         })
     }
 }
@@ -319,6 +323,24 @@ impl Compiled {
         let scheduled = exact.schedule(&self.scheduled.plan, &mut ());
         let scheduled = scheduled.or_else(|_| exact.schedule(&Plan::Auto, &mut ()))?;
         Ok(Arc::new(scheduled.compile_for(self.oob)?))
+    }
+
+    /// Whether it checks that elements of an array are written once.
+    pub(crate) fn checks_disjoint(&self) -> bool {
+        let mut checks = false;
+        walk(&self.kernel().body, &mut |node, _| {
+            checks |= matches!(node, Node::Forall(forall) if !forall.disjoint.is_empty());
+        });
+        checks
+    }
+
+    /// The same kernel under the same schedule. It runs more slowly, and tells everything about a fault.
+    pub(crate) fn located(&self) -> Result<Arc<Self>, Error> {
+        let make = || {
+            let scheduled = self.scheduled.clone();
+            Ok(Arc::new(scheduled.compile_with(Faults::Located, self.oob)?))
+        };
+        self.located.get_or_init(make).clone()
     }
 
     /// The same kernel without a schedule. It runs more slowly, and tells everything about a fault.

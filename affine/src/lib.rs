@@ -46,6 +46,8 @@ pub use kernel::{
     Scalar, ScalarId,
 };
 pub use math::{Math, NotComputed, StdMath};
-pub use node::{AffineFor, Bound, Condition, Forall, Node, Place, Private, Relation, ScfFor};
+pub use node::{
+    AffineFor, Bound, Condition, Disjoint, Forall, Node, Place, Private, Relation, ScfFor,
+};
 pub use span::Span;
 pub use types::{Type, Value};

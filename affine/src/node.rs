@@ -180,10 +180,22 @@ pub struct Forall {
     pub count: AffineExpr,
     /// The private buffers, each with the array it is merged into.
     pub privates: Vec<Private>,
+    /// Arrays of which it is a fault to write an element twice.
+    pub disjoint: Vec<Disjoint>,
     /// `auto`, or the name of a strategy that the runtime knows.
     pub strategy: String,
     /// The body.
     pub body: Vec<Node>,
+}
+
+/// `disjoint(target: met)`: each write of an element of `target` in the body of the forall, an assignment or an update, sets that of
+/// `met` to 1, and is a fault where it is 1 already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disjoint {
+    /// The array that is written; no field of a record, and private to nobody.
+    pub target: ArrayId,
+    /// A local array of `u8` with the extents of the target, which nothing else in the body touches.
+    pub met: ArrayId,
 }
 
 /// A private buffer: `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`, or as many of them

@@ -154,6 +154,7 @@ pub(crate) fn chunked_segment_sum() -> Kernel {
             targets: vec![out],
             combiner: Combiner::new(Add),
         }],
+        disjoint: Vec::new(),
         strategy: "auto".to_owned(),
         body: vec![for_loop(i, bounds.0, bounds.1, body)],
     })];

@@ -372,6 +372,7 @@ impl Generator {
             iter,
             count: (self.below(4) as i64).into(),
             privates,
+            disjoint: Vec::new(),
             strategy: if self.chance(50) { "auto" } else { "dense" }.to_owned(),
             body: body?,
         }))

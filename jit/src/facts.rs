@@ -412,6 +412,7 @@ impl FreeNames {
                 self.affine(&forall.count);
                 self.arrays
                     .extend(forall.buffers().map(|(_, target)| target));
+                self.arrays.extend(forall.disjoint.iter().map(|it| it.met));
             }
             _ => {}
         }

@@ -21,6 +21,10 @@ pub(crate) enum SiteKind {
     DivisionByZero,
     /// A combiner that is a function of the host panicked.
     Combiner,
+    /// Two writes of one element of `array`, which is said to be disjoint; the index is the number of the element.
+    Met {
+        array: ArrayId,
+    },
     /// An affine expression left 64 bits, or a divisor in it was not positive; it is a subscript of `array`, or a bound or a
     /// condition when there is none.
     Overflow {
@@ -46,6 +50,16 @@ impl Site {
                 array: access.map(|access| access.array),
             },
             span: access.map_or_else(Span::default, |access| access.span),
+            iters: iters.to_vec(),
+        }
+    }
+
+    pub(crate) fn met(access: &Access, iters: &[IterId]) -> Self {
+        Self {
+            kind: SiteKind::Met {
+                array: access.array,
+            },
+            span: access.span,
             iters: iters.to_vec(),
         }
     }

@@ -55,6 +55,10 @@ impl Inner {
                 },
                 extent: record.extent,
             },
+            Some(SiteKind::Met { array }) => FaultKind::Met {
+                array: self.kernel.arrays[array].name.clone(),
+                element: record.index,
+            },
             Some(SiteKind::DivisionByZero | SiteKind::Combiner) | None => FaultKind::DivisionByZero,
         };
         let iters = site.map_or(&[][..], |site| &site.iters);

@@ -200,6 +200,12 @@ impl From<&Fault> for FaultReport {
                 Some(*extent),
             ),
             FaultKind::DivisionByZero => ("division_by_zero", None, None, None),
+            FaultKind::Met { array, element } => (
+                "disjoint",
+                Some(array.clone()),
+                Some((*element).into()),
+                None,
+            ),
             FaultKind::Combiner(_) => ("combiner", None, None, None),
             FaultKind::Assumption { .. } => ("assumption", None, None, None),
         };

@@ -97,6 +97,7 @@ fn outcome_of(
                 }
                 interpret::FaultKind::DivisionByZero => "division_by_zero".to_owned(),
                 interpret::FaultKind::Combiner(panicked) => panicked.to_string(),
+                interpret::FaultKind::Met { array, element } => format!("met {array} {element}"),
                 interpret::FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration))
@@ -178,6 +179,7 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
                 }
                 FaultKind::DivisionByZero => "division_by_zero".to_owned(),
                 FaultKind::Combiner(panicked) => panicked.to_string(),
+                FaultKind::Met { array, element } => format!("met {array} {element}"),
                 FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
             Err(format!("{kind} {:?}", fault.iteration()))

@@ -5,7 +5,7 @@
 //! step   := "tile_indirection_using_forall" "(" path ("," clause)* ")"
 //!         | "unroll" "(" path "," integer ")"
 //! clause := "reduction" "(" name ")" "=" combiner | "chunks" "=" integer | "strategy" "=" name
-//! combiner := name ("(" "-"? integer ")")?
+//! combiner := name ("(" ("-"? integer | name) ")")?
 //! path   := name ("/" name)*
 //! ```
 

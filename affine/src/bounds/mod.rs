@@ -525,6 +525,7 @@ mod tests {
             iter: chunk,
             count: 8.into(),
             privates: vec![],
+            disjoint: Vec::new(),
             strategy: "auto".to_owned(),
             body: vec![],
         });

@@ -94,7 +94,7 @@ impl<'k> Machine<'k> {
         }
     }
 
-    fn fault(&self, kind: FaultKind, span: Span) -> Stop {
+    pub(super) fn fault(&self, kind: FaultKind, span: Span) -> Stop {
         let running = self.running.iter();
         let named = running.map(|(iter, value)| (self.kernel.iters[*iter].name.clone(), *value));
         Stop::Fault(Fault {

@@ -1,5 +1,5 @@
-use super::{ForallOrder, Machine, Stop};
-use crate::{Forall, Private, Value};
+use super::{FaultKind, ForallOrder, Machine, Stop};
+use crate::{Access, Disjoint, Forall, Private, Type, Value};
 
 /// The private buffers of one iteration, in the order of the clauses: for each clause its buffers.
 type Buffers = Vec<Vec<Vec<Value>>>;
@@ -8,11 +8,39 @@ impl<'k> Machine<'k> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), Stop> {
         let count = self.affine(&forall.count)?;
         self.enter(forall.iter);
-        match self.order {
+        let outer = self.disjoint.len();
+        self.disjoint.extend(&forall.disjoint);
+        let ended = match self.order {
             ForallOrder::Backward if !self.is_in_order(forall) => {
                 self.forall_backward(forall, count)
             }
             _ => self.forall_forward(forall, count),
+        };
+        self.disjoint.truncate(outer);
+        ended
+    }
+
+    /// Marks an element as written, where that is to happen only once.
+    pub(super) fn meet(&mut self, access: &Access, position: usize) -> Result<(), Stop> {
+        let mut disjoint = self.disjoint.iter();
+        let Some(Disjoint { met, .. }) = disjoint.find(|it| it.target == access.array).copied()
+        else {
+            return Ok(());
+        };
+        let mark = Value::integer(Type::U8, 1);
+        match self.memory.cell_mut(met, position) {
+            Some(held) if *held == mark => {
+                let kind = FaultKind::Met {
+                    array: self.kernel.arrays[access.array].name.clone(),
+                    element: i64::try_from(position).unwrap_or(i64::MAX),
+                };
+                Err(self.fault(kind, access.span))
+            }
+            Some(held) => {
+                *held = mark;
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 
@@ -45,10 +73,11 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
-    /// Whether the iterations have to run in their order, since a combiner has no identity.
+    /// Whether the iterations have to run in their order, since a combiner has no identity, or to tell the first that meet.
     fn is_in_order(&self, forall: &Forall) -> bool {
         let mut privates = forall.privates.iter();
-        privates.any(|it| it.combiner.identity(&it.types(self.kernel)).is_none())
+        !forall.disjoint.is_empty()
+            || privates.any(|it| it.combiner.identity(&it.types(self.kernel)).is_none())
     }
 
     /// Runs an iteration on buffers of its own.

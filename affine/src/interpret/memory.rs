@@ -75,6 +75,7 @@ impl<'k> Machine<'k> {
             math,
             watch: None,
             skips: Skips::default(),
+            disjoint: Vec::new(),
         };
         // Extents are over scalars that may come later.
         for (param, argument) in passed.iter().zip(arguments) {

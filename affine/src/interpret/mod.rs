@@ -16,8 +16,8 @@ pub use watch::{Touch, Touched, Watch, interpret_watched};
 
 use crate::verify::Verified;
 use crate::{
-    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, LocalId,
-    Math, Node, Overflow, Place, ScalarId, ScfFor, Span, Value, Variable,
+    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Disjoint, Expr, IterId, Kernel,
+    LocalId, Math, Node, Overflow, Place, ScalarId, ScfFor, Span, Value, Variable,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
@@ -54,6 +54,8 @@ struct Machine<'k> {
     math: &'k dyn Math,
     watch: Option<&'k mut dyn Watch>,
     skips: Skips,
+    /// The arrays of the foralls that are running of which no element is written twice.
+    disjoint: Vec<Disjoint>,
 }
 
 impl<'k> Machine<'k> {
@@ -226,6 +228,7 @@ impl<'k> Machine<'k> {
             }
             Place::Element(access) => {
                 let (cell, position) = self.position(access)?;
+                self.meet(access, position)?;
                 self.write(Touched::Array(access.array), &cell, writing);
                 Ok(Cell::Element(access.array, position))
             }

@@ -86,6 +86,14 @@ pub enum FaultKind {
     /// An integer division or remainder by zero.
     #[error("{}", DivisionByZero)]
     DivisionByZero,
+    /// Two writes of an element that is said to be written once.
+    #[error("`{array}` is said to be disjoint, and two updates meet in its element {element}")]
+    Met {
+        /// The array's name.
+        array: String,
+        /// The number of the element, row by row.
+        element: i64,
+    },
     /// A combiner that is a function of the host panicked.
     #[error(transparent)]
     Combiner(#[from] Panicked),

@@ -3,12 +3,13 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 35] = [
+pub(super) const RESERVED: [&str; 36] = [
     "kernel",
     "in",
     "step",
     "private",
     "merge",
+    "disjoint",
     "strategy",
     "identity",
     "reduce",

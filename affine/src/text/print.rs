@@ -271,6 +271,13 @@ impl<'k> Printer<'k> {
             );
             header.push_str(&clauses);
         }
+        if !forall.disjoint.is_empty() {
+            let name = |array: ArrayId| written(&kernel.arrays[array].name);
+            let pairs = forall.disjoint.iter();
+            let pairs = pairs.map(|it| format!("{}: {}", name(it.target), name(it.met)));
+            let pairs: Vec<_> = pairs.collect();
+            header.push_str(&format!(" disjoint({})", pairs.join(", ")));
+        }
         format!("{header} strategy({})", written(&forall.strategy))
     }
 

@@ -51,6 +51,8 @@ pub(super) enum Token<'a> {
     Private,
     #[token("merge")]
     Merge,
+    #[token("disjoint")]
+    Disjoint,
     #[token("strategy")]
     Strategy,
     #[token("identity")]

@@ -153,6 +153,8 @@ pub(super) struct Forall<'a> {
     pub(super) count: Tree<'a>,
     pub(super) privates: Vec<PrivateClause<'a>>,
     pub(super) merges: Vec<MergeClause<'a>>,
+    /// What is written, and what tells that it was.
+    pub(super) disjoint: Vec<(Name<'a>, Name<'a>)>,
     pub(super) strategy: Option<Name<'a>>,
     pub(super) body: Block<'a>,
 }

@@ -29,6 +29,8 @@
 //! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
 //!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
 //!   and extents; the body does not touch the target.
+//! * What a forall calls disjoint is no field and nothing that it makes private; what marks it is a local array of `u8` with the same
+//!   extents that its body does not touch; that holds no other forall.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
 mod expression;
@@ -38,10 +40,12 @@ mod violation;
 
 pub use violation::{EntityKind, Violation, ViolationKind};
 
-use crate::visit::{for_each_combiner, for_each_load, for_each_load_in_subscripts, walk};
+use crate::visit::{
+    allocated_arrays, for_each_combiner, for_each_load, for_each_load_in_subscripts, walk,
+};
 use crate::{
-    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId,
-    Kernel, LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
+    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Disjoint, Expr, Forall,
+    IterId, Kernel, LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -310,6 +314,7 @@ impl<'k> Verifier<'k> {
             self.private(private);
         }
         self.in_order(forall);
+        self.disjoint(forall);
         self.loop_body(forall.iter, &forall.body, depth);
         for (buffer, _) in forall.buffers() {
             self.scope.arrays.remove(&buffer);
@@ -343,6 +348,38 @@ impl<'k> Verifier<'k> {
         let types: Vec<_> = targets.iter().map(|it| it.element).collect();
         self.combiner(combiner, Some(types.clone()));
         self.identity(combiner, &types);
+    }
+
+    fn disjoint(&mut self, forall: &'k Forall) {
+        let kernel = self.kernel;
+        for Disjoint { target, met } in &forall.disjoint {
+            let (Some(array), Some(marks)) =
+                (self.visible_array(*target), self.visible_array(*met))
+            else {
+                continue;
+            };
+            let is_private = forall
+                .buffers()
+                .any(|(buffer, merged)| buffer == *target || merged == *target);
+            let mut touched = false;
+            walk(&forall.body, &mut |node, _| {
+                touched |= matches!(node, Node::Forall(_));
+                let mut read = |access: &Access| touched |= access.array == *met;
+                for expr in node.expressions() {
+                    for_each_load(expr, &mut read);
+                }
+                for access in node.written_elements() {
+                    read(access);
+                    for_each_load_in_subscripts(access, &mut read);
+                }
+            });
+            let is_local = allocated_arrays(&kernel.body).contains(met);
+            let is_mark = marks.element == Type::U8 && is_local && !touched;
+            let is_plain = array.field.is_none() && !is_private;
+            if !is_mark || !is_plain || array.extents != marks.extents {
+                self.report(ViolationKind::NotDisjoint);
+            }
+        }
     }
 
     /// Buffers that begin as what is in their targets, for want of an identity, cannot be told from them: updates are all that is done to
@@ -632,6 +669,18 @@ mod tests {
             (
                 "(x[0], y[0]) reduce(argmax) (1.0, 2.0, 3.0)",
                 "`argmax` combines 2 values at a time; here are 2 places and 3 values",
+            ),
+            (
+                "alloc t: u8[m] scf.forall c in 0..2 disjoint(x: t) { }",
+                "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch",
+            ),
+            (
+                "alloc t: u8[n] scf.forall c in 0..2 disjoint(x: t) { t[c] = 1 }",
+                "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch",
+            ),
+            (
+                "alloc t: f64[n] scf.forall c in 0..2 disjoint(x: t) { }",
+                "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch",
             ),
             (
                 "scf.forall c in 0..2 private((p: f64[n], q: f64[n]) = identity(argmax_last)) merge((x, y) reduce(argmax_last) (p, q)) { p[c] = 1.0 }",

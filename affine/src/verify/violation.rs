@@ -178,6 +178,11 @@ pub enum ViolationKind {
     /// Two combiners of one name that are not the same, or a declared one with the name of one that is built in.
     #[error("two different combiners are called `{0}`")]
     CombinersDiffer(String),
+    /// A pair of `disjoint` that is not an array and, for its elements, a local array of `u8` that nothing else touches.
+    #[error(
+        "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch"
+    )]
+    NotDisjoint,
     /// A forall that merges by a combiner without an identity, and whose body does more than update private buffers.
     #[error(
         "`{0}` has no identity, so the body can do nothing but update private buffers, and hold no other forall"

@@ -71,6 +71,7 @@ impl<'k> Program<'k> {
         for (buffer, _) in forall.buffers() {
             free.arrays.remove(&buffer);
         }
+        free.arrays.extend(forall.disjoint.iter().map(|it| it.met));
         if self.faults == Faults::Located {
             free.iters.extend(loops.iter().map(|it| it.iter()));
         }
@@ -284,6 +285,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Ok(());
         };
         self.read_frame(frame, &outlined.captured);
+        self.disjoint.clone_from(&outlined.forall.disjoint);
         match outlined.shape {
             BodyShape::Direct => self.bind_buffers(outlined.forall, privates),
             BodyShape::RunLength => {

@@ -19,7 +19,9 @@ use la_arena::ArenaMap;
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
-use strew_affine::{ArrayId, Expr, Factor, IterId, LocalId, Node, Parameter, ScalarId, Type};
+use strew_affine::{
+    ArrayId, Disjoint, Expr, Factor, IterId, LocalId, Node, Parameter, ScalarId, Type,
+};
 use strew_runtime::abi::{Call, Slot, Status};
 
 /// A function under construction.
@@ -50,6 +52,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) windows: Vec<WindowValue>,
     /// The private buffers that are not private.
     pub(super) shared: Shared,
+    /// The arrays of which no element is written twice here.
+    pub(super) disjoint: Vec<Disjoint>,
     /// What statements do where an index is out of range.
     pub(super) skips: Skips,
 }
@@ -134,6 +138,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             tables: Vec::new(),
             windows: Vec::new(),
             shared: Shared::default(),
+            disjoint: Vec::new(),
             skips: Skips::default(),
         };
         function.begin_skips();

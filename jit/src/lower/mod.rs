@@ -22,6 +22,7 @@ mod expr;
 mod forall;
 mod function;
 mod loops;
+mod meet;
 mod merge;
 mod operation;
 mod run_length;

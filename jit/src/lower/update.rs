@@ -17,6 +17,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn assign(&mut self, place: &'k Place, value: &'k Expr) {
         let value = self.expr(value);
         let cell = self.cell(place);
+        self.meet_cell(place, &cell);
         self.set(&cell, value);
     }
 
@@ -35,6 +36,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
         self.reach_cells(places, &cells);
+        for (place, cell) in places.iter().zip(&cells) {
+            self.meet_cell(place, cell);
+        }
         let held: Vec<_> = cells
             .iter()
             .zip(&types)
@@ -67,6 +71,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.fault_if(panicked, site, None);
         }
         combined.values
+    }
+
+    fn meet_cell(&mut self, place: &Place, cell: &Cell) {
+        if let (Place::Element(access), Cell::Element(element)) = (place, cell)
+            && !self.disjoint.is_empty()
+        {
+            self.meet(access, element);
+        }
     }
 
     /// Sees to it that the element of a private buffer holds something. Those that are merged with it have the same window.

@@ -29,7 +29,9 @@ use strew_affine::verify::Verified;
 /// * becomes private: the loop touches it by reductions with one combiner alone, or assigns every cell of it exactly once
 ///   (then a loop before the forall fills it with the identity, so that merging gives what was assigned), or
 /// * is kept apart: some subscript is an affine function of the loop's iterator that takes different values in different
-///   iterations.
+///   iterations, or
+/// * is said to be disjoint, by `reduction(array) = disjoint(trusted)`: whoever says so answers for no two iterations touching one
+///   element of it.
 ///
 /// Regrouping the updates can change the rounding of float sums. That is not this step's business: the mode that a kernel is
 /// run in says what order of combination is kept.
@@ -46,7 +48,13 @@ pub struct TileIndirection {
     pub strategy: String,
 }
 
-/// `reduction(array) = combiner`
+/// What a clause says, in place of a combiner, of an array of which no two iterations touch one element: the loop works on the array
+/// itself, and it is a fault where two of them meet.
+pub(crate) const CHECKED: &str = "disjoint";
+/// The same, where the caller answers for it.
+pub(crate) const TRUSTED: &str = "disjoint(trusted)";
+
+/// `reduction(array) = combiner`, or `reduction(array) = disjoint(trusted)`
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction {
     /// The array.

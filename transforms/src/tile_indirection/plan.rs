@@ -2,7 +2,7 @@
 
 use super::cover::fills_array;
 use super::separate::meeting_pair;
-use super::{Reduction, TileIndirection};
+use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
 use crate::reason::{DependenceKind, Reason};
 use crate::tiling::{self, Part};
@@ -24,7 +24,14 @@ pub(super) struct Plan {
     pub(super) chunks: i64,
     pub(super) part: Part,
     pub(super) privates: Vec<Privatized>,
+    pub(super) disjoint: Vec<Disjoint>,
     pub(super) strategy: String,
+}
+
+/// An array of which no two iterations touch one element, as the request says.
+pub(super) struct Disjoint {
+    pub(super) array: ArrayId,
+    pub(super) is_checked: bool,
 }
 
 /// An array that becomes private, or several that are combined together.
@@ -40,6 +47,7 @@ pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
     let chunks = chunk_count(request.chunks)?;
     let body = Body::of(kernel, request, loop_and_around)?;
     let privates = body.privatized()?;
+    let disjoint = body.disjoint()?;
     body.check_kept_apart(&privates)?;
     body.check_scalars()?;
     let mut prepared = kernel.clone();
@@ -52,6 +60,7 @@ pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
         chunks,
         part,
         privates,
+        disjoint,
         strategy: request.strategy.clone(),
     })
 }
@@ -130,9 +139,6 @@ impl<'k> Body<'k> {
     }
 
     fn privatized(&self) -> Result<Vec<Privatized>, Reason> {
-        if self.request.reductions.is_empty() {
-            return self.implied();
-        }
         let mut named = BTreeSet::new();
         let mut privates: Vec<Privatized> = Vec::new();
         for clause in &self.request.reductions {
@@ -147,15 +153,22 @@ impl<'k> Body<'k> {
                     path: self.request.target.clone(),
                 });
             }
+            if is_disjoint(clause) {
+                self.check_disjoint(array, clause)?;
+                continue;
+            }
             let private = self.privatize(array, Some(clause))?;
             if !contains(&privates, array) {
                 privates.push(private);
             }
         }
+        if self.request.reductions.iter().all(is_disjoint) {
+            return self.implied();
+        }
         Ok(privates)
     }
 
-    /// Without clauses: what the loop reduces and what is not kept apart anyway, in the order of the text.
+    /// Without clauses that name a combiner: what the loop reduces and what is not kept apart anyway, in the order of the text.
     fn implied(&self) -> Result<Vec<Privatized>, Reason> {
         let mut reduced: Vec<ArrayId> = Vec::new();
         for site in &self.sites {
@@ -165,11 +178,15 @@ impl<'k> Body<'k> {
                 reduced.push(array);
             }
         }
-        if reduced.is_empty() {
+        let disjoint = self.disjoint()?;
+        if reduced.is_empty() && disjoint.is_empty() {
             let path = self.request.target.clone();
             return Err(Reason::NothingReduced { path });
         }
-        reduced.retain(|array| self.meeting_pair(*array).is_some());
+        reduced.retain(|array| {
+            let is_disjoint = disjoint.iter().any(|it| it.array == *array);
+            !is_disjoint && self.meeting_pair(*array).is_some()
+        });
         let mut privates = Vec::new();
         for array in reduced {
             if !contains(&privates, array) {
@@ -177,6 +194,33 @@ impl<'k> Body<'k> {
             }
         }
         Ok(privates)
+    }
+
+    /// The arrays of which the request says that no two iterations touch one element.
+    fn disjoint(&self) -> Result<Vec<Disjoint>, Reason> {
+        let clauses = self.request.reductions.iter().filter(|it| is_disjoint(it));
+        let disjoint = clauses.map(|clause| {
+            let array = find_array(self.kernel, &clause.array)?;
+            let is_checked = clause.combiner == CHECKED;
+            Ok(Disjoint { array, is_checked })
+        });
+        disjoint.collect()
+    }
+
+    /// What is checked is checked where it is written: nothing could be said of reads.
+    fn check_disjoint(&self, array: ArrayId, clause: &Reduction) -> Result<(), Reason> {
+        if !self.written().contains(&array) {
+            return Err(Reason::NotWritten {
+                array: self.name(array),
+                path: self.request.target.clone(),
+            });
+        }
+        let sites = self.sites_of(array);
+        let read = sites.iter().find(|it| it.kind == AccessKind::Read);
+        match read.filter(|_| clause.combiner == CHECKED) {
+            Some(read) => Err(self.reads_partial_sum(array, read)),
+            None => Ok(()),
+        }
     }
 
     fn meeting_pair(&self, array: ArrayId) -> Option<(&AccessSite<'k>, &AccessSite<'k>)> {
@@ -453,7 +497,10 @@ impl<'k> Body<'k> {
 
     fn check_kept_apart(&self, privates: &[Privatized]) -> Result<(), Reason> {
         let mut others = self.written();
-        others.retain(|array| !contains(privates, *array));
+        let disjoint = self.disjoint()?;
+        others.retain(|array| {
+            !contains(privates, *array) && !disjoint.iter().any(|it| it.array == *array)
+        });
         others
             .into_iter()
             .try_for_each(|array| match self.meeting_pair(array) {
@@ -523,6 +570,10 @@ impl<'k> Body<'k> {
             witness: witness.map(Box::new),
         }
     }
+}
+
+fn is_disjoint(clause: &Reduction) -> bool {
+    matches!(clause.combiner.as_str(), CHECKED | TRUSTED)
 }
 
 fn contains(privates: &[Privatized], array: ArrayId) -> bool {

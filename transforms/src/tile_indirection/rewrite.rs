@@ -1,10 +1,10 @@
 //! The rewriting of `tile_indirection_using_forall`: it cannot fail.
 
-use super::plan::Plan;
+use super::plan::{Disjoint, Plan};
 use crate::tree::{redirect_writes, replace_loop};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Expr, Forall, Iter,
-    Kernel, Last, Node, Place, Private, Subscript, Value,
+    Kernel, Last, Node, Place, Private, Subscript, Type, Value,
 };
 
 pub(super) fn rewrite(plan: Plan) -> Kernel {
@@ -15,6 +15,7 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         chunks,
         part,
         privates,
+        disjoint,
         strategy,
     } = plan;
     let iter = target.iter;
@@ -46,10 +47,20 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         step: target.step,
         body,
     };
+    let mut marked = Vec::new();
+    for Disjoint { array, .. } in disjoint.iter().filter(|it| it.is_checked) {
+        let met = marks(&mut kernel, *array);
+        replacement.push(Node::Alloc { array: met });
+        marked.push(strew_affine::Disjoint {
+            target: *array,
+            met,
+        });
+    }
     replacement.push(Node::Forall(Forall {
         iter: chunk,
         count: chunks.into(),
         privates,
+        disjoint: marked,
         strategy,
         body: vec![Node::AffineFor(tile)],
     }));
@@ -79,6 +90,18 @@ fn update_instead(nodes: &mut [Node], buffer: ArrayId, combiner: &Combiner) {
             update_instead(block, buffer, combiner);
         }
     }
+}
+
+/// An array that tells which elements of `array` were written.
+fn marks(kernel: &mut Kernel, array: ArrayId) -> ArrayId {
+    let shared = &kernel.arrays[array];
+    let marks = Array {
+        name: kernel.fresh_name(&format!("{}_met", shared.name.replace('.', "_"))),
+        element: Type::U8,
+        field: None,
+        ..shared.clone()
+    };
+    kernel.arrays.alloc(marks)
 }
 
 fn private_buffer(kernel: &mut Kernel, array: ArrayId) -> ArrayId {

@@ -149,3 +149,35 @@ fn what_is_done_to_one_of_them_counts_for_all() {
     let mixes = format!("{ARGMAX} arg[seg[i]] reduce(add) i");
     refuses(&in_loop(&mixes), TILE, Illegal, "MixesCombiners");
 }
+
+#[test]
+fn what_is_disjoint_is_written_in_place() {
+    let before = in_loop("best[seg[i]] = x[i]\nother[seg[i]] reduce(add) 1");
+    let after = |alloc: &str, disjoint: &str| {
+        format!(
+            "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], best: f64[m], arg: i64[m], other: i64[m + 1]) {{
+{alloc}  scf.forall i_c in 0..8 private(other_p: i64[m + 1] = identity(add)) merge(other reduce(add) other_p){disjoint} strategy(auto) {{
+    affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {{
+      best[seg[i]] = x[i]
+      other_p[seg[i]] reduce(add) 1
+    }}
+  }}
+}}"
+        )
+    };
+    let checked = after("  alloc best_met: u8[m]\n", " disjoint(best: best_met)");
+    let step = |word: &str| format!("tile_indirection_using_forall(i, reduction(best) = {word})");
+    // Whose elements meet on other data, of which nobody says that they do not.
+    let tiled = |word: &str| apply(&kernel(&before), &step(word)).to_string();
+    assert_eq!(tiled("disjoint").trim(), checked.trim());
+    assert_eq!(tiled("disjoint(trusted)").trim(), after("", "").trim());
+    let reads = in_loop("best[seg[i]] = best[0] + x[i]");
+    refuses(&reads, &step("disjoint"), Illegal, "ReadsPartialSum");
+    refuses(
+        &in_loop("x[i] = 1.0"),
+        &step("disjoint"),
+        Misaddressed,
+        "NotWritten",
+    );
+}

@@ -12,8 +12,8 @@ use super::tree::{
     StatementKind, Tree, TreeKind,
 };
 use crate::{
-    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Expr, Iter, IterId, Kernel, Local,
-    Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
+    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
+    Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
@@ -378,12 +378,21 @@ impl<'a, 'd> Resolver<'a, 'd> {
         for merge in &forall.merges {
             self.merged_buffers(merge, forall);
         }
+        let disjoint = forall.disjoint.iter().map(|(target, met)| {
+            let (target, met) = (self.target(*target), self.target(*met));
+            Some(Disjoint {
+                target: target?,
+                met: met?,
+            })
+        });
+        let disjoint: Vec<_> = disjoint.collect();
         let (iter, body) = self.loop_body(forall.iter, span, &forall.body);
         self.scope.leave(outer);
         Node::Forall(crate::Forall {
             iter,
             count,
             privates: privates.into_iter().flatten().collect(),
+            disjoint: disjoint.into_iter().flatten().collect(),
             strategy: forall.strategy.map_or("auto", |it| it.text).to_owned(),
             body,
         })
