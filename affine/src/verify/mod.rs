@@ -34,18 +34,17 @@
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
 mod expression;
+mod forall;
 mod record;
 mod scope;
 mod violation;
 
 pub use violation::{EntityKind, Violation, ViolationKind};
 
-use crate::visit::{
-    allocated_arrays, for_each_combiner, for_each_load, for_each_load_in_subscripts, walk,
-};
+use crate::visit::for_each_combiner;
 use crate::{
-    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Disjoint, Expr, Forall,
-    IterId, Kernel, LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
+    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
+    LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -350,51 +349,6 @@ impl<'k> Verifier<'k> {
         self.identity(combiner, &types);
     }
 
-    fn disjoint(&mut self, forall: &'k Forall) {
-        let kernel = self.kernel;
-        for Disjoint { target, met } in &forall.disjoint {
-            let (Some(array), Some(marks)) =
-                (self.visible_array(*target), self.visible_array(*met))
-            else {
-                continue;
-            };
-            let is_private = forall
-                .buffers()
-                .any(|(buffer, merged)| buffer == *target || merged == *target);
-            let mut touched = false;
-            walk(&forall.body, &mut |node, _| {
-                touched |= matches!(node, Node::Forall(_));
-                let mut read = |access: &Access| touched |= access.array == *met;
-                for expr in node.expressions() {
-                    for_each_load(expr, &mut read);
-                }
-                for access in node.written_elements() {
-                    read(access);
-                    for_each_load_in_subscripts(access, &mut read);
-                }
-            });
-            let is_local = allocated_arrays(&kernel.body).contains(met);
-            let is_mark = marks.element == Type::U8 && is_local && !touched;
-            let is_plain = array.field.is_none() && !is_private;
-            if !is_mark || !is_plain || array.extents != marks.extents {
-                self.report(ViolationKind::NotDisjoint);
-            }
-        }
-    }
-
-    /// Buffers that begin as what is in their targets, for want of an identity, cannot be told from them: updates are all that is done to
-    /// them, and to those beside them.
-    fn in_order(&mut self, forall: &'k Forall) {
-        let has_identity = |it: &Private| it.combiner.identity(&it.types(self.kernel)).is_some();
-        let Some(ordered) = forall.privates.iter().find(|it| !has_identity(it)) else {
-            return;
-        };
-        if !only_updates(forall) {
-            let combiner = ordered.combiner.to_string();
-            self.report(ViolationKind::NotInOrder(combiner));
-        }
-    }
-
     fn are_equal(&self, left: &[AffineExpr], right: &[AffineExpr]) -> bool {
         let mut pairs = left.iter().zip(right);
         left.len() == right.len()
@@ -571,35 +525,6 @@ impl<'k> Verifier<'k> {
             self.combiner_body(body, &types, *ty);
         }
     }
-}
-
-/// Whether all that the body does with its private buffers is to update them by their combiners.
-fn only_updates(forall: &Forall) -> bool {
-    let private_of = |array: ArrayId| {
-        let mut privates = forall.privates.iter();
-        privates.find(|it| it.buffers.contains(&array))
-    };
-    let mut only = true;
-    walk(&forall.body, &mut |node, _| {
-        let mut read = |access: &Access| only &= private_of(access.array).is_none();
-        for expr in node.expressions() {
-            for_each_load(expr, &mut read);
-        }
-        for access in node.written_elements() {
-            for_each_load_in_subscripts(access, &mut read);
-        }
-        let arrays: Vec<_> = node.written_elements().map(|it| it.array).collect();
-        let private = arrays.iter().find_map(|array| private_of(*array));
-        only &= match (node, private) {
-            (Node::Forall(_), _) => false,
-            (Node::Reduce { combiner, .. }, Some(private)) => {
-                *combiner == private.combiner && arrays == private.buffers
-            }
-            (_, Some(_)) => false,
-            (_, None) => true,
-        };
-    });
-    only
 }
 
 #[cfg(test)]
