@@ -30,7 +30,7 @@ mod values;
 
 use crate::c::Program;
 use crate::data::{Data, Outcome, is_same};
-use crate::engines::{Engines, agree, keeps_order, scheduled_by};
+use crate::engines::{Engines, agree, keeps_order, scheduled_by, skip_alike};
 use crate::random::Random;
 use function::Function;
 use std::ops::Range;
@@ -110,11 +110,16 @@ impl Subject {
                     engines.privately(data, outcome, is_free);
                 }
             }
+            for (data, outcome) in data.iter().zip(&results) {
+                let both = [&engines.scheduled, &engines.serial];
+                skip_alike(&engines.written, &both, data, outcome);
+            }
             let script = schedule::random(&mut random, kernel.kernel());
             let rescheduled = script.and_then(|it| scheduled_by(&it, kernel));
             if let Some(kernel) = rescheduled {
                 for (data, outcome) in data.iter().zip(&results) {
                     keeps_order(&kernel, data, outcome);
+                    skip_alike(&engines.written, &[&kernel], data, outcome);
                 }
             }
             (kernel.kernel().clone(), results)
