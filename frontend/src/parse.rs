@@ -13,7 +13,7 @@ use crate::brackets;
 use crate::diagnostic::Diagnostics;
 use crate::extensions;
 use crate::preprocess::{self, Spanned};
-use crate::problem::{ControlFlowProblem, Problem, SyntaxProblem};
+use crate::problem::{ControlFlowProblem, Problem, ReductionProblem, SyntaxProblem};
 use crate::splice::Spliced;
 use crate::token::Token;
 use crate::typedef_names;
@@ -71,6 +71,7 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
     if diagnostics.is_full() || !is_bounded(&tokens, diagnostics) {
         return file;
     }
+    let tokens = without_misplaced(tokens, diagnostics);
     let tokens = brackets::mend(source, tokens, diagnostics);
     let (mut tokens, lost) = extensions::take_out(&tokens, diagnostics);
     file.lost = lost;
@@ -110,6 +111,31 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
         diagnostics.report(SyntaxProblem::NoFunction, Span::default());
     }
     file
+}
+
+/// The tokens without declarations of reductions inside of braces: the grammar would miss a semicolon there.
+fn without_misplaced<'a>(
+    tokens: Vec<Spanned<'a>>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Spanned<'a>> {
+    let (mut depth, mut is_inside) = (0_usize, false);
+    let mut kept = Vec::with_capacity(tokens.len());
+    for (token, span) in tokens {
+        match token {
+            Token::LeftBrace => depth += 1,
+            Token::RightBrace => depth = depth.saturating_sub(1),
+            Token::DeclareReduction if depth > 0 => {
+                diagnostics.report(ReductionProblem::Misplaced, span);
+                is_inside = true;
+            }
+            _ => {}
+        }
+        if !is_inside {
+            kept.push((token, span));
+        }
+        is_inside &= token != Token::Semicolon;
+    }
+    kept
 }
 
 /// Whether nothing nests too deeply and no statement is too long.

@@ -7,6 +7,8 @@ use strew_affine::{BrokenLaw, Function, Type};
 /// What is wrong with a `#pragma strew declare reduction`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReductionProblem {
+    /// A declaration inside of a function.
+    Misplaced,
     /// The name of a combiner that needs no declaration.
     BuiltIn {
         /// The name.
@@ -84,6 +86,7 @@ impl ReductionProblem {
             Self::TooLarge { .. } => "E104",
             Self::HostType { .. } => "E105",
             Self::HostCall { .. } => "E106",
+            Self::Misplaced => "E107",
             Self::Breaks { .. } => "W100",
             Self::Panics { .. } => "W103",
             Self::NotTried { .. } => "W101",
@@ -93,6 +96,7 @@ impl ReductionProblem {
 
     pub(super) fn help(&self) -> Option<String> {
         let help = match self {
+            Self::Misplaced => "put it in front of the function".to_owned(),
             Self::BuiltIn { .. } | Self::Duplicate { .. } => "give it another name".to_owned(),
             Self::NotAnExpression { .. } => {
                 "operators, `math.h`, and functions of this file that branch but do not loop are accepted".to_owned()
@@ -123,6 +127,7 @@ impl ReductionProblem {
 impl fmt::Display for ReductionProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Misplaced => f.write_str("a reduction is declared outside of functions"),
             Self::BuiltIn { name } => {
                 write!(f, "`{}` is a reduction that is built in", clipped(name))
             }

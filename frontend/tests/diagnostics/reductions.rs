@@ -53,6 +53,10 @@ fn what_cannot_be_declared() {
     }
     assert_reports(&[
         (
+            "void f(int a[1]) {\n#pragma strew declare reduction(own : int : a + b) identity(0)\n a[0] = 1; }",
+            "2:23 E107 a reduction is declared outside of functions",
+        ),
+        (
             "#pragma strew declare simd\nvoid f(int a[1]) { a[0] = 1; }",
             "1:23 E004 `#pragma strew declare` declares no reduction",
         ),
