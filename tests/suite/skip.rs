@@ -4,7 +4,7 @@ use crate::c;
 use crate::data::{Data, is_close, is_same};
 use crate::engines::{agree, compiled_counting, interpreted_skipping, is_refusal};
 use crate::random::Random;
-use strew::{Body, Kernel, Mode, Oob, Plan, Schedule, Source};
+use strew::{Body, Compiler, Kernel, Mode, Oob, Plan, Schedule, Source};
 
 /// A kernel, and the same with all its checks written out.
 struct Pair {
@@ -242,6 +242,41 @@ fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::
                     agree(&what, &found, first, is_same);
                 }
                 first.get_or_insert(found);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_loops_skip_almost_everything() {
+    const SUM: &str = "void k(int64_t n, int64_t m, const int32_t key[n], const int64_t x[n], int64_t out[m]) \
+         { for (int64_t i = 0; i < n; i++) out[key[i]] += x[i]; }";
+    let program = Compiler::new().oob(Oob::Skip).compile("k.c", SUM);
+    let kernel = program.expect("a program").kernel("k").expect("a kernel");
+    let (n, m) = (1_100_000, 40_000);
+    let x: Vec<i64> = (0..n as i64).map(|it| it * it % 1009 - 500).collect();
+    for wild in [0, 500, 999, 1000] {
+        let key = keys(&mut Random(wild), n, m, wild);
+        let mut expected = vec![1; m];
+        let mut skipped = 0;
+        for (key, x) in key.iter().zip(&x) {
+            let place = usize::try_from(*key).ok();
+            match place.and_then(|it| expected.get_mut(it)) {
+                Some(held) => *held += x,
+                None => skipped += 1,
+            }
+        }
+        for strategy in ["auto", "serial", "dense", "blocked", "binned", "atomic"] {
+            for body in [Body::Auto, Body::RunLength] {
+                let named = strategy.parse().expect("a strategy");
+                let kernel = kernel.clone().strategy(named).body(body).threads(3);
+                let mut out = vec![1; m];
+                let call = kernel.bind().array("key", &key).array("x", &x);
+                let report = call.array_mut("out", &mut out).run_with_report();
+                let record = report.expect("a call").record;
+                assert_eq!(out, expected, "{strategy} {wild}");
+                let counts = (record.skipped, record.updates);
+                assert_eq!(counts, (skipped, n as u64 - skipped), "{strategy} {wild}");
             }
         }
     }
