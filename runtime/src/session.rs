@@ -1,15 +1,18 @@
 //! One call of a kernel.
 
+mod budget;
+mod work;
+
 use crate::abi::{
     ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
     OnDemand, PrivateCall, Slot, Status, Work,
 };
-use crate::failure::{Failure, Held};
-use crate::loan::{Account, Loan, Reserved};
+use crate::failure::Failure;
+use crate::loan::Account;
 use crate::local::LocalMemory;
 use crate::plan::{self, Identity, Plan, Planning};
 use crate::record::{Part, Record, Tally};
-use crate::settings::{Progress, Settings};
+use crate::settings::Settings;
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
 use crate::{memory, panics};
@@ -18,9 +21,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
-
-/// So little is not worth a look at what is free, which all calls of the process share.
-const ALWAYS_ALLOWED: u64 = 1 << 20;
 
 /// The state that all parts of one call share. Generated code carries its address from [`run`] to
 /// [`run_forall`](crate::run_forall).
@@ -248,80 +248,6 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Where is counted how far the call is.
-    pub(crate) fn work(&self) -> &'r Work {
-        let progress = self.settings().progress.as_ref();
-        progress.map_or(self.unseen(), Progress::work)
-    }
-
-    /// Where is counted what is no step towards the end of the call.
-    pub(crate) fn unseen(&self) -> &'r Work {
-        &self.shared.unseen
-    }
-
-    /// Counts the iterations of a forall that begins, unless they are part of those of another.
-    pub(crate) fn begin_work(&self, forall: &ForallCall) {
-        if !self.is_nested {
-            self.work()
-                .total
-                .fetch_add(forall.work(), Ordering::Relaxed);
-        }
-    }
-
-    /// How many bytes the call may hold at a time.
-    pub(crate) fn budget(&self) -> u64 {
-        // What the arena keeps is free for this call, though the system does not count it so.
-        let a_quarter = || (memory::free_bytes() + self.runtime().kept_bytes()) / 4;
-        *self.shared.budget.get_or_init(a_quarter)
-    }
-
-    /// A buffer of `bytes` bytes within the budget, for `held`.
-    ///
-    /// # Errors
-    /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
-    pub(crate) fn take(&self, bytes: u64, held: Held) -> Result<Loan<'r>, Failure> {
-        let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let reserved = self.reserve(bytes, held)?;
-        let buffer = self.runtime().arena().take(size)?;
-        Ok(Loan::new(buffer, reserved))
-    }
-
-    /// `bytes` bytes of the budget, for `held`, which whoever asks takes from elsewhere.
-    ///
-    /// # Errors
-    /// [`Failure::OverBudget`].
-    pub(crate) fn reserve(&self, bytes: u64, held: Held) -> Result<Reserved<'r>, Failure> {
-        let account = &self.shared.account;
-        if let Some(budget) = self.settings().memory {
-            let reserved = Reserved::new(account, held, bytes, budget)?;
-            // What earlier calls have left is memory, too.
-            self.runtime().arena().make_room(account.loaned(), budget);
-            return Ok(reserved);
-        }
-        Reserved::new(account, held, bytes, ALWAYS_ALLOWED)
-            .or_else(|_| Reserved::new(account, held, bytes, self.budget()))
-    }
-
-    /// A private buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
-    ///
-    /// # Errors
-    /// [`Failure::OutOfMemory`].
-    pub(crate) fn take_untouched(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
-        let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
-        let reserved = Reserved::new(&self.shared.account, Held::Privates, 0, u64::MAX)?;
-        let buffer = self.runtime().arena().take(size)?;
-        Ok(Loan::new(buffer, reserved))
-    }
-
-    /// Counts `bytes` bytes against the budget for the rest of the call.
-    ///
-    /// # Errors
-    /// [`Failure::OverBudget`].
-    pub(crate) fn keep(&self, bytes: u64) -> Result<(), Failure> {
-        self.reserve(bytes, Held::Privates)?.keep();
-        Ok(())
-    }
-
     /// What is known of where the updates of `forall` go; `None` when that may change.
     ///
     /// # Safety
@@ -396,7 +322,7 @@ impl<'r> Session<'r> {
 mod tests {
     use super::*;
     use crate::abi::{AUTO, NO_BODY};
-    use crate::failure::Refusal;
+    use crate::failure::{Held, Refusal};
     use crate::record::Why;
     use crate::settings::Choice;
     use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};

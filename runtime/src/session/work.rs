@@ -1,0 +1,28 @@
+//! How far a call is.
+
+use super::Session;
+use crate::abi::{ForallCall, Work};
+use crate::settings::Progress;
+use std::sync::atomic::Ordering;
+
+impl<'r> Session<'r> {
+    /// Where is counted how far the call is.
+    pub(crate) fn work(&self) -> &'r Work {
+        let progress = self.settings().progress.as_ref();
+        progress.map_or(self.unseen(), Progress::work)
+    }
+
+    /// Where is counted what is no step towards the end of the call.
+    pub(crate) fn unseen(&self) -> &'r Work {
+        &self.shared.unseen
+    }
+
+    /// Counts the iterations of a forall that begins, unless they are part of those of another.
+    pub(crate) fn begin_work(&self, forall: &ForallCall) {
+        if !self.is_nested {
+            self.work()
+                .total
+                .fetch_add(forall.work(), Ordering::Relaxed);
+        }
+    }
+}
