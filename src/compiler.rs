@@ -34,6 +34,29 @@ impl Compiler {
     /// in order. A kernel text says `reduction @name(a, b: f64) identity(…)`, and is taken at its word.
     ///
     /// A panic in it is a fault of the call, and all outputs are then as they were. Updates may be combined on several threads at once.
+    ///
+    /// ```
+    /// const SOURCE: &str = "
+    /// uint64_t gcd(uint64_t a, uint64_t b);
+    ///
+    /// void gcds(int64_t n, int64_t m, const int32_t key[n], const uint64_t x[n], uint64_t out[m]) {
+    ///   for (int64_t i = 0; i < n; i++)
+    ///     out[key[i]] = gcd(out[key[i]], x[i]);
+    /// }";
+    ///
+    /// fn gcd(a: u64, b: u64) -> u64 {
+    ///     if b == 0 { a } else { gcd(b, a % b) }
+    /// }
+    ///
+    /// let program = strew::Compiler::new().reduction("gcd", 0, gcd).compile("gcds.c", SOURCE)?;
+    /// assert!(program.warnings().to_string().is_empty());
+    /// let mut out = [0_u64, 0];
+    /// let call = program.kernel("gcds")?.bind();
+    /// let call = call.array("key", &[0, 1, 0]).array("x", &[12_u64, 7, 18]);
+    /// call.array_mut("out", &mut out).run()?;
+    /// assert_eq!(out, [6, 7]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
     pub fn reduction<T: Element>(
         mut self,
         name: impl Into<String>,
