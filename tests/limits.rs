@@ -4,7 +4,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use strew::{Body, Compiler, Error, FaultKind, Kernel, Mode, Progress, StopToken};
 
-const STRATEGIES: [&str; 6] = ["auto", "serial", "dense", "blocked", "binned", "atomic"];
+const STRATEGIES: [&str; 7] = [
+    "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+];
 
 const SOURCE: &str = "
 void sums(int64_t n, int64_t m, const int32_t key[n], const double x[n], double out[m], int32_t count[m]) {

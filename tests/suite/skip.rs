@@ -214,7 +214,9 @@ fn skip() {
 /// By every strategy and body, in every mode, at several numbers of threads.
 #[track_caller]
 fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::Outcome, u64)) {
-    for strategy in ["auto", "serial", "dense", "blocked", "binned", "atomic"] {
+    for strategy in [
+        "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+    ] {
         for (mode, body) in [
             (Mode::Stable, Body::Direct),
             (Mode::Exact, Body::RunLength),
