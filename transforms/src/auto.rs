@@ -33,6 +33,15 @@ pub struct Decision {
     pub refused: Option<Reason>,
 }
 
+/// Whether a turn may take longer than others, since a loop in it computes its bounds.
+fn has_computed_loops(body: &[Node]) -> bool {
+    let mut any = false;
+    visit::walk(body, &mut |node, _| {
+        any |= matches!(node, Node::ScfFor(_) | Node::ScfWhile { .. });
+    });
+    any
+}
+
 /// Copies of a body with local arrays would each have arrays of their own to fill: that does not pay.
 fn has_local_arrays(body: &[Node]) -> bool {
     !visit::allocated_arrays(body).is_empty()
@@ -40,6 +49,10 @@ fn has_local_arrays(body: &[Node]) -> bool {
 
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
+
+/// Into so many chunks go loops whose turns take who knows how long, so that threads that are done take over from those that are not. It
+/// is a multiple of the usual number, which makes the groups of chunks that share private buffers the same.
+const UNEVEN_CHUNKS: u64 = 8 * TileIndirection::CHUNKS;
 
 /// A kernel with the schedule that was found for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +97,10 @@ impl Scheduler<'_> {
             let is_tiled = match node {
                 Node::AffineFor(it) if goes_through_indirection(&it.body, is_update_or_store) => {
                     let request = TileIndirection::new(path_to(kernel, it));
+                    let request = match has_computed_loops(&it.body) {
+                        true => request.chunks(UNEVEN_CHUNKS),
+                        false => request,
+                    };
                     self.consider(Step::TileIndirectionUsingForall(request))
                 }
                 _ => matches!(node, Node::Forall(_)),
@@ -184,6 +201,19 @@ fn path_to(kernel: &Kernel, target: &AffineFor) -> LoopPath {
 mod tests {
     use super::*;
     use crate::test_support::{assert_same_meaning, kernel};
+
+    #[test]
+    fn loops_over_rows_go_into_many_chunks() {
+        let source = "kernel @k(n: i64, e: i64, m: i64, row: i64[n + 1], to: i32[e], out: i64[m]) {
+          affine.for v in 0..n {
+            scf.for k in row[v]..row[v + 1] {
+              out[to[k]] reduce(add) 1
+            }
+          }
+        }";
+        let tile = "tile_indirection_using_forall(v, chunks = 64, strategy = auto)";
+        schedules(source, &[tile]);
+    }
 
     #[track_caller]
     fn schedules(source: &str, expected: &[&str]) -> Vec<Decision> {
