@@ -155,6 +155,9 @@ pub enum BodyShape {
     Windowed,
     /// [`Windowed`](Self::Windowed) and [`RunLength`](Self::RunLength) at once.
     WindowedRunLength,
+    /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
+    /// whose numbers are at least the first and below the second of two that stand behind the distances.
+    Columns,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,
@@ -225,6 +228,9 @@ pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at
 /// How many buffers a body in the shape [`BodyShape::Tables`] has for each.
 pub const TABLES: usize = 4;
 
+/// Columns are divided at multiples of this.
+pub const COLUMNS_TOGETHER: i64 = 16;
+
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;
 
@@ -285,6 +291,8 @@ pub struct ForallCall {
     pub count: i64,
     /// An estimate of how many iterations of the tiled loop all of them are together.
     pub trips: i64,
+    /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
+    pub columns: u64,
     /// The number of the body in [`OnDemand`], or [`NO_BODY`] when there is none but the one above.
     pub body_number: u64,
     /// The number of the strategy in [`STRATEGIES`](crate::STRATEGIES), or [`AUTO`].
@@ -310,6 +318,9 @@ impl ForallCall {
 
 /// The number of a body that [`OnDemand`] has in no other shape.
 pub const NO_BODY: u64 = u64::MAX;
+
+/// The number of columns where they cannot be told apart.
+pub const NO_COLUMNS: u64 = u64::MAX;
 
 /// The strategy number that leaves the choice to the runtime.
 pub const AUTO: u32 = u32::MAX;

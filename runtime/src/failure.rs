@@ -61,6 +61,11 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy divides the columns of outputs, and the loop does not update whole rows of them by loops over their columns.
+    NoColumns {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The strategy needs updates that go to the same elements whenever the loop runs, and something that changes while the kernel runs
     /// decides where these go.
     KeysChange {
@@ -142,6 +147,11 @@ impl fmt::Display for Refusal {
                 "the strategy `{strategy}` takes the updates of a loop apart from its outputs, which this loop does not allow: it \
                  holds a parallel loop, or its outputs are fields of records or have more than 2^32 elements; \
                  choose the strategy `dense` or `serial`"
+            ),
+            Self::NoColumns { strategy } => write!(
+                f,
+                "the strategy `{strategy}` gives each thread some columns of the outputs, and this loop does not update rows by loops \
+                 over their columns alone; choose the strategy `binned`, `dense` or `serial`"
             ),
             Self::KeysChange { strategy } => write!(
                 f,

@@ -90,14 +90,18 @@ pub enum Why {
     },
     /// It is expected to take least among those that may be taken.
     Cheapest {
-        /// What each is expected to take.
-        costs: Costs,
+        /// The nanoseconds that it is expected to take.
+        expected: u64,
+        /// The same for the loop as it is written.
+        serial: u64,
     },
     /// Updates go where they went when the loop ran before, or are known to go there again, and it is expected to take least to move
     /// values alone.
     SameKeys {
-        /// What each is expected to take.
-        costs: Costs,
+        /// The nanoseconds that it is expected to take.
+        expected: u64,
+        /// The same for the loop as it is written.
+        serial: u64,
     },
     /// Private buffers are cheap against the updates.
     Pays {
@@ -141,17 +145,17 @@ impl fmt::Display for Why {
                 f,
                 "updates that follow each other are near each other, within {span} outputs"
             ),
-            Self::Cheapest { costs } => write!(
+            Self::Cheapest { expected, serial } => write!(
                 f,
                 "expected to take {}, and in order {}",
-                Milliseconds(costs.binned),
-                Milliseconds(costs.serial)
+                Milliseconds(*expected),
+                Milliseconds(*serial)
             ),
-            Self::SameKeys { costs } => write!(
+            Self::SameKeys { expected, serial } => write!(
                 f,
                 "updates go where they went before: expected to take {}, and in order {}",
-                Milliseconds(costs.planned),
-                Milliseconds(costs.serial)
+                Milliseconds(*expected),
+                Milliseconds(*serial)
             ),
             Self::Pays { trips, elements } => write!(
                 f,

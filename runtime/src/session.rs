@@ -575,6 +575,7 @@ mod tests {
             strategy,
             guarded: 1,
             steady: 1,
+            columns: crate::abi::NO_COLUMNS,
             pure: 1,
             separate: 0,
         }

@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn choices_are_read_as_they_are_written() {
         for name in [
-            "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+            "auto", "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
         ] {
             let choice: Choice = name.parse().unwrap();
             assert_eq!(choice.to_string(), name);
@@ -274,7 +274,7 @@ mod tests {
         let error = "blokced".parse::<Choice>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `atomic`"
+            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `columns`, `atomic`"
         );
     }
 

@@ -125,6 +125,7 @@ impl Scatter {
             strategy: self.strategy,
             guarded: self.guarded,
             steady: 1,
+            columns: crate::abi::NO_COLUMNS,
             pure: 1,
             separate: 0,
         };

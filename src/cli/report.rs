@@ -132,6 +132,7 @@ pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("blocked", costs.blocked),
         ("binned", costs.binned),
         ("planned", costs.planned),
+        ("columns", costs.columns),
     ])
 }
 

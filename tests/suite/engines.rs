@@ -197,12 +197,13 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 7] = [
+const REFUSALS: [&str; 8] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
     "the strategy `binned` takes the updates of a loop apart",
     "the strategy `planned` takes the updates of a loop apart",
+    "the strategy `columns` gives each thread some columns",
     "the strategy `planned` finds out once where the updates of a loop go",
     "the strategy `blocked` runs only loops",
 ];
@@ -416,7 +417,7 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             reference,
             is_same,
         );
-        for strategy in ["binned", "planned"] {
+        for strategy in ["binned", "planned", "columns"] {
             let kernel = kernel.clone();
             let sorting = kernel.strategy(strategy.parse().expect("a strategy"));
             let outcome = compiled(&sorting, data);

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 7] = [
-    "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+const STRATEGIES: [&str; 8] = [
+    "auto", "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
 ];
 const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
@@ -129,6 +129,9 @@ fn every_strategy_computes_what_its_order_says() {
         ("atomic", "Fast"),
         ("atomic", "Stable"),
         ("blocked", "Exact"),
+        ("columns", "Exact"),
+        ("columns", "Fast"),
+        ("columns", "Stable"),
         ("dense", "Exact"),
     ];
     assert_eq!(refused, expected);

@@ -132,7 +132,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         frame
     }
 
-    fn store_at(&mut self, base: Value, at: usize, value: Value) {
+    pub(super) fn store_at(&mut self, base: Value, at: usize, value: Value) {
         let flags = MemFlagsData::trusted();
         self.builder.ins().store(flags, value, base, offset(at));
     }
@@ -259,6 +259,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
         let pure = u32::from(writes_buffers_alone(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
+        self.store_columns(table, forall);
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
@@ -310,6 +311,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::WindowedRunLength => {
                 self.bind_windowed(outlined.forall, privates);
                 self.begin_runs(outlined.forall);
+            }
+            BodyShape::Columns => {
+                self.bind_buffers(outlined.forall, privates);
+                let behind = 2 * outlined.forall.buffers().count();
+                let first = self.read(types::I64, privates, behind);
+                let end = self.read(types::I64, privates, behind + 1);
+                self.bind_columns(outlined.forall, first, end);
             }
             BodyShape::Emit => self.bind_streams(outlined.forall, privates, Keys::Made),
             BodyShape::Values => self.bind_streams(outlined.forall, privates, Keys::Known),

@@ -2,6 +2,7 @@
 
 use super::Program;
 use super::atomic::Shared;
+use super::columns::Columns;
 use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
@@ -50,6 +51,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) tables: Vec<Tables>,
     /// What of private buffers is filled.
     pub(super) windows: Vec<WindowValue>,
+    /// Which columns of the private buffers are updated.
+    pub(super) columns: Columns,
     /// The private buffers that are not private.
     pub(super) shared: Shared,
     /// The arrays of which no element is written twice here.
@@ -137,6 +140,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             tables: Vec::new(),
             windows: Vec::new(),
+            columns: Columns::default(),
             shared: Shared::default(),
             disjoint: Vec::new(),
             skips: Skips::default(),

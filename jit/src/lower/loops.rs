@@ -30,11 +30,13 @@ pub(super) struct Counted<'k> {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
+        let (lower, upper) = (self.lower_bound(&node.lower), self.upper_bound(&node.upper));
+        let (lower, upper) = self.within_columns(node.iter, lower, upper);
         let counted = Counted {
             iter: node.iter,
             around: Loop::Affine(node),
-            lower: self.lower_bound(&node.lower),
-            upper: self.upper_bound(&node.upper),
+            lower,
+            upper,
             step: node.step,
             body: &node.body,
         };

@@ -13,6 +13,7 @@ mod atomic;
 mod body;
 mod call;
 mod checked;
+mod columns;
 mod combine;
 mod convert;
 mod effort;

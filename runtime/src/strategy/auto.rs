@@ -5,13 +5,14 @@
 
 use super::binned::Binned;
 use super::blocked::Blocked;
+use super::columns::{self, Columns};
 use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
 use super::planned::Planned;
 use super::sample::Sample;
 use super::serial::Serial;
-use super::{Decision, Shape};
+use super::{Decision, Shape, Strategy};
 use crate::machine::Machine;
 use crate::record::Why;
 use crate::settings::Mode;
@@ -137,22 +138,28 @@ fn against(shape: &Shape) -> Option<Why> {
     }
 }
 
-/// The cheaper of the strategies that keep the order of the loop, as they have to for the reason `why`.
+/// The cheapest of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = around.costs;
-    sorting(shape, costs, costs.serial / 5 * 4).unwrap_or(Decision::new(&Serial, why))
+    in_order(shape, costs, costs.serial / 5 * 4).unwrap_or(Decision::new(&Serial, why))
 }
 
-/// The cheaper way to sort updates, if it takes less than `most`: only values where they go where they went before.
-fn sorting(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
-    // Where there is no memory to sort them, they are made in order after all.
-    if !shape.can_emit || !shape.is_pure {
-        None
-    } else if shape.runs_again && costs.planned < costs.binned.min(most) {
-        Some(Decision::new(&Planned, Why::SameKeys { costs }))
-    } else {
-        (costs.binned < most).then_some(Decision::new(&Binned, Why::Cheapest { costs }))
-    }
+/// The cheapest way to make updates in their order on several threads, if it takes less than `most`.
+fn in_order(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
+    // Where there is no memory to sort updates, they are made in order after all.
+    let can_sort = shape.can_emit && shape.is_pure;
+    let serial = costs.serial;
+    let sorted = can_sort.then_some((&Binned as &dyn Strategy, costs.binned));
+    let planned =
+        (can_sort && shape.runs_again).then_some((&Planned as &dyn Strategy, costs.planned));
+    let divided = columns::is_worth_it(shape).then_some((&Columns as &dyn Strategy, costs.columns));
+    let all = [planned, divided, sorted].into_iter().flatten();
+    let (strategy, expected) = all.min_by_key(|(_, cost)| *cost)?;
+    let why = match strategy.name() == planned.map_or("", |(it, _)| it.name()) {
+        true => Why::SameKeys { expected, serial },
+        false => Why::Cheapest { expected, serial },
+    };
+    (expected < most).then_some(Decision::new(strategy, why))
 }
 
 /// The cheapest of all strategies.
@@ -172,7 +179,7 @@ fn free(
     } else {
         most
     };
-    if let Some(decision) = sorting(shape, costs, most) {
+    if let Some(decision) = in_order(shape, costs, most) {
         return decision;
     }
     if let Some(why) = against.or(alone) {
@@ -211,6 +218,7 @@ mod tests {
             is_separate: false,
             can_emit: true,
             is_pure: true,
+            columns: None,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: true,

@@ -3,7 +3,7 @@
 //! This chooses among strategies that give the same bits.
 
 use super::sample::Sample;
-use super::{Shape, dense};
+use super::{Shape, columns, dense};
 use crate::machine::Machine;
 
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
@@ -29,6 +29,8 @@ pub struct Costs {
     pub blocked: u64,
     /// Of `binned`.
     pub binned: u64,
+    /// Of `columns`.
+    pub columns: u64,
     /// Of `planned`, once it is known where updates go.
     pub planned: u64,
 }
@@ -59,6 +61,7 @@ impl Costs {
                 as u64,
             binned: (costs.share + trips * (costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,
+            columns: (costs.share + trips * each / columns::parts(shape) as f64) as u64,
             planned: (costs.share
                 + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,

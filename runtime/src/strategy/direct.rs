@@ -141,6 +141,7 @@ mod tests {
             strategy: AUTO,
             guarded: 1,
             steady: 1,
+            columns: crate::abi::NO_COLUMNS,
             pure: 0,
             separate: 0,
         };

@@ -6,6 +6,7 @@ mod binned;
 mod bins;
 mod blocked;
 mod buffers;
+mod columns;
 mod cost;
 mod dense;
 mod direct;
@@ -20,7 +21,7 @@ mod routes;
 mod sample;
 mod serial;
 
-use crate::abi::{AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, PrivateCall};
+use crate::abi::{AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, NO_COLUMNS, PrivateCall};
 use crate::failure::{Failure, Refusal};
 use crate::plan::Planning;
 use crate::record::{Part, Why};
@@ -68,12 +69,13 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 6] = [
+pub static STRATEGIES: [&dyn Strategy; 7] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
     &binned::Binned,
     &planned::Planned,
+    &columns::Columns,
     &atomic::Atomic,
 ];
 
@@ -102,6 +104,8 @@ pub struct Shape {
     pub runs_again: bool,
     /// Whether iterations that are run for nothing change nothing.
     pub is_pure: bool,
+    /// How many columns all targets have that can be updated apart from each other, if they can.
+    pub columns: Option<u64>,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -139,6 +143,7 @@ impl Shape {
             is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
             can_emit: can_emit(forall, privates),
             is_pure: forall.pure == 1,
+            columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS),
             has_fixed_keys: planning.is_some(),
             runs_again: planning.is_some_and(|it| it.pays),
             has_bodies: has_bodies(forall),
@@ -305,6 +310,7 @@ pub(crate) unsafe fn run(
             BodyShape::Direct
             | BodyShape::Windowed
             | BodyShape::Atomic
+            | BodyShape::Columns
             | BodyShape::Emit
             | BodyShape::Values => Body::Direct,
         },

@@ -1,0 +1,164 @@
+//! Bodies that update some columns of their outputs alone: the last dimension, which loops inside of the body run over.
+
+use super::function::FunctionLowering;
+use crate::facts::writes_buffers_alone;
+use cranelift_codegen::ir::Value;
+use cranelift_codegen::ir::{InstBuilder, types};
+use std::collections::BTreeSet;
+use std::mem::offset_of;
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{Access, AffineFor, Forall, IterId, Subscript, Variable};
+use strew_runtime::abi::{COLUMNS_TOGETHER, ForallCall, NO_COLUMNS};
+
+/// The turns of column loops that a function makes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    loops: BTreeSet<IterId>,
+    /// From this value of the iterator on.
+    first: Option<Value>,
+    /// Up to this one.
+    end: Option<Value>,
+}
+
+/// The loops over the columns of what `forall` updates: every update of a private buffer lies in one, which has its last subscript as
+/// iterator. `None` when there are others, or when the body writes something else.
+///
+/// Cut at multiples of [`COLUMNS_TOGETHER`], the turns of all these loops then update different elements on the two sides of a cut: an
+/// element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side as the element.
+fn column_loops(forall: &Forall) -> Option<BTreeSet<IterId>> {
+    let mut found = BTreeSet::new();
+    let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
+    walk(&forall.body, &mut |node, loops| {
+        for access in node.written_elements() {
+            let is_private = forall.buffers().any(|(buffer, _)| buffer == access.array);
+            if is_private {
+                let own = loops.iter().find(|it| runs_over_columns(it, access));
+                found.extend(own.map(|it| it.iter()));
+                is_divided &= own.is_some();
+            }
+        }
+    });
+    is_divided.then_some(found)
+}
+
+/// Whether the turns of `around` update the elements of `access` column by column.
+fn runs_over_columns(around: &Loop<'_>, access: &Access) -> bool {
+    let (Loop::Affine(inner), [_, .., Subscript::Affine(last)]) =
+        (around, access.subscripts.as_slice())
+    else {
+        return false;
+    };
+    let behind = last.constant();
+    let is_iterator = last
+        .offset(behind.wrapping_neg())
+        .is_ok_and(|it| it.as_variable() == Some(Variable::Iter(inner.iter)));
+    let is_whole = match inner.step {
+        1 => behind == 0,
+        step => (0..step).contains(&behind) && begins_at_multiple(inner),
+    };
+    is_iterator && is_whole
+}
+
+fn begins_at_multiple(inner: &AffineFor) -> bool {
+    let first = inner.lower.as_single().and_then(|it| it.as_constant());
+    COLUMNS_TOGETHER.checked_rem(inner.step) == Some(0)
+        && first.is_some_and(|first| first % inner.step == 0)
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// Makes only the turns from `first` up to `end` of the loops over columns.
+    pub(super) fn bind_columns(&mut self, forall: &Forall, first: Value, end: Value) {
+        self.columns = Columns {
+            loops: column_loops(forall).unwrap_or_default(),
+            first: Some(first),
+            end: Some(end),
+        };
+    }
+
+    /// The bounds of the loop over `iter`, whose own are `lower` and `upper`.
+    pub(super) fn within_columns(
+        &mut self,
+        iter: IterId,
+        lower: Value,
+        upper: Value,
+    ) -> (Value, Value) {
+        let Columns { loops, first, end } = &self.columns;
+        match (first, end) {
+            (Some(first), Some(end)) if loops.contains(&iter) => (
+                self.builder.ins().smax(lower, *first),
+                self.builder.ins().smin(upper, *end),
+            ),
+            _ => (lower, upper),
+        }
+    }
+
+    /// Writes to the table how many columns there are that can be divided.
+    pub(super) fn store_columns(&mut self, table: Value, forall: &Forall) {
+        let target = forall.buffers().next().map(|(_, target)| target);
+        let target = target.filter(|_| column_loops(forall).is_some());
+        let array = target.and_then(|target| self.arrays.get(target));
+        let columns = array.and_then(|array| array.extents.last().copied());
+        let none = NO_COLUMNS as i64;
+        let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
+        self.store_at(table, offset_of!(ForallCall, columns), columns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strew_affine::{Kernel, Node};
+
+    fn count(body: &str) -> Option<usize> {
+        let text = format!(
+            "kernel @k(n: i64, m: i64, d: i64, key: i32[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
+               scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{
+                 affine.for i in 0..n {{ {body} }}
+               }}
+             }}"
+        );
+        let kernel: Kernel = strew_affine::text::parse(&text)
+            .expect("a kernel")
+            .remove(0);
+        let mut found = None;
+        walk(&kernel.body, &mut |node, _| {
+            if let Node::Forall(forall) = node {
+                found = column_loops(forall);
+            }
+        });
+        found.map(|it| it.len())
+    }
+
+    #[test]
+    fn loops_over_the_last_subscript_are_found() {
+        let whole = "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] }";
+        assert_eq!(count(whole), Some(1));
+        let unrolled = "affine.for j in 0..d - 3 step 4 {
+            p[key[i], j] reduce(add) x[i, j]
+            p[key[i], j + 3] reduce(add) x[i, j + 3]
+          }
+          affine.for r in (d floordiv 4) * 4..d { p[key[i], r] reduce(add) x[i, r] }";
+        assert_eq!(count(unrolled), Some(2));
+    }
+
+    #[test]
+    fn what_would_update_an_element_from_two_sides_is_not_divided() {
+        for body in [
+            "affine.for j in 0..d - 1 { p[key[i], j + 1] reduce(add) x[i, j] }",
+            "affine.for j in 0..d step 3 { p[key[i], j] reduce(add) x[i, j] }",
+            "affine.for j in 1..d - 3 step 4 { p[key[i], j + 3] reduce(add) x[i, j] }",
+            "affine.for j in 0..d { p[key[i], 2 * j] reduce(add) x[i, j] }",
+            "affine.for j in 0..d { p[key[i], key[j]] reduce(add) x[i, j] }",
+            "affine.for j in 0..m { p[j, key[i]] reduce(add) 1.0 }",
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[key[i], 0] reduce(add) 1.0",
+        ] {
+            assert_eq!(count(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_all_would_write_is_not_divided() {
+        let both = "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } y[i] = 1.0";
+        assert_eq!(count(both), None);
+    }
+}

@@ -1,0 +1,126 @@
+use super::serial::{regions, targets};
+use super::{Job, Ran, Shape, Strategy};
+use crate::abi::{BodyShape, COLUMNS_TOGETHER};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::settings::Body;
+use crate::snapshot::Snapshot;
+use std::ops::Range;
+use std::time::Instant;
+
+/// All iterations in order on every thread, each of which updates columns of its own, the targets as private buffers: the bits of the
+/// serial loop, for loops that update whole rows.
+#[derive(Debug)]
+pub(super) struct Columns;
+
+/// A thread gets so many bytes of a row at least: two cache lines, since processors fetch them in pairs.
+const LEAST_BYTES: u64 = 128;
+
+impl Strategy for Columns {
+    fn name(&self) -> &'static str {
+        "columns"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        let has_columns = shape.has_bodies && shape.columns.is_some();
+        (!has_columns).then_some(Refusal::NoColumns {
+            strategy: self.name(),
+        })
+    }
+
+    fn body_shape(&self, _body: Body) -> BodyShape {
+        BodyShape::Columns
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        // SAFETY: the caller vouches for the targets.
+        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        let prepared = Instant::now();
+        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
+        let chunks = chunks.with_body(job.body(self)?);
+        let parts = parts(&job.shape);
+        let (columns, iterations) = (job.shape.columns.unwrap_or(0), part(job.shape.count, 1, 0));
+        let tables: Vec<_> = (0..parts)
+            .map(|number| {
+                let Range { start, end } = range(columns, parts, number);
+                let mut table = targets(job);
+                let bounds = [start, end].map(|it| it as usize);
+                table.extend(bounds.map(std::ptr::without_provenance_mut::<u8>));
+                Table(table)
+            })
+            .collect();
+        job.session.runtime().team().for_each(parts, &|number| {
+            // SAFETY: the caller vouches for the targets; different parts update different columns of them.
+            unsafe { chunks.run(number, iterations.clone(), &tables[number].0) };
+        });
+        if let Err(failure) = chunks.finish(job.call) {
+            // SAFETY: the caller vouches for the targets, and no body runs any more.
+            unsafe { snapshot.restore(job.session) };
+            return Err(failure);
+        }
+        Ok(Ran {
+            chunks: parts as u64,
+            threads: parts,
+            prepare: prepared - start,
+            main: prepared.elapsed(),
+            ..Ran::default()
+        })
+    }
+}
+
+/// What a part hands to the body.
+struct Table(smallvec::SmallVec<[*mut u8; 8]>);
+
+// SAFETY: the addresses are only handed on; `run` keeps what the parts do with them apart.
+unsafe impl Sync for Table {}
+
+/// In how many parts the columns are divided.
+pub(super) fn parts(shape: &Shape) -> usize {
+    let columns = shape.columns.unwrap_or(0);
+    let widest = columns.saturating_mul(shape.bytes) / shape.elements.max(1);
+    let most = widest / LEAST_BYTES;
+    let most = most.min(columns / COLUMNS_TOGETHER.unsigned_abs());
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    shape.threads.min(most).max(1)
+}
+
+/// Whether there are parts for several threads.
+pub(super) fn is_worth_it(shape: &Shape) -> bool {
+    shape.has_bodies && parts(shape) > 1
+}
+
+/// The columns of part `number`, at multiples of [`COLUMNS_TOGETHER`]; the first begins below all and the last ends behind all, since
+/// some outputs may be wider than others.
+fn range(columns: u64, parts: usize, number: usize) -> Range<i64> {
+    let cut = |number: usize| match number {
+        0 => i64::MIN,
+        _ if number == parts => i64::MAX,
+        _ => {
+            let at = part(columns, parts, number).start;
+            at - at % COLUMNS_TOGETHER
+        }
+    };
+    cut(number)..cut(number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_follow_each_other_and_are_cut_at_multiples() {
+        for columns in [16, 17, 64, 100, 1 << 40] {
+            for parts in [1, 2, 3, 4] {
+                let ranges: Vec<_> = (0..parts).map(|it| range(columns, parts, it)).collect();
+                assert_eq!(ranges[0].start, i64::MIN);
+                assert_eq!(ranges[parts - 1].end, i64::MAX);
+                for pair in ranges.windows(2) {
+                    assert_eq!(pair[0].end, pair[1].start);
+                    assert_eq!(pair[0].end % COLUMNS_TOGETHER, 0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Loops that update whole rows, each thread some of the columns.
+
+use strew::{Compiler, Kernel, Mode};
+
+const SEGMENT_SUM: &str = "
+void segment_sum(int64_t n, int32_t m, int32_t d, const int32_t seg[n], const float x[n][d], float out[m][d]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < d; j++)
+      out[seg[i]][j] += x[i][j];
+}";
+
+const EXTREMES: &str = "
+void extremes(int n, int m, int d, const int seg[n], const double x[n][d], double low[m][d], double high[m][d]) {
+  for (int i = 0; i < n; i++) {
+    double scale = x[i][0];
+    for (int j = 0; j < d; j++) {
+      if (scale * x[i][j] < low[seg[i]][j]) low[seg[i]][j] = scale * x[i][j];
+      high[seg[i]][j] += x[i][j];
+    }
+  }
+}";
+
+fn kernel(source: &str, name: &str, strategy: &str, threads: usize) -> Kernel {
+    let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
+    let program = compiler
+        .threads(threads)
+        .mode(Mode::Exact)
+        .compile("k.c", source);
+    program.expect("a program").kernel(name).expect("a kernel")
+}
+
+fn segments(count: usize, below: usize) -> Vec<i32> {
+    (0..count)
+        .map(|it| (it * 7919 % 10_007 % below) as i32)
+        .collect()
+}
+
+#[test]
+fn columns_have_the_bits_of_the_serial_loop() {
+    for d in [0, 1, 15, 16, 31, 33, 64, 100, 257] {
+        let seg = segments(500, 13);
+        let x: Vec<f32> = (0..500 * d).map(|it| 1.0 / (it + 1) as f32).collect();
+        let run = |strategy, threads| {
+            let mut out = vec![0.1_f32; 13 * d];
+            let kernel = kernel(SEGMENT_SUM, "segment_sum", strategy, threads);
+            let bind = kernel.bind().scalar("m", 13).scalar("d", d as i32);
+            let bind = bind
+                .array("seg", &seg)
+                .array("x", &x)
+                .array_mut("out", &mut out);
+            let report = bind.run_with_report().expect("a call");
+            assert_eq!(report.record.strategy, strategy);
+            assert_eq!(
+                report.record.updates,
+                500 * d as u64,
+                "{strategy} {d} {threads}"
+            );
+            out
+        };
+        let expected = run("serial", 1);
+        for threads in [1, 2, 3, 8] {
+            assert_eq!(
+                run("columns", threads),
+                expected,
+                "{d} columns, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn several_outputs_have_columns_too() {
+    let (n, m, d) = (300, 7, 80);
+    let seg = segments(n, m);
+    let x: Vec<f64> = (0..n * d).map(|it| (it % 101) as f64 - 50.0).collect();
+    let run = |strategy, threads| {
+        let (mut low, mut high) = (vec![0.0; m * d], vec![0.5; m * d]);
+        let bind = kernel(EXTREMES, "extremes", strategy, threads).bind();
+        let bind = bind
+            .scalar("n", n as i32)
+            .scalar("m", m as i32)
+            .array("seg", &seg);
+        let bind = bind.array("x", &x).array_mut("low", &mut low);
+        bind.array_mut("high", &mut high).run().expect("a call");
+        (low, high)
+    };
+    let expected = run("serial", 1);
+    for threads in [1, 2, 4] {
+        assert_eq!(run("columns", threads), expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_fault_puts_all_columns_back() {
+    let mut seg = segments(5000, 13);
+    seg[4321] = 13;
+    let x = vec![1.0_f32; 5000 * 64];
+    let mut out = vec![0.25_f32; 13 * 64];
+    let bind = kernel(SEGMENT_SUM, "segment_sum", "columns", 4).bind();
+    let bind = bind
+        .scalar("m", 13)
+        .scalar("d", 64)
+        .array("seg", &seg)
+        .array("x", &x);
+    let error = bind
+        .array_mut("out", &mut out)
+        .run()
+        .expect_err("13 is out of range");
+    assert!(error.to_string().contains("i = 4321"), "{error}");
+    assert_eq!(out, [0.25; 13 * 64]);
+}
+
+#[test]
+fn loops_without_columns_are_refused() {
+    const HISTOGRAM: &str = "void h(int n, int m, const int key[n], int out[m]) { for (int i = 0; i < n; i++) out[key[i]]++; }";
+    let kernel = kernel(HISTOGRAM, "h", "columns", 2);
+    let bind = kernel.bind().array("key", &[0, 1]).scalar("m", 2);
+    let error = bind
+        .array_mut("out", &mut [0, 0])
+        .run()
+        .expect_err("no columns");
+    assert!(
+        error.to_string().contains("does not update rows"),
+        "{error}"
+    );
+}
+
+#[test]
+fn wide_rows_of_large_outputs_are_divided_unasked() {
+    let (n, m, d) = (20_000, 100_000, 64);
+    let seg = segments(n, m);
+    let x = vec![0.5_f32; n * d];
+    let mut out = vec![0.0_f32; m * d];
+    let kernel = kernel(SEGMENT_SUM, "segment_sum", "auto", 2).mode(Mode::Stable);
+    let bind = kernel
+        .bind()
+        .scalar("m", m as i32)
+        .scalar("d", d as i32)
+        .array("seg", &seg);
+    let bind = bind.array("x", &x).array_mut("out", &mut out);
+    let report = bind.run_with_report().expect("a call");
+    assert_eq!(report.record.strategy, "columns", "{}", report.why());
+    assert_eq!(out.iter().sum::<f32>(), 0.5 * (n * d) as f32);
+}
