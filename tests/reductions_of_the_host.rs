@@ -257,13 +257,29 @@ fn what_keeps_no_law_stays_in_order_and_is_told() {
     );
     assert!(calls.load(Ordering::Relaxed) > 0);
     let kernel = program.kernel("scatter").expect("a kernel");
+    // Threads may share the elements among them, but nothing is grouped.
+    let text = kernel.compiled().kernel().to_string();
     assert!(
-        !kernel
-            .compiled()
-            .kernel()
-            .to_string()
-            .contains("scf.forall")
+        text.starts_with("reduction @own(a, b: f64)\nkernel"),
+        "{text}"
     );
+    let dense = kernel
+        .clone()
+        .strategy("dense".parse().expect("a strategy"));
+    let mut out = [8.0];
+    let call = dense.bind().array("key", &[0, 0]).array("x", &[1.0, 2.0]);
+    let error = call
+        .array_mut("out", &mut out)
+        .run()
+        .expect_err("a refusal");
+    assert!(
+        error
+            .to_string()
+            .contains("does not keep the order of the loop"),
+        "{error}"
+    );
+    assert_eq!(out, [8.0]);
+    let kernel = kernel.strategy("binned".parse().expect("a strategy"));
     let mut out = [8.0];
     kernel
         .bind()
