@@ -17,7 +17,7 @@ use strew_affine::{
     Panicked, ScalarId, Span, StdMath, Type, Value, broken_law,
 };
 
-/// The combiners that keep the laws as far as can be told. Each declaration comes with the names of its combiner and of its identity.
+/// The combiners, without an identity where they do not keep the laws, so that updates by them are not grouped. Each declaration comes with the names of its combiner and of its identity.
 pub(crate) fn reductions<'a>(
     declared: impl Iterator<Item = (&'a Reduction, &'a [Symbols; 2])>,
     functions: &Functions<'_>,
@@ -52,7 +52,14 @@ pub(crate) fn report_unused(
             used.insert(it.name());
         });
     }
-    let unused = combiners.iter().filter(|it| !used.contains(it.name()));
+    // Of the others there is a warning already.
+    let keeps_laws = |it: &Combiner| {
+        let declared = it.declaration();
+        declared.is_some_and(|it| it.neutral().is_some())
+    };
+    let unused = combiners
+        .iter()
+        .filter(|it| keeps_laws(it) && !used.contains(it.name()));
     for combiner in unused {
         let name = combiner.name().to_owned();
         let mut declared = reductions.iter().map(|it| &it.combiner.name);
@@ -90,7 +97,8 @@ fn combiner(
         None => Some(combiner),
         Some(problem) => {
             diagnostics.report(problem, reduction.span);
-            None
+            let declared = combiner.declaration().cloned();
+            declared.map(|it| Combiner::new(it.without_identity()))
         }
     }
 }
