@@ -187,6 +187,12 @@ impl Facts {
         self.guard != Guard::Forall
     }
 
+    /// Whether `forall` can be run for its updates and they be thrown away: it writes nothing else, and needs no memory.
+    pub(crate) fn is_pure(&self, forall: &Forall) -> bool {
+        let mut own = allocated_arrays(&forall.body).into_iter();
+        writes_buffers_alone(forall) && own.all(|array| self.storage.number(array).is_none())
+    }
+
     /// Whether a run that is left early can be made good.
     pub(crate) fn can_stop(&self) -> bool {
         self.guard != Guard::Nobody

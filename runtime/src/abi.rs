@@ -158,6 +158,9 @@ pub enum BodyShape {
     /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
     /// whose numbers are at least the first and below the second of two that stand behind the distances.
     Columns,
+    /// It evaluates them and checks where they go, and combines them into nothing: a body that ends without a failure does so in every
+    /// other shape. It touches no buffers, so it is handed none.
+    Check,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,

@@ -171,6 +171,7 @@ impl OnDemand for Additions {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
             (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
+            (0, BodyShape::Check) => Ok(check),
             (0, BodyShape::Atomic) => Ok(atomic),
             (0, BodyShape::Windowed | BodyShape::WindowedRunLength) => Ok(windowed),
             (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
@@ -257,6 +258,24 @@ unsafe extern "C" fn emit(
     unsafe {
         each_update(call, frame, (first, last), |call, case, i| {
             emit_one(call, case, streams, i)
+        })
+    }
+}
+
+unsafe extern "C" fn check(
+    call: *mut Call,
+    frame: *const u64,
+    _privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: handed on as it came.
+    unsafe {
+        each_update(call, frame, (first, last), |_, case, i| {
+            let counts = case.counts.as_ref().map(Vec::len);
+            let sums = case.sums.as_ref().map(Vec::len);
+            let mut extents = counts.into_iter().chain(sums);
+            extents.try_for_each(|extent| in_range(case.keys[i], extent).map(drop))
         })
     }
 }

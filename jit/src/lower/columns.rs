@@ -6,6 +6,7 @@ use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::{InstBuilder, types};
 use std::collections::BTreeSet;
 use std::mem::offset_of;
+use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Access, AffineFor, Forall, IterId, Subscript, Variable};
 use strew_runtime::abi::{COLUMNS_TOGETHER, ForallCall, NO_COLUMNS};
@@ -95,7 +96,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Writes to the table how many columns there are that can be divided.
     pub(super) fn store_columns(&mut self, table: Value, forall: &Forall) {
         let target = forall.buffers().next().map(|(_, target)| target);
-        let target = target.filter(|_| column_loops(forall).is_some());
+        // What is skipped outside of these loops would count once for each thread.
+        let is_divided = self.program.oob == Oob::Error && column_loops(forall).is_some();
+        let target = target.filter(|_| is_divided);
         let array = target.and_then(|target| self.arrays.get(target));
         let columns = array.and_then(|array| array.extents.last().copied());
         let none = NO_COLUMNS as i64;

@@ -97,7 +97,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The number of the element that all `places` are at; each is checked.
-    fn key(&mut self, places: &'k [Place]) -> Option<Value> {
+    pub(super) fn key(&mut self, places: &'k [Place]) -> Option<Value> {
         let accesses = places.iter().filter_map(|place| match place {
             Place::Element(access) => Some(access),
             Place::Local(_) => None,

@@ -8,7 +8,7 @@ use super::loops::Counted;
 use super::{Program, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
-use crate::facts::{FreeNames, writes_buffers_alone};
+use crate::facts::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
@@ -257,7 +257,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, body_number), number);
         let steady = u32::from(is_steady(forall));
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
-        let pure = u32::from(writes_buffers_alone(forall));
+        let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
         self.store_columns(table, forall);
         let separate = u32::from(is_separate);
@@ -319,6 +319,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let end = self.read(types::I64, privates, behind + 1);
                 self.bind_columns(outlined.forall, first, end);
             }
+            BodyShape::Check => self.bind_checked(outlined.forall),
             BodyShape::Emit => self.bind_streams(outlined.forall, privates, Keys::Made),
             BodyShape::Values => self.bind_streams(outlined.forall, privates, Keys::Known),
         }

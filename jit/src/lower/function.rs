@@ -17,6 +17,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::Module;
 use la_arena::ArenaMap;
+use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
@@ -51,6 +52,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) tables: Vec<Tables>,
     /// What of private buffers is filled.
     pub(super) windows: Vec<WindowValue>,
+    /// The private buffers that updates are only checked for.
+    pub(super) checked: BTreeSet<ArrayId>,
     /// Which columns of the private buffers are updated.
     pub(super) columns: Columns,
     /// The private buffers that are not private.
@@ -140,6 +143,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             tables: Vec::new(),
             windows: Vec::new(),
+            checked: BTreeSet::new(),
             columns: Columns::default(),
             shared: Shared::default(),
             disjoint: Vec::new(),

@@ -12,6 +12,7 @@ mod apply;
 mod atomic;
 mod body;
 mod call;
+mod check;
 mod checked;
 mod columns;
 mod combine;

@@ -25,6 +25,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(stream) = self.stream_of(places) {
             return self.emit(&stream, places, values);
         }
+        if self.is_only_checked(places) {
+            return self.check_update(places, values);
+        }
         if let Some(run) = self.run_of(places) {
             return self.update_in_run(&run, places, combiner, values);
         }

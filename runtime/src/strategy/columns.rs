@@ -1,10 +1,10 @@
-use super::serial::{regions, targets};
+use super::safety::Safety;
+use super::serial::targets;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{BodyShape, COLUMNS_TOGETHER};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
-use crate::snapshot::Snapshot;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -34,12 +34,13 @@ impl Strategy for Columns {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        // SAFETY: the caller vouches for the targets.
-        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        // SAFETY: the caller vouches for the forall.
+        let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
-        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore);
-        let chunks = chunks.with_body(job.body(self)?);
+        let may_stop = safety.may_stop(job);
+        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop);
+        // Every part runs all iterations, and it would count as many times what is done.
+        let chunks = chunks.with_body(job.body(self)?).unseen();
         let parts = parts(&job.shape);
         let (columns, iterations) = (job.shape.columns.unwrap_or(0), part(job.shape.count, 1, 0));
         let tables: Vec<_> = (0..parts)
@@ -57,7 +58,7 @@ impl Strategy for Columns {
         });
         if let Err(failure) = chunks.finish(job.call) {
             // SAFETY: the caller vouches for the targets, and no body runs any more.
-            unsafe { snapshot.restore(job.session) };
+            unsafe { safety.restore(job) };
             return Err(failure);
         }
         Ok(Ran {

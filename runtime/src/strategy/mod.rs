@@ -18,6 +18,7 @@ mod planned;
 mod ranges;
 mod reach;
 mod routes;
+mod safety;
 mod sample;
 mod serial;
 
@@ -310,6 +311,7 @@ pub(crate) unsafe fn run(
             BodyShape::Direct
             | BodyShape::Windowed
             | BodyShape::Atomic
+            | BodyShape::Check
             | BodyShape::Columns
             | BodyShape::Emit
             | BodyShape::Values => Body::Direct,

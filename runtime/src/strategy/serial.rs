@@ -1,9 +1,10 @@
+use super::safety::Safety;
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
-use crate::snapshot::{Region, Snapshot};
+use crate::snapshot::Region;
 use smallvec::SmallVec;
 use std::time::Instant;
 
@@ -32,18 +33,18 @@ impl Strategy for Serial {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        // SAFETY: the caller vouches for the targets.
-        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        // SAFETY: the caller vouches for the forall.
+        let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
         let targets = targets(job);
-        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let may_stop = safety.may_stop(job);
         let chunks =
-            Chunks::new(job.session, job.call, job.forall, can_restore).with_body(job.body(self)?);
+            Chunks::new(job.session, job.call, job.forall, may_stop).with_body(job.body(self)?);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
         unsafe { chunks.run(0, part(job.shape.count, 1, 0), &targets) };
         if let Err(failure) = chunks.finish(job.call) {
             // SAFETY: the caller vouches for the targets, and no body runs any more.
-            unsafe { snapshot.restore(job.session) };
+            unsafe { safety.restore(job) };
             return Err(failure);
         }
         Ok(Ran {

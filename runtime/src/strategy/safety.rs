@@ -1,0 +1,82 @@
+//! How loops that update their targets themselves leave them as they were when they fail.
+
+use super::Job;
+use super::serial::regions;
+use crate::abi::BodyShape;
+use crate::chunks::{Chunks, part};
+use crate::failure::Failure;
+use crate::snapshot::Snapshot;
+
+/// What was done before the loop runs.
+#[derive(Debug)]
+pub(super) enum Safety<'r> {
+    /// What it may change was copied, or somebody else did that.
+    Copied(Snapshot<'r>),
+    /// All its iterations were found not to fail.
+    Checked,
+}
+
+/// To copy so many bytes, with what it takes to get them into the caches and out again, takes about as long as to check one iteration.
+const BYTES_PER_CHECK: u64 = 2;
+
+/// A loop of more iterations than this is not checked: it could not be stopped.
+const MOST_CHECKED: u64 = 1 << 28;
+
+impl<'r> Safety<'r> {
+    /// Does what is cheaper.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::take`], and the failure of an iteration.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall), for the job's forall.
+    pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
+        let bytes: u64 = regions(job).map(|it| it.bytes as u64).sum();
+        let (shape, trips) = (&job.shape, job.shape.trips);
+        let pays = trips < bytes / BYTES_PER_CHECK && trips <= MOST_CHECKED;
+        if pays && shape.is_pure && shape.has_bodies {
+            // SAFETY: the caller vouches for the forall.
+            unsafe { check(job) }?;
+            return Ok(Self::Checked);
+        }
+        // SAFETY: the caller vouches for the targets.
+        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) };
+        snapshot.map(Self::Copied)
+    }
+
+    /// Whether the loop may be left half done.
+    pub(super) fn may_stop(&self, job: &Job<'_>) -> bool {
+        match self {
+            Self::Copied(_) => job.forall.guarded == 0 || job.session.is_protected(),
+            Self::Checked => false,
+        }
+    }
+
+    /// Puts the targets back.
+    ///
+    /// # Safety
+    /// That of [`Snapshot::restore`].
+    pub(super) unsafe fn restore(&self, job: &Job<'_>) {
+        if let Self::Copied(snapshot) = self {
+            // SAFETY: the caller vouches for the targets.
+            unsafe { snapshot.restore(job.session) };
+        }
+    }
+}
+
+/// Runs all iterations without their updates.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn check(job: &Job<'_>) -> Result<(), Failure> {
+    let body = job.session.body(job.forall, BodyShape::Check)?;
+    let chunks = Chunks::new(job.session, job.call, job.forall, true);
+    let chunks = chunks.with_body(body).unseen();
+    let (parts, count) = (job.shape.parts(), job.shape.count);
+    job.session.runtime().team().for_each(parts, &|number| {
+        let iterations = part(count, parts, number);
+        // SAFETY: the caller vouches for the body, which touches no buffers.
+        unsafe { chunks.run(number, iterations, &[]) };
+    });
+    chunks.outcome()
+}
