@@ -541,7 +541,13 @@ fn range(
     value_of: &impl Fn(ScalarId) -> i64,
 ) -> Option<(i128, i128)> {
     const LIMIT: i128 = 1 << 62;
-    let range = numeric_range(expr, loops, &|scalar| value_of(scalar));
-    let (least, greatest) = range.ok().flatten()?;
+    let known = expr.as_constant().map(i128::from);
+    let range = match known {
+        Some(value) => Some((value, value)),
+        None => numeric_range(expr, loops, &|scalar| value_of(scalar))
+            .ok()
+            .flatten(),
+    };
+    let (least, greatest) = range?;
     (least >= -LIMIT && greatest <= LIMIT).then_some((least, greatest))
 }

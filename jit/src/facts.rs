@@ -1,5 +1,6 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
+use crate::promoted::promoted;
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
@@ -190,7 +191,8 @@ impl Facts {
     /// Whether `forall` can be run for its updates and they be thrown away: it writes nothing else, and needs no memory.
     pub(crate) fn is_pure(&self, forall: &Forall) -> bool {
         let mut own = allocated_arrays(&forall.body).into_iter();
-        writes_buffers_alone(forall) && own.all(|array| self.storage.number(array).is_none())
+        writes_buffers_alone(forall)
+            && own.all(|array| !matches!(self.storage.of_array(array), Storage::Loan(_)))
     }
 
     /// Whether a run that is left early can be made good.
@@ -232,11 +234,22 @@ fn strided(kernel: &Kernel) -> BTreeMap<ArrayId, usize> {
     strided
 }
 
+/// Where a local array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Nowhere: its elements are variables.
+    Variables,
+    /// In the frame of its function.
+    Stack,
+    /// In memory that the runtime gives, and knows by this number.
+    Loan(usize),
+}
+
 /// Where the local arrays of a kernel are while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct LocalStorage {
-    /// Those in the frame of their function.
-    on_stack: BTreeSet<ArrayId>,
+    /// Those whose elements are variables.
+    promoted: BTreeSet<ArrayId>,
     /// Those in memory that the runtime gives, by their number there.
     on_loan: Vec<ArrayId>,
 }
@@ -246,7 +259,10 @@ const STACK_BYTES: u64 = 16 << 10;
 
 impl LocalStorage {
     fn of(kernel: &Kernel) -> Self {
-        let mut storage = Self::default();
+        let mut storage = Self {
+            promoted: promoted(kernel),
+            on_loan: Vec::new(),
+        };
         storage.place(kernel, &kernel.body, &mut STACK_BYTES.clone());
         storage
     }
@@ -255,11 +271,9 @@ impl LocalStorage {
     fn place(&mut self, kernel: &Kernel, body: &[Node], room: &mut u64) {
         for node in body {
             match node {
+                Node::Alloc { array } if self.promoted.contains(array) => {}
                 Node::Alloc { array } => match fixed_bytes(kernel, *array) {
-                    Some(bytes) if bytes <= *room => {
-                        *room -= bytes;
-                        self.on_stack.insert(*array);
-                    }
+                    Some(bytes) if bytes <= *room => *room -= bytes,
                     _ => self.on_loan.push(*array),
                 },
                 Node::Forall(forall) => {
@@ -274,9 +288,14 @@ impl LocalStorage {
         }
     }
 
-    /// The number of `array` among those that the runtime has memory for; `None` when it is in the frame.
-    pub(crate) fn number(&self, array: ArrayId) -> Option<usize> {
-        self.on_loan.iter().position(|it| *it == array)
+    /// Where `array` is.
+    pub(crate) fn of_array(&self, array: ArrayId) -> Storage {
+        let number = self.on_loan.iter().position(|it| *it == array);
+        match number {
+            Some(number) => Storage::Loan(number),
+            None if self.promoted.contains(&array) => Storage::Variables,
+            None => Storage::Stack,
+        }
     }
 }
 

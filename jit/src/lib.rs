@@ -20,6 +20,7 @@ mod loaded;
 mod lower;
 mod math;
 mod merges;
+mod promoted;
 mod record;
 mod site;
 mod stopped;

@@ -48,6 +48,9 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     pub(super) fn load(&mut self, access: &Access) -> Value {
+        if let Some(element) = self.promoted_element(access) {
+            return self.builder.use_var(element);
+        }
         let ty = self.program.kernel.arrays[access.array].element;
         let element = self.element(access);
         self.read_element(ty, &element)
@@ -70,6 +73,9 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// An integer element, sign- or zero-extended to 64 bits by the load itself.
     pub(super) fn load_extended(&mut self, access: &Access) -> Value {
+        if let Some(element) = self.promoted_element(access) {
+            return self.extended_element(access, element);
+        }
         let ty = self.program.kernel.arrays[access.array].element;
         let Element {
             address,

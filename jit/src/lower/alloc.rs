@@ -1,7 +1,8 @@
-//! Local arrays: in the frame of the function when they are small and their size is known, else in memory of the runtime.
+//! Local arrays: in variables when all their subscripts are known, in the frame of the function when they are small and their size is known,
+//! else in memory of the runtime.
 
 use super::function::FunctionLowering;
-use crate::facts::fixed_bytes;
+use crate::facts::{Storage, fixed_bytes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::Module;
@@ -18,9 +19,10 @@ impl FunctionLowering<'_, '_, '_> {
     /// Makes `array` known, with zeros in all its elements.
     pub(super) fn alloc(&mut self, array: ArrayId) {
         let facts = self.program.facts;
-        match facts.storage().number(array) {
-            Some(number) => self.borrow_memory(array, number),
-            None => self.use_stack(array),
+        match facts.storage().of_array(array) {
+            Storage::Variables => self.promote(array),
+            Storage::Stack => self.use_stack(array),
+            Storage::Loan(number) => self.borrow_memory(array, number),
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) locals: ArenaMap<LocalId, Binding>,
     pub(super) scalars: ArenaMap<ScalarId, Value>,
     pub(super) arrays: ArenaMap<ArrayId, ArrayValue>,
+    /// The elements of the arrays that are variables.
+    pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
     /// The address of what is not zero when somebody asked the call to stop.
@@ -134,6 +136,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             locals: ArenaMap::default(),
             scalars: ArenaMap::default(),
             arrays: ArenaMap::default(),
+            promoted: ArenaMap::default(),
             loops: Vec::new(),
             stop,
             updates,
@@ -366,6 +369,10 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 let ty = clif_type(ty);
                 Binding::Loaded { wide, ty }
             }
+            Expr::Local(local) => match self.locals.get(*local).copied() {
+                Some(loaded @ Binding::Loaded { .. }) => loaded,
+                _ => Binding::Let(self.expr(value)),
+            },
             _ => Binding::Let(self.expr(value)),
         }
     }

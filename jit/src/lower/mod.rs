@@ -18,6 +18,7 @@ mod columns;
 mod combine;
 mod convert;
 mod effort;
+mod element;
 mod emit;
 mod exit;
 mod expr;

@@ -5,11 +5,14 @@ use super::combine;
 use super::function::{Binding, FunctionLowering};
 use crate::site::Site;
 use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::Variable;
 use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Span, Type, UnaryOp};
 
 /// A place that was found.
 enum Cell {
     Element(Element),
+    /// An element of a local array that is no memory.
+    Promoted(Variable),
     Local(LocalId),
 }
 
@@ -105,7 +108,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn cell(&mut self, place: &'k Place) -> Cell {
         match place {
-            Place::Element(access) => Cell::Element(self.element(access)),
+            Place::Element(access) => match self.promoted_element(access) {
+                Some(element) => Cell::Promoted(element),
+                None => Cell::Element(self.element(access)),
+            },
             Place::Local(local) => Cell::Local(*local),
         }
     }
@@ -113,6 +119,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn get(&mut self, cell: &Cell, ty: Type) -> Value {
         match cell {
             Cell::Element(element) => self.read_element(ty, element),
+            Cell::Promoted(element) => self.builder.use_var(*element),
             Cell::Local(local) => self.local(*local),
         }
     }
@@ -127,6 +134,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     element.displacement,
                 );
             }
+            Cell::Promoted(element) => self.builder.def_var(*element, value),
             Cell::Local(local) => {
                 if let Some(Binding::Mutable(variable)) = self.locals.get(*local).copied() {
                     self.builder.def_var(variable, value);

@@ -1,7 +1,8 @@
 //! Arrays that live inside of a kernel.
 
-use crate::common::{array, check, kernel, scalar};
+use crate::common::{array, check, executed_counting, interpreted_skipping, kernel, same, scalar};
 use strew_affine::Value;
+use strew_affine::interpret::Oob;
 use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
 use strew_runtime::{Failure, Held, Runtime, Settings};
 
@@ -171,4 +172,126 @@ fn sizes_of_local_arrays_are_looked_at_before_the_start() {
     };
     assert_eq!(outcome, Err(size));
     assert_eq!(out, [-1; 10]);
+}
+
+/// Sums that are carried in elements with constant subscripts, `body` being the turns of a loop over `j` in each iteration.
+#[track_caller]
+fn check_carried(body: &str) {
+    let source = format!(
+        "kernel @k(n: i64, m: i64, key: i32[n], x: f64[n], out: f64[m]) {{
+           affine.for i in 0..n {{
+             alloc s: f64[3]
+             alloc c: i16[2, 2]
+             alloc b: bool[1]
+             {body}
+             scf.if b[0] {{ out[key[i]] reduce(add) s[0] * f64(c[1, 0]) }}
+             out[key[i]] reduce(add) s[0] - s[1] * s[2] + f64(c[0, 1])
+           }} }}"
+    );
+    for out_of_range in [false, true] {
+        let mut keys: Vec<i32> = (0..40).map(|it| it * 7 % 13).collect();
+        if out_of_range {
+            keys[21] = 13;
+        }
+        let values: Vec<f64> = (0..40).map(|it| f64::from(it) * 0.5 - 3.0).collect();
+        let given = [
+            scalar(40_i64),
+            scalar(13_i64),
+            array(&keys),
+            array(&values),
+            array(&[0.25; 13]),
+        ];
+        assert_eq!(check(&source, &given).is_err(), out_of_range);
+        let kernel = kernel(&source);
+        let options = Options {
+            oob: Oob::Skip,
+            ..Options::default()
+        };
+        let code = compile(&kernel, &options).expect("code");
+        let (expected, skipped) = interpreted_skipping(&kernel, &given);
+        let (found, counted) = executed_counting(&code, &given, 2, &Settings::default());
+        assert!(same(&expected, &found), "{expected:?}\n{found:?}");
+        assert_eq!((counted > 0, counted), (out_of_range, skipped));
+    }
+}
+
+#[test]
+fn elements_with_constant_subscripts_are_carried_through_loops_and_branches() {
+    check_carried(
+        "affine.for j in 0..i { s[0] reduce(add) x[j] c[1, 0] = i16(j) b[0] = x[j] < 0.0 }",
+    );
+    check_carried(
+        "affine.for j in 0..i {
+           scf.if 0.0 < x[j] { s[0] = s[1] s[1] reduce(max) x[j] } else { s[2] reduce(add) 1.0 }
+           affine.if (j < 3) { c[0, 1] = i16(2 * j + i) } else { b[0] = !b[0] }
+         }",
+    );
+    check_carried(
+        "affine.for j in 0..5 {
+           alloc t: f64[2]
+           t[0] = t[1] + s[0] + x[i]
+           t[1] = t[0]
+           s[0] = t[1]
+           c[0, 0] = c[0, 0] + i16(1)
+           scf.for k in i64(c[0, 0])..4 { s[1] reduce(add) f64(k) s[2] = s[0] }
+         }
+         var w: i64 = i64(c[0, 0])
+         scf.while 0 < w { w = w - 1 s[1] = s[1] + x[w] b[0] = true }",
+    );
+}
+
+#[test]
+fn several_elements_are_set_at_once() {
+    let source = "kernel @k(n: i64, x: i64[n], out: i64[2]) {
+      alloc best: i64[1]
+      alloc at: i64[1]
+      affine.for i in 0..n { (best[0], at[0]) reduce(argmax) (x[i], i) }
+      out[0] = best[0]
+      out[1] = at[0]
+    }";
+    let values = [3_i64, 9, -2, 9, 4];
+    let outcome = check(source, &[scalar(5_i64), array(&values), array(&[0_i64; 2])]);
+    let last = outcome.map(|arrays| arrays.last().cloned());
+    let expected = [9_i64, 1].map(Value::i64).to_vec();
+    assert_eq!(last, Ok(Some(expected)));
+}
+
+#[test]
+fn elements_are_zero_again_where_their_array_is_allocated_again() {
+    let source = "kernel @k(n: i64, out: u8[n]) {
+      affine.for i in 0..n {
+        alloc t: u8[2]
+        out[i] = t[0] + t[1]
+        t[0] = 200
+        t[1] = t[0] + 100
+      } }";
+    let outcome = check(source, &[scalar(4_i64), array(&[9_u8; 4])]);
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+#[test]
+fn foralls_inside_read_and_merge_into_small_arrays() {
+    let source = "kernel @k(n: i64, m: i64, key: i32[n], out: i64[m]) {
+      affine.for r in 0..3 {
+        alloc t: i64[2]
+        alloc u: i64[1]
+        u[0] = r + 1
+        scf.forall c in 0..4 private(p: i64[2] = identity(add)) merge(t reduce(add) p) strategy(dense) {
+          alloc v: i64[1]
+          affine.for i in (c * n) floordiv 4..(c * n + n) floordiv 4 {
+            v[0] = v[0] + i64(key[i])
+            p[1] reduce(add) u[0] * v[0]
+          }
+        }
+        out[r] = t[1] + u[0]
+      } }";
+    let keys: Vec<i32> = (0..50).collect();
+    let given = [
+        scalar(50_i64),
+        scalar(4_i64),
+        array(&keys),
+        array(&[0_i64; 4]),
+    ];
+    let outcome = check(source, &given);
+    assert!(outcome.is_ok(), "{outcome:?}");
 }

@@ -1,10 +1,13 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
+mod flatten;
+
 use crate::tiling::trip_count;
 use crate::{LoopPath, Observer, Reason, Schedule, Step, TileIndirection, Unroll, tree};
+use flatten::Flattening;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineFor, Kernel, Node, Subscript};
+use strew_affine::{AffineFor, IterId, Kernel, Node, Subscript};
 
 /// What is known about the machine that a schedule is for.
 ///
@@ -69,7 +72,7 @@ pub struct Automatic {
 /// schedule.
 ///
 /// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; then innermost loops of few
-/// statements that update through an indirection are unrolled.
+/// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
     let found = Automatic {
         kernel: kernel.clone(),
@@ -78,7 +81,12 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     };
     let mut scheduler = Scheduler { found, observer };
     scheduler.tile(kernel, &kernel.body);
-    for request in unrollable(&scheduler.found.kernel, machine) {
+    let mut flattening = Flattening::default();
+    for (target, request) in unrollable(&scheduler.found.kernel, machine) {
+        flattening.settle(target);
+        scheduler.consider(Step::Unroll(request));
+    }
+    while let Some(request) = flattening.next(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));
     }
     scheduler.found
@@ -134,8 +142,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The innermost loops of few statements that update through an indirection.
-fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<Unroll> {
+/// The innermost loops of few statements that update through an indirection, each with how it is unrolled.
+fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
     let loops = tree::loops(kernel).into_iter();
     let short = loops.filter_map(|nested| match nested.it {
         Loop::Affine(it) if is_short(&it.body) && goes_through_indirection(&it.body, is_update) => {
@@ -146,22 +154,23 @@ fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<Unroll> {
     let factors = short.map(|it| (it, factor(it, machine)));
     factors
         .filter(|(_, factor)| *factor > 1)
-        .map(|(it, factor)| Unroll::new(path_to(kernel, it), factor))
+        .map(|(it, factor)| (it.iter, Unroll::new(path_to(kernel, it), factor)))
         .collect()
 }
 
 /// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code. A loop that is known to be short goes away
 /// altogether.
 fn factor(target: &AffineFor, machine: &Machine) -> u64 {
-    let trips = || {
-        let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
-        let trips = trip_count(lower, upper, target.step).ok()?.as_constant()?;
-        u64::try_from(trips)
-            .ok()
-            .filter(|trips| *trips <= MOST_UNROLLED as u64)
-    };
+    let few = trips(target).filter(|trips| *trips <= MOST_UNROLLED as u64);
     let updates = target.body.iter().filter(|it| is_update(it)).count() as u64;
-    trips().unwrap_or_else(|| machine.updates_in_flight.div_ceil(updates.max(1)))
+    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(updates.max(1)))
+}
+
+/// The number of turns, where it is known.
+fn trips(target: &AffineFor) -> Option<u64> {
+    let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
+    let trips = trip_count(lower, upper, target.step).ok()?.as_constant()?;
+    u64::try_from(trips).ok()
 }
 
 fn is_update(node: &Node) -> bool {
@@ -216,7 +225,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn schedules(source: &str, expected: &[&str]) -> Vec<Decision> {
+    pub(super) fn schedules(source: &str, expected: &[&str]) -> Vec<Decision> {
         let kernel = kernel(source);
         let found = auto(&kernel, &Machine::default(), &mut ());
         let steps = found.schedule.steps().iter();

@@ -1,0 +1,196 @@
+//! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration.
+
+use super::{MOST_UNROLLED, path_to, trips};
+use crate::{Unroll, tree};
+use std::collections::HashSet;
+use strew_affine::visit::{self, Loop};
+use strew_affine::{AffineFor, IterId, Kernel, Node};
+
+/// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
+const MOST_STATEMENTS: usize = 32;
+
+/// A kernel does not grow beyond so many statements, since each of them takes time to compile.
+const MOST_IN_KERNEL: usize = 96;
+
+/// Finds the loops to flatten, one after the other: what is around a loop that went away may be next.
+#[derive(Debug, Default)]
+pub(super) struct Flattening {
+    /// The loops that were asked for, or that have been unrolled as far as pays.
+    settled: HashSet<IterId>,
+}
+
+impl Flattening {
+    /// Leaves the loop over `iter` alone.
+    pub(super) fn settle(&mut self, iter: IterId) {
+        self.settled.insert(iter);
+    }
+
+    /// The next loop of `kernel` to unroll, the innermost ones first.
+    pub(super) fn next(&mut self, kernel: &Kernel) -> Option<Unroll> {
+        let size = statements(&kernel.body);
+        let (target, turns) = tree::loops(kernel).into_iter().find_map(|nested| {
+            let Loop::Affine(target) = nested.it else {
+                return None;
+            };
+            let is_inside = nested.around.iter().any(|it| matches!(it, Loop::Forall(_)));
+            let is_new = is_inside && !self.settled.contains(&target.iter);
+            let turns = is_new.then(|| turns_to_flatten(target)).flatten()?;
+            let copies = turns * statements(&target.body);
+            (copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL)
+                .then_some((target, turns))
+        })?;
+        self.settle(target.iter);
+        Some(Unroll::new(path_to(kernel, target), turns as u64))
+    }
+}
+
+/// The number of turns, when they are few and the body is straight: without loops, and without arrays that each copy would have of its
+/// own.
+fn turns_to_flatten(target: &AffineFor) -> Option<usize> {
+    let turns = usize::try_from(trips(target)?).ok()?;
+    // The iterator of a copy is a constant, so that of the first turn has to be one.
+    let begins_at_constant = target.lower.as_single()?.as_constant().is_some();
+    let is_few = (2..=MOST_UNROLLED).contains(&turns);
+    (begins_at_constant && is_few && is_straight(&target.body)).then_some(turns)
+}
+
+fn is_straight(body: &[Node]) -> bool {
+    let mut straight = true;
+    visit::walk(body, &mut |node, _| {
+        straight &= !matches!(
+            node,
+            Node::AffineFor(_)
+                | Node::Forall(_)
+                | Node::ScfFor(_)
+                | Node::ScfWhile { .. }
+                | Node::Alloc { .. }
+        );
+    });
+    straight
+}
+
+fn statements(body: &[Node]) -> usize {
+    let mut count = 0;
+    visit::walk(body, &mut |_, _| count += 1);
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+    use crate::auto::{Machine, auto};
+    use crate::test_support::kernel;
+
+    const TILE: &str = "tile_indirection_using_forall(e, chunks = 8, strategy = auto)";
+
+    /// A loop over `e`, whose iterations update elements that `key` gives, with this body.
+    fn scatter(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, key: i32[n, 3], x: f64[m], out: f64[m]) {{
+               affine.for e in 0..n {{ {body} }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn short_loops_in_a_tiled_one_go_away_with_what_their_subscripts_compute() {
+        let source = scatter(
+            "alloc b: f64[3]
+             affine.for i in 0..3 { b[(i + 1) mod 3] = x[key[e, (i + 2) mod 3]] }
+             affine.for k in 0..3 {
+               out[key[e, k]] reduce(add) b[k]
+               affine.for j in 1..6 step 2 { b[j floordiv 2] = b[j floordiv 2] + b[k] }
+             }",
+        );
+        let expected = [TILE, "unroll(i, 3)", "unroll(j, 3)", "unroll(k, 3)"];
+        schedules(&source, &expected);
+        let found = auto(&kernel(&source), &Machine::default(), &mut ());
+        let text = found.kernel.to_string();
+        for statement in [
+            "b[1] = x[key[e, 2]]",
+            "b[2] = x[key[e, 0]]",
+            "b[0] = x[key[e, 1]]",
+            "b[0] = b[0] + b[2]",
+        ] {
+            assert!(text.contains(statement), "{statement}\n{text}");
+        }
+    }
+
+    #[test]
+    fn branches_may_stand_in_a_loop_that_goes_away() {
+        let source = scatter(
+            "affine.for i in 0..2 {
+               affine.if (i < 1) { out[key[e, i]] reduce(add) 1.0 } else { out[key[e, 2]] reduce(add) 2.0 }
+             }",
+        );
+        schedules(&source, &[TILE, "unroll(i, 2)"]);
+    }
+
+    #[test]
+    fn loops_stay_that_are_not_short_or_straight() {
+        for body in [
+            "affine.for i in 0..9 { s reduce(add) x[i] }",
+            "affine.for i in 0..n { s reduce(add) x[i] }",
+            "affine.for i in e..e + 3 { s reduce(add) f64(i) }",
+            "affine.for i in 0..1 { s reduce(add) x[i] }",
+            "affine.for i in 3..0 { s reduce(add) x[i] }",
+            "affine.for i in 0..3 { alloc b: f64[2] b[i mod 2] = 1.0 s reduce(add) b[0] }",
+        ] {
+            let source = scatter(&format!(
+                "var s: f64 = 0.0\n{body}\nout[key[e, 0]] reduce(add) s"
+            ));
+            schedules(&source, &[TILE]);
+        }
+    }
+
+    #[test]
+    fn loops_around_those_that_compute_their_turns_stay() {
+        for inside in [
+            "scf.for j in i64(key[e, i])..4 { s reduce(add) f64(j) }",
+            "scf.while s < 2.0 { s = s + 1.0 }",
+        ] {
+            let source = scatter(&format!(
+                "var s: f64 = 0.0
+                 affine.for i in 0..3 {{ {inside} }}
+                 out[key[e, 0]] reduce(add) s"
+            ));
+            let tile = TILE.replace("= 8", "= 64");
+            schedules(&source, &[&tile]);
+        }
+    }
+
+    #[test]
+    fn outside_of_what_is_tiled_loops_stay() {
+        let source = "kernel @k(x: f64[3]) { affine.for i in 0..3 { x[i] = 2.0 * x[i] } }";
+        schedules(source, &[]);
+    }
+
+    #[test]
+    fn a_loop_that_would_be_too_many_statements_stays() {
+        let body = |statements: usize| {
+            let statements = "s reduce(add) x[i]\n".repeat(statements);
+            format!(
+                "var s: f64 = 0.0 affine.for i in 0..4 {{ {statements} }} out[key[e, 0]] reduce(add) s"
+            )
+        };
+        schedules(&scatter(&body(8)), &[TILE, "unroll(i, 4)"]);
+        schedules(&scatter(&body(9)), &[TILE]);
+    }
+
+    #[test]
+    fn a_kernel_does_not_grow_without_end() {
+        let each = |name: usize| {
+            format!("affine.for t{name} in 0..8 {{ s reduce(add) x[t{name}] s = s * 0.5 }}\n")
+        };
+        let loops: String = (0..9).map(each).collect();
+        let source = scatter(&format!(
+            "var s: f64 = 0.0 {loops} out[key[e, 0]] reduce(add) s"
+        ));
+        let unrolled = (0..4).map(|name| format!("unroll(t{name}, 8)"));
+        let steps: Vec<_> = std::iter::once(TILE.to_owned()).chain(unrolled).collect();
+        schedules(
+            &source,
+            &steps.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
+    }
+}
