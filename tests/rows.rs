@@ -142,3 +142,66 @@ fn wide_rows_of_large_outputs_are_divided_unasked() {
     assert_eq!(report.record.strategy, "columns", "{}", report.why());
     assert_eq!(out.iter().sum::<f32>(), 0.5 * (n * d) as f32);
 }
+
+#[test]
+fn what_is_checked_and_not_copied_finds_faults_in_every_row() {
+    let (n, m, d) = (2000, 50_000, 33);
+    let x = vec![1.0_f32; n * d];
+    for strategy in ["serial", "columns"] {
+        for (at, index) in [(0, -1), (1234, 50_000), (1999, i32::MAX)] {
+            let mut seg = segments(n, m);
+            seg[at] = index;
+            let mut out = vec![0.25_f32; m * d];
+            let bind = kernel(SEGMENT_SUM, "segment_sum", strategy, 2).bind();
+            let bind = bind.scalar("m", m as i32).scalar("d", d as i32);
+            let bind = bind.array("seg", &seg).array("x", &x);
+            let outcome = bind.array_mut("out", &mut out).run_with_report();
+            let error = outcome.expect_err("a row is out of range");
+            assert!(error.to_string().contains(&format!("i = {at}")), "{error}");
+            assert!(out.iter().all(|it| *it == 0.25));
+        }
+        let seg = segments(n, m);
+        let mut out = vec![0.0_f32; m * d];
+        let bind = kernel(SEGMENT_SUM, "segment_sum", strategy, 2).bind();
+        let bind = bind.scalar("m", m as i32).scalar("d", d as i32);
+        let bind = bind.array("seg", &seg).array("x", &x);
+        let report = bind
+            .array_mut("out", &mut out)
+            .run_with_report()
+            .expect("a call");
+        // There is no copy of the output.
+        assert!(
+            report.record.private_bytes < (m * d) as u64,
+            "{}",
+            report.record.private_bytes
+        );
+        assert_eq!(out.iter().sum::<f32>(), (n * d) as f32);
+    }
+}
+
+#[test]
+fn columns_of_the_subscript_are_all_checked() {
+    const TWO_LEVELS: &str = "
+void two_levels(int n, int m, int d, const int seg[n], const int turn[d], const float x[n][d], float out[m][d]) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < d; j++)
+      out[seg[i]][turn[j]] += x[i][j];
+}";
+    let (n, m, d) = (500, 50_000, 40);
+    let (seg, x) = (segments(n, m), vec![1.0_f32; n * d]);
+    let mut turn: Vec<i32> = (0..d as i32).rev().collect();
+    turn[39] = 40;
+    let mut out = vec![0.25_f32; m * d];
+    let bind = kernel(TWO_LEVELS, "two_levels", "serial", 2).bind();
+    let bind = bind
+        .scalar("n", n as i32)
+        .scalar("m", m as i32)
+        .scalar("d", d as i32);
+    let bind = bind.array("seg", &seg).array("turn", &turn).array("x", &x);
+    let error = bind
+        .array_mut("out", &mut out)
+        .run()
+        .expect_err("40 is out of range");
+    assert!(error.to_string().contains("j = 39"), "{error}");
+    assert!(out.iter().all(|it| *it == 0.25));
+}

@@ -292,7 +292,7 @@ pub struct ForallCall {
     pub private_count: u64,
     /// The number of iterations; may be 0 or less.
     pub count: i64,
-    /// An estimate of how many iterations of the tiled loop all of them are together.
+    /// An estimate of how many updates all of them make together.
     pub trips: i64,
     /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
     pub columns: u64,

@@ -1,8 +1,11 @@
 //! Bodies that evaluate updates and check where they go, and do nothing with them.
 
 use super::function::FunctionLowering;
-use cranelift_codegen::ir::{InstBuilder, types};
-use strew_affine::{Expr, Forall, Place};
+use crate::facts::Checks;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use std::collections::BTreeSet;
+use strew_affine::visit::Loop;
+use strew_affine::{AffineFor, BinaryOp, Expr, Forall, LocalId, Node, Place, Subscript, Variable};
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the buffers of `forall` known, which have no memory.
@@ -12,6 +15,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.bind_array(buffer, none);
             self.checked.insert(buffer);
         }
+    }
+
+    /// The upper bound of a loop from `lower` to `upper`: one turn is enough where all would find the same.
+    pub(super) fn checked_turns(&mut self, node: &AffineFor, lower: Value, upper: Value) -> Value {
+        let is_proved = self.program.checks == Checks::Computed
+            && self.loops.iter().all(|it| !matches!(it, Loop::Scf(_)));
+        if self.checked.is_empty() || !is_proved || !Turns::are_alike(node) {
+            return upper;
+        }
+        let first = self.builder.ins().iadd_imm_s(lower, node.step);
+        self.builder.ins().smin(upper, first)
     }
 
     pub(super) fn is_only_checked(&self, places: &[Place]) -> bool {
@@ -27,5 +41,79 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.expr(value);
         }
         self.key(places);
+    }
+}
+
+/// What follows from the iterator of a loop.
+struct Turns<'k> {
+    target: &'k AffineFor,
+    locals: BTreeSet<LocalId>,
+}
+
+impl<'k> Turns<'k> {
+    /// Whether nothing that can fail in a turn of `target`, affine subscripts apart, follows from its iterator.
+    fn are_alike(target: &'k AffineFor) -> bool {
+        let mut turns = Self {
+            target,
+            locals: BTreeSet::new(),
+        };
+        target.body.iter().all(|node| turns.is_alike(node))
+    }
+
+    fn is_alike(&mut self, node: &'k Node) -> bool {
+        if let Node::Declare { local, value } = node
+            && self.follows(value)
+        {
+            self.locals.insert(*local);
+        }
+        let is_statement = matches!(node, Node::Declare { .. } | Node::Reduce { .. });
+        let mut places = node.places().iter();
+        is_statement
+            && node
+                .expressions()
+                .into_iter()
+                .all(|it| self.fails_alike(it))
+            && places.all(|place| match place {
+                Place::Element(access) => self.are_found_alike(&access.subscripts),
+                Place::Local(_) => false,
+            })
+    }
+
+    /// Whether `expr` follows from the iterator.
+    fn follows(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Iter(iter) => *iter == self.target.iter,
+            Expr::Local(local) => self.locals.contains(local),
+            Expr::Load(access) => access.subscripts.iter().any(|it| match it {
+                Subscript::Affine(expr) => {
+                    let mut follows = false;
+                    expr.for_each_variable(&mut |variable| {
+                        follows |= variable == Variable::Iter(self.target.iter);
+                    });
+                    follows
+                }
+                Subscript::Computed(expr) => self.follows(expr),
+            }),
+            _ => expr.operands().into_iter().any(|it| self.follows(it)),
+        }
+    }
+
+    /// Whether `expr` fails in all turns or in none.
+    fn fails_alike(&self, expr: &Expr) -> bool {
+        let divides = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
+        match expr {
+            Expr::Load(access) => self.are_found_alike(&access.subscripts),
+            // What is evaluated at all may follow from a condition.
+            Expr::And(..) | Expr::Or(..) | Expr::Select(..) => !self.follows(expr),
+            _ if divides => !self.follows(expr),
+            _ => expr.operands().into_iter().all(|it| self.fails_alike(it)),
+        }
+    }
+
+    fn are_found_alike(&self, subscripts: &[Subscript]) -> bool {
+        subscripts.iter().all(|subscript| match subscript {
+            Subscript::Affine(_) => true,
+            Subscript::Computed(expr) => !self.follows(expr) && self.fails_alike(expr),
+        })
     }
 }

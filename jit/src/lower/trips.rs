@@ -1,5 +1,6 @@
 //! How much work a forall is, as far as that can be told before it runs.
 
+use super::body::is_update;
 use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -9,7 +10,7 @@ use strew_affine::{
 };
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// An estimate of the work: how many iterations the first affine loop of the body has over all iterations of the forall (the
+    /// An estimate of the work: how many updates the innermost of these loops makes, which is how many iterations the first affine loop of the body has over all iterations of the forall (the
     /// distance from its lower bound in the first to its upper bound in the last), times those of the loops inside it whose
     /// bounds are the same every time, or over the rows of a compressed matrix. The number of iterations of the forall when its body has no affine loop.
     pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Value {
@@ -19,11 +20,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return count;
         };
         let trips = self.distance(&lower, &upper);
-        if let Some(entries) = self.entries(outer, &lower, &upper) {
-            return self.builder.ins().smax(trips, entries);
+        let trips = match self.entries(outer, &lower, &upper) {
+            Some(entries) => self.builder.ins().smax(trips, entries),
+            None => {
+                let inside = self.turns_inside(&outer.body);
+                self.builder.ins().imul(trips, inside)
+            }
+        };
+        let (updates, turns) = updates_per_turn(forall, outer);
+        let updates = self.builder.ins().imul_imm_s(trips, updates);
+        match turns {
+            1 => updates,
+            _ => {
+                let turns = self.builder.ins().iconst(types::I64, turns);
+                self.builder.ins().sdiv(updates, turns)
+            }
         }
-        let inside = self.turns_inside(&outer.body);
-        self.builder.ins().imul(trips, inside)
     }
 
     /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
@@ -99,6 +111,27 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     let lower = at(outer.lower.0.first()?, &0.into())?;
     let upper = at(rest.upper.0.first()?, &last)?;
     Some((lower, upper))
+}
+
+/// How many updates of private buffers stand in the innermost loop that [`FunctionLowering::trips`] counts the turns of, and how many
+/// turns of the loop before it was unrolled one of its turns is; 1 and 1 where none stand there.
+fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
+    let mut turns = outer.step;
+    let mut body = &outer.body;
+    loop {
+        if let Some(inner) = first_loop(body) {
+            (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
+        } else if let Some(inner) = body.iter().find_map(as_computed_loop) {
+            (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
+        } else {
+            break;
+        }
+    }
+    let updates = body.iter().filter(|node| is_update(node, forall)).count();
+    match i64::try_from(updates) {
+        Ok(updates) if updates > 0 => (updates, turns.max(1)),
+        _ => (1, 1),
+    }
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {

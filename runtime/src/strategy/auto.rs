@@ -74,7 +74,7 @@ pub(super) fn decide(
     if !shape.has_privates {
         return Decision::new(&Direct, Why::NoPrivates);
     }
-    let against = against(shape);
+    let against = against(shape).or_else(|| streams(shape, around));
     if let Some(span) = near(shape, around) {
         Decision::new(&Blocked, Why::Near { span })
     } else if shape.is_free() {
@@ -99,7 +99,8 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let regroups = shape.mode == Mode::Exact && !shape.is_exact;
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
-    (can && is_worth_it && sample.is_local(shape.elements)).then_some(sample.span)
+    let waits = sample.keeps_a_register();
+    (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
 
 fn pays(shape: &Shape) -> Why {
@@ -107,6 +108,16 @@ fn pays(shape: &Shape) -> Why {
         trips: shape.trips,
         elements: shape.elements,
     }
+}
+
+/// Whether updates go through the outputs from one end to the other, a few of them to each: one thread makes them as fast as memory
+/// gives what they need, and private buffers would only be more to move. As for [`near`], this depends on sizes and keys alone.
+fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
+    let sample = around.sample?;
+    let is_far = BYTES_NEAR.contains(&shape.bytes) && sample.is_local(shape.elements);
+    let are_few = shape.trips / TRIPS_PER_ELEMENT_NEAR < shape.elements;
+    let streams = is_far && are_few && !sample.keeps_a_register();
+    streams.then_some(Why::Streams { span: sample.span })
 }
 
 /// What speaks against private buffers whatever the machine.
@@ -281,7 +292,7 @@ mod tests {
     fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
         let sample = |span: u64| Sample {
             updates: 2048,
-            repeated: 0.5,
+            repeated: 0.9,
             scattered: 0.1,
             span,
             is_skewed: false,
@@ -303,6 +314,21 @@ mod tests {
         assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
         assert_ne!(of(1 << 10, 1, Mode::Stable), "blocked");
         assert_ne!(of(1 << 26, 1, Mode::Stable), "blocked");
+        // Two updates to each are better made by one thread.
+        let few = Sample {
+            repeated: 0.5,
+            ..sample(1)
+        };
+        let seldom = Shape {
+            trips: 3 << 20,
+            elements: 1 << 20,
+            bytes: 8 << 20,
+            ..shape()
+        };
+        let once = around(&seldom, Some(few), false);
+        let decision = decide(&seldom, once, || u64::MAX);
+        assert_eq!(decision.strategy.name(), "serial");
+        assert!(matches!(decision.why, Why::Streams { span: 1 }));
         let often = Shape {
             trips: 16 << 20,
             elements: 1 << 20,

@@ -85,7 +85,7 @@ pub static STRATEGIES: [&dyn Strategy; 7] = [
 pub struct Shape {
     /// The number of iterations.
     pub count: u64,
-    /// An estimate of how many iterations of the tiled loop all of them are together.
+    /// An estimate of how many updates all of them make together.
     pub trips: u64,
     /// The elements of all private buffers of one part.
     pub elements: u64,

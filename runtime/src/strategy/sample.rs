@@ -25,6 +25,12 @@ const LOCAL: u64 = 8;
 /// An element is hot when it gets one of so many updates.
 const HOT: usize = 20;
 
+/// A line this near behind one that is used is fetched in advance, mostly.
+const NEXT: u64 = 4;
+
+/// Of the lines that are, one out of so many is waited for all the same.
+const FORESEEN: usize = 8;
+
 /// The bytes that memory is moved in.
 const CACHE_LINE: u64 = 64;
 
@@ -36,7 +42,7 @@ pub struct Sample {
     pub updates: u64,
     /// The share of them that go to the element of the one before.
     pub repeated: f64,
-    /// In how many cache lines the elements lie, for each update.
+    /// How many cache lines have to be waited for, for each update: all that the elements lie in, those that follow others in part.
     pub scattered: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
@@ -127,13 +133,16 @@ fn repeats(keys: &[u32], _element_bytes: u64) -> usize {
         .count()
 }
 
-/// How many cache lines the elements lie in.
+/// How many cache lines the elements lie in, as far as processors do not fetch them in advance.
 fn lines(keys: &[u32], element_bytes: u64) -> usize {
     let line = |key: &u32| u64::from(*key) * element_bytes / CACHE_LINE;
     let mut lines: Vec<u64> = keys.iter().map(line).collect();
     lines.sort_unstable();
     lines.dedup();
-    lines.len()
+    let follow = lines.windows(2);
+    let follow = follow.filter(|pair| matches!(pair, [a, b] if b - a <= NEXT));
+    let following = follow.count();
+    lines.len() - following + following / FORESEEN
 }
 
 /// From the least of the keys to the largest.
