@@ -13,7 +13,11 @@ use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeySlots, KeyWidth, MergeF
 
 /// Those that were made, by the number of the forall and the shape.
 #[derive(Default)]
-pub(crate) struct Bodies(Mutex<Vec<Body>>);
+pub(crate) struct Bodies {
+    made: Mutex<Vec<Body>>,
+    /// What decides where the updates of a forall go, by its number: every call asks for it.
+    keys: Mutex<Vec<(u32, Option<KeySlots>)>>,
+}
 
 struct Body {
     key: (u32, BodyShape),
@@ -27,7 +31,7 @@ impl Bodies {
         key: (u32, BodyShape),
         make: impl FnOnce() -> Result<Loaded, CompileError>,
     ) -> Arc<Result<Loaded, CompileError>> {
-        let mut bodies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bodies = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let known = bodies.iter().find(|body| body.key == key);
         if let Some(body) = known {
             return Arc::clone(&body.made);
@@ -38,6 +42,16 @@ impl Bodies {
             made: Arc::clone(&made),
         });
         made
+    }
+
+    fn keys(&self, number: u32, find: impl FnOnce() -> Option<KeySlots>) -> Option<KeySlots> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = keys.iter().find(|(it, _)| *it == number) {
+            return known.clone();
+        }
+        let found = find();
+        keys.push((number, found.clone()));
+        found
     }
 }
 
@@ -86,6 +100,12 @@ impl OnDemand for Functions<'_> {
     }
 
     fn keys(&self, number: u32) -> Option<KeySlots> {
+        self.bodies.keys(number, || self.find_keys(number))
+    }
+}
+
+impl Functions<'_> {
+    fn find_keys(&self, number: u32) -> Option<KeySlots> {
         // Whether an update is made at all then follows from the values, which may change.
         if self.request.oob == Oob::Skip {
             return None;

@@ -1,7 +1,7 @@
 //! What decides where the updates of a forall go.
 
 use crate::facts::{Facts, FreeNames, writes_buffers_alone};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use strew_affine::visit::walk;
 use strew_affine::{
     AffineExpr, ArrayId, Expr, Forall, IterId, LocalId, Node, Place, ScalarId, Subscript, Variable,
@@ -24,7 +24,7 @@ impl KeySources {
     /// All conditions and bounds in the body count, as do subscripts of private buffers, and what the locals in all these are set to.
     pub(crate) fn of(forall: &Forall, facts: &Facts) -> Option<Self> {
         let mut search = Search {
-            body: &forall.body,
+            sets: sets(&forall.body),
             found: Self::default(),
             iters: BTreeSet::new(),
             locals: BTreeSet::new(),
@@ -41,7 +41,8 @@ impl KeySources {
 }
 
 struct Search<'k> {
-    body: &'k [Node],
+    /// Everything that the body sets each of its locals to.
+    sets: HashMap<LocalId, Vec<&'k Expr>>,
     found: KeySources,
     iters: BTreeSet<IterId>,
     locals: BTreeSet<LocalId>,
@@ -113,25 +114,31 @@ impl<'k> Search<'k> {
         }
     }
 
-    /// Everything that the body sets `local` to.
     fn local(&mut self, local: LocalId) {
-        if !self.locals.insert(local) {
-            return;
+        if self.locals.insert(local) {
+            let sets = self.sets.remove(&local).unwrap_or_default();
+            sets.into_iter().for_each(|it| self.expr(it));
         }
-        let mut sets = Vec::new();
-        walk(self.body, &mut |node, _| {
-            let is_set = match node {
-                Node::Declare {
-                    local: declared, ..
-                } => *declared == local,
-                _ => node.places().contains(&Place::Local(local)),
-            };
-            if is_set {
-                sets.extend(node.expressions());
-            }
-        });
-        sets.into_iter().for_each(|it| self.expr(it));
     }
+}
+
+/// The expressions that `body` sets each local to; those of a statement that sets several count for all of them.
+fn sets(body: &[Node]) -> HashMap<LocalId, Vec<&Expr>> {
+    let mut sets = HashMap::<_, Vec<_>>::new();
+    walk(body, &mut |node, _| {
+        let declared = match node {
+            Node::Declare { local, .. } => Some(*local),
+            _ => None,
+        };
+        let assigned = node.places().iter().filter_map(|place| match place {
+            Place::Local(local) => Some(*local),
+            Place::Element(_) => None,
+        });
+        for local in assigned.chain(declared) {
+            sets.entry(local).or_default().extend(node.expressions());
+        }
+    });
+    sets
 }
 
 fn has_iter(expr: &AffineExpr) -> bool {
