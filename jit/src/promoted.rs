@@ -7,6 +7,9 @@ use strew_affine::{Access, ArrayId, IterId, Kernel, Node, Subscript};
 /// Larger arrays stay in memory, since a processor has about so many registers.
 const MOST_ELEMENTS: usize = 16;
 
+/// A kernel has no more elements than this in variables, since each may have to be handed from block to block.
+const MOST_TOGETHER: usize = 256;
+
 /// The local arrays of `kernel` that are small, all of whose subscripts are constants in range, and that nothing outside of the
 /// function that allocates them touches: no forall inside of their block reads or writes them, merges into them or marks them.
 pub(crate) fn promoted(kernel: &Kernel) -> BTreeSet<ArrayId> {
@@ -31,7 +34,13 @@ pub(crate) fn promoted(kernel: &Kernel) -> BTreeSet<ArrayId> {
             }
         }
     });
-    homes.into_keys().collect()
+    let mut room = MOST_TOGETHER;
+    let fits = |array: &ArrayId| {
+        let rest = few_elements(kernel, *array).and_then(|it| room.checked_sub(it));
+        room = rest.unwrap_or(room);
+        rest.is_some()
+    };
+    homes.into_keys().filter(fits).collect()
 }
 
 /// How many elements `array` has, when that is known and few enough for variables.
@@ -126,6 +135,14 @@ mod tests {
         ] {
             assert!(names(body).is_empty(), "{body}");
         }
+    }
+
+    #[test]
+    fn as_many_arrays_as_there_is_room_for_are_promoted() {
+        let arrays: Vec<_> = (0..20).map(|it| format!("alloc t{it}: f64[15]")).collect();
+        let names = names(&format!("{} alloc u: f64[1]", arrays.join("\n")));
+        assert_eq!(names.len(), 18);
+        assert_eq!(names.last().map(String::as_str), Some("u"));
     }
 
     #[test]
