@@ -8,6 +8,9 @@ use strew_affine::{
     Access, AffineFor, Expr, Kernel, Local, LocalId, Node, Overflow, Place, Subscript, Variable,
 };
 
+/// So many loads are done early at most: more would wait in memory, since processors have only so many registers.
+const MOST_EARLY: usize = 8;
+
 /// The loads of a body that may be done before all its copies.
 pub(super) struct Hoisting<'k> {
     loads: Vec<&'k Access>,
@@ -15,8 +18,14 @@ pub(super) struct Hoisting<'k> {
 
 impl<'k> Hoisting<'k> {
     /// Loads that each iteration of `target` does, that a subscript needs, that stay inside their array whatever the sizes
-    /// are, and whose array is not written in the loop: done early they give the same value and never fault.
-    pub(super) fn of(kernel: &Kernel, target: &'k AffineFor, around: &[Loop<'_>]) -> Self {
+    /// are, and whose array is not written in the loop: done early they give the same value and never fault. None when those of `copies`
+    /// copies are too many.
+    pub(super) fn of(
+        kernel: &Kernel,
+        target: &'k AffineFor,
+        around: &[Loop<'_>],
+        copies: usize,
+    ) -> Self {
         let written = written_in(&target.body);
         let loops = [around, &[Loop::Affine(target)]].concat();
         let is_movable = |access: &Access| {
@@ -29,6 +38,9 @@ impl<'k> Hoisting<'k> {
             if is_movable(access) && !loads.iter().any(|known| is_same(known, access)) {
                 loads.push(access);
             }
+        }
+        if loads.len().saturating_mul(copies) > MOST_EARLY {
+            loads.clear();
         }
         Self { loads }
     }

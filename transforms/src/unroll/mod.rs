@@ -30,7 +30,8 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Node, Ove
 /// A loop that is known to run exactly once round becomes statements without a loop, and one that never gets round stays.
 ///
 /// Always legal: updates keep their order. What moves are loads that only subscripts need, and of these only loads that
-/// cannot fault and whose array the loop does not write, so the first fault in serial order stays the first.
+/// cannot fault and whose array the loop does not write, so the first fault in serial order stays the first; and none where they are
+/// more than registers can hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unroll {
     /// The loop, an `affine.for`.
@@ -86,12 +87,13 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
         let path = request.target.clone();
         return Err(Reason::SeveralBounds { path });
     };
+    let copies = usize::try_from(factor).unwrap_or(usize::MAX);
     let copies = Copies {
         target,
         lower,
         upper,
         factor,
-        hoisting: Hoisting::of(kernel, target, &around),
+        hoisting: Hoisting::of(kernel, target, &around, copies),
     };
     let mut prepared = kernel.clone();
     let replacement = copies.replacement(&mut prepared)?;
@@ -358,6 +360,17 @@ kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[m]) {
             text.contains("t_1[seg_1 % 3] reduce(add) x[i + 1]"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn loads_stay_where_they_are_more_than_registers_hold() {
+        let text = |factor: u64| {
+            let script = format!("unroll(i, {factor})");
+            apply(&kernel(SEGMENT_SUM), &script).to_string()
+        };
+        assert!(text(8).contains("let seg_7: i32 = seg[i + 7]"));
+        assert!(!text(9).contains("let "));
+        check(SEGMENT_SUM, "unroll(i, 9)");
     }
 
     #[track_caller]
