@@ -305,17 +305,7 @@ pub(crate) unsafe fn run(
     session.add(Part {
         strategy: decision.strategy.name(),
         why: decision.why,
-        body: match decision.strategy.body_shape(job.body) {
-            BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
-            BodyShape::Tables => Body::Tables,
-            BodyShape::Direct
-            | BodyShape::Windowed
-            | BodyShape::Atomic
-            | BodyShape::Check
-            | BodyShape::Columns
-            | BodyShape::Emit
-            | BodyShape::Values => Body::Direct,
-        },
+        body: combining(decision.strategy.body_shape(job.body)),
         sample,
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
@@ -325,6 +315,21 @@ pub(crate) unsafe fn run(
         merge: ran.merge,
     });
     Ok(())
+}
+
+/// How a body in `shape` combines updates.
+fn combining(shape: BodyShape) -> Body {
+    match shape {
+        BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
+        BodyShape::Tables => Body::Tables,
+        BodyShape::Direct
+        | BodyShape::Windowed
+        | BodyShape::Atomic
+        | BodyShape::Check
+        | BodyShape::Columns
+        | BodyShape::Emit
+        | BodyShape::Values => Body::Direct,
+    }
 }
 
 /// The body that the settings ask for, where there is it, else the one that fits.
