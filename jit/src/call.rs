@@ -53,7 +53,7 @@ pub enum CallError {
     },
     /// A fault in the kernel.
     Fault(Fault),
-    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see [`Faults::Bare`].
+    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see [`Faults::Bare`](crate::Faults::Bare).
     BareFault,
     /// The runtime could not run or finish it.
     Failure(Failure),
