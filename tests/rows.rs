@@ -205,3 +205,64 @@ void two_levels(int n, int m, int d, const int seg[n], const int turn[d], const 
     assert!(error.to_string().contains("j = 39"), "{error}");
     assert!(out.iter().all(|it| *it == 0.25));
 }
+
+#[test]
+fn what_goes_from_turn_to_turn_is_not_divided() {
+    const SHARES: &str = "
+void shares(int n, int m, int d, const int seg[n], const double x[n][d], double out[m][d], double all[m][d]) {
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < d; j++) {
+      sum += x[i][j];
+      out[seg[i]][j] += x[i][j];
+    }
+    for (int j = 0; j < d; j++)
+      all[seg[i]][j] += sum;
+  }
+}";
+    let (n, m, d) = (40, 3, 64);
+    let (seg, x) = (segments(n, m), vec![1.0; n * d]);
+    let run = |strategy: &str| {
+        let (mut out, mut all) = (vec![0.0; m * d], vec![0.0; m * d]);
+        let bind = kernel(SHARES, "shares", strategy, 4).bind();
+        let bind = bind.scalar("n", n as i32).scalar("m", m as i32);
+        let bind = bind.scalar("d", d as i32).array("seg", &seg);
+        let bind = bind.array("x", &x).array_mut("out", &mut out);
+        let ran = bind.array_mut("all", &mut all).run();
+        ran.map(|()| (out, all))
+    };
+    assert!(run("serial").is_ok());
+    let error = run("columns").expect_err("the sum is one of all columns");
+    assert!(
+        error.to_string().contains("does not update rows"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_index_that_is_counted_up_in_a_row_is_checked_in_every_turn() {
+    const STEPS: &str = "
+void steps(int n, int m, int d, const int seg[n], const int step[d], const float x[n], float out[m]) {
+  for (int i = 0; i < n; i++) {
+    int at[1];
+    at[0] = seg[i];
+    for (int j = 0; j < d; j++) {
+      at[0] += step[0];
+      out[at[0]] += x[i];
+    }
+  }
+}";
+    let (n, m, d) = (50, 100_000, 40);
+    let mut seg = segments(n, 1000);
+    seg[49] = (m - 30) as i32;
+    let (step, x) = (vec![1; d], vec![1.0_f32; n]);
+    let mut out = vec![0.25_f32; m];
+    let bind = kernel(STEPS, "steps", "serial", 2).bind();
+    let bind = bind.scalar("n", n as i32).scalar("m", m as i32);
+    let bind = bind.array("seg", &seg).array("step", &step);
+    let bind = bind.array("x", &x);
+    let error = bind.array_mut("out", &mut out).run();
+    let error = error.expect_err("the last row goes past the end");
+    assert!(error.to_string().contains("j = 29"), "{error}");
+    assert!(out.iter().all(|it| *it == 0.25));
+}

@@ -5,7 +5,9 @@ use crate::facts::Checks;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeSet;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, BinaryOp, Expr, Forall, LocalId, Node, Place, Subscript, Variable};
+use strew_affine::{
+    AffineFor, ArrayId, BinaryOp, Expr, Forall, LocalId, Node, Place, Subscript, Variable,
+};
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the buffers of `forall` known, which have no memory.
@@ -21,7 +23,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn checked_turns(&mut self, node: &AffineFor, lower: Value, upper: Value) -> Value {
         let is_proved = self.program.checks == Checks::Computed
             && self.loops.iter().all(|it| !matches!(it, Loop::Scf(_)));
-        if self.checked.is_empty() || !is_proved || !Turns::are_alike(node) {
+        if self.checked.is_empty() || !is_proved || !Turns::are_alike(node, &self.checked) {
             return upper;
         }
         let first = self.builder.ins().iadd_imm_s(lower, node.step);
@@ -47,14 +49,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 /// What follows from the iterator of a loop.
 struct Turns<'k> {
     target: &'k AffineFor,
+    /// What updates are only checked for: nothing else may be written, since that could be read in the next turn.
+    buffers: &'k BTreeSet<ArrayId>,
     locals: BTreeSet<LocalId>,
 }
 
 impl<'k> Turns<'k> {
     /// Whether nothing that can fail in a turn of `target`, affine subscripts apart, follows from its iterator.
-    fn are_alike(target: &'k AffineFor) -> bool {
+    fn are_alike(target: &'k AffineFor, buffers: &'k BTreeSet<ArrayId>) -> bool {
         let mut turns = Self {
             target,
+            buffers,
             locals: BTreeSet::new(),
         };
         target.body.iter().all(|node| turns.is_alike(node))
@@ -74,7 +79,9 @@ impl<'k> Turns<'k> {
                 .into_iter()
                 .all(|it| self.fails_alike(it))
             && places.all(|place| match place {
-                Place::Element(access) => self.are_found_alike(&access.subscripts),
+                Place::Element(access) => {
+                    self.buffers.contains(&access.array) && self.are_found_alike(&access.subscripts)
+                }
                 Place::Local(_) => false,
             })
     }
@@ -85,13 +92,7 @@ impl<'k> Turns<'k> {
             Expr::Iter(iter) => *iter == self.target.iter,
             Expr::Local(local) => self.locals.contains(local),
             Expr::Load(access) => access.subscripts.iter().any(|it| match it {
-                Subscript::Affine(expr) => {
-                    let mut follows = false;
-                    expr.for_each_variable(&mut |variable| {
-                        follows |= variable == Variable::Iter(self.target.iter);
-                    });
-                    follows
-                }
+                Subscript::Affine(expr) => expr.mentions(Variable::Iter(self.target.iter)),
                 Subscript::Computed(expr) => self.follows(expr),
             }),
             _ => expr.operands().into_iter().any(|it| self.follows(it)),

@@ -1,5 +1,6 @@
 //! Bodies that update some columns of their outputs alone: the last dimension, which loops inside of the body run over.
 
+use super::body::is_update;
 use super::function::FunctionLowering;
 use crate::facts::writes_buffers_alone;
 use cranelift_codegen::ir::Value;
@@ -22,7 +23,8 @@ pub(super) struct Columns {
 }
 
 /// The loops over the columns of what `forall` updates: every update of a private buffer lies in one, which has its last subscript as
-/// iterator. `None` when there are others, or when the body writes something else.
+/// iterator. `None` when there are others, or when the body writes something else, or such a loop does: what goes from one of its turns
+/// to another, or out of it, is that of all turns.
 ///
 /// Cut at multiples of [`COLUMNS_TOGETHER`], the turns of all these loops then update different elements on the two sides of a cut: an
 /// element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side as the element.
@@ -38,6 +40,10 @@ fn column_loops(forall: &Forall) -> Option<BTreeSet<IterId>> {
                 is_divided &= own.is_some();
             }
         }
+    });
+    walk(&forall.body, &mut |node, loops| {
+        let is_inside = loops.iter().any(|it| found.contains(&it.iter()));
+        is_divided &= !is_inside || node.places().is_empty() || is_update(node, forall);
     });
     is_divided.then_some(found)
 }
@@ -153,6 +159,8 @@ mod tests {
             "affine.for j in 0..d { p[key[i], 2 * j] reduce(add) x[i, j] }",
             "affine.for j in 0..d { p[key[i], key[j]] reduce(add) x[i, j] }",
             "affine.for j in 0..m { p[j, key[i]] reduce(add) 1.0 }",
+            "var s: f32 = 0.0
+             affine.for j in 0..d { s reduce(add) x[i, j] p[key[i], j] reduce(add) s }",
             "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[key[i], 0] reduce(add) 1.0",
         ] {
             assert_eq!(count(body), None, "{body}");
