@@ -136,6 +136,14 @@ impl<'j> Chunks<'j> {
         self.skipped.fetch_add(call.skipped, Ordering::Relaxed);
     }
 
+    /// The same for what chunk `number` came to; there is nothing when it failed.
+    pub(crate) fn settle<T: Default>(&self, number: usize, outcome: Result<T, Failure>) -> T {
+        outcome.unwrap_or_else(|failure| {
+            self.fail(number, failure);
+            T::default()
+        })
+    }
+
     /// Keeps `failure` of chunk `number` unless one of a lower number has failed.
     pub(crate) fn fail(&self, number: usize, failure: Failure) {
         let mut kept = lock(&self.failure);

@@ -1,9 +1,11 @@
 //! Updates on their way from a body that only makes them to somebody who takes them.
 
 use crate::abi::{Call, STAGED, Status, Stream};
+use crate::chunks::Chunks;
 use crate::failure::Failure;
 use crate::session::Session;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who takes updates.
@@ -26,7 +28,7 @@ pub(crate) struct Updates<'u> {
 
 /// A stream with the memory behind it, and who takes what is in it.
 #[repr(C)]
-pub(crate) struct Staging<'s> {
+struct Staging<'s> {
     /// The first field, so that its address is that of the whole.
     stream: Stream,
     sink: &'s mut dyn Sink,
@@ -37,7 +39,7 @@ pub(crate) struct Staging<'s> {
 
 impl<'s> Staging<'s> {
     /// An empty stream for buffers that are merged together, `parts` of them.
-    pub(crate) fn new(parts: usize, sink: &'s mut dyn Sink) -> Self {
+    fn new(parts: usize, sink: &'s mut dyn Sink) -> Self {
         let mut keys = vec![0_u32; STAGED as usize];
         // Room for the widest elements in each.
         let mut values = vec![vec![0_u64; STAGED as usize]; parts];
@@ -69,7 +71,7 @@ impl<'s> Staging<'s> {
     ///
     /// # Errors
     /// Those of the sink.
-    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), Failure> {
         let staged = usize::try_from(self.stream.staged).unwrap_or(usize::MAX);
         self.stream.staged = 0;
         let keys = self.keys.get(..staged).unwrap_or(&self.keys);
@@ -82,8 +84,30 @@ impl<'s> Staging<'s> {
     }
 }
 
+/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that are merged together, one after the
+/// other; with each comes how many buffers those are. Failures of the body are left with the chunks.
+///
+/// # Errors
+/// Those of the sinks in taking the last updates.
+///
+/// # Safety
+/// The body of `chunks` is one that makes updates of such buffers.
+pub(crate) unsafe fn run<'s>(
+    chunks: &Chunks<'_>,
+    number: usize,
+    iterations: Range<i64>,
+    sinks: impl Iterator<Item = (usize, &'s mut dyn Sink)>,
+) -> Result<(), Failure> {
+    let stagings = sinks.map(|(parts, sink)| Staging::new(parts, sink));
+    let mut stagings: Vec<_> = stagings.collect();
+    let addresses = addresses(&mut stagings);
+    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
+    unsafe { chunks.run(number, iterations, &addresses) };
+    stagings.iter_mut().try_for_each(Staging::flush)
+}
+
 /// What a body that makes updates is handed in the place of its private buffers, for one stream after the other.
-pub(crate) fn addresses(stagings: &mut [Staging<'_>]) -> SmallVec<[*mut u8; 8]> {
+fn addresses(stagings: &mut [Staging<'_>]) -> SmallVec<[*mut u8; 8]> {
     let mut addresses = SmallVec::new();
     for staging in stagings {
         addresses.push(staging.address());

@@ -1,10 +1,10 @@
-use super::serial::{regions, targets};
+use super::safety::Safety;
+use super::serial::targets;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::BodyShape;
-use crate::chunks::{Chunks, part};
+use crate::chunks::part;
 use crate::failure::{Failure, Refusal};
 use crate::settings::{Body, Mode};
-use crate::snapshot::Snapshot;
 use std::time::Instant;
 
 /// All threads update the targets themselves, each update in one step that no other thread sees half done. It takes no private buffers,
@@ -36,24 +36,20 @@ impl Strategy for Atomic {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let body = job.body(self)?;
-        // SAFETY: the caller vouches for the targets.
-        let snapshot = unsafe { Snapshot::take(job.session, regions(job)) }?;
+        // SAFETY: the caller vouches for the forall.
+        let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
         let targets = targets(job);
         let parts = job.shape.parts();
-        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
+        let chunks = safety.chunks(job, body);
         let targets = Targets(&targets);
         job.session.runtime().team().for_each(parts, &|number| {
             let iterations = part(job.shape.count, parts, number);
             // SAFETY: the caller vouches for the targets, and this body lets several threads have them at the same time.
             unsafe { chunks.run(number, iterations, targets.get()) };
         });
-        if let Err(failure) = chunks.finish(job.call) {
-            // SAFETY: the caller vouches for the targets, and no body runs any more.
-            unsafe { snapshot.restore(job.session) };
-            return Err(failure);
-        }
+        // SAFETY: the caller vouches for the targets, and no body runs any more.
+        unsafe { safety.finish(chunks, job) }?;
         Ok(Ran {
             chunks: parts as u64,
             threads: job.shape.threads.min(parts.max(1)),

@@ -12,7 +12,7 @@ use super::direct::Direct;
 use super::planned::Planned;
 use super::sample::Sample;
 use super::serial::Serial;
-use super::{Decision, Shape, Strategy};
+use super::{Decision, Shape};
 use crate::machine::Machine;
 use crate::record::Why;
 use crate::settings::Mode;
@@ -152,7 +152,17 @@ fn against(shape: &Shape) -> Option<Why> {
 /// The cheapest of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = around.costs;
-    in_order(shape, costs, costs.serial / 5 * 4).unwrap_or(Decision::new(&Serial, why))
+    in_order(shape, costs, clearly_below(costs.serial)).unwrap_or(Decision::new(&Serial, why))
+}
+
+/// Whether what takes `expected` is clearly cheaper than to make updates in their order on one thread.
+pub(super) fn is_cheaper(expected: u64, costs: &Costs) -> bool {
+    expected < clearly_below(costs.serial)
+}
+
+/// What takes less is cheaper than what is expected to take `time`, however rough the expectations are.
+fn clearly_below(time: u64) -> u64 {
+    time / 5 * 4
 }
 
 /// The cheapest way to make updates in their order on several threads, if it takes less than `most`.
@@ -160,17 +170,21 @@ fn in_order(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
     // Where there is no memory to sort updates, they are made in order after all.
     let can_sort = shape.can_emit && shape.is_pure;
     let serial = costs.serial;
-    let sorted = can_sort.then_some((&Binned as &dyn Strategy, costs.binned));
-    let planned =
-        (can_sort && shape.runs_again).then_some((&Planned as &dyn Strategy, costs.planned));
-    let divided = columns::is_worth_it(shape).then_some((&Columns as &dyn Strategy, costs.columns));
-    let all = [planned, divided, sorted].into_iter().flatten();
-    let (strategy, expected) = all.min_by_key(|(_, cost)| *cost)?;
-    let why = match strategy.name() == planned.map_or("", |(it, _)| it.name()) {
-        true => Why::SameKeys { expected, serial },
-        false => Why::Cheapest { expected, serial },
+    let cheapest = |strategy, expected| {
+        let why = Why::Cheapest { expected, serial };
+        (expected, Decision::new(strategy, why))
     };
-    (expected < most).then_some(Decision::new(strategy, why))
+    let same_keys = |expected| {
+        let why = Why::SameKeys { expected, serial };
+        (expected, Decision::new(&Planned, why))
+    };
+    let all = [
+        (can_sort && shape.runs_again).then(|| same_keys(costs.planned)),
+        columns::is_worth_it(shape).then(|| cheapest(&Columns, costs.columns)),
+        can_sort.then(|| cheapest(&Binned, costs.binned)),
+    ];
+    let (expected, decision) = all.into_iter().flatten().min_by_key(|(cost, _)| *cost)?;
+    (expected < most).then_some(decision)
 }
 
 /// The cheapest of all strategies.
@@ -184,7 +198,7 @@ fn free(
     let alone = alone(shape, around);
     let can_copy = against.is_none() && alone.is_none();
     let needed = shape.bytes.saturating_mul(groups(shape) as u64);
-    let most = costs.serial / 5 * 4;
+    let most = clearly_below(costs.serial);
     let most = if can_copy {
         most.min(costs.dense)
     } else {

@@ -6,10 +6,10 @@ use crate::abi::{ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
-use crate::session::Session;
 use crate::settings::Body;
-use crate::stream::{self, Staging};
+use crate::stream::{self, Sink};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -17,9 +17,6 @@ use std::time::Instant;
 /// to a target before all iterations have run.
 #[derive(Debug)]
 pub(super) struct Binned;
-
-/// At least so many ranges for each thread, to even out slow ones.
-pub(super) const RANGES_PER_THREAD: u64 = 8;
 
 impl Strategy for Binned {
     fn name(&self) -> &'static str {
@@ -40,7 +37,8 @@ impl Strategy for Binned {
         let start = Instant::now();
         let threads = job.shape.threads;
         let parts = job.shape.parts();
-        let columns = Column::all(job.session, job.privates, threads)?;
+        let columns = job.together().map(|privates| Column::new(job, privates));
+        let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
         let slabs = columns.iter();
         let slabs = slabs.map(|it| Slabs::new(*job.session, &it.ranges, job.shape.trips));
         let sorting = Sorting {
@@ -56,7 +54,7 @@ impl Strategy for Binned {
                 let iterations = part(job.shape.count, parts, number);
                 // SAFETY: whoever called `run_forall` vouches for the body.
                 let bins = unsafe { sorting.run(&chunks, number, iterations) };
-                *lock(&sorted[number]) = bins;
+                *lock(&sorted[number]) = chunks.settle(number, bins);
             }
         });
         chunks.finish(job.call)?;
@@ -94,23 +92,14 @@ struct Column<'p> {
 unsafe impl Sync for Column<'_> {}
 
 impl<'p> Column<'p> {
-    fn all(
-        session: &Session<'_>,
-        privates: &'p [PrivateCall],
-        threads: usize,
-    ) -> Result<Vec<Self>, Failure> {
-        let together = privates.chunk_by(|_, next| next.parts == 0);
-        together
-            .map(|privates| {
-                let ranges = Ranges::new(privates, RANGES_PER_THREAD * threads as u64);
-                let number = privates.first().map_or(0, |it| it.merge);
-                Ok(Self {
-                    privates,
-                    apply: session.apply(number, ranges.keys())?,
-                    ranges,
-                })
-            })
-            .collect()
+    fn new(job: &Job<'_>, privates: &'p [PrivateCall]) -> Result<Self, Failure> {
+        let ranges = Ranges::new(privates, job.shape.threads);
+        let number = privates.first().map_or(0, |it| it.merge);
+        Ok(Self {
+            privates,
+            apply: job.session.apply(number, ranges.keys())?,
+            ranges,
+        })
     }
 }
 
@@ -121,7 +110,10 @@ struct Sorting<'c, 's> {
 }
 
 impl<'s> Sorting<'_, 's> {
-    /// The updates of `iterations`, which are chunk `number`, for each column. Failures are left with the chunks.
+    /// The updates of `iterations`, which are chunk `number`, for each column. Failures of the body are left with the chunks.
+    ///
+    /// # Errors
+    /// For want of memory.
     ///
     /// # Safety
     /// The body of `chunks` is one that makes updates, of these columns.
@@ -129,32 +121,18 @@ impl<'s> Sorting<'_, 's> {
         &'a self,
         chunks: &Chunks<'_>,
         number: usize,
-        iterations: std::ops::Range<i64>,
-    ) -> Vec<Bins<'a, 's>> {
+        iterations: Range<i64>,
+    ) -> Result<Vec<Bins<'a, 's>>, Failure> {
         let columns = self.columns.iter().zip(&self.slabs);
         let bins = columns.map(|(column, slabs)| Bins::new(&column.ranges, slabs));
-        let mut bins = match bins.collect::<Result<Vec<_>, _>>() {
-            Ok(bins) => bins,
-            Err(failure) => {
-                chunks.fail(number, failure);
-                return Vec::new();
-            }
-        };
-        let stagings = bins.iter_mut().zip(self.columns);
-        let mut stagings: Vec<_> = stagings
-            .map(|(bins, column)| Staging::new(column.privates.len(), bins))
-            .collect();
-        let addresses = stream::addresses(&mut stagings);
-        // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
-        unsafe { chunks.run(number, iterations, &addresses) };
-        let flushed = stagings.iter_mut().try_for_each(Staging::flush);
-        drop(stagings);
-        let finished = flushed.and_then(|()| bins.iter_mut().try_for_each(Bins::finish));
-        if let Err(failure) = finished {
-            chunks.fail(number, failure);
-        }
+        let mut bins: Vec<_> = bins.collect::<Result<_, _>>()?;
+        let sinks = self.columns.iter().zip(&mut bins);
+        let sinks = sinks.map(|(column, bins)| (column.privates.len(), bins as &mut dyn Sink));
+        // SAFETY: handed on as it came.
+        let ran = unsafe { stream::run(chunks, number, iterations, sinks) };
+        let finished = ran.and_then(|()| bins.iter_mut().try_for_each(Bins::finish));
         end_of_copies();
-        bins
+        finished.map(|()| bins)
     }
 }
 
@@ -178,12 +156,7 @@ impl Applied<'_, '_> {
             ranges,
             apply,
         } = self.column;
-        let start = ranges.start(number);
-        let held: SmallVec<[*mut u8; 2]> = privates
-            .iter()
-            .zip(&ranges.widths)
-            .map(|(private, width)| private.target.wrapping_add(start * width))
-            .collect();
+        let held = ranges.targets(privates, number);
         for bins in &self.bins {
             for (block, count) in bins.blocks(number) {
                 let columns = ranges.columns();

@@ -27,9 +27,9 @@ pub(super) const BLOCK: usize = 16 * LINE;
 const SLAB_BYTES: usize = 4 << 20;
 
 impl Ranges {
-    /// The bytes in which the updates of a range are gathered.
-    fn gathering_bytes(&self) -> usize {
-        LINE * self.update_bytes() + size_of::<Bin>() + size_of::<u8>()
+    /// The bytes that a range takes besides the lines in which its updates are gathered.
+    fn table_bytes(&self) -> usize {
+        size_of::<Bin>() + size_of::<u8>()
     }
 
     /// Where the values for each buffer begin in a block, behind the keys.
@@ -102,8 +102,8 @@ pub(super) struct Bins<'a, 's> {
     slabs: &'a Slabs<'s>,
     bins: Vec<Bin>,
     gathered: Vec<u8>,
-    key_lines: Lines,
-    value_lines: SmallVec<[Lines; 2]>,
+    key_lines: Lines<'s>,
+    value_lines: SmallVec<[Lines<'s>; 2]>,
     _reserved: Reserved<'s>,
 }
 
@@ -116,18 +116,17 @@ impl<'a, 's> Bins<'a, 's> {
     /// # Errors
     /// For want of memory.
     pub(super) fn new(ranges: &'a Ranges, slabs: &'a Slabs<'s>) -> Result<Self, Failure> {
-        let widths = ranges.widths.iter();
-        let bytes = ranges.count.saturating_mul(ranges.gathering_bytes()) as u64;
+        let lines = |width: usize| Lines::new(&slabs.session, ranges.count, (LINE, width));
+        let values = ranges.widths.iter().map(|width| lines(*width));
+        let bytes = ranges.count.saturating_mul(ranges.table_bytes()) as u64;
         Ok(Self {
             _reserved: slabs.session.reserve(bytes, Held::Privates)?,
             ranges,
             slabs,
             bins: vec![Bin::default(); ranges.count],
             gathered: vec![0; ranges.count],
-            key_lines: Lines::new(ranges.count, LINE, ranges.key_bytes()),
-            value_lines: widths
-                .map(|it| Lines::new(ranges.count, LINE, *it))
-                .collect(),
+            key_lines: lines(ranges.key_bytes())?,
+            value_lines: values.collect::<Result<_, _>>()?,
         })
     }
 
@@ -206,8 +205,8 @@ impl Sink for Bins<'_, '_> {
     }
 }
 
-impl Gather for Bins<'_, '_> {
-    fn lines(&mut self) -> &mut [Lines] {
+impl<'s> Gather<'s> for Bins<'_, 's> {
+    fn lines(&mut self) -> &mut [Lines<'s>] {
         &mut self.value_lines
     }
 

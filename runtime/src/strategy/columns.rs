@@ -2,7 +2,7 @@ use super::safety::Safety;
 use super::serial::targets;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{BodyShape, COLUMNS_TOGETHER};
-use crate::chunks::{Chunks, part};
+use crate::chunks::part;
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
 use std::ops::Range;
@@ -37,10 +37,8 @@ impl Strategy for Columns {
         // SAFETY: the caller vouches for the forall.
         let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
-        let may_stop = safety.may_stop(job);
-        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop);
         // Every part runs all iterations, and it would count as many times what is done.
-        let chunks = chunks.with_body(job.body(self)?).unseen();
+        let chunks = safety.chunks(job, job.body(self)?).unseen();
         let parts = parts(&job.shape);
         let (columns, iterations) = (job.shape.columns.unwrap_or(0), part(job.shape.count, 1, 0));
         let tables: Vec<_> = (0..parts)
@@ -56,11 +54,8 @@ impl Strategy for Columns {
             // SAFETY: the caller vouches for the targets; different parts update different columns of them.
             unsafe { chunks.run(number, iterations.clone(), &tables[number].0) };
         });
-        if let Err(failure) = chunks.finish(job.call) {
-            // SAFETY: the caller vouches for the targets, and no body runs any more.
-            unsafe { safety.restore(job) };
-            return Err(failure);
-        }
+        // SAFETY: the caller vouches for the targets, and no body runs any more.
+        unsafe { safety.finish(chunks, job) }?;
         Ok(Ran {
             chunks: parts as u64,
             threads: parts,

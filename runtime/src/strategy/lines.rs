@@ -1,26 +1,37 @@
 //! Lines of values, one for each range of elements, in which updates are gathered before they are written.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Held};
+use crate::loan::Reserved;
+use crate::session::Session;
 use crate::stream::Updates;
 use smallvec::SmallVec;
 use std::ptr;
 
 /// A line of values of one width for each range.
-pub(super) struct Lines {
+pub(super) struct Lines<'s> {
     memory: Vec<u128>,
     length: usize,
     pub(super) width: usize,
+    _reserved: Reserved<'s>,
 }
 
-impl Lines {
+impl<'s> Lines<'s> {
     /// Lines of `length` values of `width` bytes.
-    pub(super) fn new(ranges: usize, length: usize, width: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`].
+    pub(super) fn new(
+        session: &Session<'s>,
+        ranges: usize,
+        (length, width): (usize, usize),
+    ) -> Result<Self, Failure> {
         let bytes = ranges.saturating_mul(length).saturating_mul(width);
-        Self {
+        Ok(Self {
+            _reserved: session.reserve(bytes as u64, Held::Privates)?,
             memory: vec![0; bytes.div_ceil(size_of::<u128>())],
             length,
             width,
-        }
+        })
     }
 
     pub(super) fn of(&mut self, range: usize) -> *mut u8 {
@@ -39,9 +50,9 @@ pub(super) trait Values {
 }
 
 /// Who gathers updates, with values of whatever widths.
-pub(super) trait Gather {
+pub(super) trait Gather<'s> {
     /// For each column of values its lines.
-    fn lines(&mut self) -> &mut [Lines];
+    fn lines(&mut self) -> &mut [Lines<'s>];
 
     /// Gathers `updates`, whose values are `values`.
     ///
@@ -54,7 +65,10 @@ pub(super) trait Gather {
 ///
 /// # Errors
 /// Those of the gatherer.
-pub(super) fn gather(gatherer: &mut impl Gather, updates: &Updates<'_>) -> Result<(), Failure> {
+pub(super) fn gather<'s>(
+    gatherer: &mut impl Gather<'s>,
+    updates: &Updates<'_>,
+) -> Result<(), Failure> {
     let lines = gatherer.lines().iter_mut();
     let to: SmallVec<[_; 2]> = lines.map(|it| (it.of(0), it.width)).collect();
     match (to.as_slice(), updates.values) {

@@ -122,12 +122,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    fn of(
-        session: &Session<'_>,
-        forall: &ForallCall,
-        privates: &[PrivateCall],
-        planning: Option<&Planning<'_>>,
-    ) -> Self {
+    fn of(session: &Session<'_>, forall: &ForallCall, privates: &[PrivateCall]) -> Self {
         let count = u64::try_from(forall.count).unwrap_or(0);
         let sum = |size: fn(&PrivateCall) -> u64| {
             let sizes = privates.iter().map(size);
@@ -145,8 +140,8 @@ impl Shape {
             can_emit: can_emit(forall, privates),
             is_pure: forall.pure == 1,
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS),
-            has_fixed_keys: planning.is_some(),
-            runs_again: planning.is_some_and(|it| it.pays),
+            has_fixed_keys: false,
+            runs_again: false,
             has_bodies: has_bodies(forall),
             is_single: privates.iter().all(|private| private.parts == 1),
             commutes: privates.iter().all(|private| private.commutes == 1),
@@ -212,6 +207,18 @@ impl<'j> Job<'j> {
         self.privates.chunk_by(|_, next| next.parts == 0)
     }
 
+    /// Adds what is known of where its updates go, and counts this run.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall).
+    unsafe fn recall(&mut self) {
+        // SAFETY: whoever called `run_forall` vouches for the call and its slots.
+        let planning = unsafe { self.session.planning(self.call, self.forall, self.privates) };
+        self.shape.has_fixed_keys = planning.is_some();
+        self.shape.runs_again = planning.as_ref().is_some_and(|it| it.pays);
+        self.planning = planning;
+    }
+
     /// The body that `strategy` runs.
     fn body(&self, strategy: &dyn Strategy) -> Result<ChunkFn, Failure> {
         self.session
@@ -270,16 +277,14 @@ pub(crate) unsafe fn run(
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.privates, count) },
         _ => &[],
     };
-    // SAFETY: whoever called `run_forall` vouches for the call and its slots.
-    let planning = unsafe { session.planning(call, forall, privates) };
-    let shape = Shape::of(session, forall, privates, planning.as_ref());
+    let shape = Shape::of(session, forall, privates);
     let mut job = Job {
         session,
         call,
         forall,
         privates,
         shape,
-        planning,
+        planning: None,
         body: Body::Direct,
     };
     // SAFETY: the caller vouches for the forall.
@@ -287,7 +292,12 @@ pub(crate) unsafe fn run(
     job.body = body(session.settings().body, &shape, sample);
     let machine = &session.settings().machine;
     let around = auto::Circumstances::new(&shape, sample, session.is_nested(), machine);
-    let mut decision = decide(session, forall, &shape, around)?;
+    let asked = asked(session, forall)?;
+    if may_plan(asked, &around.costs) {
+        // SAFETY: the caller vouches for the forall.
+        unsafe { job.recall() };
+    }
+    let mut decision = decide(asked, &job.shape, around, || session.budget())?;
     let Decision { strategy, why } = decision;
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
@@ -346,23 +356,38 @@ fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> Body {
     }
 }
 
-/// The strategy that the settings name, else the one the forall names, else the one that fits.
-fn decide(
+/// The strategy that the settings name, else the one the forall names.
+fn asked(
     session: &Session<'_>,
     forall: &ForallCall,
+) -> Result<Option<&'static dyn Strategy>, Refusal> {
+    match session.settings().strategy {
+        Choice::Named(strategy) => Ok(Some(strategy)),
+        Choice::Auto => named(forall.strategy),
+    }
+}
+
+/// Whether what is known of earlier runs can count: most foralls are too small for that, and are not held up by the question.
+fn may_plan(asked: Option<&'static dyn Strategy>, costs: &Costs) -> bool {
+    match asked {
+        Some(strategy) => strategy.name() == planned::NAME,
+        None => auto::is_cheaper(costs.planned, costs),
+    }
+}
+
+/// The strategy that was asked for, else the one that fits.
+fn decide(
+    asked: Option<&'static dyn Strategy>,
     shape: &Shape,
     around: auto::Circumstances,
+    budget: impl FnOnce() -> u64,
 ) -> Result<Decision, Failure> {
-    let named = match session.settings().strategy {
-        Choice::Named(strategy) => Some(strategy),
-        Choice::Auto => named(forall.strategy)?,
-    };
-    let decision = match named {
+    let decision = match asked {
         _ if shape.is_separate => Decision::new(&dense::Dense, Why::Separate),
         Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => {
             Decision::new(strategy, Why::Asked)
         }
-        _ => auto::decide(shape, around, || session.budget()),
+        _ => auto::decide(shape, around, budget),
     };
     match decision.strategy.refusal(shape) {
         Some(Refusal::Regroups { strategy } | Refusal::AnyOrder { strategy })

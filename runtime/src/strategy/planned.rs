@@ -6,12 +6,15 @@ use crate::abi::{ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held, Refusal};
 use crate::loan::Loan;
+use crate::session::Session;
 use crate::settings::Body;
-use crate::stream::{self, Sink, Staging, Updates};
+use crate::stream::{self, Sink, Updates};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
+
+pub(super) const NAME: &str = "planned";
 
 /// As `binned`, for updates of which it is known where they go: their keys are sorted once, and only values are sorted whenever the loop
 /// runs again.
@@ -20,7 +23,7 @@ pub(super) struct Planned;
 
 impl Strategy for Planned {
     fn name(&self) -> &'static str {
-        "planned"
+        NAME
     }
 
     fn refusal(&self, shape: &Shape) -> Option<Refusal> {
@@ -54,7 +57,8 @@ impl Strategy for Planned {
             if chunks.is_wanted(number) {
                 let iterations = part(count, parts, number);
                 // SAFETY: whoever called `run_forall` vouches for the body; each part has places of its own.
-                unsafe { move_values(&columns, &chunks, number, iterations) };
+                let moved = unsafe { move_values(&columns, &chunks, number, iterations) };
+                chunks.settle(number, moved);
             }
         });
         chunks.finish(job.call)?;
@@ -95,6 +99,7 @@ unsafe fn known_or_found(job: &mut Job<'_>) -> Result<Arc<Routes>, Failure> {
 
 /// Buffers that are merged together, while the forall runs.
 struct Column<'c, 's> {
+    session: &'c Session<'s>,
     routes: &'c ColumnRoutes,
     privates: &'c [PrivateCall],
     apply: ApplyFn,
@@ -126,6 +131,7 @@ impl<'c, 's> Column<'c, 's> {
         };
         let number = privates.first().map_or(0, |it| it.merge);
         Ok(Self {
+            session: job.session,
             routes,
             privates,
             apply: job.session.apply(number, routes.ranges.keys())?,
@@ -149,11 +155,7 @@ impl<'c, 's> Column<'c, 's> {
     /// Nobody else touches the elements of this range meanwhile, all keys are below the number of them, and all values are there.
     unsafe fn apply(&self, number: usize) {
         let ranges = &self.routes.ranges;
-        let first = ranges.start(number);
-        let held = self.privates.iter().zip(&ranges.widths);
-        let held: SmallVec<[*mut u8; 2]> = held
-            .map(|(private, width)| private.target.wrapping_add(first * width))
-            .collect();
+        let held = ranges.targets(self.privates, number);
         for (position, part) in self.routes.parts.iter().enumerate() {
             let place = part.starts[number];
             let values = self.values_at(position, place);
@@ -164,7 +166,10 @@ impl<'c, 's> Column<'c, 's> {
     }
 }
 
-/// Runs `iterations`, which are part `number`, and sorts the values of their updates. Failures are left with the chunks.
+/// Runs `iterations`, which are part `number`, and sorts the values of their updates. Failures of the body are left with the chunks.
+///
+/// # Errors
+/// For want of memory.
 ///
 /// # Safety
 /// The body of `chunks` is one that makes values for these columns; no other task has the same part.
@@ -173,26 +178,20 @@ unsafe fn move_values(
     chunks: &Chunks<'_>,
     number: usize,
     iterations: Range<i64>,
-) {
-    let mut movers: Vec<_> = columns.iter().map(|it| Mover::new(it, number)).collect();
-    let stagings = movers.iter_mut().zip(columns);
-    let mut stagings: Vec<_> = stagings
-        .map(|(mover, column)| Staging::new(column.values.len(), mover))
-        .collect();
-    let addresses = stream::addresses(&mut stagings);
-    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
-    unsafe { chunks.run(number, iterations, &addresses) };
-    let flushed = stagings.iter_mut().try_for_each(Staging::flush);
-    drop(stagings);
+) -> Result<(), Failure> {
+    let movers = columns.iter().map(|it| Mover::new(it, number));
+    let mut movers: Vec<_> = movers.collect::<Result<_, _>>()?;
+    let sinks = columns.iter().zip(&mut movers);
+    let sinks = sinks.map(|(column, mover)| (column.values.len(), mover as &mut dyn Sink));
+    // SAFETY: handed on as it came.
+    let ran = unsafe { stream::run(chunks, number, iterations, sinks) };
     movers.iter_mut().for_each(Mover::finish);
-    if let Err(failure) = flushed {
-        chunks.fail(number, failure);
-    }
     end_of_copies();
+    ran
 }
 
 /// The values of one part on their way.
-struct Mover<'c> {
+struct Mover<'c, 's> {
     routes: &'c PartRoutes,
     /// Where the values of the part begin, for each buffer.
     values: SmallVec<[*mut u8; 2]>,
@@ -200,23 +199,22 @@ struct Mover<'c> {
     taken: usize,
     /// For each range where the next value goes when all are sorted.
     next: Vec<usize>,
-    lines: SmallVec<[Lines; 2]>,
+    lines: SmallVec<[Lines<'s>; 2]>,
 }
 
-impl<'c> Mover<'c> {
-    fn new(column: &Column<'c, '_>, part: usize) -> Self {
+impl<'c, 's> Mover<'c, 's> {
+    fn new(column: &Column<'c, 's>, part: usize) -> Result<Self, Failure> {
         let ranges = &column.routes.ranges;
         let routes = &column.routes.parts[part];
         let lines = ranges.widths.iter();
-        Self {
+        let lines = lines.map(|width| Lines::new(column.session, ranges.count, (GROUP, *width)));
+        Ok(Self {
             routes,
             values: column.values_at(part, 0),
             taken: 0,
             next: routes.starts.clone(),
-            lines: lines
-                .map(|width| Lines::new(ranges.count, GROUP, *width))
-                .collect(),
-        }
+            lines: lines.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Writes the line of `range` to the places from `place` on.
@@ -239,14 +237,14 @@ impl<'c> Mover<'c> {
     }
 }
 
-impl Sink for Mover<'_> {
+impl Sink for Mover<'_, '_> {
     fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
         gather(self, updates)
     }
 }
 
-impl Gather for Mover<'_> {
-    fn lines(&mut self) -> &mut [Lines] {
+impl<'s> Gather<'s> for Mover<'_, 's> {
+    fn lines(&mut self) -> &mut [Lines<'s>] {
         &mut self.lines
     }
 

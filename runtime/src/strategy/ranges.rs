@@ -9,6 +9,9 @@ const RANGE_BYTES: u64 = 512 << 10;
 /// There are at most so many ranges: the lines that are being gathered are to stay in the second cache.
 const MOST_RANGES: u64 = 1024;
 
+/// At least so many ranges for each thread, to even out slow ones.
+const LEAST_PER_THREAD: u64 = 8;
+
 /// How the elements of the buffers that are merged together are divided into ranges of equal size, a power of two.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
@@ -19,15 +22,16 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Of at least `least` ranges, where there are as many elements.
-    pub(super) fn new(privates: &[PrivateCall], least: u64) -> Self {
+    /// Enough of them for `threads` threads, where there are as many elements.
+    pub(super) fn new(privates: &[PrivateCall], threads: usize) -> Self {
+        let least = LEAST_PER_THREAD * threads.max(1) as u64;
         let widths: SmallVec<[usize; 2]> = privates
             .iter()
             .map(|it| it.element_bytes as usize)
             .collect();
         let elements = privates.first().map_or(0, |it| it.elements);
         let bytes = widths.iter().sum::<usize>().max(1) as u64;
-        let most = (RANGE_BYTES / bytes).min(elements.div_ceil(least.max(1)));
+        let most = (RANGE_BYTES / bytes).min(elements.div_ceil(least));
         let range = most.max(elements.div_ceil(MOST_RANGES)).max(1);
         let shift = range.next_power_of_two().trailing_zeros();
         // A range is not to be larger than what was found for want of a power of two, if there may be more of them.
@@ -75,8 +79,16 @@ impl Ranges {
         key & ((1_u64 << self.shift) - 1) as u32
     }
 
-    /// The first element of range `number`.
-    pub(super) fn start(&self, number: usize) -> usize {
-        number << self.shift
+    /// Where range `number` begins in the target of each of `privates`.
+    pub(super) fn targets(
+        &self,
+        privates: &[PrivateCall],
+        number: usize,
+    ) -> SmallVec<[*mut u8; 2]> {
+        let first = number << self.shift;
+        let targets = privates.iter().zip(&self.widths);
+        targets
+            .map(|(private, width)| private.target.wrapping_add(first * width))
+            .collect()
     }
 }

@@ -1,7 +1,6 @@
 //! Where the updates of a forall go: found out once, used whenever it runs again.
 
 use super::Job;
-use super::binned::RANGES_PER_THREAD;
 use super::ranges::Ranges;
 use crate::abi::{BodyShape, KeyWidth};
 use crate::chunks::{Chunks, part};
@@ -9,7 +8,7 @@ use crate::failure::{Failure, Held};
 use crate::loan::Reserved;
 use crate::memory::lock;
 use crate::session::Session;
-use crate::stream::{self, Sink, Staging, Updates};
+use crate::stream::{self, Sink, Updates};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -68,24 +67,20 @@ impl Routes {
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
 pub(super) unsafe fn find(job: &Job<'_>) -> Result<Routes, Failure> {
     let parts = job.shape.parts();
-    let least = RANGES_PER_THREAD * job.shape.threads as u64;
-    let ranges: Vec<_> = job
-        .together()
-        .map(|privates| Ranges::new(privates, least))
-        .collect();
+    let ranges = job.together();
+    let ranges = ranges.map(|privates| Ranges::new(privates, job.shape.threads));
+    let ranges: Vec<_> = ranges.collect();
     let (session, count) = (job.session, job.shape.count);
     let body = session.body(job.forall, BodyShape::Emit)?;
-    let chunks = Chunks::new(session, job.call, job.forall, true).with_body(body);
+    let chunks = Chunks::new(session, job.call, job.forall, true);
+    let chunks = chunks.with_body(body).unseen();
     let found: Vec<_> = (0..parts).map(|_| Mutex::new(Vec::new())).collect();
     session.runtime().team().for_each(parts, &|number| {
         if chunks.is_wanted(number) {
             let iterations = part(count, parts, number);
             // SAFETY: whoever called `run_forall` vouches for the body.
             let routes = unsafe { find_part(session, &ranges, &chunks, number, iterations) };
-            match routes {
-                Ok(routes) => *lock(&found[number]) = routes,
-                Err(failure) => chunks.fail(number, failure),
-            }
+            *lock(&found[number]) = chunks.settle(number, routes);
         }
     });
     chunks.outcome()?;
@@ -107,6 +102,9 @@ pub(super) unsafe fn find(job: &Job<'_>) -> Result<Routes, Failure> {
 
 /// Runs `iterations`, which are chunk `number`, for their keys alone. Failures of the body are left with the chunks.
 ///
+/// # Errors
+/// For want of memory.
+///
 /// # Safety
 /// The body of `chunks` is one that makes updates, with these ranges.
 unsafe fn find_part(
@@ -117,15 +115,10 @@ unsafe fn find_part(
     iterations: Range<i64>,
 ) -> Result<Vec<PartRoutes>, Failure> {
     let mut keys: Vec<_> = ranges.iter().map(|_| Keys::new(session)).collect();
-    let stagings = keys.iter_mut().zip(ranges);
-    let mut stagings: Vec<_> = stagings
-        .map(|(keys, ranges)| Staging::new(ranges.widths.len(), keys))
-        .collect();
-    let addresses = stream::addresses(&mut stagings);
-    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
-    unsafe { chunks.run(number, iterations, &addresses) };
-    stagings.iter_mut().try_for_each(Staging::flush)?;
-    drop(stagings);
+    let sinks = ranges.iter().zip(&mut keys);
+    let sinks = sinks.map(|(ranges, keys)| (ranges.widths.len(), keys as &mut dyn Sink));
+    // SAFETY: handed on as it came.
+    unsafe { stream::run(chunks, number, iterations, sinks) }?;
     let keys = keys.iter().zip(ranges);
     keys.map(|(keys, ranges)| PartRoutes::of(&keys.all, ranges, session))
         .collect()

@@ -2,7 +2,7 @@
 
 use super::Job;
 use super::serial::regions;
-use crate::abi::BodyShape;
+use crate::abi::{BodyShape, ChunkFn};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
 use crate::snapshot::Snapshot;
@@ -44,23 +44,33 @@ impl<'r> Safety<'r> {
         snapshot.map(Self::Copied)
     }
 
-    /// Whether the loop may be left half done.
-    pub(super) fn may_stop(&self, job: &Job<'_>) -> bool {
-        match self {
+    /// The tasks of the loop, which `body` runs; it may be left half done where that can be made good.
+    pub(super) fn chunks(&self, job: &Job<'r>, body: ChunkFn) -> Chunks<'r> {
+        let may_stop = match self {
             Self::Copied(_) => job.forall.guarded == 0 || job.session.is_protected(),
             Self::Checked => false,
-        }
+        };
+        Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body)
     }
 
-    /// Puts the targets back.
+    /// Ends the loop: puts the targets back when a task has failed.
+    ///
+    /// # Errors
+    /// The first failure in the order of the iterations.
     ///
     /// # Safety
     /// That of [`Snapshot::restore`].
-    pub(super) unsafe fn restore(&self, job: &Job<'_>) {
-        if let Self::Copied(snapshot) = self {
+    pub(super) unsafe fn finish(
+        self,
+        chunks: Chunks<'_>,
+        job: &mut Job<'_>,
+    ) -> Result<(), Failure> {
+        let outcome = chunks.finish(job.call);
+        if let (Err(_), Self::Copied(snapshot)) = (&outcome, &self) {
             // SAFETY: the caller vouches for the targets.
             unsafe { snapshot.restore(job.session) };
         }
+        outcome
     }
 }
 

@@ -4,7 +4,7 @@ use super::Job;
 use crate::abi::{BodyShape, ChunkFn, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
-use crate::stream::{self, Sink, Staging, Updates};
+use crate::stream::{self, Sink, Updates};
 use smallvec::SmallVec;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
@@ -105,24 +105,16 @@ impl Sample {
 /// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape [`BodyShape::Emit`].
 unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
     let mut seen = Seen::default();
-    let together = job.privates.chunk_by(|_, next| next.parts == 0);
-    let parts: SmallVec<[usize; 4]> = together.map(<[PrivateCall]>::len).collect();
+    let parts: SmallVec<[usize; 4]> = job.together().map(<[PrivateCall]>::len).collect();
     let mut others: Vec<_> = parts.iter().skip(1).map(|_| Ignored).collect();
     let mut sinks: Vec<&mut dyn Sink> = vec![&mut seen];
     sinks.extend(others.iter_mut().map(|it| it as &mut dyn Sink));
-    let stagings = sinks.into_iter().zip(&parts);
-    let mut stagings: Vec<_> = stagings
-        .map(|(sink, parts)| Staging::new(*parts, sink))
-        .collect();
-    let addresses = stream::addresses(&mut stagings);
     // What goes wrong here goes wrong again when the loop runs, and is told then.
     let chunks = Chunks::new(job.session, job.call, job.forall, true);
     let chunks = chunks.with_body(body).unseen();
-    // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
-    unsafe { chunks.run(0, first..first.saturating_add(1), &addresses) };
-    // An iteration that made few updates has left them there.
-    let _ = stagings.first_mut().map(Staging::flush);
-    drop(stagings);
+    let iterations = first..first.saturating_add(1);
+    // SAFETY: the caller vouches for the body.
+    let _ = unsafe { stream::run(&chunks, 0, iterations, parts.into_iter().zip(sinks)) };
     seen.0
 }
 

@@ -1,7 +1,7 @@
 use super::safety::Safety;
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, PrivateCall};
-use crate::chunks::{Chunks, part};
+use crate::chunks::part;
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
 use crate::snapshot::Region;
@@ -37,16 +37,11 @@ impl Strategy for Serial {
         let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
         let targets = targets(job);
-        let may_stop = safety.may_stop(job);
-        let chunks =
-            Chunks::new(job.session, job.call, job.forall, may_stop).with_body(job.body(self)?);
+        let chunks = safety.chunks(job, job.body(self)?);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
         unsafe { chunks.run(0, part(job.shape.count, 1, 0), &targets) };
-        if let Err(failure) = chunks.finish(job.call) {
-            // SAFETY: the caller vouches for the targets, and no body runs any more.
-            unsafe { safety.restore(job) };
-            return Err(failure);
-        }
+        // SAFETY: the caller vouches for the targets, and no body runs any more.
+        unsafe { safety.finish(chunks, job) }?;
         Ok(Ran {
             chunks: job.shape.count.min(1),
             threads: 1,
