@@ -5,6 +5,7 @@ use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use strew_affine::visit::walk;
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
 };
@@ -82,12 +83,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let none = [BlockArg::Value(zero)];
         self.builder.ins().brif(has_rows, some, &[], done, &none);
         self.builder.switch_to_block(some);
-        let known = self.divisions.len();
         let [first, last] = ends.map(|row| {
             self.iters.insert(outer.iter, row);
-            self.expr(&inner.lower)
+            self.scoped(|function| function.expr(&inner.lower))
         });
-        self.divisions.truncate(known);
         let distance = self.builder.ins().isub(last, first);
         let distance = [BlockArg::Value(distance)];
         self.builder.ins().jump(done, &distance);
@@ -113,6 +112,10 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     Some((lower, upper))
 }
 
+/// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of two rows of a sparse matrix, and even if
+/// none of them updates anything they take their time.
+const WHILE_TURNS: i64 = 8;
+
 /// How many updates of private buffers stand in the innermost loop that [`FunctionLowering::trips`] counts the turns of, and how many
 /// turns of the loop before it was unrolled one of its turns is; 1 and 1 where none stand there.
 fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
@@ -128,10 +131,21 @@ fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
         }
     }
     let updates = body.iter().filter(|node| is_update(node, forall)).count();
-    match i64::try_from(updates) {
-        Ok(updates) if updates > 0 => (updates, turns.max(1)),
-        _ => (1, 1),
+    let updates = i64::try_from(updates).unwrap_or(i64::MAX);
+    let open = if holds_while(body) { WHILE_TURNS } else { 0 };
+    match updates.max(open) {
+        0 => (1, 1),
+        updates => (updates, turns.max(1)),
     }
+}
+
+/// Whether some loop in `body` turns as often as it likes.
+fn holds_while(body: &[Node]) -> bool {
+    let mut holds = false;
+    walk(body, &mut |node, _| {
+        holds |= matches!(node, Node::ScfWhile { .. })
+    });
+    holds
 }
 
 fn first_loop(body: &[Node]) -> Option<&AffineFor> {
