@@ -1,11 +1,12 @@
 //! Array elements: addresses and range checks.
 
-use super::convert::{clif_type, extend};
+use super::convert::{clif_type, convert, extend};
 use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
+use super::known::Width;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use strew_affine::{Access, ArrayId, Expr, Subscript, Type};
+use strew_affine::{Access, ArrayId, Expr, Kernel, Subscript, Type};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -34,6 +35,14 @@ fn displaced_by(displacement: i32, stride: Stride, constant: i64) -> Option<i32>
     i32::try_from(distance.checked_add(i64::from(displacement))?).ok()
 }
 
+/// The type that a subscript is computed in.
+fn subscript_type(subscript: &Subscript, kernel: &Kernel) -> Type {
+    match subscript {
+        Subscript::Affine(_) => Type::I64,
+        Subscript::Computed(expr) => expr.ty(kernel),
+    }
+}
+
 impl FunctionLowering<'_, '_, '_> {
     /// Whether every subscript of `access` was proved to be in range when the call started.
     pub(super) fn is_proved(&self, access: &Access) -> bool {
@@ -52,8 +61,17 @@ impl FunctionLowering<'_, '_, '_> {
             return self.builder.use_var(element);
         }
         let ty = self.program.kernel.arrays[access.array].element;
+        match self.known_element(access) {
+            Some((value, Width::Own)) => return value,
+            Some((wide, Width::Extended)) => {
+                return convert(&mut self.builder, wide, Type::I64, ty);
+            }
+            None => {}
+        }
         let element = self.element(access);
-        self.read_element(ty, &element)
+        let value = self.read_element(ty, &element);
+        self.keep_element(access, value, Width::Own);
+        value
     }
 
     /// The value that `element`, of type `ty`, holds. Any byte but zero is a `bool` that is true.
@@ -77,11 +95,19 @@ impl FunctionLowering<'_, '_, '_> {
             return self.extended_element(access, element);
         }
         let ty = self.program.kernel.arrays[access.array].element;
-        let Element {
-            address,
-            displacement: at,
-            flags,
-        } = self.element(access);
+        match self.known_element(access) {
+            Some((wide, Width::Extended)) => return wide,
+            Some((value, Width::Own)) => return extend(&mut self.builder, value, ty),
+            None => {}
+        }
+        let element = self.element(access);
+        let wide = self.read_extended(ty, &element);
+        self.keep_element(access, wide, Width::Extended);
+        wide
+    }
+
+    fn read_extended(&mut self, ty: Type, element: &Element) -> Value {
+        let (flags, address, at) = (element.flags, element.address, element.displacement);
         let ins = self.builder.ins();
         match (ty.bytes(), ty.is_signed()) {
             (1, true) => ins.sload8(types::I64, flags, address, at),
@@ -100,9 +126,11 @@ impl FunctionLowering<'_, '_, '_> {
         let subscripts = access.subscripts.iter();
         let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
         let array = self.arrays.get(access.array).cloned()?;
-        for (index, extent) in indices.iter().zip(&array.extents) {
-            if !index.proved {
+        let declared = &self.program.kernel.arrays[access.array].extents;
+        for ((index, extent), bound) in indices.iter().zip(&array.extents).zip(declared) {
+            if !index.proved && !self.is_known_in_range(index.value, bound) {
                 self.check(access, index, *extent);
+                self.keep_in_range(index.value, bound);
             }
         }
         Some((array, indices))
@@ -214,23 +242,40 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {
         let proved = self.is_proved_subscript(subscript);
+        if !proved && let Some(value) = self.known_index(subscript) {
+            return Index {
+                value,
+                constant: 0,
+                ty: subscript_type(subscript, self.program.kernel),
+                proved,
+            };
+        }
+        let index = self.new_index(access, subscript, proved);
+        if !proved {
+            self.keep_index(subscript, index.value);
+        }
+        index
+    }
+
+    fn new_index(&mut self, access: &Access, subscript: &Subscript, proved: bool) -> Index {
+        let ty = subscript_type(subscript, self.program.kernel);
         match subscript {
             Subscript::Affine(expr) if proved => Index {
                 value: self.affine_terms(expr),
                 constant: expr.constant(),
-                ty: Type::I64,
+                ty,
                 proved,
             },
             Subscript::Affine(expr) => Index {
                 value: self.affine(expr, Some(access)),
                 constant: 0,
-                ty: Type::I64,
+                ty,
                 proved,
             },
             Subscript::Computed(expr) => Index {
                 value: self.extended(expr),
                 constant: 0,
-                ty: expr.ty(self.program.kernel),
+                ty,
                 proved,
             },
         }

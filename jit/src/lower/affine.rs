@@ -81,22 +81,19 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// The value of a factor; that of a division is kept, since the bounds of neighbouring loops share them.
     fn factor(&mut self, factor: &Factor) -> Value {
-        if let Some((_, value)) = self.divisions.iter().find(|(known, _)| known == factor) {
+        if let Some((_, value)) = self
+            .known
+            .divisions
+            .iter()
+            .find(|(known, _)| known == factor)
+        {
             return *value;
         }
         let value = self.new_factor(factor);
         if !matches!(factor, Factor::Variable(_)) {
-            self.divisions.push((factor.clone(), value));
+            self.known.divisions.push((factor.clone(), value));
         }
         value
-    }
-
-    /// Lowers what may not run, or not only once: divisions computed in there are forgotten behind it.
-    pub(super) fn scoped<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
-        let known = self.divisions.len();
-        let lowered = lower(self);
-        self.divisions.truncate(known);
-        lowered
     }
 
     fn new_factor(&mut self, factor: &Factor) -> Value {

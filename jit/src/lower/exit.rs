@@ -32,7 +32,13 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().brif(condition, cold, &[], next, &[]);
         self.builder.switch_to_block(cold);
         leave(self);
-        self.builder.switch_to_block(next);
+        self.go_on_in(next);
+    }
+
+    /// Goes on in `block`, which is jumped to from one place alone: variables are there what they are at that place.
+    pub(super) fn go_on_in(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
     }
 
     /// The same, with nothing to do but to return `status`.
@@ -50,7 +56,7 @@ impl FunctionLowering<'_, '_, '_> {
             self.builder.switch_to_block(exit);
             self.return_status(status);
         }
-        self.builder.switch_to_block(next);
+        self.go_on_in(next);
     }
 
     /// Leaves when somebody asked the call to stop.

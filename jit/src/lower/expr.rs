@@ -3,11 +3,12 @@
 use super::call;
 use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
+use super::known::Mark;
 use super::operation;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, Value, types};
-use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, Value as Constant};
+use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
+use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
 
 impl FunctionLowering<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
@@ -147,27 +148,58 @@ impl FunctionLowering<'_, '_, '_> {
             return self.builder.ins().select(condition, then, otherwise);
         }
         let ty = clif_type(then.ty(self.program.kernel));
-        let condition = self.expr(condition);
         let blocks = [self.builder.create_block(), self.builder.create_block()];
         let join = self.builder.create_block();
         let result = self.builder.append_block_param(join, ty);
-        self.builder
-            .ins()
-            .brif(condition, blocks[0], &[], blocks[1], &[]);
+        let mark = self.jump_on(condition, blocks);
         for (block, side) in blocks.into_iter().zip([then, otherwise]) {
             self.builder.switch_to_block(block);
-            let value = self.scoped(|function| function.expr(side));
+            let value = self.expr(side);
+            self.forget_since(mark);
             self.builder.ins().jump(join, &[ir::BlockArg::Value(value)]);
         }
         self.builder.switch_to_block(join);
         result
     }
 
+    /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first
+    /// block alone. A condition of several parts is never made a number only to be looked at again.
+    pub(super) fn jump_on(&mut self, condition: &Expr, blocks: [Block; 2]) -> Mark {
+        let [yes, no] = blocks;
+        match condition {
+            Expr::And(left, right) => {
+                let next = self.builder.create_block();
+                let mark = self.jump_on(left, [next, no]);
+                self.builder.switch_to_block(next);
+                self.jump_on(right, blocks);
+                return mark;
+            }
+            Expr::Or(left, right) => {
+                let next = self.builder.create_block();
+                let mark = self.jump_on(left, [yes, next]);
+                self.forget_since(mark);
+                self.builder.switch_to_block(next);
+                self.scoped(|function| function.jump_on(right, blocks));
+            }
+            Expr::Unary(UnaryOp::Not, operand) => {
+                let mark = self.jump_on(operand, [no, yes]);
+                self.forget_since(mark);
+            }
+            _ => {
+                let holds = self.expr(condition);
+                self.builder.ins().brif(holds, yes, &[], no, &[]);
+            }
+        }
+        self.mark()
+    }
+
     /// Whether evaluating `expr` can leave the function, or takes long.
     fn needs_branch(&self, expr: &Expr) -> bool {
         let here = match expr {
             Expr::Call(function, _) => call::is_costly(*function),
-            Expr::Load(access) => return !self.is_proved(access),
+            Expr::Load(access) => {
+                return !self.is_proved(access) && self.known_element(access).is_none();
+            }
             Expr::Local(local) => return self.program.uncertain.contains(local),
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
                 let nonzero =

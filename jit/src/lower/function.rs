@@ -6,13 +6,14 @@ use super::columns::Columns;
 use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
+use super::known::{Known, Mark};
 use super::run_length::Run;
 use super::skip::Skips;
 use super::tables::Tables;
 use super::window::WindowValue;
 use crate::CompileError;
 use cranelift_codegen::ir::{
-    self, AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, Value, types,
+    self, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, Value, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::Module;
@@ -21,9 +22,7 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
-use strew_affine::{
-    ArrayId, Disjoint, Expr, Factor, IterId, LocalId, Node, Parameter, ScalarId, Type,
-};
+use strew_affine::{ArrayId, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type};
 use strew_runtime::abi::{Call, Slot, Status};
 
 /// A function under construction.
@@ -43,8 +42,7 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
-    /// The quotients and remainders of affine expressions that dominate what is being lowered.
-    pub(super) divisions: Vec<(Factor, Value)>,
+    pub(super) known: Known,
     pub(super) exits: Exits,
     /// Where updates of private buffers go, if not into them.
     pub(super) streams: Vec<StreamValue>,
@@ -140,7 +138,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             loops: Vec::new(),
             stop,
             updates,
-            divisions: Vec::new(),
+            known: Known::default(),
             exits: Exits::default(),
             streams: Vec::new(),
             runs: Vec::new(),
@@ -288,15 +286,22 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 otherwise,
             } => {
                 let condition = self.affine_conditions(conditions);
-                self.branch(condition, then, otherwise)
+                self.branch([then, otherwise], |function, [yes, no]| {
+                    function.builder.ins().brif(condition, yes, &[], no, &[]);
+                    function.mark()
+                })
             }
             Node::ScfIf {
                 condition,
                 then,
                 otherwise,
             } => {
-                let condition = self.expr(condition);
-                self.branch(condition, then, otherwise)
+                if self.choose(condition, [then, otherwise])? {
+                    return Ok(());
+                }
+                self.branch([then, otherwise], |function, blocks| {
+                    function.jump_on(condition, blocks)
+                })
             }
             Node::Declare { local, value } => {
                 self.declare(*local, value);
@@ -322,22 +327,20 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         }
     }
 
+    /// Both sides of a condition, which `jump` decides on as [`jump_on`](Self::jump_on) does.
     fn branch(
         &mut self,
-        condition: Value,
-        then: &'k [Node],
-        otherwise: &'k [Node],
+        sides: [&'k [Node]; 2],
+        jump: impl FnOnce(&mut Self, [Block; 2]) -> Mark,
     ) -> Result<(), CompileError> {
-        let then_block = self.builder.create_block();
-        let else_block = self.builder.create_block();
+        let blocks = [self.builder.create_block(), self.builder.create_block()];
         let join = self.builder.create_block();
-        self.builder
-            .ins()
-            .brif(condition, then_block, &[], else_block, &[]);
-        for (block, body) in [(then_block, then), (else_block, otherwise)] {
+        let mark = jump(self, blocks);
+        for (block, body) in blocks.into_iter().zip(sides) {
             self.builder.switch_to_block(block);
             self.count_updates(body, None);
-            self.scoped(|function| function.nodes(body))?;
+            self.nodes(body)?;
+            self.forget_since(mark);
             self.builder.ins().jump(join, &[]);
         }
         self.builder.switch_to_block(join);

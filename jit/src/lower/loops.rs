@@ -65,6 +65,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(preheader);
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
+        self.forget_set_in(counted.body);
         self.scoped(|function| match function.strip(&counted) {
             Some(strip) => function.strips(&counted, strip, done),
             None => function.all_turns(&counted, done),
@@ -208,18 +209,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &'k Expr,
         body: &'k [Node],
     ) -> Result<(), CompileError> {
-        let test = self.builder.create_block();
         let turn = self.builder.create_block();
         let done = self.builder.create_block();
-        self.builder.ins().jump(test, &[]);
-        self.builder.switch_to_block(test);
-        self.poll_stop();
-        let more = self.expr(condition);
-        self.builder.ins().brif(more, turn, &[], done, &[]);
+        let mark = self.jump_on(condition, [turn, done]);
+        self.forget_set_in(body);
         self.builder.switch_to_block(turn);
         self.count_updates(body, None);
-        self.scoped(|function| function.nodes(body))?;
-        self.builder.ins().jump(test, &[]);
+        self.nodes(body)?;
+        self.poll_stop();
+        self.jump_on(condition, [turn, done]);
+        self.forget_since(mark);
         self.builder.switch_to_block(done);
         Ok(())
     }

@@ -40,6 +40,7 @@ pub(super) fn binary(
     right: Value,
     ty: Type,
 ) -> Value {
+    let (left, right) = in_order(op, left, right);
     let ins = builder.ins();
     match op {
         BinaryOp::Add if ty.is_float() => ins.fadd(left, right),
@@ -53,6 +54,19 @@ pub(super) fn binary(
         BinaryOp::BitOr => ins.bor(left, right),
         BinaryOp::BitXor => ins.bxor(left, right),
         BinaryOp::Shl | BinaryOp::Shr => shift(builder, op, left, right, ty),
+    }
+}
+
+/// The operands, in the same order for `a * b` and `b * a`, so that the code generator sees that they are one product. All their bits are
+/// the same, but for what a NaN holds besides, if both are one.
+fn in_order(op: BinaryOp, left: Value, right: Value) -> (Value, Value) {
+    match op {
+        BinaryOp::Add | BinaryOp::Mul | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            (left.min(right), left.max(right))
+        }
+        BinaryOp::Sub | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => {
+            (left, right)
+        }
     }
 }
 

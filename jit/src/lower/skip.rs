@@ -125,7 +125,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.skips.is_used = true;
         let next = self.builder.create_block();
         self.builder.ins().brif(condition, skipped, &[], next, &[]);
-        self.builder.switch_to_block(next);
+        self.go_on_in(next);
         true
     }
 

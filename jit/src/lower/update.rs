@@ -140,6 +140,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     self.builder.def_var(variable, value);
                 }
                 self.gets_value(*local);
+                self.forget_local(*local);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod combiners;
 mod common;
+mod known;
 mod large;
 mod local_arrays;
 mod random;

@@ -1,0 +1,210 @@
+//! What is known where code is being lowered: elements that were loaded, subscripts that were evaluated and checked. A check that
+//! another one implies would only be a jump more, and the code generator cannot tell, since it does not know what a check is for.
+//!
+//! All of it dominates what is being lowered, and nothing that it was made of has changed since. Where statements may be skipped nothing
+//! is known, since a use of what may have no value is itself a reason to skip.
+
+use super::function::{Binding, FunctionLowering};
+use cranelift_codegen::ir::Value;
+use strew_affine::interpret::Oob;
+use strew_affine::visit::walk;
+use strew_affine::{Access, AffineExpr, Expr, Factor, LocalId, Node, Place, Subscript};
+
+/// So many of the newest are kept: each new one is compared with all of them.
+const MOST: usize = 64;
+
+/// What is known, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The quotients and remainders of affine expressions.
+    pub(super) divisions: Vec<(Factor, Value)>,
+    facts: Vec<Fact>,
+    /// How many facts there were ever.
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Fact {
+    number: usize,
+    what: What,
+    /// The mutable scalars in it: it holds until one of them is set.
+    mutable: Vec<LocalId>,
+}
+
+#[derive(Debug)]
+enum What {
+    /// An element of an array that nobody writes, as it was loaded, or extended to 64 bits.
+    Loaded(Access, Value, Width),
+    /// A subscript, as `i64`.
+    Index(Subscript, Value),
+    /// As an unsigned number the value is below the extent, which is over parameters alone.
+    InRange(Value, AffineExpr),
+}
+
+/// How an integer was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// As it is in memory.
+    Own,
+    /// Sign- or zero-extended to 64 bits.
+    Extended,
+}
+
+/// A moment while a function is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    divisions: usize,
+    count: usize,
+}
+
+impl Known {
+    fn add(&mut self, what: What, mutable: Vec<LocalId>) {
+        if self.facts.len() == MOST {
+            self.facts.remove(0);
+        }
+        self.facts.push(Fact {
+            number: self.count,
+            what,
+            mutable,
+        });
+        self.count += 1;
+    }
+
+    fn find<R>(&self, wanted: impl Fn(&What) -> Option<R>) -> Option<R> {
+        self.facts.iter().rev().find_map(|fact| wanted(&fact.what))
+    }
+
+    fn forget_local(&mut self, local: LocalId) {
+        self.facts.retain(|fact| !fact.mutable.contains(&local));
+    }
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            divisions: self.known.divisions.len(),
+            count: self.known.count,
+        }
+    }
+
+    /// Forgets what was found since `mark`, since that is not sure to have run.
+    pub(super) fn forget_since(&mut self, mark: Mark) {
+        self.known.divisions.truncate(mark.divisions);
+        self.known.facts.retain(|fact| fact.number < mark.count);
+    }
+
+    /// Lowers what may not run, or not only once: what becomes known in there is forgotten behind it.
+    pub(super) fn scoped<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
+        let mark = self.mark();
+        let lowered = lower(self);
+        self.forget_since(mark);
+        lowered
+    }
+
+    /// Forgets what follows from `local`, which is set.
+    pub(super) fn forget_local(&mut self, local: LocalId) {
+        self.known.forget_local(local);
+    }
+
+    /// Forgets what follows from the scalars that `body`, of a loop, sets: a turn begins with what the one before has left.
+    pub(super) fn forget_set_in(&mut self, body: &[Node]) {
+        if self.known.facts.iter().all(|it| it.mutable.is_empty()) {
+            return;
+        }
+        walk(body, &mut |node, _| {
+            for place in node.places() {
+                if let Place::Local(local) = place {
+                    self.known.forget_local(*local);
+                }
+            }
+        });
+    }
+
+    /// The element, if it was loaded before.
+    pub(super) fn known_element(&self, access: &Access) -> Option<(Value, Width)> {
+        self.known.find(|what| match what {
+            What::Loaded(known, value, width) if known.is_same(access) => Some((*value, *width)),
+            _ => None,
+        })
+    }
+
+    /// Keeps an element that was loaded.
+    pub(super) fn keep_element(&mut self, access: &Access, value: Value, width: Width) {
+        if !self.program.facts.is_read_only(access.array) {
+            return;
+        }
+        let mut mutable = Vec::new();
+        let subscripts = &access.subscripts;
+        if subscripts.iter().all(|it| self.stays(it, &mut mutable)) {
+            let what = What::Loaded(access.clone(), value, width);
+            self.known.add(what, mutable);
+        }
+    }
+
+    pub(super) fn known_index(&self, subscript: &Subscript) -> Option<Value> {
+        self.known.find(|what| match what {
+            What::Index(known, value) if known.is_same(subscript) => Some(*value),
+            _ => None,
+        })
+    }
+
+    pub(super) fn keep_index(&mut self, subscript: &Subscript, value: Value) {
+        let is_at_hand = match subscript {
+            Subscript::Computed(Expr::Local(local)) => {
+                matches!(self.locals.get(*local), Some(Binding::Loaded { .. }))
+            }
+            Subscript::Computed(_) => false,
+            Subscript::Affine(expr) => expr.as_variable().is_some(),
+        };
+        let mut mutable = Vec::new();
+        if !is_at_hand && self.stays(subscript, &mut mutable) {
+            let what = What::Index(subscript.clone(), value);
+            self.known.add(what, mutable);
+        }
+    }
+
+    /// Whether `value` was checked against `extent` before.
+    pub(super) fn is_known_in_range(&self, value: Value, extent: &AffineExpr) -> bool {
+        let found = self.known.find(|what| match what {
+            What::InRange(known, bound) => (*known == value && bound == extent).then_some(()),
+            _ => None,
+        });
+        found.is_some()
+    }
+
+    pub(super) fn keep_in_range(&mut self, value: Value, extent: &AffineExpr) {
+        if self.program.oob == Oob::Error {
+            let what = What::InRange(value, extent.clone());
+            self.known.add(what, Vec::new());
+        }
+    }
+
+    /// Whether the value of `subscript` is the same until a mutable scalar in it is set, which are added to `mutable`.
+    fn stays(&self, subscript: &Subscript, mutable: &mut Vec<LocalId>) -> bool {
+        self.program.oob == Oob::Error
+            && match subscript {
+                Subscript::Affine(_) => true,
+                Subscript::Computed(expr) => self.expr_stays(expr, mutable),
+            }
+    }
+
+    fn expr_stays(&self, expr: &Expr, mutable: &mut Vec<LocalId>) -> bool {
+        match expr {
+            Expr::Load(access) => {
+                let mut subscripts = access.subscripts.iter();
+                self.program.facts.is_read_only(access.array)
+                    && subscripts.all(|it| self.stays(it, mutable))
+            }
+            Expr::Local(local) => {
+                if self.program.kernel.locals[*local].mutable {
+                    mutable.push(*local);
+                }
+                true
+            }
+            _ => {
+                let mut operands = expr.operands().into_iter();
+                operands.all(|it| self.expr_stays(it, mutable))
+            }
+        }
+    }
+}
