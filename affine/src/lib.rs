@@ -20,6 +20,7 @@ mod function;
 mod inferred;
 pub mod interpret;
 mod kernel;
+pub mod lanes;
 mod math;
 mod node;
 mod same;

@@ -95,6 +95,10 @@ pub struct AffineFor {
     pub upper: Bound,
     /// Positive.
     pub step: i64,
+    /// So many iterations that follow each other may run at once, in the lanes of vectors: each statement for all of them, before the
+    /// next statement. 1 where they run one by one. It changes nothing but time: whoever sets it has shown that iterations do not depend
+    /// on each other, but for scalars, which are updated lane by lane.
+    pub lanes: u32,
     /// The body.
     pub body: Vec<Node>,
 }

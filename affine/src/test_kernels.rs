@@ -69,6 +69,7 @@ pub(crate) fn for_loop(
         lower: lower.into(),
         upper: Bound::from(upper),
         step: 1,
+        lanes: 1,
         body,
     })
 }

@@ -329,6 +329,7 @@ impl Generator {
             lower: Bound(lower),
             upper: Bound(upper),
             step: 1 + self.below(3) as i64,
+            lanes: 1,
             body: body?,
         }))
     }

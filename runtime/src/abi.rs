@@ -231,9 +231,6 @@ pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at
 /// How many buffers a body in the shape [`BodyShape::Tables`] has for each.
 pub const TABLES: usize = 4;
 
-/// Columns are divided at multiples of this.
-pub const COLUMNS_TOGETHER: i64 = 16;
-
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;
 
@@ -296,6 +293,10 @@ pub struct ForallCall {
     pub trips: i64,
     /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
     pub columns: u64,
+    /// Columns are divided at multiples of this power of two alone, if at all.
+    pub column_step: u64,
+    /// How many updates are made at once, in the lanes of vectors; at least 1.
+    pub lanes: u64,
     /// The number of the body in [`OnDemand`], or [`NO_BODY`] when there is none but the one above.
     pub body_number: u64,
     /// The number of the strategy in [`STRATEGIES`](crate::STRATEGIES), or [`AUTO`].

@@ -576,6 +576,8 @@ mod tests {
             guarded: 1,
             steady: 1,
             columns: crate::abi::NO_COLUMNS,
+            column_step: 1,
+            lanes: 1,
             pure: 1,
             separate: 0,
         }

@@ -126,6 +126,8 @@ impl Scatter {
             guarded: self.guarded,
             steady: 1,
             columns: crate::abi::NO_COLUMNS,
+            column_step: 1,
+            lanes: 1,
             pure: 1,
             separate: 0,
         };

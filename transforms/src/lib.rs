@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `tile_indirection_using_forall(i, reduction(out) = add, chunks = 8, strategy = auto)` | `tile_indirection/` |
 //! | `unroll(i, 4)` | `unroll/` |
+//! | `vectorize(j, 4)` | `vectorize.rs` |
 //!
 //! Nothing here knows where a kernel comes from or what it is compiled to, reads a clock, or asks the machine: what a choice
 //! depends on comes as a [`Machine`].
@@ -29,6 +30,7 @@ mod observe;
 mod reason;
 mod schedule;
 mod script;
+mod separate;
 mod steering;
 mod step;
 #[cfg(test)]
@@ -38,6 +40,7 @@ mod tiling;
 mod token;
 mod tree;
 mod unroll;
+mod vectorize;
 mod witness;
 
 pub use address::LoopPath;
@@ -49,4 +52,5 @@ pub use script::{Fault, ScriptError, ScriptErrors};
 pub use step::Step;
 pub use tile_indirection::{Reduction, TileIndirection, tile_indirection_using_forall};
 pub use unroll::{Unroll, unroll};
+pub use vectorize::{Vectorize, vectorize};
 pub use witness::{Contents, Witness};

@@ -3,6 +3,7 @@
 use crate::witness::Witness;
 use crate::{LoopPath, Step};
 use std::fmt;
+use strew_affine::lanes::Obstacle;
 use strew_affine::spelling::nearest;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
@@ -279,6 +280,22 @@ pub enum Reason {
         /// Two iterations that meet.
         witness: Option<Box<Witness>>,
     },
+    /// Something in the loop has no form in which several iterations run at once.
+    #[error("iterations of `{path}` cannot run at once in the lanes of vectors: {obstacle}")]
+    NoLanes {
+        /// The loop.
+        path: LoopPath,
+        /// What it is.
+        obstacle: Obstacle,
+        /// Where it stands.
+        span: Span,
+    },
+    /// Iterations of the loop run at once in lanes already.
+    #[error("iterations of `{path}` run at once in the lanes of vectors already")]
+    HasLanes {
+        /// The loop.
+        path: LoopPath,
+    },
     /// A bound with several alternatives where the step can do with one only.
     #[error(
         "a bound of `{path}` has several alternatives, so its iterations cannot be counted by one expression"
@@ -329,10 +346,12 @@ impl Reason {
             | Self::PrivateAnyway { .. }
             | Self::NamedTwice { .. }
             | Self::WrongCombiner { .. }
-            | Self::UndefinedCombiner { .. } => Verdict::Misaddressed,
+            | Self::UndefinedCombiner { .. }
+            | Self::HasLanes { .. } => Verdict::Misaddressed,
             Self::LosesAssigned { .. }
             | Self::NotTogether { .. }
             | Self::NoIdentity { .. }
+            | Self::NoLanes { .. }
             | Self::SeveralBounds { .. }
             | Self::Overflow
             | Self::BreaksInvariant { .. } => Verdict::Unproven,
@@ -386,6 +405,8 @@ impl Reason {
             Self::NoIdentity { .. } => "NoIdentity",
             Self::Carried { .. } => "Carried",
             Self::CarriedScalar { .. } => "CarriedScalar",
+            Self::NoLanes { .. } => "NoLanes",
+            Self::HasLanes { .. } => "HasLanes",
             Self::SeveralBounds { .. } => "SeveralBounds",
             Self::Overflow => "Overflow",
             Self::BreaksInvariant { .. } => "BreaksInvariant",
@@ -432,6 +453,7 @@ impl Reason {
             Self::CarriedScalar { name, span, .. } => {
                 vec![label(span, format!("`{name}` is set here"))]
             }
+            Self::NoLanes { span, .. } => vec![label(span, "needed here".to_owned())],
             _ => Vec::new(),
         }
     }
@@ -462,7 +484,7 @@ impl Reason {
                 Step::TileIndirectionUsingForall(request) => {
                     Some(request.clone().reduction(array, combiner).to_string())
                 }
-                Step::Unroll(_) => None,
+                Step::Unroll(_) | Step::Vectorize(_) => None,
             },
             Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
             Self::BadNumber {

@@ -2,6 +2,7 @@
 
 use crate::tile_indirection::TileIndirection;
 use crate::unroll::Unroll;
+use crate::vectorize::Vectorize;
 use crate::{LoopPath, Observer, Reason, Step};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -57,6 +58,12 @@ impl Schedule {
     #[must_use]
     pub fn unroll(self, target: impl Into<LoopPath>, factor: u64) -> Self {
         self.then(Step::Unroll(Unroll::new(target, factor)))
+    }
+
+    /// This schedule, then `vectorize(target, lanes)`.
+    #[must_use]
+    pub fn vectorize(self, target: impl Into<LoopPath>, lanes: u64) -> Self {
+        self.then(Step::Vectorize(Vectorize::new(target, lanes)))
     }
 
     /// The kernel after all steps.

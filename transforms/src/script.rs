@@ -3,7 +3,7 @@
 //! ```text
 //! script := ";"* (step ";"*)*
 //! step   := "tile_indirection_using_forall" "(" path ("," clause)* ")"
-//!         | "unroll" "(" path "," integer ")"
+//!         | "unroll" "(" path "," integer ")" | "vectorize" "(" path "," integer ")"
 //! clause := "reduction" "(" name ")" "=" combiner | "chunks" "=" integer | "strategy" "=" name
 //! combiner := name ("(" ("-"? integer | name) ")")?
 //! path   := name ("/" name)*
@@ -255,7 +255,7 @@ pub(crate) type Placed<T> = (usize, T, usize);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LoopPath, TileIndirection, Unroll};
+    use crate::{LoopPath, TileIndirection, Unroll, Vectorize};
     use proptest::prelude::*;
 
     fn name() -> impl Strategy<Value = String> {
@@ -289,7 +289,13 @@ mod tests {
         );
         let unroll =
             (path(), any::<u64>()).prop_map(|(target, factor)| Unroll::new(target, factor));
-        prop_oneof![tile, unroll.prop_map(Step::Unroll)]
+        let vectorize =
+            (path(), any::<u64>()).prop_map(|(target, lanes)| Vectorize::new(target, lanes));
+        prop_oneof![
+            tile,
+            unroll.prop_map(Step::Unroll),
+            vectorize.prop_map(Step::Vectorize)
+        ]
     }
 
     proptest! {
@@ -351,7 +357,7 @@ mod tests {
         refuses(
             "melt(i)",
             "melt",
-            "there is no step `melt`; the steps are tile_indirection_using_forall, unroll",
+            "there is no step `melt`; the steps are tile_indirection_using_forall, unroll, vectorize",
         );
         refuses("unroll(i)", ")", "found `)`, expected `,`");
         refuses("unroll(i, x)", "x", "found `x`, expected a number");

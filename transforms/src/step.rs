@@ -2,6 +2,7 @@
 
 use crate::tile_indirection::{self, TileIndirection};
 use crate::unroll::{self, Unroll};
+use crate::vectorize::{self, Vectorize};
 use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
 use strew_affine::Kernel;
@@ -15,11 +16,13 @@ pub enum Step {
     TileIndirectionUsingForall(TileIndirection),
     /// Several iterations of a loop in one turn.
     Unroll(Unroll),
+    /// Several iterations of a loop at once, in the lanes of vectors.
+    Vectorize(Vectorize),
 }
 
 impl Step {
     /// The word a step begins with, for each kind of step.
-    pub const NAMES: [&'static str; 2] = [TileIndirection::NAME, Unroll::NAME];
+    pub const NAMES: [&'static str; 3] = [TileIndirection::NAME, Unroll::NAME, Vectorize::NAME];
 
     /// The kernel after this step.
     ///
@@ -31,6 +34,7 @@ impl Step {
                 tile_indirection::tile_indirection_using_forall(kernel, request)
             }
             Self::Unroll(request) => unroll::unroll(kernel, request),
+            Self::Vectorize(request) => vectorize::vectorize(kernel, request),
         }?;
         verify(after).map_err(|violations| broken(violations, kernel))
     }
@@ -71,6 +75,7 @@ impl Step {
         match &mut self {
             Self::TileIndirectionUsingForall(request) => request.target = target,
             Self::Unroll(request) => request.target = target,
+            Self::Vectorize(request) => request.target = target,
         }
         self
     }
@@ -80,6 +85,7 @@ impl Step {
         match self {
             Self::TileIndirectionUsingForall(request) => &request.target,
             Self::Unroll(request) => &request.target,
+            Self::Vectorize(request) => &request.target,
         }
     }
 }
@@ -100,6 +106,7 @@ impl fmt::Display for Step {
         match self {
             Self::TileIndirectionUsingForall(request) => request.fmt(f),
             Self::Unroll(request) => request.fmt(f),
+            Self::Vectorize(request) => request.fmt(f),
         }
     }
 }

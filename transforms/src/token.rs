@@ -12,6 +12,8 @@ pub(crate) enum Token<'s> {
     TileIndirection,
     #[token("unroll")]
     Unroll,
+    #[token("vectorize")]
+    Vectorize,
     #[token("reduction")]
     Reduction,
     #[token("chunks")]
@@ -41,7 +43,10 @@ pub(crate) enum Token<'s> {
 impl Token<'_> {
     /// Whether it can be meant as the word that a step begins with.
     pub(crate) fn can_begin_step(self) -> bool {
-        matches!(self, Self::TileIndirection | Self::Unroll | Self::Name(_))
+        matches!(
+            self,
+            Self::TileIndirection | Self::Unroll | Self::Vectorize | Self::Name(_)
+        )
     }
 }
 
@@ -50,6 +55,7 @@ impl fmt::Display for Token<'_> {
         f.write_str(match self {
             Self::TileIndirection => "tile_indirection_using_forall",
             Self::Unroll => "unroll",
+            Self::Vectorize => "vectorize",
             Self::Reduction => "reduction",
             Self::Chunks => "chunks",
             Self::Strategy => "strategy",

@@ -385,6 +385,7 @@ mod tests {
                     lower,
                     upper,
                     step: 1,
+                    lanes: 1,
                     body: vec![],
                 });
             }

@@ -3,10 +3,11 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 36] = [
+pub(super) const RESERVED: [&str; 37] = [
     "kernel",
     "in",
     "step",
+    "lanes",
     "private",
     "merge",
     "disjoint",

@@ -224,7 +224,8 @@ impl<'k> Printer<'k> {
             self.bound("max", &affine.lower),
             self.bound("min", &affine.upper),
         );
-        format!("affine.for {iter} in {lower}..{upper}{}", step(affine.step))
+        let (step, lanes) = (step(affine.step), lanes(affine.lanes));
+        format!("affine.for {iter} in {lower}..{upper}{step}{lanes}")
     }
 
     fn bound(&self, word: &str, bound: &Bound) -> String {
@@ -309,6 +310,13 @@ impl<'k> Printer<'k> {
                 (written(&local.name), local.ty)
             }
         }
+    }
+}
+
+fn lanes(lanes: u32) -> String {
+    match lanes {
+        1 => String::new(),
+        _ => format!(" lanes {lanes}"),
     }
 }
 

@@ -47,6 +47,8 @@ pub(super) enum Token<'a> {
     In,
     #[token("step")]
     Step,
+    #[token("lanes")]
+    Lanes,
     #[token("private")]
     Private,
     #[token("merge")]

@@ -134,6 +134,7 @@ pub(super) struct AffineFor<'a> {
     pub(super) lower: Vec<Tree<'a>>,
     pub(super) upper: Vec<Tree<'a>>,
     pub(super) step: Option<Name<'a>>,
+    pub(super) lanes: Option<Name<'a>>,
     pub(super) body: Block<'a>,
 }
 

@@ -24,7 +24,7 @@
 //! * Combiners of one name are the same, and none that is declared has the name of one that is built in.
 //!
 //! *Loops and writes*
-//! * Bounds have at least one alternative, steps are positive.
+//! * Bounds have at least one alternative, steps are positive. What runs in lanes is what [`Lanes`] accepts.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
 //! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
 //!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
@@ -41,7 +41,8 @@ mod violation;
 
 pub use violation::{EntityKind, Violation, ViolationKind};
 
-use crate::visit::for_each_combiner;
+use crate::lanes::Lanes;
+use crate::visit::{for_each_combiner, walk};
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
     LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
@@ -94,12 +95,32 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     verifier.assumptions();
     verifier.outermost_block();
     verifier.combiners_differ();
-    let violations = verifier.violations;
+    let mut violations = verifier.violations;
+    if violations.is_empty() {
+        // Only a kernel that is one otherwise can be asked.
+        violations = without_lanes(&kernel);
+    }
     if violations.is_empty() {
         Ok(Verified(kernel))
     } else {
         Err(violations)
     }
+}
+
+/// The loops in lanes that cannot run in them.
+fn without_lanes(kernel: &Kernel) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::AffineFor(affine) = node
+            && affine.lanes != 1
+            && let Err((obstacle, span)) = Lanes::of(kernel, affine, affine.lanes)
+        {
+            let name = kernel.iters[affine.iter].name.clone();
+            let kind = ViolationKind::NoLanes { name, obstacle };
+            violations.push(Violation { span, kind });
+        }
+    });
+    violations
 }
 
 struct Verifier<'k> {

@@ -1,3 +1,4 @@
+use crate::lanes::Obstacle;
 use crate::{Function, Span, Type};
 
 /// A broken invariant of a kernel, and where.
@@ -140,6 +141,14 @@ pub enum ViolationKind {
     /// A step that is not positive.
     #[error("the step {0} is not positive")]
     StepNotPositive(i64),
+    /// A loop in lanes that cannot run in them.
+    #[error("the loop `{name}` cannot run in lanes: {obstacle}")]
+    NoLanes {
+        /// Its iterator.
+        name: String,
+        /// Why.
+        obstacle: Obstacle,
+    },
     /// A write to a `let`.
     #[error("`{0}` is a `let` and is not set again")]
     Immutable(String),

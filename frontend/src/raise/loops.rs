@@ -277,6 +277,7 @@ fn loop_over(counted: Counted, body: Vec<Node>) -> Node {
             lower: Bound(lower),
             upper: Bound(upper),
             step,
+            lanes: 1,
             body,
         }),
         Bounds::Computed { lower, upper } => Node::ScfFor(ScfFor {

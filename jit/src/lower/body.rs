@@ -1,6 +1,6 @@
 //! What kind of body a forall has.
 
-use strew_affine::visit::{for_each_load, for_each_load_in_subscripts, walk};
+use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
 use strew_affine::{Access, ArrayId, Combiner, Forall, Node, Private};
 
 /// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
@@ -60,6 +60,21 @@ pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
     let is_buffer = |array: ArrayId| forall.buffers().any(|(buffer, _)| buffer == array);
     let mut written = node.written_elements();
     matches!(node, Node::Reduce { .. }) && written.any(|access| is_buffer(access.array))
+}
+
+/// How many updates of private buffers are made at once, at least.
+pub(super) fn lanes_of_updates(forall: &Forall) -> i64 {
+    let mut least = None;
+    walk(&forall.body, &mut |node, loops| {
+        if is_update(node, forall) {
+            let lanes = match loops.last() {
+                Some(Loop::Affine(around)) => around.lanes,
+                _ => 1,
+            };
+            least = Some(least.unwrap_or(lanes).min(lanes));
+        }
+    });
+    i64::from(least.unwrap_or(1))
 }
 
 pub(super) fn holds_no_forall(forall: &Forall) -> bool {

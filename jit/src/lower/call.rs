@@ -172,7 +172,7 @@ fn bitcast(
 }
 
 /// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits.
-fn instruction(
+pub(super) fn instruction(
     builder: &mut FunctionBuilder<'_>,
     function: Function,
     operands: &[Value],

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Access, AffineFor, Forall, IterId, Subscript, Variable};
-use strew_runtime::abi::{COLUMNS_TOGETHER, ForallCall, NO_COLUMNS};
+use strew_runtime::abi::{ForallCall, NO_COLUMNS};
 
 /// The turns of column loops that a function makes.
 #[derive(Clone, Debug, Default)]
@@ -26,17 +26,20 @@ pub(super) struct Columns {
 /// iterator. `None` when there are others, or when the body writes something else, or such a loop does: what goes from one of its turns
 /// to another, or out of it, is that of all turns.
 ///
-/// Cut at multiples of [`COLUMNS_TOGETHER`], the turns of all these loops then update different elements on the two sides of a cut: an
-/// element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side as the element.
-fn column_loops(forall: &Forall) -> Option<BTreeSet<IterId>> {
+/// Cut at multiples of the greatest of their steps, which all are powers of two, the turns of all these loops then update different
+/// elements on the two sides of a cut: an element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side
+/// as the element.
+fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
     let mut found = BTreeSet::new();
+    let mut greatest = 1;
     let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
     walk(&forall.body, &mut |node, loops| {
         for access in node.written_elements() {
             let is_private = forall.buffers().any(|(buffer, _)| buffer == access.array);
             if is_private {
-                let own = loops.iter().find(|it| runs_over_columns(it, access));
-                found.extend(own.map(|it| it.iter()));
+                let own = loops.iter().find_map(|it| runs_over_columns(it, access));
+                found.extend(own.map(|it| it.iter));
+                greatest = own.map_or(1, |it| it.step).max(greatest);
                 is_divided &= own.is_some();
             }
         }
@@ -45,15 +48,25 @@ fn column_loops(forall: &Forall) -> Option<BTreeSet<IterId>> {
         let is_inside = loops.iter().any(|it| found.contains(&it.iter()));
         is_divided &= !is_inside || node.places().is_empty() || is_update(node, forall);
     });
-    is_divided.then_some(found)
+    is_divided.then_some(ColumnLoops {
+        iters: found,
+        step: greatest,
+    })
 }
 
-/// Whether the turns of `around` update the elements of `access` column by column.
-fn runs_over_columns(around: &Loop<'_>, access: &Access) -> bool {
+/// What [`column_loops`] finds.
+struct ColumnLoops {
+    iters: BTreeSet<IterId>,
+    /// The greatest of their steps.
+    step: i64,
+}
+
+/// The loop that `around` is, if its turns update the elements of `access` column by column.
+fn runs_over_columns<'k>(around: &Loop<'k>, access: &Access) -> Option<&'k AffineFor> {
     let (Loop::Affine(inner), [_, .., Subscript::Affine(last)]) =
         (around, access.subscripts.as_slice())
     else {
-        return false;
+        return None;
     };
     let behind = last.constant();
     let is_iterator = last
@@ -63,12 +76,12 @@ fn runs_over_columns(around: &Loop<'_>, access: &Access) -> bool {
         1 => behind == 0,
         step => (0..step).contains(&behind) && begins_at_multiple(inner),
     };
-    is_iterator && is_whole
+    (is_iterator && is_whole).then_some(inner)
 }
 
 fn begins_at_multiple(inner: &AffineFor) -> bool {
     let first = inner.lower.as_single().and_then(|it| it.as_constant());
-    COLUMNS_TOGETHER.checked_rem(inner.step) == Some(0)
+    inner.step.unsigned_abs().is_power_of_two()
         && first.is_some_and(|first| first % inner.step == 0)
 }
 
@@ -76,7 +89,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes only the turns from `first` up to `end` of the loops over columns.
     pub(super) fn bind_columns(&mut self, forall: &Forall, first: Value, end: Value) {
         self.columns = Columns {
-            loops: column_loops(forall).unwrap_or_default(),
+            loops: column_loops(forall).map(|it| it.iters).unwrap_or_default(),
             first: Some(first),
             end: Some(end),
         };
@@ -99,17 +112,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Writes to the table how many columns there are that can be divided.
+    /// Writes to the table how many columns there are that can be divided, and where.
     pub(super) fn store_columns(&mut self, table: Value, forall: &Forall) {
         let target = forall.buffers().next().map(|(_, target)| target);
         // What is skipped outside of these loops would count once for each thread.
-        let is_divided = self.program.oob == Oob::Error && column_loops(forall).is_some();
-        let target = target.filter(|_| is_divided);
+        let found = column_loops(forall).filter(|_| self.program.oob == Oob::Error);
+        let target = target.filter(|_| found.is_some());
         let array = target.and_then(|target| self.arrays.get(target));
         let columns = array.and_then(|array| array.extents.last().copied());
         let none = NO_COLUMNS as i64;
         let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
         self.store_at(table, offset_of!(ForallCall, columns), columns);
+        let step = found.map_or(1, |it| it.step);
+        let step = self.builder.ins().iconst(types::I64, step);
+        self.store_at(table, offset_of!(ForallCall, column_step), step);
     }
 }
 
@@ -118,7 +134,7 @@ mod tests {
     use super::*;
     use strew_affine::{Kernel, Node};
 
-    fn count(body: &str) -> Option<usize> {
+    fn count(body: &str) -> Option<(usize, i64)> {
         let text = format!(
             "kernel @k(n: i64, m: i64, d: i64, key: i32[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
                scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{
@@ -135,19 +151,19 @@ mod tests {
                 found = column_loops(forall);
             }
         });
-        found.map(|it| it.len())
+        found.map(|it| (it.iters.len(), it.step))
     }
 
     #[test]
     fn loops_over_the_last_subscript_are_found() {
         let whole = "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] }";
-        assert_eq!(count(whole), Some(1));
+        assert_eq!(count(whole), Some((1, 1)));
         let unrolled = "affine.for j in 0..d - 3 step 4 {
             p[key[i], j] reduce(add) x[i, j]
             p[key[i], j + 3] reduce(add) x[i, j + 3]
           }
           affine.for r in (d floordiv 4) * 4..d { p[key[i], r] reduce(add) x[i, r] }";
-        assert_eq!(count(unrolled), Some(2));
+        assert_eq!(count(unrolled), Some((2, 4)));
     }
 
     #[test]

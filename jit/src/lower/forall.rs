@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{holds_no_forall, is_separate, is_steady};
+use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::convert::clif_type;
 use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -260,6 +260,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
         self.store_columns(table, forall);
+        let lanes = self
+            .builder
+            .ins()
+            .iconst(types::I64, lanes_of_updates(forall));
+        self.store_at(table, offset_of!(ForallCall, lanes), lanes);
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
@@ -331,6 +336,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             upper: last,
             step: 1,
             body: &outlined.forall.body,
+            group: None,
         };
         self.counted(counted)
     }

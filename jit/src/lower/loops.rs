@@ -3,6 +3,7 @@
 //! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the loop runs at all.
 
 use super::function::FunctionLowering;
+use super::lanes::Group;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
@@ -19,6 +20,7 @@ const OUTER_TURNS_BETWEEN_LOOKS: i64 = 1 << 6;
 const SHORT: i64 = 1 << 6;
 
 /// What every counted loop has.
+#[derive(Clone)]
 pub(super) struct Counted<'k> {
     pub(super) iter: IterId,
     pub(super) around: Loop<'k>,
@@ -26,6 +28,15 @@ pub(super) struct Counted<'k> {
     pub(super) upper: Value,
     pub(super) step: i64,
     pub(super) body: &'k [Node],
+    /// How several turns are made at once.
+    pub(super) group: Option<Group<'k>>,
+}
+
+impl Counted<'_> {
+    /// Whether the last turn ends where the loop does, so that the value behind it fits. Groups of turns are whole.
+    fn meets_end(&self) -> bool {
+        self.step == 1 || self.group.is_some()
+    }
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -40,6 +51,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             upper,
             step: node.step,
             body: &node.body,
+            group: self.group(node),
         };
         self.counted(counted)
     }
@@ -52,6 +64,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             upper: self.expr(&node.upper),
             step: node.step,
             body: &node.body,
+            group: None,
         };
         self.counted(counted)
     }
@@ -66,12 +79,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
         self.forget_set_in(counted.body);
-        self.scoped(|function| match function.strip(&counted) {
-            Some(strip) => function.strips(&counted, strip, done),
-            None => function.all_turns(&counted, done),
+        self.scoped(|function| match counted.group.clone() {
+            Some(group) => function.groups(&counted, group, done),
+            None => function.looking_turns(&counted, done),
         })?;
         self.builder.switch_to_block(done);
         Ok(())
+    }
+
+    /// All turns, with looks at the stop token where there are to be some.
+    pub(super) fn looking_turns(
+        &mut self,
+        counted: &Counted<'k>,
+        done: Block,
+    ) -> Result<(), CompileError> {
+        match self.strip(counted) {
+            Some(strip) => self.strips(counted, strip, done),
+            None => self.all_turns(counted, done),
+        }
     }
 
     /// The distance of values between two looks at the stop token, if the loop is to look. Loops over computed bounds do, since those
@@ -97,9 +122,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         looks.then(|| counted.step.checked_mul(turns)).flatten()
     }
 
-    fn all_turns(&mut self, counted: &Counted<'k>, done: Block) -> Result<(), CompileError> {
+    pub(super) fn all_turns(
+        &mut self,
+        counted: &Counted<'k>,
+        done: Block,
+    ) -> Result<(), CompileError> {
         let turn = self.builder.create_block();
-        let limit = self.limit(counted.upper, counted.step);
+        let limit = self.limit(counted, counted.upper);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(turn, &first);
         let (iter, next) = self.turn(counted, turn)?;
@@ -121,7 +150,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turn = self.builder.create_block();
         let edge = self.builder.create_block();
         let look = self.builder.create_block();
-        let limit = self.limit(counted.upper, counted.step);
+        let limit = self.limit(counted, counted.upper);
         let worked = self.begin_work(counted);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(begin, &first);
@@ -157,7 +186,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let is_far = self.builder.ins().icmp_imm_u(beyond, left, strip);
         let near = self.builder.ins().iadd_imm_s(first, strip);
         let end = self.builder.ins().select(is_far, near, counted.upper);
-        self.limit(end, counted.step)
+        self.limit(counted, end)
     }
 
     /// The body in the block `turn`: the iterator's value in it, and the one after it.
@@ -166,7 +195,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let iter = self.builder.append_block_param(turn, types::I64);
         self.iters.insert(counted.iter, iter);
         self.loops.push(counted.around);
-        self.nodes(counted.body)?;
+        match &counted.group {
+            Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
+            None => self.nodes(counted.body)?,
+        }
         self.loops.pop();
         let next = self.builder.ins().iadd_imm_s(iter, counted.step);
         Ok((iter, next))
@@ -174,7 +206,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Whether there is another turn before `limit`.
     fn is_below(&mut self, counted: &Counted<'k>, iter: Value, next: Value, limit: Value) -> Value {
-        let compared = if counted.step == 1 { next } else { iter };
+        let compared = if counted.meets_end() { next } else { iter };
         self.builder
             .ins()
             .icmp(IntCC::SignedLessThan, compared, limit)
@@ -195,10 +227,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// What decides whether there is another turn before `end`. With a step of one the next value must be below it. With any other the
     /// value before the step must: the one after it may not fit. `end - step` does not wrap, since `end` is raised to where it
     /// fits: no value is below the least.
-    fn limit(&mut self, end: Value, step: i64) -> Value {
-        if step == 1 {
+    fn limit(&mut self, counted: &Counted<'k>, end: Value) -> Value {
+        if counted.meets_end() {
             return end;
         }
+        let step = counted.step;
         let least = self.builder.ins().iconst(types::I64, i64::MIN + step);
         let raised = self.builder.ins().smax(end, least);
         self.builder.ins().iadd_imm_s(raised, -step)

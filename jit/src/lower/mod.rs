@@ -26,6 +26,7 @@ mod expr;
 mod forall;
 mod function;
 mod known;
+mod lanes;
 mod loops;
 mod meet;
 mod merge;

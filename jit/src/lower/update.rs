@@ -56,6 +56,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
+    /// Updates scalars with values that were computed already.
+    pub(super) fn update_locals(
+        &mut self,
+        places: &'k [Place],
+        combiner: &Combiner,
+        incoming: &[Value],
+    ) {
+        let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
+        let bodies = combiner.bodies(&types).unwrap_or_default();
+        let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
+        let pairs = cells.iter().zip(&types);
+        let held: Vec<_> = pairs.map(|(cell, ty)| self.get(cell, *ty)).collect();
+        let combined = self.combined(places, &bodies, &types, &held, incoming);
+        for (cell, value) in cells.iter().zip(combined) {
+            self.set(cell, value);
+        }
+    }
+
     /// The values of the `bodies` of a combiner that updates `places`.
     pub(super) fn combined(
         &mut self,

@@ -3,6 +3,7 @@
 mod combiners;
 mod common;
 mod known;
+mod lanes;
 mod large;
 mod local_arrays;
 mod random;

@@ -125,6 +125,8 @@ fn against(shape: &Shape) -> Option<Why> {
     let least = shape
         .elements
         .saturating_mul(TRIPS_PER_ELEMENT)
+        // In lanes, more of them take as long.
+        .saturating_mul(shape.lanes)
         .saturating_add(LEAST_TRIPS);
     let most = if shape.can_emit && shape.is_pure {
         MOST_BYTES_UNSORTED
@@ -180,7 +182,9 @@ fn in_order(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
     };
     let all = [
         (can_sort && shape.runs_again).then(|| same_keys(costs.planned)),
-        columns::is_worth_it(shape).then(|| cheapest(&Columns, costs.columns)),
+        // In lanes, a thread waits for memory more than for anything else, and two of them that read halves of rows for more of it.
+        (columns::is_worth_it(shape) && shape.lanes == 1)
+            .then(|| cheapest(&Columns, costs.columns)),
         can_sort.then(|| cheapest(&Binned, costs.binned)),
     ];
     let (expected, decision) = all.into_iter().flatten().min_by_key(|(cost, _)| *cost)?;
@@ -244,6 +248,7 @@ mod tests {
             can_emit: true,
             is_pure: true,
             columns: None,
+            lanes: 1,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: true,

@@ -1,7 +1,7 @@
 use super::safety::Safety;
 use super::serial::targets;
 use super::{Job, Ran, Shape, Strategy};
-use crate::abi::{BodyShape, COLUMNS_TOGETHER};
+use crate::abi::BodyShape;
 use crate::chunks::part;
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
@@ -40,10 +40,11 @@ impl Strategy for Columns {
         // Every part runs all iterations, and it would count as many times what is done.
         let chunks = safety.chunks(job, job.body(self)?).unseen();
         let parts = parts(&job.shape);
-        let (columns, iterations) = (job.shape.columns.unwrap_or(0), part(job.shape.count, 1, 0));
+        let iterations = part(job.shape.count, 1, 0);
+        let cuts = Cuts::of(job);
         let tables: Vec<_> = (0..parts)
             .map(|number| {
-                let Range { start, end } = range(columns, parts, number);
+                let Range { start, end } = cuts.range(parts, number);
                 let mut table = targets(job);
                 let bounds = [start, end].map(|it| it as usize);
                 table.extend(bounds.map(std::ptr::without_provenance_mut::<u8>));
@@ -77,7 +78,6 @@ pub(super) fn parts(shape: &Shape) -> usize {
     let columns = shape.columns.unwrap_or(0);
     let widest = columns.saturating_mul(shape.bytes) / shape.elements.max(1);
     let most = widest / LEAST_BYTES;
-    let most = most.min(columns / COLUMNS_TOGETHER.unsigned_abs());
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     shape.threads.min(most).max(1)
 }
@@ -87,18 +87,59 @@ pub(super) fn is_worth_it(shape: &Shape) -> bool {
     shape.has_bodies && parts(shape) > 1
 }
 
-/// The columns of part `number`, at multiples of [`COLUMNS_TOGETHER`]; the first begins below all and the last ends behind all, since
-/// some outputs may be wider than others.
-fn range(columns: u64, parts: usize, number: usize) -> Range<i64> {
-    let cut = |number: usize| match number {
-        0 => i64::MIN,
-        _ if number == parts => i64::MAX,
-        _ => {
-            let at = part(columns, parts, number).start;
-            at - at % COLUMNS_TOGETHER
+/// Where columns are divided.
+#[derive(Clone, Copy, Debug)]
+struct Cuts {
+    columns: u64,
+    /// At multiples of this alone.
+    step: u64,
+    /// Where the first target begins, and how long its elements are.
+    address: u64,
+    element_bytes: u64,
+}
+
+impl Cuts {
+    fn of(job: &Job<'_>) -> Self {
+        let first = job.privates.first();
+        Self {
+            columns: job.shape.columns.unwrap_or(0),
+            step: job.forall.column_step.max(1),
+            address: first.map_or(0, |it| it.target.addr() as u64),
+            element_bytes: u64::from(first.map_or(1, |it| it.element_bytes).max(1)),
         }
-    };
-    cut(number)..cut(number + 1)
+    }
+
+    /// The columns of part `number`; the first begins below all and the last ends behind all, since some outputs may be wider than
+    /// others.
+    fn range(&self, parts: usize, number: usize) -> Range<i64> {
+        self.cut(parts, number)..self.cut(parts, number + 1)
+    }
+
+    fn cut(&self, parts: usize, number: usize) -> i64 {
+        match number {
+            0 => i64::MIN,
+            _ if number == parts => i64::MAX,
+            _ => {
+                let at = part(self.columns, parts, number).start.unsigned_abs();
+                let at = self.between_lines(at);
+                (at - at % self.step).cast_signed()
+            }
+        }
+    }
+
+    /// The last column up to `at` with which a pair of cache lines begins, if it does so in every row: threads that write to one line
+    /// wait for each other in each row.
+    fn between_lines(&self, at: u64) -> u64 {
+        let row = self.columns.wrapping_mul(self.element_bytes);
+        let lines = [LEAST_BYTES, LEAST_BYTES / 2];
+        let Some(line) = lines.into_iter().find(|line| row % line == 0) else {
+            return at;
+        };
+        let begin = self
+            .address
+            .wrapping_add(at.wrapping_mul(self.element_bytes));
+        at.saturating_sub(begin % line / self.element_bytes)
+    }
 }
 
 #[cfg(test)]
@@ -108,15 +149,33 @@ mod tests {
     #[test]
     fn ranges_follow_each_other_and_are_cut_at_multiples() {
         for columns in [16, 17, 64, 100, 1 << 40] {
-            for parts in [1, 2, 3, 4] {
-                let ranges: Vec<_> = (0..parts).map(|it| range(columns, parts, it)).collect();
+            for (parts, step) in [(1, 1), (2, 4), (3, 16), (4, 1)] {
+                let cuts = Cuts {
+                    columns,
+                    step,
+                    address: 16,
+                    element_bytes: 4,
+                };
+                let ranges: Vec<_> = (0..parts).map(|it| cuts.range(parts, it)).collect();
                 assert_eq!(ranges[0].start, i64::MIN);
                 assert_eq!(ranges[parts - 1].end, i64::MAX);
                 for pair in ranges.windows(2) {
                     assert_eq!(pair[0].end, pair[1].start);
-                    assert_eq!(pair[0].end % COLUMNS_TOGETHER, 0);
+                    assert_eq!(pair[0].end.unsigned_abs() % step, 0);
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_of_whole_lines_are_divided_between_lines() {
+        let cuts = Cuts {
+            columns: 64,
+            step: 1,
+            address: 0x1010,
+            element_bytes: 4,
+        };
+        assert_eq!(cuts.range(2, 0).end, 28);
+        assert_eq!((cuts.address + 28 * 4) % 128, 0);
     }
 }

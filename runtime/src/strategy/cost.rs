@@ -46,7 +46,7 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let each = update(shape.bytes, &sample, machine);
+        let each = update(shape, &sample, machine);
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.is_local(shape.elements) {
             2.0
@@ -69,13 +69,14 @@ impl Costs {
     }
 }
 
-/// One update of outputs of `bytes` bytes.
-fn update(bytes: u64, sample: &Sample, machine: &Machine) -> f64 {
+/// One update.
+fn update(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
     let costs = &machine.costs;
     let waits = if sample.keeps_a_register() {
         costs.run
     } else {
         costs.wait
     };
-    costs.update + sample.scattered * machine.line(bytes) + sample.repeated * waits
+    let each = costs.update + sample.repeated * waits;
+    each / shape.lanes as f64 + sample.scattered * machine.line(shape.bytes)
 }

@@ -142,6 +142,8 @@ mod tests {
             guarded: 1,
             steady: 1,
             columns: crate::abi::NO_COLUMNS,
+            column_step: 1,
+            lanes: 1,
             pure: 0,
             separate: 0,
         };

@@ -107,6 +107,8 @@ pub struct Shape {
     pub is_pure: bool,
     /// How many columns all targets have that can be updated apart from each other, if they can.
     pub columns: Option<u64>,
+    /// How many updates the loop makes at once, in the lanes of vectors; at least 1.
+    pub lanes: u64,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -140,6 +142,7 @@ impl Shape {
             can_emit: can_emit(forall, privates),
             is_pure: forall.pure == 1,
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS),
+            lanes: forall.lanes.max(1),
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: has_bodies(forall),

@@ -3,7 +3,6 @@
 mod cover;
 mod plan;
 mod rewrite;
-mod separate;
 #[cfg(test)]
 mod together;
 

@@ -1,10 +1,10 @@
 //! Legality of `tile_indirection_using_forall`: every refusal is born here.
 
 use super::cover::fills_array;
-use super::separate::meeting_pair;
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
-use crate::reason::{DependenceKind, Reason};
+use crate::reason::Reason;
+use crate::separate::{Meeting, meeting_pair};
 use crate::tiling::{self, Part};
 use crate::tree::has_forall;
 use crate::witness::{self, Ends};
@@ -510,28 +510,13 @@ impl<'k> Body<'k> {
     }
 
     fn carried(&self, array: ArrayId, first: &AccessSite<'_>, second: &AccessSite<'_>) -> Reason {
-        let carries = |ends: Ends<'_>| {
-            ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
+        let meeting = Meeting {
+            kernel: self.kernel,
+            path: &self.request.target,
+            target: self.target.iter,
+            array,
         };
-        let found = witness::find_ends(self.kernel, self.target.iter, array, carries);
-        let (source, sink) = found.as_ref().map_or_else(
-            || {
-                (
-                    (first.kind, first.access.span),
-                    (second.kind, second.access.span),
-                )
-            },
-            |(source, sink, _)| (*source, *sink),
-        );
-        Reason::Carried {
-            path: self.request.target.clone(),
-            array: self.name(array),
-            kind: dependence_kind(source.0, sink.0),
-            earlier: source.1,
-            later: sink.1,
-            combiner: self.only_combiner(array),
-            witness: found.map(|(_, _, witness)| Box::new(witness)),
-        }
+        meeting.carried([first, second], self.only_combiner(array))
     }
 
     /// The combiner, when the array is touched by reductions with a single one alone.
@@ -582,12 +567,4 @@ fn contains(privates: &[Privatized], array: ArrayId) -> bool {
 
 fn written_arrays(node: &Node) -> Vec<ArrayId> {
     node.written_elements().map(|it| it.array).collect()
-}
-
-fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {
-    match (source, sink) {
-        (AccessKind::Read, _) => DependenceKind::Anti,
-        (_, AccessKind::Read) => DependenceKind::Flow,
-        _ => DependenceKind::Output,
-    }
 }

@@ -45,6 +45,7 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         lower: part.lower,
         upper: part.upper,
         step: target.step,
+        lanes: target.lanes,
         body,
     };
     let mut marked = Vec::new();
@@ -140,6 +141,7 @@ fn fill_loop(kernel: &mut Kernel, array: ArrayId, value: Value) -> Node {
         lower: AffineExpr::from(0).into(),
         upper: Bound(extents),
         step: 1,
+        lanes: 1,
         body: vec![fill],
     })
 }

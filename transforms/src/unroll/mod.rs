@@ -83,6 +83,10 @@ struct Plan {
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let factor = checked_factor(request, target)?;
+    if target.lanes != 1 {
+        let path = request.target.clone();
+        return Err(Reason::HasLanes { path });
+    }
     let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
         let path = request.target.clone();
         return Err(Reason::SeveralBounds { path });
@@ -165,6 +169,7 @@ impl Copies<'_> {
             lower: self.lower.clone().into(),
             upper: self.upper.minus(&last.into())?.into(),
             step: step.checked_mul(self.factor).ok_or(Overflow)?,
+            lanes: 1,
             body,
         }))
     }
@@ -210,6 +215,7 @@ impl Copies<'_> {
             lower: begin,
             upper: self.upper.clone().into(),
             step: *step,
+            lanes: 1,
             body: Copying::shift(*iter, rest, 0).block(body)?,
         }))
     }

@@ -18,6 +18,7 @@ use crate::{
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::str::FromStr;
 
 /// Resolves every kernel, or tells all errors in all of them.
 pub(super) fn kernels(items: &[tree::Item<'_>]) -> Result<Vec<Kernel>, Vec<ParseError>> {
@@ -236,13 +237,15 @@ impl<'a, 'd> Resolver<'a, 'd> {
 
     fn affine_for(&mut self, affine: &tree::AffineFor<'a>, span: Span) -> Node {
         let (lower, upper) = (self.bound(&affine.lower), self.bound(&affine.upper));
-        let step = self.step(affine.step);
+        let step = self.count(affine.step, Type::I64);
+        let lanes = self.count(affine.lanes, Type::U32);
         let (iter, body) = self.loop_body(affine.iter, span, &affine.body);
         Node::AffineFor(AffineFor {
             iter,
             lower,
             upper,
             step,
+            lanes,
             body,
         })
     }
@@ -264,7 +267,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
     fn scf_for(&mut self, scf: &tree::ScfFor<'a>, span: Span) -> Option<Node> {
         let lower = self.typed(&scf.lower, Type::I64);
         let upper = self.typed(&scf.upper, Type::I64);
-        let step = self.step(scf.step);
+        let step = self.count(scf.step, Type::I64);
         let (iter, body) = self.loop_body(scf.iter, span, &scf.body);
         Some(Node::ScfFor(ScfFor {
             iter,
@@ -338,15 +341,16 @@ impl<'a, 'd> Resolver<'a, 'd> {
         Bound(alternatives.iter().map(|it| self.affine(it)).collect())
     }
 
-    fn step(&mut self, step: Option<Name<'a>>) -> i64 {
-        let Some(step) = step else { return 1 };
-        step.text.parse().unwrap_or_else(|_| {
+    /// A number that is 1 where nothing is said, of type `ty`.
+    fn count<T: FromStr + From<u8>>(&mut self, given: Option<Name<'a>>, ty: Type) -> T {
+        let Some(given) = given else { return 1.into() };
+        given.text.parse().unwrap_or_else(|_| {
             let kind = ParseErrorKind::LiteralOutOfRange {
-                literal: step.text.to_owned(),
-                ty: Type::I64,
+                literal: given.text.to_owned(),
+                ty,
             };
-            self.report(step.span, kind);
-            1
+            self.report(given.span, kind);
+            1.into()
         })
     }
 

@@ -1,12 +1,15 @@
 //! Accesses that are kept apart: no two iterations of a loop meet in a cell through them.
 
+use crate::LoopPath;
 use crate::affine_parts::split;
+use crate::reason::{DependenceKind, Reason};
+use crate::witness::{self, Ends};
 use strew_affine::visit::{AccessKind, AccessSite, Loop};
-use strew_affine::{Access, AffineExpr, AffineFor, IterId, Subscript, Variable};
+use strew_affine::{Access, AffineExpr, AffineFor, ArrayId, IterId, Kernel, Subscript, Variable};
 
 /// Two of `sites`, accesses of one array in the body of `target`, one of them at least a write, that are not shown to be kept
 /// apart: they may touch the same cell in different iterations of `target`, everything around it being equal.
-pub(super) fn meeting_pair<'s, 'k>(
+pub(crate) fn meeting_pair<'s, 'k>(
     sites: &[&'s AccessSite<'k>],
     target: &AffineFor,
     around: &[Loop<'_>],
@@ -21,6 +24,47 @@ pub(super) fn meeting_pair<'s, 'k>(
         })?;
         Some((*first, *second))
     })
+}
+
+/// Iterations of a loop that are not shown to be kept apart in an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Meeting<'k> {
+    pub(crate) kernel: &'k Kernel,
+    /// The loop, as the request names it.
+    pub(crate) path: &'k LoopPath,
+    pub(crate) target: IterId,
+    pub(crate) array: ArrayId,
+}
+
+impl Meeting<'_> {
+    /// The reason to decline, with two iterations that meet if some are found; else it tells of the two `sites` that may.
+    pub(crate) fn carried(&self, sites: [&AccessSite<'_>; 2], combiner: Option<String>) -> Reason {
+        let carries = |ends: Ends<'_>| {
+            ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
+        };
+        let found = witness::find_ends(self.kernel, self.target, self.array, carries);
+        let (source, sink) = match &found {
+            Some((source, sink, _)) => (*source, *sink),
+            None => sites.map(|it| (it.kind, it.access.span)).into(),
+        };
+        Reason::Carried {
+            path: self.path.clone(),
+            array: self.kernel.arrays[self.array].name.clone(),
+            kind: dependence_kind(source.0, sink.0),
+            earlier: source.1,
+            later: sink.1,
+            combiner,
+            witness: found.map(|(_, _, witness)| Box::new(witness)),
+        }
+    }
+}
+
+fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {
+    match (source, sink) {
+        (AccessKind::Read, _) => DependenceKind::Anti,
+        (_, AccessKind::Read) => DependenceKind::Flow,
+        _ => DependenceKind::Output,
+    }
 }
 
 /// Whether some dimension tells the iterations of the two accesses apart.

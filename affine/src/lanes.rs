@@ -1,0 +1,397 @@
+//! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
+
+use crate::{
+    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, Function, IterId, Kernel,
+    LocalId, Node, Operand, Place, Span, Subscript, Type, Variable,
+};
+use std::collections::BTreeSet;
+
+/// The bytes of a vector.
+pub const VECTOR_BYTES: u32 = 16;
+
+/// The most lanes there can be.
+pub const MOST_LANES: u32 = 64;
+
+/// What keeps a loop from running in lanes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// Turns that are not one apart.
+    #[error("its iterator does not count by one")]
+    Step,
+    /// Not a power of two from 2 to [`MOST_LANES`].
+    #[error("{0} is not a power of two from 2 to {MOST_LANES}")]
+    Count(u32),
+    /// Fewer lanes than a vector of the narrowest type has.
+    #[error("a vector of `{0}` has {lanes} lanes, more than {given}", lanes = VECTOR_BYTES / .0.bytes(), given = .1)]
+    Narrow(Type, u32),
+    /// A loop, a branch or a local array in it.
+    #[error("there is more in it than assignments, updates and `let`")]
+    Nested,
+    /// A scalar that is assigned in it.
+    #[error("`{0}` is assigned in it")]
+    Assigned(String),
+    /// A scalar that is updated in it and used otherwise, too.
+    #[error("`{0}` is updated in it, and its value used")]
+    Used(String),
+    /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
+    #[error("where in `{0}` a turn is, is computed in the turn")]
+    Scattered(String),
+    /// Elements of turns that follow each other do not.
+    #[error("elements of `{0}` in turns that follow each other do not follow each other")]
+    Strided(String),
+    /// What vectors do not have.
+    #[error("there is no vector form of {0}")]
+    Operation(String),
+}
+
+/// The scalars of a loop's body that differ from lane to lane.
+#[derive(Clone, Debug)]
+pub struct Lanes<'k> {
+    kernel: &'k Kernel,
+    iter: IterId,
+    varying: BTreeSet<LocalId>,
+}
+
+impl<'k> Lanes<'k> {
+    /// What differs between the turns of `target`.
+    ///
+    /// # Errors
+    /// What keeps it from running `count` turns at once, and where that stands.
+    pub fn of(
+        kernel: &'k Kernel,
+        target: &AffineFor,
+        count: u32,
+    ) -> Result<Self, (Obstacle, Span)> {
+        let mut found = Self {
+            kernel,
+            iter: target.iter,
+            varying: BTreeSet::new(),
+        };
+        let here = kernel.iters[target.iter].span;
+        if target.step != 1 {
+            return Err((Obstacle::Step, here));
+        }
+        if !count.is_power_of_two() || !(2..=MOST_LANES).contains(&count) {
+            return Err((Obstacle::Count(count), here));
+        }
+        for node in &target.body {
+            found
+                .statement(node)
+                .map_err(|it| (it, span_of(node, here)))?;
+        }
+        found.check_updated(&target.body).map_err(|it| (it, here))?;
+        let types = found.types(&target.body).into_iter();
+        match types.min_by_key(|ty| ty.bytes()) {
+            Some(ty) if VECTOR_BYTES / ty.bytes() > count => {
+                Err((Obstacle::Narrow(ty, count), here))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Whether `expr` may have another value in another lane.
+    pub fn varies(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Iter(iter) => *iter == self.iter,
+            Expr::Local(local) => self.varying.contains(local),
+            Expr::Load(access) => self.is_varying(access),
+            _ => expr.operands().into_iter().any(|it| self.varies(it)),
+        }
+    }
+
+    /// Whether `access` may be of another element in another lane.
+    pub fn is_varying(&self, access: &Access) -> bool {
+        access.subscripts.iter().any(|it| self.is_moving(it))
+    }
+
+    /// Whether `subscript` may have another value in another lane.
+    pub fn is_moving(&self, subscript: &Subscript) -> bool {
+        match subscript {
+            Subscript::Affine(expr) => expr.mentions(Variable::Iter(self.iter)),
+            Subscript::Computed(expr) => self.varies(expr),
+        }
+    }
+
+    fn statement(&mut self, node: &Node) -> Result<(), Obstacle> {
+        match node {
+            Node::Declare { local, value } => {
+                self.expr(value)?;
+                let declared = &self.kernel.locals[*local];
+                if declared.mutable {
+                    return Err(Obstacle::Assigned(declared.name.clone()));
+                }
+                if self.varies(value) {
+                    self.varying.insert(*local);
+                }
+                Ok(())
+            }
+            Node::Assign { place, value, .. } => {
+                self.expr(value)?;
+                match place {
+                    Place::Element(access) => self.written(access),
+                    Place::Local(local) => {
+                        Err(Obstacle::Assigned(self.kernel.locals[*local].name.clone()))
+                    }
+                }
+            }
+            Node::Reduce {
+                places,
+                combiner,
+                values,
+                ..
+            } => self.update(places, combiner, values),
+            _ => Err(Obstacle::Nested),
+        }
+    }
+
+    /// Elements are combined in lanes, scalars lane by lane.
+    fn update(
+        &self,
+        places: &[Place],
+        combiner: &Combiner,
+        values: &[Expr],
+    ) -> Result<(), Obstacle> {
+        values.iter().try_for_each(|it| self.expr(it))?;
+        let mut elements = places.iter().filter_map(|place| match place {
+            Place::Element(access) => Some(access),
+            Place::Local(_) => None,
+        });
+        let in_lanes = elements.clone().count();
+        elements.try_for_each(|it| self.written(it))?;
+        match (in_lanes, places) {
+            (0, _) => Ok(()),
+            (1, [Place::Element(access)]) => {
+                let ty = self.kernel.arrays[access.array].element;
+                let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+                let known = bodies.iter().all(|it| combines_lanes(it, ty));
+                let is_missing = !known || bodies.is_empty();
+                match is_missing {
+                    true => Err(Obstacle::Operation(format!("`{combiner}`"))),
+                    false => Ok(()),
+                }
+            }
+            _ => Err(Obstacle::Operation(format!("`{combiner}`"))),
+        }
+    }
+
+    /// An element that is written: a different one in each lane, each behind the one before.
+    fn written(&self, access: &Access) -> Result<(), Obstacle> {
+        self.element(access)?;
+        match self.is_varying(access) {
+            true => Ok(()),
+            false => Err(Obstacle::Strided(self.name(access.array))),
+        }
+    }
+
+    /// Only the last subscript may go along with the lanes, element by element.
+    fn element(&self, access: &Access) -> Result<(), Obstacle> {
+        let array = &self.kernel.arrays[access.array];
+        if array.element == Type::Bool && self.is_varying(access) {
+            return Err(Obstacle::Operation("arrays of `bool`".to_owned()));
+        }
+        for (position, subscript) in access.subscripts.iter().enumerate() {
+            let is_last = position + 1 == access.subscripts.len();
+            match subscript {
+                Subscript::Affine(expr) if self.is_moving(subscript) => {
+                    let follows = is_last && array.field.is_none() && self.follows(expr);
+                    if !follows {
+                        return Err(Obstacle::Strided(self.name(access.array)));
+                    }
+                }
+                Subscript::Computed(expr) if self.varies(expr) => {
+                    return Err(Obstacle::Scattered(self.name(access.array)));
+                }
+                Subscript::Affine(_) | Subscript::Computed(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `expr` is the iterator and something that is the same in all lanes.
+    fn follows(&self, expr: &AffineExpr) -> bool {
+        let iter = Variable::Iter(self.iter);
+        let rest = expr.minus(&AffineExpr::from(self.iter));
+        rest.is_ok_and(|rest| !rest.mentions(iter))
+    }
+
+    fn name(&self, array: ArrayId) -> String {
+        self.kernel.arrays[array].name.clone()
+    }
+
+    /// What is the same in all lanes is computed once, as it is without them.
+    fn expr(&self, expr: &Expr) -> Result<(), Obstacle> {
+        if !self.varies(expr) {
+            return Ok(());
+        }
+        let ty = expr.ty(self.kernel);
+        match expr {
+            Expr::Load(access) => return self.element(access),
+            Expr::And(_, right) | Expr::Or(_, right) if self.may_fail(right) => {
+                return Err(Obstacle::Operation(
+                    "what is not always computed and can fail".to_owned(),
+                ));
+            }
+            Expr::Select(_, then, otherwise) if self.may_fail(then) || self.may_fail(otherwise) => {
+                return Err(Obstacle::Operation(
+                    "what is not always computed and can fail".to_owned(),
+                ));
+            }
+            Expr::Binary(op, _, right, _) if !self.has_operation(*op, ty, right) => {
+                return Err(Obstacle::Operation(format!("`{}` on `{ty}`", op.symbol())));
+            }
+            Expr::Cast(to, operand) if !has_conversion(self.source(operand, *to), *to) => {
+                let from = operand.ty(self.kernel);
+                return Err(Obstacle::Operation(format!(
+                    "converting `{from}` to `{to}`"
+                )));
+            }
+            Expr::Call(function, _) if !has_instruction(*function) => {
+                return Err(Obstacle::Operation(format!("`{function}`")));
+            }
+            _ => {}
+        }
+        expr.operands().into_iter().try_for_each(|it| self.expr(it))
+    }
+
+    /// The iterator is computed in the type that it is converted to.
+    fn source(&self, operand: &Expr, to: Type) -> Type {
+        match operand {
+            Expr::Iter(_) if to.is_integer() => to,
+            _ => operand.ty(self.kernel),
+        }
+    }
+
+    /// Whether `expr` holds what is checked when it is computed; affine subscripts were before.
+    fn may_fail(&self, expr: &Expr) -> bool {
+        let here = match expr {
+            Expr::Load(access) => {
+                let mut subscripts = access.subscripts.iter();
+                subscripts.any(|it| matches!(it, Subscript::Computed(_)))
+            }
+            Expr::Binary(op, ..) => {
+                matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty(self.kernel).is_integer()
+            }
+            _ => false,
+        };
+        here || expr.operands().into_iter().any(|it| self.may_fail(it))
+    }
+
+    fn has_operation(&self, op: BinaryOp, ty: Type, right: &Expr) -> bool {
+        match op {
+            BinaryOp::Shl | BinaryOp::Shr => ty.bytes() > 1 && !self.varies(right),
+            _ => is_lane_operation(op, ty),
+        }
+    }
+
+    /// Scalars that are updated are that from lane to lane, so nothing in the loop may look at them meanwhile.
+    fn check_updated(&self, body: &[Node]) -> Result<(), Obstacle> {
+        let updated = body.iter().flat_map(Node::places);
+        for place in updated {
+            let Place::Local(local) = place else { continue };
+            let uses = |expr: &&Expr| uses_local(expr, *local);
+            let in_values = body.iter().flat_map(Node::expressions);
+            let in_subscripts = body.iter().flat_map(Node::written_elements);
+            if in_values.collect::<Vec<_>>().iter().any(uses)
+                || in_subscripts.flat_map(computed).any(|it| uses(&it))
+            {
+                return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The types of what differs from lane to lane in `body`, but for `bool`, whose masks are as wide as what was compared.
+    pub fn types(&self, body: &[Node]) -> Vec<Type> {
+        let mut types = Vec::new();
+        for node in body {
+            for expr in node.expressions() {
+                self.collect_types(expr, &mut types);
+            }
+            let written = node.written_elements();
+            types.extend(written.map(|it| self.kernel.arrays[it.array].element));
+        }
+        types
+    }
+
+    fn collect_types(&self, expr: &Expr, types: &mut Vec<Type>) {
+        let ty = expr.ty(self.kernel);
+        if self.varies(expr) && ty != Type::Bool {
+            types.push(ty);
+        }
+        for operand in expr.operands() {
+            self.collect_types(operand, types);
+        }
+    }
+}
+
+fn span_of(node: &Node, otherwise: Span) -> Span {
+    match node {
+        Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
+        _ => otherwise,
+    }
+}
+
+fn computed(access: &Access) -> impl Iterator<Item = &Expr> {
+    access.subscripts.iter().filter_map(|it| match it {
+        Subscript::Computed(expr) => Some(expr),
+        Subscript::Affine(_) => None,
+    })
+}
+
+fn uses_local(expr: &Expr, local: LocalId) -> bool {
+    match expr {
+        Expr::Local(it) => *it == local,
+        Expr::Load(access) => computed(access).any(|it| uses_local(it, local)),
+        _ => expr.operands().into_iter().any(|it| uses_local(it, local)),
+    }
+}
+
+fn is_lane_operation(op: BinaryOp, ty: Type) -> bool {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => true,
+        BinaryOp::Mul => ty.is_float() || ty.bytes() > 1,
+        BinaryOp::Div => ty.is_float(),
+        BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => false,
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => true,
+    }
+}
+
+/// Whether vectors have what the body of a combiner of elements of type `ty` does.
+fn combines_lanes(body: &Expr, ty: Type) -> bool {
+    let here = match body {
+        Expr::Operand(Operand::Host(_)) => false,
+        Expr::Compare(..) | Expr::Select(..) => ty != Type::Bool,
+        Expr::Operand(_) | Expr::Constant(_) => true,
+        Expr::Binary(op, ..) => is_lane_operation(*op, ty),
+        _ => false,
+    };
+    here && body.operands().into_iter().all(|it| combines_lanes(it, ty))
+}
+
+/// Whether vectors have the conversion. Those of 64-bit integers to floats and back, and of floats to narrow integers, are missing.
+fn has_conversion(from: Type, to: Type) -> bool {
+    match (from, to) {
+        _ if from == to => true,
+        (Type::Bool, _) => !to.is_float(),
+        (_, Type::Bool) => true,
+        (Type::F32, Type::F64) | (Type::F64, Type::F32) | (Type::F32, Type::I32) => true,
+        (Type::U32, Type::F32) => true,
+        (_, Type::F32 | Type::F64) => from.bytes() < 4 || from == Type::I32,
+        (Type::F32 | Type::F64, _) => false,
+        _ => true,
+    }
+}
+
+/// Whether the function is an instruction on vectors, too.
+fn has_instruction(function: Function) -> bool {
+    matches!(
+        function,
+        Function::Sqrt
+            | Function::Fabs
+            | Function::Floor
+            | Function::Ceil
+            | Function::Trunc
+            | Function::Rint
+            | Function::Nearbyint
+    )
+}

@@ -1,0 +1,543 @@
+//! Loops of which several iterations run at once, in the lanes of vectors: groups of whole vectors first, then one by one what is left.
+//!
+//! What a group checks does not differ between its lanes, so the first fault in the order of the loop is still the first: subscripts
+//! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
+//! runs as if nothing had been said of lanes.
+
+mod value;
+
+use super::call::instruction;
+use super::combine;
+use super::function::{FunctionLowering, Stride};
+use super::loops::Counted;
+use super::operation;
+use crate::CompileError;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
+use cranelift_frontend::FunctionBuilder;
+use std::collections::BTreeMap;
+use strew_affine::interpret::Oob;
+use strew_affine::lanes::{Lanes, VECTOR_BYTES};
+use strew_affine::visit::{Loop, for_each_load};
+use strew_affine::{
+    Access, AffineFor, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Place, Subscript, Type,
+    UnaryOp, Value as Constant,
+};
+use value::InLanes;
+
+/// What a turn that makes several iterations needs.
+#[derive(Clone, Debug)]
+pub(super) struct Group<'k> {
+    lanes: Lanes<'k>,
+    count: u32,
+    /// What is the same in all turns, by the expression.
+    known: BTreeMap<*const Expr, Value>,
+    /// Where the elements would be of which the iterator is 0, by the access.
+    rows: BTreeMap<*const Access, Row>,
+}
+
+/// What the iterator, counted in elements, is to be added to.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    address: Value,
+    displacement: i32,
+    flags: MemFlagsData,
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// How to run `node` in lanes, where it says so and that is the same.
+    pub(super) fn group(&self, node: &'k AffineFor) -> Option<Group<'k>> {
+        let is_plain = node.lanes > 1
+            && self.program.oob == Oob::Error
+            && self.tables.is_empty()
+            && self.windows.is_empty()
+            && self.disjoint.is_empty();
+        let each = |it: &&Node| self.goes_to_memory(it.places()) && self.is_safe(it, node);
+        if !is_plain || !node.body.iter().all(|it| each(&it)) {
+            return None;
+        }
+        let lanes = Lanes::of(self.program.kernel, node, node.lanes).ok()?;
+        Some(Group {
+            lanes,
+            count: node.lanes,
+            known: BTreeMap::new(),
+            rows: BTreeMap::new(),
+        })
+    }
+
+    fn goes_to_memory(&self, places: &[Place]) -> bool {
+        self.stream_of(places).is_none()
+            && !self.is_only_checked(places)
+            && self.run_of(places).is_none()
+            && !self.is_shared(places)
+    }
+
+    /// Whether all that is affine in the accesses of `statement` was proved, and elements that follow each other do so in memory.
+    fn is_safe(&self, statement: &Node, around: &AffineFor) -> bool {
+        let loops = [self.loops.as_slice(), &[Loop::Affine(around)]].concat();
+        let mut safe = true;
+        let mut look = |access: &Access| {
+            let mut subscripts = access.subscripts.iter();
+            safe &= subscripts.all(|it| match it {
+                Subscript::Affine(_) => self.program.checks.is_proved(it, &loops),
+                Subscript::Computed(_) => true,
+            });
+            safe &= self.arrays.get(access.array).is_none_or(
+                |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == array.element_bytes),
+            );
+        };
+        for expr in statement.expressions() {
+            for_each_load(expr, &mut look);
+        }
+        statement.written_elements().for_each(&mut look);
+        safe
+    }
+
+    /// The turns of `counted` in groups, then what is left; `done` comes next.
+    pub(super) fn groups(
+        &mut self,
+        counted: &Counted<'k>,
+        mut group: Group<'k>,
+        done: Block,
+    ) -> Result<(), CompileError> {
+        let [whole, left, rest] = [(); 3].map(|()| self.builder.create_block());
+        let ins = &mut self.builder;
+        let distance = ins.ins().isub(counted.upper, counted.lower);
+        // A power of two, and the distance is taken as unsigned.
+        let grouped = ins.ins().band_imm_s(distance, -i64::from(group.count));
+        let middle = ins.ins().iadd(counted.lower, grouped);
+        ins.ins().brif(grouped, whole, &[], left, &[]);
+        self.builder.switch_to_block(whole);
+        // What is known inside of the groups is not behind them, since there may be none.
+        self.scoped(|function| {
+            function.prepare(counted, &mut group)?;
+            let groups = Counted {
+                upper: middle,
+                step: i64::from(group.count),
+                group: Some(group),
+                ..counted.clone()
+            };
+            function.looking_turns(&groups, left)
+        })?;
+        self.builder.switch_to_block(left);
+        let more = self
+            .builder
+            .ins()
+            .icmp(IntCC::SignedLessThan, middle, counted.upper);
+        self.builder.ins().brif(more, rest, &[], done, &[]);
+        self.builder.switch_to_block(rest);
+        let one_by_one = Counted {
+            lower: middle,
+            group: None,
+            ..counted.clone()
+        };
+        self.all_turns(&one_by_one, done)
+    }
+
+    /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here.
+    fn prepare(
+        &mut self,
+        counted: &Counted<'k>,
+        group: &mut Group<'k>,
+    ) -> Result<(), CompileError> {
+        self.iters.insert(counted.iter, counted.lower);
+        self.loops.push(counted.around);
+        for node in counted.body {
+            match node {
+                Node::Declare { value, .. } if !group.lanes.varies(value) => {
+                    self.statement(node)?;
+                    continue;
+                }
+                _ => {}
+            }
+            for expr in node.expressions() {
+                self.prepare_expr(expr, counted.lower, group);
+            }
+            for access in node.written_elements() {
+                self.prepare_row(access, counted.lower, group);
+            }
+        }
+        self.loops.pop();
+        Ok(())
+    }
+
+    fn prepare_expr(&mut self, expr: &'k Expr, first: Value, group: &mut Group<'k>) {
+        if !group.lanes.varies(expr) {
+            let value = self.expr(expr);
+            group.known.insert(expr, value);
+            return;
+        }
+        if let Expr::Load(access) = expr {
+            self.prepare_row(access, first, group);
+        }
+        for operand in expr.operands() {
+            self.prepare_expr(operand, first, group);
+        }
+    }
+
+    fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {
+        let bytes = self.program.kernel.arrays[access.array].element.bytes();
+        let element = self.element(access);
+        let before = self.builder.ins().imul_imm_s(first, i64::from(bytes));
+        // Elements lie at multiples of their own size, not of that of vectors.
+        let mut flags = MemFlagsData::new()
+            .with_notrap()
+            .with_alias_region(element.flags.alias_region());
+        if element.flags.readonly() {
+            flags = flags.with_readonly().with_can_move();
+        }
+        let row = Row {
+            address: self.builder.ins().isub(element.address, before),
+            displacement: element.displacement,
+            flags,
+        };
+        group.rows.insert(access, row);
+    }
+
+    /// The statements of a group of turns.
+    pub(super) fn statements_in_lanes(
+        &mut self,
+        group: &Group<'k>,
+        (iter, body): (IterId, &'k [Node]),
+    ) {
+        let mut vectors = Vectors {
+            function: self,
+            group,
+            iter,
+            locals: BTreeMap::new(),
+        };
+        body.iter().for_each(|node| vectors.statement(node));
+    }
+}
+
+/// A group of turns while it is lowered.
+struct Vectors<'a, 'p, 'k, 'f> {
+    function: &'a mut FunctionLowering<'p, 'k, 'f>,
+    group: &'a Group<'k>,
+    iter: IterId,
+    /// The scalars that differ from lane to lane.
+    locals: BTreeMap<LocalId, InLanes>,
+}
+
+impl<'k> Vectors<'_, '_, 'k, '_> {
+    fn statement(&mut self, node: &'k Node) {
+        match node {
+            Node::Declare { local, value } if self.group.lanes.varies(value) => {
+                let value = self.expr(value);
+                self.locals.insert(*local, value);
+            }
+            Node::Assign {
+                place: Place::Element(access),
+                value,
+                ..
+            } => {
+                let ty = self.element_type(access);
+                let value = self.expr(value);
+                let vectors = self.spread(value, ty);
+                self.store(access, &vectors);
+            }
+            Node::Reduce {
+                places,
+                combiner,
+                values,
+                ..
+            } => match places.as_slice() {
+                [Place::Element(access)] => self.update(access, combiner, values),
+                _ => self.update_scalars(places, combiner, values),
+            },
+            // What is the same in all lanes was declared before, and what has no vector form is in no group.
+            _ => {}
+        }
+    }
+
+    fn element_type(&self, access: &Access) -> Type {
+        self.function.program.kernel.arrays[access.array].element
+    }
+
+    /// Where the element of the first lane is, and how far behind `address` each vector begins.
+    fn places(&mut self, access: &Access) -> Option<(Value, Vec<i32>, MemFlagsData)> {
+        let Row {
+            address,
+            displacement,
+            flags,
+        } = *self.group.rows.get(&std::ptr::from_ref(access))?;
+        let bytes = self.element_type(access).bytes();
+        let first = self.function.iter(self.iter);
+        let ins = &mut self.function.builder;
+        let distance = ins
+            .ins()
+            .ishl_imm_u(first, i64::from(bytes.trailing_zeros()));
+        let address = ins.ins().iadd(address, distance);
+        let vectors = 0..self.group.count * bytes / VECTOR_BYTES;
+        let behind = vectors.map(|it| displacement.wrapping_add((it * VECTOR_BYTES) as i32));
+        Some((address, behind.collect(), flags))
+    }
+
+    fn load(&mut self, access: &Access) -> Vec<Value> {
+        let ty = operation::vector_of(self.element_type(access));
+        let Some((address, behind, flags)) = self.places(access) else {
+            return Vec::new();
+        };
+        let ins = &mut self.function.builder;
+        behind
+            .into_iter()
+            .map(|it| ins.ins().load(ty, flags, address, it))
+            .collect()
+    }
+
+    fn store(&mut self, access: &Access, vectors: &[Value]) {
+        let Some((address, behind, flags)) = self.places(access) else {
+            return;
+        };
+        for (vector, behind) in vectors.iter().zip(behind) {
+            let ins = self.function.builder.ins();
+            ins.store(flags, *vector, address, behind);
+        }
+    }
+
+    fn update(&mut self, access: &Access, combiner: &Combiner, values: &'k [Expr]) {
+        let ty = self.element_type(access);
+        let values: Vec<_> = values.iter().map(|it| self.expr(it)).collect();
+        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+        let incoming: Vec<_> = values.into_iter().map(|it| self.spread(it, ty)).collect();
+        let incoming = incoming.into_iter().next().unwrap_or_default();
+        let Some((address, behind, flags)) = self.places(access) else {
+            return;
+        };
+        let vector = operation::vector_of(ty);
+        for (incoming, behind) in incoming.into_iter().zip(behind) {
+            let function = &mut *self.function;
+            let held = function.builder.ins().load(vector, flags, address, behind);
+            let mut calls = function.program.calls();
+            let builder = &mut function.builder;
+            let combined =
+                combine::apply_all(builder, &mut calls, &bodies, &[ty], &[held], &[incoming]);
+            for value in combined.values {
+                builder.ins().store(flags, value, address, behind);
+            }
+        }
+    }
+
+    /// Lane by lane, in the order of the loop.
+    fn update_scalars(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+        let values: Vec<_> = values.iter().map(|it| self.expr(it)).collect();
+        for number in 0..self.group.count {
+            let builder = &mut self.function.builder;
+            let incoming = values.iter().map(|it| value::lane(builder, it, number));
+            let incoming: Option<Vec<_>> = incoming.collect();
+            if let Some(incoming) = incoming {
+                self.function.update_locals(places, combiner, &incoming);
+            }
+        }
+    }
+
+    /// `value`, of type `ty`, as vectors.
+    fn spread(&mut self, value: InLanes, ty: Type) -> Vec<Value> {
+        match value {
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => vectors,
+            InLanes::Same(value) => {
+                let vector = self
+                    .function
+                    .builder
+                    .ins()
+                    .splat(operation::vector_of(ty), value);
+                vec![vector; (self.group.count / value::per_vector(ty)) as usize]
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &'k Expr) -> InLanes {
+        if let Some(known) = self.group.known.get(&std::ptr::from_ref(expr)) {
+            return InLanes::Same(*known);
+        }
+        let kernel = self.function.program.kernel;
+        let ty = expr.ty(kernel);
+        match expr {
+            Expr::Iter(iter) => self.iterator(*iter, Type::I64),
+            Expr::Local(local) => match self.locals.get(local) {
+                Some(known) => known.clone(),
+                // It differs from lane to lane, so it was declared in the group.
+                None => InLanes::Same(self.function.local(*local)),
+            },
+            Expr::Load(access) => InLanes::Each(self.load(access)),
+            Expr::Unary(op, operand) => self.unary(*op, operand),
+            Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
+                let left = self.expr(left);
+                let left = self.spread(left, ty);
+                // The same in all lanes.
+                let right = self.function.expr(right);
+                self.each(left, |builder, it| {
+                    operation::binary(builder, *op, it, right, ty)
+                })
+            }
+            Expr::Binary(op, left, right, _) => {
+                let (left, right) = self.both(left, right, ty);
+                self.pairs(left, right, |builder, left, right| {
+                    operation::binary(builder, *op, left, right, ty)
+                })
+            }
+            Expr::Compare(op, left, right) => {
+                let of = left.ty(kernel);
+                let (left, right) = self.both(left, right, of);
+                let mask = self.pairs(left, right, |builder, left, right| {
+                    operation::compare(builder, *op, left, right, of)
+                });
+                as_mask(mask)
+            }
+            Expr::And(left, right) | Expr::Or(left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.logical(matches!(expr, Expr::And(..)), left, right)
+            }
+            Expr::Select(condition, then, otherwise) => {
+                let condition = self.expr(condition);
+                let (then, otherwise) = self.both(then, otherwise, ty);
+                self.select(condition, then, otherwise, ty)
+            }
+            Expr::Cast(to, operand) => self.cast(*to, operand),
+            Expr::Call(function, operands) => {
+                let first = operands.first().map(|it| self.expr(it));
+                let vectors = first.map(|it| self.spread(it, ty)).unwrap_or_default();
+                self.each(vectors, |builder, it| {
+                    instruction(builder, *function, &[it]).unwrap_or(it)
+                })
+            }
+            Expr::Constant(_) | Expr::Param(_) | Expr::Operand(_) => {
+                InLanes::Same(self.function.expr(expr))
+            }
+        }
+    }
+
+    fn iterator(&mut self, iter: IterId, ty: Type) -> InLanes {
+        let first = self.function.iter(iter);
+        let builder = &mut self.function.builder;
+        InLanes::Each(value::counted(builder, first, ty, self.group.count))
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &'k Expr) -> InLanes {
+        let ty = operand.ty(self.function.program.kernel);
+        match (op, self.expr(operand)) {
+            (UnaryOp::Not, InLanes::Mask(vectors)) => {
+                as_mask(self.each(vectors, |builder, it| builder.ins().bnot(it)))
+            }
+            (_, value) => {
+                let vectors = self.spread(value, ty);
+                self.each(vectors, |builder, it| operation::unary(builder, op, it, ty))
+            }
+        }
+    }
+
+    fn both(&mut self, left: &'k Expr, right: &'k Expr, ty: Type) -> (Vec<Value>, Vec<Value>) {
+        let (left, right) = (self.expr(left), self.expr(right));
+        (self.spread(left, ty), self.spread(right, ty))
+    }
+
+    fn each(
+        &mut self,
+        vectors: Vec<Value>,
+        mut apply: impl FnMut(&mut FunctionBuilder<'_>, Value) -> Value,
+    ) -> InLanes {
+        let builder = &mut self.function.builder;
+        let applied = vectors.into_iter().map(|it| apply(builder, it));
+        InLanes::Each(applied.collect())
+    }
+
+    fn pairs(
+        &mut self,
+        left: Vec<Value>,
+        right: Vec<Value>,
+        mut apply: impl FnMut(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+    ) -> InLanes {
+        let builder = &mut self.function.builder;
+        let pairs = left.into_iter().zip(right);
+        InLanes::Each(
+            pairs
+                .map(|(left, right)| apply(builder, left, right))
+                .collect(),
+        )
+    }
+
+    /// `value`, a `bool`, as a mask of so many bytes a lane.
+    fn mask(&mut self, value: InLanes, bytes: u32) -> Vec<Value> {
+        let builder = &mut self.function.builder;
+        match value {
+            InLanes::Same(value) => {
+                let vector = value::splat_bool(builder, value, bytes);
+                vec![vector; (self.group.count * bytes / VECTOR_BYTES) as usize]
+            }
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => {
+                value::mask_of_width(builder, vectors, bytes)
+            }
+        }
+    }
+
+    fn logical(&mut self, is_and: bool, left: InLanes, right: InLanes) -> InLanes {
+        let width = |it: &InLanes| match it {
+            InLanes::Same(_) => 0,
+            // One lane more to each vector, one byte less to each lane.
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => {
+                vectors.len() as u32 * VECTOR_BYTES / self.group.count
+            }
+        };
+        let bytes = width(&left).max(width(&right));
+        let (left, right) = (self.mask(left, bytes), self.mask(right, bytes));
+        as_mask(
+            self.pairs(left, right, |builder, left, right| match is_and {
+                true => builder.ins().band(left, right),
+                false => builder.ins().bor(left, right),
+            }),
+        )
+    }
+
+    fn select(
+        &mut self,
+        condition: InLanes,
+        then: Vec<Value>,
+        otherwise: Vec<Value>,
+        ty: Type,
+    ) -> InLanes {
+        let masks = self.mask(condition, ty.bytes());
+        let builder = &mut self.function.builder;
+        let sides = then.into_iter().zip(otherwise);
+        let chosen = masks
+            .into_iter()
+            .zip(sides)
+            .map(|(mask, (then, otherwise))| operation::choose(builder, mask, then, otherwise));
+        InLanes::Each(chosen.collect())
+    }
+
+    fn cast(&mut self, to: Type, operand: &'k Expr) -> InLanes {
+        let from = operand.ty(self.function.program.kernel);
+        if let Expr::Iter(iter) = operand
+            && to.is_integer()
+        {
+            return self.iterator(*iter, to);
+        }
+        let value = self.expr(operand);
+        if from == Type::Bool && to != Type::Bool {
+            let mask = self.mask(value, to.bytes());
+            let one = operation::constant(&mut self.function.builder, Constant::integer(to, 1));
+            let one = self
+                .function
+                .builder
+                .ins()
+                .splat(operation::vector_of(to), one);
+            return self.each(mask, |builder, it| builder.ins().band(it, one));
+        }
+        if from == Type::Bool {
+            return value;
+        }
+        let vectors = self.spread(value, from);
+        let builder = &mut self.function.builder;
+        match to {
+            Type::Bool => InLanes::Mask(value::is_not_zero(builder, vectors, from)),
+            _ => InLanes::Each(value::convert(builder, vectors, from, to)),
+        }
+    }
+}
+
+fn as_mask(values: InLanes) -> InLanes {
+    match values {
+        InLanes::Each(vectors) => InLanes::Mask(vectors),
+        other => other,
+    }
+}

@@ -1,0 +1,284 @@
+//! Values of several iterations at once.
+
+use super::super::convert::clif_type;
+use super::super::operation;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use strew_affine::Type;
+use strew_affine::lanes::VECTOR_BYTES;
+
+/// The values of an expression in all lanes.
+#[derive(Clone, Debug)]
+pub(super) enum InLanes {
+    /// The same in all of them: a scalar.
+    Same(Value),
+    /// One each, as many vectors as it takes, the first lanes first.
+    Each(Vec<Value>),
+    /// Of a `bool`, all bits of a lane as wide as what was compared.
+    Mask(Vec<Value>),
+}
+
+/// How many lanes of `ty` a vector has.
+pub(super) fn per_vector(ty: Type) -> u32 {
+    VECTOR_BYTES / ty.bytes()
+}
+
+/// The vector of integers of so many bytes.
+pub(super) fn integers(bytes: u32) -> ir::Type {
+    match bytes {
+        1 => types::I8X16,
+        2 => types::I16X8,
+        4 => types::I32X4,
+        _ => types::I64X2,
+    }
+}
+
+/// The bytes of a lane of `vector`.
+fn lane_bytes(builder: &FunctionBuilder<'_>, vector: Value) -> u32 {
+    builder.func.dfg.value_type(vector).lane_type().bytes()
+}
+
+/// The same bits as lanes of `ty`.
+pub(super) fn bits_as(builder: &mut FunctionBuilder<'_>, ty: ir::Type, vector: Value) -> Value {
+    if builder.func.dfg.value_type(vector) == ty {
+        return vector;
+    }
+    let little = MemFlagsData::new().with_endianness(ir::Endianness::Little);
+    builder.ins().bitcast(ty, little, vector)
+}
+
+/// The bytes of `first` and `second`, one behind the other, that have these numbers.
+fn shuffled(
+    builder: &mut FunctionBuilder<'_>,
+    first: Value,
+    second: Value,
+    numbers: [u8; 16],
+) -> Value {
+    let of = builder.func.dfg.value_type(first);
+    let [first, second] = [first, second].map(|it| bits_as(builder, types::I8X16, it));
+    let numbers = builder.func.dfg.immediates.push(numbers.to_vec().into());
+    let shuffled = builder.ins().shuffle(first, second, numbers);
+    bits_as(builder, of, shuffled)
+}
+
+/// The second half of `vector`, in the place of the first.
+pub(super) fn upper_half(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
+    let numbers = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
+    shuffled(builder, vector, vector, numbers)
+}
+
+/// The first halves of two vectors.
+pub(super) fn lower_halves(
+    builder: &mut FunctionBuilder<'_>,
+    first: Value,
+    second: Value,
+) -> Value {
+    let numbers = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+    shuffled(builder, first, second, numbers)
+}
+
+/// The first halves of the lanes of two vectors of 64-bit lanes.
+fn lower_lanes(builder: &mut FunctionBuilder<'_>, first: Value, second: Value) -> Value {
+    let numbers = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
+    let lanes = shuffled(builder, first, second, numbers);
+    bits_as(builder, types::I32X4, lanes)
+}
+
+/// Integer lanes, sign- or zero-extended to twice the width.
+fn widened(builder: &mut FunctionBuilder<'_>, vectors: &[Value], is_signed: bool) -> Vec<Value> {
+    let mut wide = Vec::with_capacity(2 * vectors.len());
+    for vector in vectors {
+        let ins = |builder: &mut FunctionBuilder<'_>, is_high| match (is_signed, is_high) {
+            (true, false) => builder.ins().swiden_low(*vector),
+            (true, true) => builder.ins().swiden_high(*vector),
+            (false, false) => builder.ins().uwiden_low(*vector),
+            (false, true) => builder.ins().uwiden_high(*vector),
+        };
+        wide.extend([false, true].map(|is_high| ins(builder, is_high)));
+    }
+    wide
+}
+
+/// Integer lanes, of which the lower halves are left.
+fn narrowed(builder: &mut FunctionBuilder<'_>, vectors: &[Value]) -> Vec<Value> {
+    let pairs = vectors.chunks_exact(2).filter_map(|pair| match pair {
+        [first, second] => Some([*first, *second]),
+        _ => None,
+    });
+    pairs
+        .map(|pair| {
+            let bytes = lane_bytes(builder, pair[0]);
+            if bytes == 8 {
+                return lower_lanes(builder, pair[0], pair[1]);
+            }
+            // What is saturated fits.
+            let fits = builder.ins().iconst(int_of(bytes), (1 << (4 * bytes)) - 1);
+            let fits = builder.ins().splat(integers(bytes), fits);
+            let [first, second] = pair.map(|it| builder.ins().band(it, fits));
+            builder.ins().unarrow(first, second)
+        })
+        .collect()
+}
+
+fn int_of(bytes: u32) -> ir::Type {
+    integers(bytes).lane_type()
+}
+
+/// Integer lanes of any width as lanes of `bytes` bytes.
+pub(super) fn resized(
+    builder: &mut FunctionBuilder<'_>,
+    vectors: Vec<Value>,
+    bytes: u32,
+    is_signed: bool,
+) -> Vec<Value> {
+    let mut vectors = vectors;
+    while let Some(first) = vectors.first() {
+        let now = lane_bytes(builder, *first);
+        match now.cmp(&bytes) {
+            std::cmp::Ordering::Equal => break,
+            std::cmp::Ordering::Less => vectors = widened(builder, &vectors, is_signed),
+            std::cmp::Ordering::Greater => vectors = narrowed(builder, &vectors),
+        }
+    }
+    vectors
+}
+
+/// `bool` lanes as wide as `bytes` bytes: all ones or all zeros stay that.
+pub(super) fn mask_of_width(
+    builder: &mut FunctionBuilder<'_>,
+    mask: Vec<Value>,
+    bytes: u32,
+) -> Vec<Value> {
+    resized(builder, mask, bytes, true)
+}
+
+/// Lanes of type `from`, converted to type `to`; neither is `bool`.
+pub(super) fn convert(
+    builder: &mut FunctionBuilder<'_>,
+    vectors: Vec<Value>,
+    from: Type,
+    to: Type,
+) -> Vec<Value> {
+    match (from, to) {
+        _ if from == to => vectors,
+        (Type::F32, Type::F64) => halves(builder, &vectors, |builder, half| {
+            builder.ins().fvpromote_low(half)
+        }),
+        (Type::F64, Type::F32) => demoted(builder, &vectors),
+        (Type::F32, _) => each(vectors, |it| {
+            builder.ins().fcvt_to_sint_sat(types::I32X4, it)
+        }),
+        (Type::U32, Type::F32) => {
+            each(vectors, |it| builder.ins().fcvt_from_uint(types::F32X4, it))
+        }
+        (_, Type::F32) => {
+            let wide = resized(builder, vectors, 4, from.is_signed());
+            each(wide, |it| builder.ins().fcvt_from_sint(types::F32X4, it))
+        }
+        (_, Type::F64) => {
+            let wide = resized(builder, vectors, 4, from.is_signed());
+            halves(builder, &wide, |builder, half| {
+                let wide = builder.ins().swiden_low(half);
+                builder.ins().fcvt_from_sint(types::F64X2, wide)
+            })
+        }
+        _ => resized(builder, vectors, to.bytes(), from.is_signed()),
+    }
+}
+
+fn each(vectors: Vec<Value>, convert: impl FnMut(Value) -> Value) -> Vec<Value> {
+    vectors.into_iter().map(convert).collect()
+}
+
+/// `convert` of the first and the second half of each vector.
+fn halves(
+    builder: &mut FunctionBuilder<'_>,
+    vectors: &[Value],
+    convert: impl Fn(&mut FunctionBuilder<'_>, Value) -> Value,
+) -> Vec<Value> {
+    let mut converted = Vec::with_capacity(2 * vectors.len());
+    for vector in vectors {
+        let upper = upper_half(builder, *vector);
+        converted.extend([*vector, upper].map(|half| convert(builder, half)));
+    }
+    converted
+}
+
+fn demoted(builder: &mut FunctionBuilder<'_>, vectors: &[Value]) -> Vec<Value> {
+    let mut converted = Vec::with_capacity(vectors.len() / 2);
+    for pair in vectors.chunks_exact(2) {
+        let halves: Vec<_> = pair.iter().map(|it| builder.ins().fvdemote(*it)).collect();
+        if let [first, second] = halves[..] {
+            converted.push(lower_halves(builder, first, second));
+        }
+    }
+    converted
+}
+
+/// Whether each lane of type `ty` is anything but zero.
+pub(super) fn is_not_zero(
+    builder: &mut FunctionBuilder<'_>,
+    vectors: Vec<Value>,
+    ty: Type,
+) -> Vec<Value> {
+    let zero = operation::constant(builder, strew_affine::Value::zero(ty));
+    let zero = builder.ins().splat(operation::vector_of(ty), zero);
+    let not = strew_affine::CompareOp::Ne;
+    each(vectors, |it| operation::compare(builder, not, it, zero, ty))
+}
+
+/// A `bool` that is the same in all lanes, as a mask of integers of so many bytes.
+pub(super) fn splat_bool(builder: &mut FunctionBuilder<'_>, value: Value, bytes: u32) -> Value {
+    let mask = builder.ins().bmask(int_of(bytes), value);
+    builder.ins().splat(integers(bytes), mask)
+}
+
+/// The lane with this number.
+pub(super) fn lane(
+    builder: &mut FunctionBuilder<'_>,
+    values: &InLanes,
+    number: u32,
+) -> Option<Value> {
+    match values {
+        InLanes::Same(value) => Some(*value),
+        InLanes::Each(vectors) => extracted(builder, vectors, number),
+        InLanes::Mask(vectors) => {
+            let bits = extracted(builder, vectors, number)?;
+            Some(builder.ins().icmp_imm_s(IntCC::NotEqual, bits, 0))
+        }
+    }
+}
+
+fn extracted(builder: &mut FunctionBuilder<'_>, vectors: &[Value], number: u32) -> Option<Value> {
+    let each = VECTOR_BYTES / lane_bytes(builder, *vectors.first()?);
+    let vector = vectors.get((number / each) as usize)?;
+    Some(builder.ins().extractlane(*vector, (number % each) as u8))
+}
+
+/// `value`, `value + 1` and so on, of the integer type `ty`.
+pub(super) fn counted(
+    builder: &mut FunctionBuilder<'_>,
+    value: Value,
+    ty: Type,
+    count: u32,
+) -> Vec<Value> {
+    let vector = operation::vector_of(ty);
+    let first = match clif_type(ty) {
+        types::I64 => value,
+        narrow => builder.ins().ireduce(narrow, value),
+    };
+    let first = builder.ins().splat(vector, first);
+    let each = per_vector(ty);
+    (0..count / each)
+        .map(|position| {
+            let numbers = (position * each..(position + 1) * each).map(u64::from);
+            let bytes =
+                numbers.flat_map(|it| it.to_le_bytes().into_iter().take(ty.bytes() as usize));
+            let bytes: Vec<u8> = bytes.collect();
+            let behind = builder.func.dfg.constants.insert(bytes.into());
+            let behind = builder.ins().vconst(vector, behind);
+            builder.ins().iadd(first, behind)
+        })
+        .collect()
+}

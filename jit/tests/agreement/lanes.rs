@@ -1,0 +1,412 @@
+//! Loops that run in the lanes of vectors.
+
+use crate::common::{Cells, Given, array, check, kernel, scalar};
+use strew_affine::verify::verify;
+use strew_affine::{Combiner, Type, Value, text};
+use strew_jit::{Options, compile};
+
+/// All but `bool`, of which there are no vectors in memory.
+const TYPES: [Type; 10] = [
+    Type::I8,
+    Type::I16,
+    Type::I32,
+    Type::I64,
+    Type::U8,
+    Type::U16,
+    Type::U32,
+    Type::U64,
+    Type::F32,
+    Type::F64,
+];
+
+/// A power of two that is enough for every type.
+const LANES: u32 = 16;
+
+fn cells(ty: Type, count: usize, seed: u64) -> Given {
+    Given::Array(Cells::of(ty, &values(ty, count, seed)))
+}
+
+/// Values of `ty` that have something special about them, and others.
+fn values(ty: Type, count: usize, seed: u64) -> Vec<Value> {
+    let mut state = seed;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state >> 16
+    };
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1e-310,
+        3e9,
+        -3e9,
+        1e300,
+    ];
+    let mut value = || {
+        let random = next();
+        match (ty.is_float(), random % 3) {
+            (true, 0) => Value::float(ty, special[(random / 3) as usize % special.len()]),
+            (true, _) => Value::float(ty, (random % 2000) as f64 / 16.0 - 60.0),
+            (false, 0) => {
+                let (low, high) = ty.integer_range().expect("an integer");
+                Value::integer(ty, [low, high, 0, 1][(random / 3) as usize % 4])
+            }
+            (false, _) => Value::from_bits(ty, next() ^ (next() << 32)),
+        }
+    };
+    (0..count).map(|_| value()).collect()
+}
+
+/// Runs `body` for `j` in `0..n` in lanes, over arrays `a` and `b` of `from` and `out` of `to`; whether there are lanes for it.
+#[track_caller]
+fn runs(from: Type, to: Type, body: &str) -> bool {
+    let source = format!(
+        "kernel @k(n: i64, s: {from}, a: {from}[n + 3], b: {from}[n + 3], out: {to}[n + 3]) {{
+           affine.for j in 0..n lanes {LANES} {{ {body} }}
+         }}"
+    );
+    let parsed = text::parse(&source).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
+    if verify(parsed.into_iter().next().expect("a kernel")).is_err() {
+        return false;
+    }
+    for n in [0, 1, 15, 16, 17, 50] {
+        let count = n as usize + 3;
+        let given = [
+            scalar(n as i64),
+            Given::Scalar(values(from, 1, 99 + n as u64)[0]),
+            cells(from, count, 7 + n as u64),
+            cells(from, count, 1234 + n as u64),
+            cells(to, count, 99),
+        ];
+        let outcome = check(&source, &given);
+        assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+    }
+    true
+}
+
+#[test]
+fn operations_on_all_types() {
+    let mut missing = Vec::new();
+    for ty in TYPES {
+        for op in ["+", "-", "*", "/", "&", "|", "^"] {
+            if ty.is_float() && "&|^".contains(op) {
+                continue;
+            }
+            if !runs(ty, ty, &format!("out[j] = a[j] {op} b[j + 2]")) {
+                missing.push(format!("{op} {ty}"));
+            }
+        }
+        assert!(runs(ty, ty, "out[j + 1] = s - a[j]"), "{ty}");
+        assert!(runs(ty, ty, "out[j] = -a[j]"), "{ty}");
+        assert!(runs(ty, ty, "let t: i64 = n out[j] = a[j]"), "{ty}");
+    }
+    // Division of integers can fail, and there is no product of bytes.
+    let expected = [
+        "* i8", "/ i8", "/ i16", "/ i32", "/ i64", "* u8", "/ u8", "/ u16", "/ u32", "/ u64",
+    ];
+    assert_eq!(missing, expected);
+}
+
+#[test]
+fn shifts_by_what_is_the_same_in_all_lanes() {
+    for ty in TYPES.into_iter().filter(|ty| ty.is_integer()) {
+        for op in ["<<", ">>"] {
+            let body = format!("out[j] = a[j] {op} s");
+            assert_eq!(runs(ty, ty, &body), ty.bytes() > 1, "{ty} {op}");
+            assert!(!runs(ty, ty, &format!("out[j] = a[j] {op} b[j]")));
+        }
+        assert!(runs(ty, ty, "out[j] = ~a[j]"));
+    }
+}
+
+#[test]
+fn comparisons_choose() {
+    for ty in TYPES {
+        for op in ["==", "!=", "<", "<=", ">", ">="] {
+            let body = format!("out[j] = a[j] {op} b[j] ? a[j] : s");
+            assert!(runs(ty, ty, &body), "{ty} {op}");
+        }
+        // Masks of one width choose between values of another.
+        for to in TYPES {
+            let body = format!("out[j] = a[j] < b[j] ? out[j] : {to}(j > 2 ? 1 : 0)");
+            let known = to.is_float() || runs(ty, to, &body);
+            assert!(known, "{ty} {to}");
+        }
+    }
+}
+
+#[test]
+fn truth_in_lanes() {
+    for (from, to) in [
+        (Type::F32, Type::F64),
+        (Type::I16, Type::I32),
+        (Type::F64, Type::U8),
+    ] {
+        let both = "out[j] = a[j] < b[j] && out[j] > out[j + 0] || !(a[j] == s) ? out[j] : out[j] + out[j]";
+        assert!(runs(from, to, both), "{from} {to}");
+    }
+    assert!(runs(
+        Type::F32,
+        Type::I64,
+        "let less: bool = a[j] < b[j] out[j] = i64(less)"
+    ));
+    assert!(runs(
+        Type::I64,
+        Type::U8,
+        "out[j] = u8(bool(a[j]) && n > 3)"
+    ));
+    assert!(runs(
+        Type::I64,
+        Type::I64,
+        "out[j] = n > 20 && a[j] > b[j] ? 1 : out[j]"
+    ));
+}
+
+#[test]
+fn conversions_between_all_types() {
+    let mut missing = Vec::new();
+    for from in TYPES {
+        for to in TYPES {
+            if !runs(from, to, &format!("out[j] = {to}(a[j])")) {
+                missing.push((from, to));
+            }
+        }
+    }
+    // 64-bit integers to floats and back, 32 unsigned bits to `f64`, and floats to narrow and unsigned integers.
+    let is_wide = |ty: Type| matches!(ty, Type::I64 | Type::U64);
+    for (from, to) in &missing {
+        let to_float = to.is_float() && (is_wide(*from) || *from == Type::U32);
+        let to_integer = from.is_float() && to.is_integer();
+        assert!(to_float || to_integer, "{from} {to}");
+    }
+    assert_eq!(missing.len(), 20);
+}
+
+#[test]
+fn functions_that_are_instructions() {
+    for ty in [Type::F32, Type::F64] {
+        for name in [
+            "sqrt",
+            "fabs",
+            "floor",
+            "ceil",
+            "trunc",
+            "rint",
+            "nearbyint",
+        ] {
+            assert!(
+                runs(ty, ty, &format!("out[j] = {name}(a[j] * b[j])")),
+                "{name}"
+            );
+        }
+        assert!(!runs(ty, ty, "out[j] = exp(a[j])"));
+    }
+}
+
+#[test]
+fn iterators_in_lanes() {
+    for ty in TYPES {
+        let body = format!("out[j] = out[j] + {ty}(j)");
+        let wide = ty.is_float();
+        assert_eq!(runs(ty, ty, &body), !wide, "{ty}");
+        let body = format!("out[j] = out[j] + {ty}(i32(j))");
+        assert!(runs(ty, ty, &body), "{ty}");
+    }
+}
+
+#[test]
+fn combiners_of_elements_and_of_scalars() {
+    for ty in TYPES {
+        for combiner in Combiner::built_in() {
+            let name = combiner.to_string();
+            let is_one = combiner.parts() == 1 && combiner.bodies(&[ty]).is_some();
+            if !is_one || name == "last" {
+                continue;
+            }
+            let known = runs(ty, ty, &format!("out[j] reduce({name}) a[j]"));
+            let is_needed = matches!(name.as_str(), "add" | "min" | "max_last" | "xor");
+            assert!(known || !is_needed, "{ty} {name}");
+            scalar_runs(ty, &format!("r reduce({name}) a[j]"));
+        }
+        scalar_runs(ty, "(r, k) reduce(argmin) (a[j] + b[j], i64(j))");
+    }
+}
+
+/// The same for a loop that updates the scalars `r` and `k`.
+#[track_caller]
+fn scalar_runs(ty: Type, body: &str) {
+    let source = format!(
+        "kernel @k(n: i64, a: {ty}[n], b: {ty}[n], out: {ty}[n], at: i64[n]) {{
+           affine.for i in 0..n {{
+             var r: {ty} = out[i]
+             var k: i64 = at[i]
+             affine.for j in i..n lanes {LANES} {{ {body} }}
+             out[i] = r
+             at[i] = k
+           }}
+         }}"
+    );
+    for n in [1, 16, 37] {
+        let given = [
+            scalar(n as i64),
+            cells(ty, n, 5),
+            cells(ty, n, 6),
+            cells(ty, n, 7),
+            array(&vec![-1_i64; n]),
+        ];
+        let outcome = check(&source, &given);
+        assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+    }
+}
+
+/// Rows of `x` go to the rows of `out` that `key` names.
+fn rows(keys: &[i32], d: i64, body: &str) -> (String, Vec<Given>) {
+    let source = format!(
+        "kernel @k(n: i64, m: i64, d: i64, key: i32[n], w: f32[m], x: f32[n, d], out: f64[m, d]) {{
+           scf.forall c in 0..4 private(p: f64[m, d] = identity(add)) merge(out reduce(add) p) strategy(auto) {{
+             affine.for i in (c * n) floordiv 4..(c * n + n) floordiv 4 {{
+               affine.for j in 0..d lanes 8 {{ {body} }}
+             }}
+           }}
+         }}"
+    );
+    let n = keys.len();
+    let x: Vec<f32> = (0..n * d as usize).map(|it| (it % 97) as f32).collect();
+    let given = vec![
+        scalar(n as i64),
+        scalar(5_i64),
+        scalar(d),
+        array(keys),
+        array(&[1.0_f32, 2.0, 4.0, 8.0, 16.0]),
+        array(&x),
+        array(&vec![0.5_f64; 5 * d as usize]),
+    ];
+    (source, given)
+}
+
+#[test]
+fn rows_of_any_length() {
+    let keys: Vec<i32> = (0..23).map(|it| it * 7 % 5).collect();
+    for d in [0, 1, 7, 8, 9, 24, 31] {
+        for body in [
+            "p[key[i], j] reduce(add) f64(x[i, j])",
+            "p[key[i], j] reduce(add) f64(x[i, j] * w[key[i]])",
+            "let k: i32 = key[i] let v: f32 = x[i, j] * w[k] p[k, j] reduce(add) f64(v + v)",
+        ] {
+            let (source, given) = rows(&keys, d, body);
+            let outcome = check(&source, &given);
+            assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_fault_in_the_order_of_the_loop_is_told() {
+    for (key, body) in [
+        (5, "p[key[i], j] reduce(add) f64(x[i, j])"),
+        (-1, "p[key[i], j] reduce(add) f64(x[i, j] * w[key[i]])"),
+        (
+            7,
+            "p[key[0], j] reduce(add) 1.0 p[key[i], j] reduce(add) f64(w[key[i]])",
+        ),
+    ] {
+        let mut keys = vec![0; 9];
+        keys[3] = key;
+        for d in [0, 3, 8, 20] {
+            let (source, given) = rows(&keys, d, body);
+            let outcome = check(&source, &given);
+            assert_eq!(outcome.is_ok(), d == 0, "{source}\n{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn bounds_beyond_the_array_are_faults_as_without_lanes() {
+    let source = "kernel @k(n: i64, from: i64, out: i64[n]) {
+      affine.for j in from..from + 20 lanes 4 { out[j] = j }
+    }";
+    for (n, from) in [(20, 0), (19, 0), (40, -1), (40, 25), (0, 0)] {
+        let out = vec![7_i64; n as usize];
+        let outcome = check(
+            source,
+            &[scalar(n as i64), scalar(from as i64), array(&out)],
+        );
+        assert_eq!(outcome.is_ok(), from >= 0 && from + 20 <= n, "{n} {from}");
+    }
+}
+
+#[test]
+fn lanes_that_there_are_not_are_refused() {
+    let refused = |source: &str, what: &str| {
+        let kernel = text::parse(source).expect("a kernel").remove(0);
+        let violations = verify(kernel).expect_err("a violation");
+        let said = violations[0].to_string();
+        assert!(said.contains(what), "{said}");
+    };
+    let body = |lanes: &str, body: &str| {
+        format!(
+            "kernel @k(n: i64, key: i64[n], a: f32[n], out: f32[n], m: f32[n, n], f: bool[n]) {{
+               var s: f32 = 0.0
+               affine.for j in 0..n {lanes} {{ {body} }}
+             }}"
+        )
+    };
+    for (lanes, text, what) in [
+        ("lanes 3", "out[j] = a[j]", "3 is not a power of two"),
+        ("lanes 128", "out[j] = a[j]", "128 is not a power of two"),
+        ("lanes 2", "out[j] = a[j]", "a vector of `f32` has 4 lanes"),
+        ("step 2 lanes 4", "out[j] = a[j]", "does not count by one"),
+        (
+            "lanes 4",
+            "affine.for i in 0..n { out[j] = a[j] }",
+            "more in it",
+        ),
+        ("lanes 4", "s = a[j]", "`s` is assigned"),
+        (
+            "lanes 4",
+            "s reduce(add) a[j] out[j] = s",
+            "`s` is updated in it, and",
+        ),
+        ("lanes 4", "out[key[j]] = a[j]", "where in `out`"),
+        ("lanes 4", "out[j] = a[2 * j]", "elements of `a`"),
+        ("lanes 4", "out[j] = m[j, 0]", "elements of `m`"),
+        ("lanes 4", "out[0] reduce(add) a[j]", "elements of `out`"),
+        ("lanes 4", "out[j] = sin(a[j])", "`sin`"),
+        ("lanes 16", "f[j] = a[j] < 1.0", "arrays of `bool`"),
+        (
+            "lanes 4",
+            "out[j] = a[j] < 0.0 ? a[j] : a[key[0]]",
+            "can fail",
+        ),
+    ] {
+        refused(&body(lanes, text), what);
+    }
+}
+
+#[test]
+fn vectors_are_made_of_lanes() {
+    let clif = |source: &str| {
+        let code = compile(&kernel(source), &Options::default()).expect("code");
+        code.clif().expect("its text")
+    };
+    let source = |lanes: &str| {
+        format!(
+            "kernel @k(n: i64, a: f32[n], out: f64[n]) {{
+               affine.for j in 0..n {lanes} {{ out[j] = f64(a[j] * 2.0) }}
+             }}"
+        )
+    };
+    let (with, without) = (clif(&source("lanes 8")), clif(&source("")));
+    assert!(with.contains("load.f32x4") && with.contains("fvpromote_low"));
+    assert!(!without.contains("f32x4"));
+    // Rows are found once, not in each turn.
+    let (rows, _) = rows(&[0], 1, "p[key[i], j] reduce(add) f64(x[i, j])");
+    let body = clif(&rows);
+    assert_eq!(body.matches("load.f32x4").count(), 2, "{body}");
+}

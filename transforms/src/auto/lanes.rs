@@ -1,0 +1,84 @@
+//! Which loops run in the lanes of vectors, and in how many.
+
+use super::{path_to, trips};
+use crate::{Vectorize, tree};
+use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
+use strew_affine::visit::Loop;
+use strew_affine::{AffineFor, Expr, Kernel, Node, Type};
+
+/// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile.
+const VECTORS_IN_FLIGHT: u32 = 2;
+
+/// What a turn must compute besides the sum that waits for itself.
+const LEAST_OPERATIONS: usize = 2;
+
+/// The innermost loops for which lanes pay, where what they are made of has vector forms.
+pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
+    let loops = tree::loops(kernel).into_iter();
+    let affine = loops.filter_map(|nested| match nested.it {
+        Loop::Affine(it) => Some((it, count(kernel, it)?)),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    });
+    affine
+        .map(|(it, count)| Vectorize::new(path_to(kernel, it), u64::from(count)))
+        .collect()
+}
+
+/// How many lanes pay, if any do.
+fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
+    let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
+    let bytes = lanes.types(&target.body).into_iter().map(Type::bytes);
+    let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
+    let count = (VECTORS_IN_FLIGHT * VECTOR_BYTES / widest).max(VECTOR_BYTES / narrowest);
+    let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));
+    let writes = |node: &Node| node.written_elements().next().is_some();
+    let values = target.body.iter().flat_map(Node::expressions);
+    let computed: usize = values.map(|it| operations(&lanes, it)).sum();
+    let pays = target.body.iter().any(writes) || computed >= LEAST_OPERATIONS;
+    (target.lanes == 1 && is_long && pays).then_some(count)
+}
+
+/// How much of `expr` is computed in lanes.
+fn operations(lanes: &Lanes<'_>, expr: &Expr) -> usize {
+    let inside: usize = expr
+        .operands()
+        .into_iter()
+        .map(|it| operations(lanes, it))
+        .sum();
+    let is_operation = lanes.varies(expr) && !matches!(expr, Expr::Load(_) | Expr::Local(_));
+    inside + usize::from(is_operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::schedules;
+
+    fn kernel(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, a: f32[n], b: i8[n], out: f64[n], t: f32[3]) {{ affine.for j in 0..n {{ {body} }} }}"
+        )
+    }
+
+    #[test]
+    fn two_vectors_of_the_widest_type_or_one_of_the_narrowest() {
+        schedules(&kernel("a[j] = 2.0 * a[j]"), &["vectorize(j, 8)"]);
+        schedules(&kernel("out[j] = f64(a[j])"), &["vectorize(j, 4)"]);
+        schedules(&kernel("out[j] = f64(b[j])"), &["vectorize(j, 16)"]);
+    }
+
+    #[test]
+    fn loops_that_are_known_to_be_short_are_left_alone() {
+        schedules(&kernel("affine.for k in 0..3 { t[k] = a[j] }"), &[]);
+    }
+
+    #[test]
+    fn sums_pay_where_something_is_computed_for_them() {
+        let sum = |value: &str| {
+            kernel(&format!(
+                "var s: f32 = 0.0 affine.for k in 0..n {{ s reduce(add) {value} }} out[j] = f64(s)"
+            ))
+        };
+        schedules(&sum("a[k]"), &[]);
+        schedules(&sum("(a[k] - 1.0) * a[k]"), &["vectorize(k, 8)"]);
+    }
+}

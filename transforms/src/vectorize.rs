@@ -1,0 +1,239 @@
+//! The step `vectorize`.
+
+use crate::address::{self, Target};
+use crate::separate::{Meeting, meeting_pair};
+use crate::tree::replace_loop;
+use crate::{LoopPath, Reason};
+use std::collections::BTreeSet;
+use std::fmt;
+use strew_affine::lanes::{Lanes, MOST_LANES};
+use strew_affine::verify::Verified;
+use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
+use strew_affine::{AffineFor, IterId, Kernel, Node};
+
+/// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
+///
+/// ```text
+/// affine.for j in 0..d {                    affine.for j in 0..d lanes 4 {
+///   out[seg[i], j] reduce(add) x[i, j]   →    out[seg[i], j] reduce(add) x[i, j]
+/// }                                         }
+/// ```
+///
+/// Legal when no two iterations of the loop meet in an element, one of them writing: each statement then runs for all iterations of a
+/// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop.
+///
+/// The loop must be made of what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
+/// in memory, or the same one in all lanes, and no operation without a vector form.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Vectorize {
+    /// The loop, an `affine.for` with no loop inside.
+    pub target: LoopPath,
+    /// How many iterations at once: a power of two, at least as many as a vector of the narrowest type in the loop holds.
+    pub lanes: u64,
+}
+
+impl Vectorize {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "vectorize";
+    /// The most lanes.
+    pub const MOST: u64 = MOST_LANES as u64;
+
+    /// A request to run `lanes` iterations of `target` at once.
+    pub fn new(target: impl Into<LoopPath>, lanes: u64) -> Self {
+        Self {
+            target: target.into(),
+            lanes,
+        }
+    }
+}
+
+impl fmt::Display for Vectorize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}, {})", Self::NAME, self.target, self.lanes)
+    }
+}
+
+/// The kernel with the step done.
+///
+/// # Errors
+/// Why the step is declined.
+pub fn vectorize(kernel: &Verified, request: &Vectorize) -> Result<Kernel, Reason> {
+    Ok(rewrite(kernel, plan(kernel, request)?))
+}
+
+/// What the rewriting needs.
+struct Plan {
+    target: IterId,
+    /// What stands in the loop's place.
+    replacement: AffineFor,
+}
+
+fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Plan, Reason> {
+    let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
+    let path = request.target.clone();
+    if target.lanes != 1 {
+        return Err(Reason::HasLanes { path });
+    }
+    let lanes = checked_count(request)?;
+    if let Err((obstacle, span)) = Lanes::of(kernel, target, lanes) {
+        return Err(Reason::NoLanes {
+            path,
+            obstacle,
+            span,
+        });
+    }
+    check_kept_apart(kernel, request, target, &around)?;
+    let mut replacement = target.clone();
+    replacement.lanes = lanes;
+    Ok(Plan {
+        target: target.iter,
+        replacement,
+    })
+}
+
+fn checked_count(request: &Vectorize) -> Result<u32, Reason> {
+    let given = request.lanes;
+    let out_of_bounds = Reason::BadNumber {
+        what: "the number of lanes",
+        given,
+        least: 2,
+        most: Vectorize::MOST,
+    };
+    match u32::try_from(given) {
+        Ok(lanes) if (2..=Vectorize::MOST).contains(&given) => Ok(lanes),
+        _ => Err(out_of_bounds),
+    }
+}
+
+fn check_kept_apart(
+    kernel: &Kernel,
+    request: &Vectorize,
+    target: &AffineFor,
+    around: &[Loop<'_>],
+) -> Result<(), Reason> {
+    let sites = visit::accesses(kernel);
+    let is_inside = |site: &&AccessSite<'_>| site.loops.iter().any(|it| it.iter() == target.iter);
+    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
+    let writes = inside.iter().filter(|it| it.kind != AccessKind::Read);
+    let written: BTreeSet<_> = writes.map(|it| it.access.array).collect();
+    for array in written {
+        let of_array = inside.iter().filter(|it| it.access.array == array);
+        let of_array: Vec<_> = of_array.copied().collect();
+        if let Some((first, second)) = meeting_pair(&of_array, target, around) {
+            let meeting = Meeting {
+                kernel,
+                path: &request.target,
+                target: target.iter,
+                array,
+            };
+            return Err(meeting.carried([first, second], None));
+        }
+    }
+    Ok(())
+}
+
+fn rewrite(
+    kernel: &Kernel,
+    Plan {
+        target,
+        replacement,
+    }: Plan,
+) -> Kernel {
+    let mut kernel = kernel.clone();
+    replace_loop(
+        &mut kernel.body,
+        target,
+        &mut vec![Node::AffineFor(replacement)],
+    );
+    kernel
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
+    use crate::test_support::{accepts, refuses};
+
+    const ROWS: &str = "
+kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) {
+  affine.for i in 0..n {
+    affine.for j in 0..d {
+      out[seg[i], j] reduce(add) x[i, j]
+    }
+  }
+}";
+
+    #[test]
+    fn scheme() {
+        accepts(
+            ROWS,
+            "vectorize(j, 4)",
+            "
+kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) {
+  affine.for i in 0..n {
+    affine.for j in 0..d lanes 4 {
+      out[seg[i], j] reduce(add) x[i, j]
+    }
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn a_loop_in_lanes_can_be_tiled_but_neither_vectorised_again_nor_unrolled() {
+        let tiled = "vectorize(j, 8); tile_indirection_using_forall(i, chunks = 2)";
+        let kernel = crate::test_support::kernel(ROWS);
+        let text = crate::test_support::apply(&kernel, tiled).to_string();
+        assert!(text.contains("affine.for j in 0..d lanes 8"), "{text}");
+        for again in ["vectorize(j, 4)", "unroll(j, 2)"] {
+            let script = format!("vectorize(j, 4); {again}");
+            refuses(ROWS, &script, Misaddressed, "HasLanes");
+        }
+    }
+
+    #[test]
+    fn loops_around_loops_and_scattered_elements_have_no_lanes() {
+        let reason = refuses(ROWS, "vectorize(i, 4)", Unproven, "NoLanes");
+        assert_eq!(
+            reason.to_string(),
+            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`"
+        );
+        let scatter = "kernel @k(n: i64, key: i32[n], out: f64[n]) {
+          affine.for i in 0..n { out[key[i]] reduce(add) 1.0 }
+        }";
+        let reason = refuses(scatter, "vectorize(i, 4)", Unproven, "NoLanes");
+        assert_eq!(reason.labels().len(), 1);
+        assert!(reason.to_string().contains("where in `out` a turn is"));
+    }
+
+    #[test]
+    fn counts_that_make_no_sense_are_misaddressed() {
+        for count in [0, 1, 65] {
+            let script = format!("vectorize(j, {count})");
+            refuses(ROWS, &script, Misaddressed, "BadNumber");
+        }
+        refuses(ROWS, "vectorize(j, 6)", Unproven, "NoLanes");
+        refuses(ROWS, "vectorize(j, 2)", Unproven, "NoLanes");
+    }
+
+    #[test]
+    fn iterations_that_meet_are_shown() {
+        let source = |body: &str| {
+            format!(
+                "kernel @k(n: i64, out: f64[n + 9], m: f64[n + 9, n + 9]) {{ affine.for j in 1..n {{ {body} }} }}"
+            )
+        };
+        for body in [
+            "out[j] = out[j - 1]",
+            "out[j] = out[j + 3] out[j + 1] = 0.0",
+        ] {
+            let reason = refuses(&source(body), "vectorize(j, 4)", Illegal, "Carried");
+            assert!(reason.witness().is_some(), "{body}");
+        }
+        accepts(
+            &source("out[j] = 2.0 * out[j] m[3, j] = out[j] + m[3, j]"),
+            "vectorize(j, 4)",
+            &source("out[j] = 2.0 * out[j] m[3, j] = out[j] + m[3, j]")
+                .replace("1..n", "1..n lanes 4"),
+        );
+    }
+}
