@@ -132,7 +132,7 @@ impl Cuts {
     fn between_lines(&self, at: u64) -> u64 {
         let row = self.columns.wrapping_mul(self.element_bytes);
         let lines = [LEAST_BYTES, LEAST_BYTES / 2];
-        let Some(line) = lines.into_iter().find(|line| row % line == 0) else {
+        let Some(line) = lines.into_iter().find(|line| row.is_multiple_of(*line)) else {
             return at;
         };
         let begin = self
