@@ -32,7 +32,7 @@ fn ways(kernel: &Kernel) -> Vec<(String, Kernel)> {
     let mut ways = Vec::new();
     for strategy in STRATEGIES {
         for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
-            for body in [Body::Auto, Body::RunLength, Body::Tables] {
+            for body in [Body::Auto, Body::RunLength, Body::Partials, Body::Tables] {
                 let named = strategy.parse().expect("a strategy");
                 let kernel = kernel.clone().strategy(named).mode(mode).body(body);
                 ways.push((format!("{strategy} {mode:?} {body}"), kernel));

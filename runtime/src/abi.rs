@@ -143,6 +143,10 @@ pub enum BodyShape {
     /// The same, but an element that is updated several times in a row is kept in a register meanwhile: a rounded sum then does not wait
     /// for memory each time. The order of combination is that of [`Direct`](Self::Direct).
     RunLength,
+    /// The same, but of an element that is updated several times in a row up to [`PARTIALS`] partial values are kept, the first of them
+    /// beginning with the element and the others with the identity. Statements combine into them by turns, as they stand in the body, so
+    /// that one does not wait for the one before. They are combined, neighbours first, when another element is updated.
+    Partials,
     /// It combines them into [`TABLES`] buffers by turns, one after the other as its statements stand: updates that follow each other
     /// then do not wait for each other, wherever they go. Behind the distances stands that in bytes from each buffer to the next.
     Tables,
@@ -155,6 +159,8 @@ pub enum BodyShape {
     Windowed,
     /// [`Windowed`](Self::Windowed) and [`RunLength`](Self::RunLength) at once.
     WindowedRunLength,
+    /// [`Windowed`](Self::Windowed) and [`Partials`](Self::Partials) at once.
+    WindowedPartials,
     /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
     /// whose numbers are at least the first and below the second of two that stand behind the distances.
     Columns,
@@ -230,6 +236,9 @@ pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at
 
 /// How many buffers a body in the shape [`BodyShape::Tables`] has for each.
 pub const TABLES: usize = 4;
+
+/// How many partial values of an element a body in the shape [`BodyShape::Partials`] has at most.
+pub const PARTIALS: usize = 4;
 
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;

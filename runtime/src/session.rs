@@ -472,7 +472,7 @@ mod tests {
             fn refusal(&self, _shape: &crate::Shape) -> Option<Refusal> {
                 None
             }
-            fn body_shape(&self, _body: crate::Body) -> BodyShape {
+            fn body_shape(&self, _body: crate::Body, _shape: &crate::Shape) -> BodyShape {
                 BodyShape::Direct
             }
 

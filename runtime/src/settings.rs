@@ -99,13 +99,23 @@ pub enum Body {
     Direct,
     /// In a register, for as long as they go to one element; where the loop does nothing else with its outputs.
     RunLength,
+    /// In several registers by turns, for as long as they go to one element, under the same conditions: one update then does not wait for the
+    /// one before. This groups rounded updates in another way, so [`Mode::Exact`] and the strategies that keep the order of the loop keep
+    /// such elements in one register instead.
+    Partials,
     /// Into several private buffers by turns, under the same conditions: one update then does not wait for the one before. This groups
     /// rounded updates in another way, so it is not for [`Mode::Exact`] and them, nor for the strategies that keep the order of the loop.
     Tables,
 }
 
 impl Body {
-    const ALL: [Self; 4] = [Self::Auto, Self::Direct, Self::RunLength, Self::Tables];
+    const ALL: [Self; 5] = [
+        Self::Auto,
+        Self::Direct,
+        Self::RunLength,
+        Self::Partials,
+        Self::Tables,
+    ];
 
     /// The name on the command line and in records.
     pub fn name(self) -> &'static str {
@@ -113,6 +123,7 @@ impl Body {
             Self::Auto => "auto",
             Self::Direct => "direct",
             Self::RunLength => "run_length",
+            Self::Partials => "partials",
             Self::Tables => "tables",
         }
     }
@@ -285,7 +296,7 @@ mod tests {
         }
         assert_eq!(
             "runs".parse::<Body>().unwrap_err().to_string(),
-            "there is no body `runs`; there are `auto`, `direct`, `run_length`, `tables`"
+            "there is no body `runs`; there are `auto`, `direct`, `run_length`, `partials`, `tables`"
         );
     }
 

@@ -175,8 +175,14 @@ impl OnDemand for Additions {
             (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
             (0, BodyShape::Check) => Ok(check),
             (0, BodyShape::Atomic) => Ok(atomic),
-            (0, BodyShape::Windowed | BodyShape::WindowedRunLength) => Ok(windowed),
-            (0, BodyShape::Direct | BodyShape::RunLength | BodyShape::Tables) => Ok(scatter),
+            (
+                0,
+                BodyShape::Windowed | BodyShape::WindowedRunLength | BodyShape::WindowedPartials,
+            ) => Ok(windowed),
+            (
+                0,
+                BodyShape::Direct | BodyShape::RunLength | BodyShape::Partials | BodyShape::Tables,
+            ) => Ok(scatter),
             _ => Err(format!("no body {number} {shape:?}")),
         }
     }

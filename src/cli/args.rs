@@ -50,8 +50,8 @@ pub(crate) struct Run {
     /// Run this often, each time from the same contents
     #[arg(long, value_name = "R", default_value = "1", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
     pub(crate) repeat: std::num::NonZeroU32,
-    /// Combine updates in memory (direct), in a register for as long as they go to one element (run_length), or in several tables by
-    /// turns (tables), instead of as seems best
+    /// Combine updates in memory (direct), in a register for as long as they go to one element (run_length), in several registers by
+    /// turns for as long as they do (partials), or in several tables by turns (tables), instead of as seems best
     #[arg(long, value_name = "B")]
     pub(crate) body: Option<String>,
 

@@ -61,6 +61,7 @@ fn expected(record: &Record) -> Option<String> {
 fn strategy(report: &Report) -> String {
     let body = match report.record.body {
         Body::RunLength => ", repeated elements in a register",
+        Body::Partials => ", repeated elements in registers by turns",
         Body::Tables => ", several tables by turns",
         Body::Auto | Body::Direct => "",
     };

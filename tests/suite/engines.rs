@@ -293,16 +293,14 @@ impl Engines {
                 &first,
                 is_same,
             );
-            let tables = kernel.clone().body(Body::Tables);
-            let one = compiled(&tables.clone().threads(1), data);
-            agree(
-                &format!("{strategy}, in tables"),
-                &one,
-                &reference,
-                is_close,
-            );
-            let two = compiled(&tables.threads(2), data);
-            agree(&format!("{strategy}, in tables"), &two, &one, is_same);
+            for body in [Body::Partials, Body::Tables] {
+                let kernel = kernel.clone().body(body);
+                let what = format!("{strategy}, {body}");
+                let one = compiled(&kernel.clone().threads(1), data);
+                agree(&what, &one, &reference, is_close);
+                let two = compiled(&kernel.threads(2), data);
+                agree(&what, &two, &one, is_same);
+            }
             let fast = compiled(&kernel.threads(3).mode(Mode::Fast), data);
             agree("fast mode", &fast, &reference, is_close);
         }
@@ -408,15 +406,10 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             reference,
             is_same,
         );
-        let in_tables = kernel.clone().body(Body::Tables);
-        agree("in tables", &compiled(&in_tables, data), reference, is_same);
-        let in_registers = kernel.clone().body(Body::RunLength);
-        agree(
-            "in a register",
-            &compiled(&in_registers, data),
-            reference,
-            is_same,
-        );
+        for body in [Body::RunLength, Body::Partials, Body::Tables] {
+            let outcome = compiled(&kernel.clone().body(body), data);
+            agree(body.name(), &outcome, reference, is_same);
+        }
         for strategy in ["binned", "planned", "columns"] {
             let kernel = kernel.clone();
             let sorting = kernel.strategy(strategy.parse().expect("a strategy"));

@@ -222,6 +222,7 @@ fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::
             (Mode::Exact, Body::RunLength),
             (Mode::Fast, Body::Tables),
             (Mode::Stable, Body::RunLength),
+            (Mode::Stable, Body::Partials),
             (Mode::Fast, Body::Direct),
         ] {
             let what = format!("{what} {strategy} {mode:?} {body}");
@@ -269,7 +270,7 @@ fn long_loops_skip_almost_everything() {
             }
         }
         for strategy in ["auto", "serial", "dense", "blocked", "binned", "atomic"] {
-            for body in [Body::Auto, Body::RunLength] {
+            for body in [Body::Auto, Body::RunLength, Body::Partials] {
                 let named = strategy.parse().expect("a strategy");
                 let kernel = kernel.clone().strategy(named).body(body).threads(3);
                 let mut out = vec![1; m];

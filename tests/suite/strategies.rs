@@ -12,7 +12,7 @@ use strew::{Body, Compiler, Kernel, Mode};
 const STRATEGIES: [&str; 8] = [
     "auto", "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
 ];
-const BODIES: [Body; 3] = [Body::Direct, Body::RunLength, Body::Tables];
+const BODIES: [Body; 4] = [Body::Direct, Body::RunLength, Body::Partials, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
 const OUTPUTS: usize = 41;
 
@@ -281,6 +281,84 @@ fn long_loops_have_the_same_bits_at_any_number_of_threads_and_in_every_run() {
             let serial = compiled(&serial, &data);
             let exact = compiled(&kernel.clone().mode(Mode::Exact).threads(2), &data);
             agree(&format!("{ty} {order}, exact"), &exact, &serial, is_same);
+        }
+    }
+}
+
+/// The sums of `x` by `key`, in `outputs` elements that begin with `-0.0`: of eight parts of the iterations, and in each of them of
+/// runs of equal keys, whose sums begin with what is there in the first of four places; the iteration at place `k` of its part adds to
+/// place `k % 4`, those behind the last whole turn of four to the first one.
+fn by_turns(key: &[usize], x: &[f64], outputs: usize) -> Vec<u64> {
+    let part = |number: usize| {
+        let (start, end) = (number * key.len() / 8, (number + 1) * key.len() / 8);
+        let whole = (end - start) / 4 * 4;
+        let mut sums = vec![-0.0; outputs];
+        let mut run: Option<(usize, [f64; 4])> = None;
+        let join = |sums: &mut Vec<f64>, run: Option<(usize, [f64; 4])>| {
+            if let Some((key, [a, b, c, d])) = run {
+                sums[key] = (a + b) + (c + d);
+            }
+        };
+        for position in 0..end - start {
+            let key = key[start + position];
+            if run.is_none_or(|(last, _)| last != key) {
+                join(&mut sums, run);
+                run = Some((key, [sums[key], -0.0, -0.0, -0.0]));
+            }
+            let turn = if position < whole { position % 4 } else { 0 };
+            if let Some((_, places)) = &mut run {
+                places[turn] += x[start + position];
+            }
+            // The last whole turn ends its loop, and the run goes on.
+        }
+        join(&mut sums, run);
+        sums
+    };
+    let p: Vec<Vec<f64>> = (0..8).map(part).collect();
+    let at = |it: usize| {
+        let left = (p[0][it] + p[1][it]) + (p[2][it] + p[3][it]);
+        let right = (p[4][it] + p[5][it]) + (p[6][it] + p[7][it]);
+        (-0.0 + (left + right)).to_bits()
+    };
+    (0..outputs).map(at).collect()
+}
+
+#[test]
+fn partial_sums_are_added_by_turns() {
+    const COUNT: usize = 40_013;
+    let kernel = kernel(Type::F64, "out[key[i]] += x[i];").body(Body::Partials);
+    let with = |kernel: &Kernel| {
+        let typed = kernel
+            .clone()
+            .typed::<(i64, i64, &[i32], &[f64], &mut [f64])>();
+        typed.expect("it fits")
+    };
+    for (order, outputs) in ORDERS
+        .into_iter()
+        .flat_map(|order| [1, 41, 900].map(|it| (order, it)))
+    {
+        let key: Vec<i32> = keys(order, COUNT, outputs)
+            .into_iter()
+            .map(|it| it.as_integer().map_or(0, |it| it as i32))
+            .collect();
+        let mut random = Random(3);
+        let x: Vec<f64> = (0..COUNT)
+            .map(|_| (random.next() % 100_003) as f64 / 7.0 - 5000.0)
+            .collect();
+        let places: Vec<usize> = key.iter().map(|it| *it as usize).collect();
+        let expected = by_turns(&places, &x, outputs);
+        for strategy in ["dense", "blocked"] {
+            for threads in [1, 2, 5] {
+                let kernel = kernel.clone().strategy(named(strategy)).threads(threads);
+                let mut out = vec![-0.0; outputs];
+                let arguments = (COUNT as i64, outputs as i64, &*key, &*x, &mut *out);
+                with(&kernel).call(arguments).expect("a call");
+                let found: Vec<u64> = out.iter().map(|it| it.to_bits()).collect();
+                assert_eq!(
+                    found, expected,
+                    "{order} {outputs} {strategy} {threads} threads"
+                );
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ impl FunctionLowering<'_, '_, '_> {
             .all(|it| self.is_proved_subscript(it))
     }
 
-    fn is_proved_subscript(&self, subscript: &Subscript) -> bool {
+    pub(super) fn is_proved_subscript(&self, subscript: &Subscript) -> bool {
         self.program.checks.is_proved(subscript, &self.loops)
     }
 
@@ -134,6 +134,16 @@ impl FunctionLowering<'_, '_, '_> {
             }
         }
         Some((array, indices))
+    }
+
+    /// The values of all subscripts, which need not be in range.
+    pub(super) fn subscript_values(&mut self, access: &Access) -> Vec<Value> {
+        let subscripts = access.subscripts.iter();
+        let values = subscripts.map(|subscript| {
+            let index = self.index(access, subscript);
+            self.builder.ins().iadd_imm_s(index.value, index.constant)
+        });
+        values.collect()
     }
 
     /// The number of an element that is in range, row by row.

@@ -298,6 +298,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(outlined.forall, privates);
                 self.begin_runs(outlined.forall);
             }
+            BodyShape::Partials => {
+                self.bind_buffers(outlined.forall, privates);
+                self.begin_partials(outlined.forall);
+            }
             BodyShape::Atomic => {
                 self.bind_buffers(outlined.forall, privates);
                 for (buffer, _) in outlined.forall.buffers() {
@@ -316,6 +320,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::WindowedRunLength => {
                 self.bind_windowed(outlined.forall, privates);
                 self.begin_runs(outlined.forall);
+            }
+            BodyShape::WindowedPartials => {
+                self.bind_windowed(outlined.forall, privates);
+                self.begin_partials(outlined.forall);
             }
             BodyShape::Columns => {
                 self.bind_buffers(outlined.forall, privates);

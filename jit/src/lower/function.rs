@@ -7,6 +7,7 @@ use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
+use super::partials::Partials;
 use super::run_length::Run;
 use super::skip::Skips;
 use super::tables::Tables;
@@ -48,6 +49,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) streams: Vec<StreamValue>,
     /// What private buffers do not have yet.
     pub(super) runs: Vec<Run>,
+    /// The same where there are several values of an element.
+    pub(super) partials: Vec<Partials>,
     /// The private buffers of which there are several.
     pub(super) tables: Vec<Tables>,
     /// What of private buffers is filled.
@@ -142,6 +145,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             exits: Exits::default(),
             streams: Vec::new(),
             runs: Vec::new(),
+            partials: Vec::new(),
             tables: Vec::new(),
             windows: Vec::new(),
             checked: BTreeSet::new(),
@@ -256,6 +260,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.end_skips();
         self.leave_streams();
         self.end_runs();
+        self.end_partials();
         self.return_status(Status::Done);
         self.builder.seal_all_blocks();
         self.builder.finalize(self.program.module.target_config());

@@ -39,6 +39,17 @@ impl Counted<'_> {
     }
 }
 
+/// What comes behind a turn of a loop.
+pub(super) struct Tail {
+    /// The next turn, of these values and that of the iterator.
+    pub(super) turn: Block,
+    pub(super) carried: Vec<Value>,
+    /// What decides whether there is one.
+    pub(super) limit: Value,
+    /// What comes behind the last one. It may want the value of the iterator and the next one.
+    pub(super) exit: Block,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
         let (lower, upper) = (self.lower_bound(&node.lower), self.upper_bound(&node.upper));
@@ -131,11 +142,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let limit = self.limit(counted, counted.upper);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(turn, &first);
-        let (iter, next) = self.turn(counted, turn)?;
-        let more = self.is_below(counted, iter, next, limit);
-        let again = [BlockArg::Value(next)];
-        self.builder.ins().brif(more, turn, &again, done, &[]);
-        Ok(())
+        let tail = Tail {
+            turn,
+            carried: Vec::new(),
+            limit,
+            exit: done,
+        };
+        self.turn(counted, &tail)
     }
 
     /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips. It is one
@@ -160,10 +173,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let first = [end, first].map(BlockArg::Value);
         self.builder.ins().jump(turn, &first);
         let end = self.builder.append_block_param(turn, types::I64);
-        let (iter, next) = self.turn(counted, turn)?;
-        let more = self.is_below(counted, iter, next, end);
-        let again = [end, next].map(BlockArg::Value);
-        self.builder.ins().brif(more, turn, &again, edge, &[]);
+        let iter = self.builder.append_block_param(edge, types::I64);
+        let next = self.builder.append_block_param(edge, types::I64);
+        let tail = Tail {
+            turn,
+            carried: vec![end],
+            limit: end,
+            exit: edge,
+        };
+        self.turn(counted, &tail)?;
         self.builder.switch_to_block(edge);
         let more = self.is_below(counted, iter, next, limit);
         self.builder.ins().brif(more, look, &[], done, &[]);
@@ -189,19 +207,41 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.limit(counted, end)
     }
 
-    /// The body in the block `turn`: the iterator's value in it, and the one after it.
-    fn turn(&mut self, counted: &Counted<'k>, turn: Block) -> Result<(Value, Value), CompileError> {
-        self.builder.switch_to_block(turn);
-        let iter = self.builder.append_block_param(turn, types::I64);
-        self.iters.insert(counted.iter, iter);
+    /// A turn, and what comes behind it.
+    fn turn(&mut self, counted: &Counted<'k>, tail: &Tail) -> Result<(), CompileError> {
+        self.builder.switch_to_block(tail.turn);
+        let iter = self.builder.append_block_param(tail.turn, types::I64);
         self.loops.push(counted.around);
-        match &counted.group {
-            Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
-            None => self.nodes(counted.body)?,
+        let updates = match counted.group {
+            Some(_) => None,
+            None => self.turn_of_updates(counted.body),
+        };
+        match (&counted.group, updates) {
+            (None, Some(updates)) => self.turns_of_updates(counted, &updates, iter, tail)?,
+            (group, _) => {
+                self.iters.insert(counted.iter, iter);
+                match group {
+                    Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
+                    None => self.nodes(counted.body)?,
+                }
+                self.tail(counted, iter, tail);
+            }
         }
         self.loops.pop();
+        Ok(())
+    }
+
+    pub(super) fn tail(&mut self, counted: &Counted<'k>, iter: Value, tail: &Tail) {
         let next = self.builder.ins().iadd_imm_s(iter, counted.step);
-        Ok((iter, next))
+        let more = self.is_below(counted, iter, next, tail.limit);
+        let again = tail.carried.iter().copied().chain([next]);
+        let again: Vec<_> = again.map(BlockArg::Value).collect();
+        let left = [iter, next].map(BlockArg::Value);
+        let wanted = self.builder.block_params(tail.exit).len().min(left.len());
+        let (left, _) = left.split_at(wanted);
+        self.builder
+            .ins()
+            .brif(more, tail.turn, &again, tail.exit, left);
     }
 
     /// Whether there is another turn before `limit`.

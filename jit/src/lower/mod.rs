@@ -31,6 +31,7 @@ mod loops;
 mod meet;
 mod merge;
 mod operation;
+mod partials;
 mod run_length;
 mod skip;
 mod tables;

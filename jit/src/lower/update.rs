@@ -24,7 +24,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.set(&cell, value);
     }
 
-    pub(super) fn reduce(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+    pub(super) fn reduce(
+        &mut self,
+        places: &'k [Place],
+        combiner: &'k Combiner,
+        values: &'k [Expr],
+    ) {
         if let Some(stream) = self.stream_of(places) {
             return self.emit(&stream, places, values);
         }
@@ -33,6 +38,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         if let Some(run) = self.run_of(places) {
             return self.update_in_run(&run, places, combiner, values);
+        }
+        if let Some(update) = self.partial_update(places, combiner, values) {
+            return self.update_any(&update);
         }
         if self.is_shared(places) {
             return self.update_shared(places, combiner, values);

@@ -29,7 +29,7 @@ impl Strategy for Binned {
         })
     }
 
-    fn body_shape(&self, _body: Body) -> BodyShape {
+    fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
         BodyShape::Emit
     }
 

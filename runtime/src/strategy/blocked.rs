@@ -33,9 +33,10 @@ impl Strategy for Blocked {
         }
     }
 
-    fn body_shape(&self, body: Body) -> BodyShape {
+    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
         match body {
             Body::RunLength => BodyShape::WindowedRunLength,
+            Body::Partials => BodyShape::WindowedPartials,
             Body::Auto | Body::Direct | Body::Tables => BodyShape::Windowed,
         }
     }

@@ -28,7 +28,7 @@ impl Strategy for Columns {
         })
     }
 
-    fn body_shape(&self, _body: Body) -> BodyShape {
+    fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
         BodyShape::Columns
     }
 

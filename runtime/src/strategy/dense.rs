@@ -38,10 +38,11 @@ impl Strategy for Dense {
         })
     }
 
-    fn body_shape(&self, body: Body) -> BodyShape {
+    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
         match body {
             Body::Auto | Body::Direct => BodyShape::Direct,
             Body::RunLength => BodyShape::RunLength,
+            Body::Partials => BodyShape::Partials,
             Body::Tables => BodyShape::Tables,
         }
     }

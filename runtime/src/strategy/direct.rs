@@ -26,7 +26,7 @@ impl Strategy for Direct {
         None
     }
 
-    fn body_shape(&self, _body: Body) -> BodyShape {
+    fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
         BodyShape::Direct
     }
 

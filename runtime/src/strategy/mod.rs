@@ -56,8 +56,8 @@ pub trait Strategy: fmt::Debug + Sync {
     /// Why it may not run a forall of this shape, if so.
     fn refusal(&self, shape: &Shape) -> Option<Refusal>;
 
-    /// The body that it runs where updates are to be combined as `body` says, which it may have no use for.
-    fn body_shape(&self, body: Body) -> BodyShape;
+    /// The body that it runs where updates of a forall of this shape are to be combined as `body` says, which it may have no use for.
+    fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape;
 
     /// Runs the forall.
     ///
@@ -225,7 +225,7 @@ impl<'j> Job<'j> {
     /// The body that `strategy` runs.
     fn body(&self, strategy: &dyn Strategy) -> Result<ChunkFn, Failure> {
         self.session
-            .body(self.forall, strategy.body_shape(self.body))
+            .body(self.forall, strategy.body_shape(self.body, &self.shape))
     }
 }
 
@@ -318,7 +318,7 @@ pub(crate) unsafe fn run(
     session.add(Part {
         strategy: decision.strategy.name(),
         why: decision.why,
-        body: combining(decision.strategy.body_shape(job.body)),
+        body: combining(decision.strategy.body_shape(job.body, &job.shape)),
         sample,
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
@@ -334,6 +334,7 @@ pub(crate) unsafe fn run(
 fn combining(shape: BodyShape) -> Body {
     match shape {
         BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
+        BodyShape::Partials | BodyShape::WindowedPartials => Body::Partials,
         BodyShape::Tables => Body::Tables,
         BodyShape::Direct
         | BodyShape::Windowed
@@ -349,10 +350,14 @@ fn combining(shape: BodyShape) -> Body {
 fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> Body {
     let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
+    let is_long = sample.is_some_and(|it| it.keeps_partials());
     let waits = sample.is_some_and(|it| it.is_skewed) && shape.bytes <= MOST_BYTES_OF_A_TABLE;
     match asked {
-        Body::RunLength if shape.has_bodies => Body::RunLength,
+        Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
+        Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,
         Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
+        // What does not round does not wait for a register either.
+        Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
         Body::Auto if repeats => Body::RunLength,
         Body::Auto if waits && may_regroup => Body::Tables,
         _ => Body::Direct,

@@ -35,7 +35,7 @@ impl Strategy for Planned {
         }
     }
 
-    fn body_shape(&self, _body: Body) -> BodyShape {
+    fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
         BodyShape::Values
     }
 

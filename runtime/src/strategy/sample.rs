@@ -19,6 +19,10 @@ const KEYS: usize = 256;
 /// The share of repeated elements from which a register for them pays.
 const REPEATED: f64 = 0.75;
 
+/// That from which several registers for them pay: before, what it takes to begin with another element weighs as much as what an update
+/// saves.
+const LONG: f64 = 0.9;
+
 /// Updates are near each other when all of a place go to one part out of so many.
 const LOCAL: u64 = 8;
 
@@ -75,6 +79,11 @@ impl Sample {
     /// Whether to keep the element that was updated last in a register: it is worth more than a jump that is hard to foretell.
     pub fn keeps_a_register(&self) -> bool {
         self.repeated > REPEATED
+    }
+
+    /// Whether to keep several partial values of it.
+    pub(super) fn keeps_partials(&self) -> bool {
+        self.repeated > LONG
     }
 
     /// Whether updates that are made one after the other go to a small part of `elements` elements.

@@ -23,9 +23,10 @@ impl Strategy for Serial {
         None
     }
 
-    fn body_shape(&self, body: Body) -> BodyShape {
+    fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape {
         match body {
-            Body::RunLength => BodyShape::RunLength,
+            Body::Partials if shape.is_free() => BodyShape::Partials,
+            Body::RunLength | Body::Partials => BodyShape::RunLength,
             // There is one of each target.
             Body::Auto | Body::Direct | Body::Tables => BodyShape::Direct,
         }

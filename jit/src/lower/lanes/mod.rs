@@ -69,6 +69,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.stream_of(places).is_none()
             && !self.is_only_checked(places)
             && self.run_of(places).is_none()
+            && self.partials_of(places).is_none()
             && !self.is_shared(places)
     }
 
