@@ -31,7 +31,7 @@ pub enum Obstacle {
     #[error("`{0}` is assigned in it")]
     Assigned(String),
     /// A scalar that is updated in it and used otherwise, too.
-    #[error("`{0}` is updated in it, and its value used")]
+    #[error("`{0}` is updated in it, and its value used or updated again")]
     Used(String),
     /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
     #[error("where in `{0}` a turn is, is computed in the turn")]
@@ -283,11 +283,15 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Scalars that are updated are that from lane to lane, so nothing in the loop may look at them meanwhile.
+    /// Scalars that are updated are that from lane to lane, by one statement for all lanes before the next statement, so nothing else in
+    /// the loop may look at them meanwhile.
     fn check_updated(&self, body: &[Node]) -> Result<(), Obstacle> {
-        let updated = body.iter().flat_map(Node::places);
-        for place in updated {
+        let mut seen = BTreeSet::new();
+        for place in body.iter().flat_map(Node::places) {
             let Place::Local(local) = place else { continue };
+            if !seen.insert(*local) {
+                return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
+            }
             let uses = |expr: &&Expr| uses_local(expr, *local);
             let in_values = body.iter().flat_map(Node::expressions);
             let in_subscripts = body.iter().flat_map(Node::written_elements);
@@ -344,6 +348,21 @@ fn uses_local(expr: &Expr, local: LocalId) -> bool {
         Expr::Load(access) => computed(access).any(|it| uses_local(it, local)),
         _ => expr.operands().into_iter().any(|it| uses_local(it, local)),
     }
+}
+
+/// The only scalar of `places`, if each lane can gather its updates by `combiner` in one of its own, and all those be combined at the
+/// end: the combiner has an identity, a vector form, and does not mind the order. It may round.
+pub fn gathered(kernel: &Kernel, places: &[Place], combiner: &Combiner) -> Option<LocalId> {
+    let [Place::Local(local)] = places else {
+        return None;
+    };
+    let ty = kernel.locals[*local].ty;
+    let bodies = combiner.bodies(&[ty])?;
+    let can = combiner.identity(&[ty]).is_some()
+        && combiner.is_commutative(&[ty])
+        && ty != Type::Bool
+        && bodies.iter().all(|it| combines_lanes(it, ty));
+    can.then_some(*local)
 }
 
 fn is_lane_operation(op: BinaryOp, ty: Type) -> bool {

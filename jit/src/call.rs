@@ -3,7 +3,7 @@
 use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{self, Checks, for_each_affine, has_known_domain};
+use crate::facts::{self, Checks, Form, Grouping, for_each_affine, has_known_domain};
 use crate::record::{ElementType, RecordLayout};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use strew_affine::{
     AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value, Variable,
 };
 use strew_runtime::abi::Slot;
-use strew_runtime::{Failure, Record, Region, Runtime, Settings};
+use strew_runtime::{Failure, Mode, Record, Region, Runtime, Settings};
 
 /// Why a call did not end as it should. All arrays are then as they were before it.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,10 +162,15 @@ impl Compiled {
         let arguments = self.0.complete(arguments);
         self.0.check_assumptions(&arguments)?;
         let checks = self.0.check_sizes(&arguments)?;
-        let code = self.0.code(checks).map_err(CallError::Compile)?;
+        let grouping = match settings.mode {
+            Mode::Exact => Grouping::Written,
+            Mode::Stable | Mode::Fast => Grouping::Lanes,
+        };
+        let form = Form { checks, grouping };
+        let code = self.0.code(form).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
         let protect = self.0.protected(&arguments, checks);
-        let functions = self.0.functions(code, checks);
+        let functions = self.0.functions(code, form);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
             on_demand: &functions,

@@ -3,7 +3,7 @@
 use crate::CompileError;
 use crate::bodies::{Bodies, Functions};
 use crate::call::ArgumentFacts;
-use crate::facts::{Checks, Facts};
+use crate::facts::{Checks, Facts, Form, Grouping};
 use crate::isa::Target;
 use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{self, Function, Request};
@@ -50,11 +50,17 @@ pub(crate) struct Inner {
     pub(crate) facts: Facts,
     pub(crate) arguments: ArgumentFacts,
     pub(crate) options: Options,
-    /// The code for sizes with which all affine subscripts are in range.
-    proved: Code,
-    /// The code for all other sizes, made when a call first needs it.
-    checked: OnceLock<Result<Code, CompileError>>,
+    /// In the form that most calls need.
+    first: Code,
+    /// In other forms, each made when a call first needs it.
+    others: [OnceLock<Result<Code, CompileError>>; 3],
 }
+
+/// For sizes with which all affine subscripts are in range, and modes in which sums may be regrouped.
+const FIRST: Form = Form {
+    checks: Checks::Computed,
+    grouping: Grouping::Lanes,
+};
 
 /// The machine code of one kernel.
 pub(crate) struct Code {
@@ -80,18 +86,18 @@ pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, Compile
     let request = Request {
         kernel,
         facts: &facts,
-        checks: Checks::Computed,
+        form: FIRST,
         faults: options.faults,
         oob: options.oob,
     };
-    let proved = Code::make(&request, options.target)?;
+    let first = Code::make(&request, options.target)?;
     Ok(Compiled(Arc::new(Inner {
         kernel: kernel.clone(),
         facts,
         arguments: ArgumentFacts::of(kernel),
         options: *options,
-        proved,
-        checked: OnceLock::new(),
+        first,
+        others: Default::default(),
     })))
 }
 
@@ -111,31 +117,32 @@ fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
 }
 
 impl Inner {
-    pub(crate) fn code(&self, checks: Checks) -> Result<&Code, CompileError> {
-        match checks {
-            Checks::Computed => Ok(&self.proved),
-            Checks::All => self
-                .checked
-                .get_or_init(|| Code::make(&self.request(checks), self.options.target))
-                .as_ref()
-                .map_err(Clone::clone),
-        }
+    pub(crate) fn code(&self, form: Form) -> Result<&Code, CompileError> {
+        let form = self.facts.settled(form);
+        let made = match (form.checks, form.grouping) {
+            (Checks::Computed, Grouping::Lanes) => return Ok(&self.first),
+            (Checks::Computed, Grouping::Written) => &self.others[0],
+            (Checks::All, Grouping::Lanes) => &self.others[1],
+            (Checks::All, Grouping::Written) => &self.others[2],
+        };
+        let make = || Code::make(&self.request(form), self.options.target);
+        made.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    fn request(&self, checks: Checks) -> Request<'_> {
+    fn request(&self, form: Form) -> Request<'_> {
         Request {
             kernel: &self.kernel,
             facts: &self.facts,
-            checks,
+            form: self.facts.settled(form),
             faults: self.options.faults,
             oob: self.options.oob,
         }
     }
 
-    /// What a run of `code`, made with `checks`, may need besides.
-    pub(crate) fn functions<'c>(&'c self, code: &'c Code, checks: Checks) -> Functions<'c> {
+    /// What a run of `code`, made in `form`, may need besides.
+    pub(crate) fn functions<'c>(&'c self, code: &'c Code, form: Form) -> Functions<'c> {
         Functions {
-            request: self.request(checks),
+            request: self.request(form),
             options: self.options,
             merges: &code.merges,
             bodies: &code.bodies,
@@ -185,7 +192,7 @@ impl Compiled {
     /// Those of the kernel, then those that merge.
     fn functions(&self) -> Result<Vec<Function>, CompileError> {
         let target = self.0.options.target;
-        let request = self.0.request(Checks::Computed);
+        let request = self.0.request(FIRST);
         let lowered = lower::lower(&request, module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {

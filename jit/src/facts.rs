@@ -2,6 +2,7 @@
 
 use crate::promoted::promoted;
 use std::collections::{BTreeMap, BTreeSet};
+use strew_affine::lanes::gathered;
 use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
 };
@@ -34,6 +35,22 @@ impl Checks {
             Subscript::Computed(_) => false,
         }
     }
+}
+
+/// How updates that round are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Grouping {
+    /// As the loop does.
+    Written,
+    /// By lanes, where a loop has some.
+    Lanes,
+}
+
+/// In which form code is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    pub(crate) checks: Checks,
+    pub(crate) grouping: Grouping,
 }
 
 /// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it, and in the bounds of those, is
@@ -123,6 +140,7 @@ pub(crate) struct Facts {
     /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
     affine_updates_count: bool,
     guard: Guard,
+    groups_by_lanes: bool,
 }
 
 /// Who puts the outputs back after a fault.
@@ -157,6 +175,7 @@ impl Facts {
             written,
             affine_updates_count,
             guard: guard(kernel, &storage),
+            groups_by_lanes: groups_by_lanes(kernel),
             storage,
             strided: strided(kernel),
         }
@@ -166,6 +185,15 @@ impl Facts {
     /// over.
     pub(crate) fn strided(&self, buffer: ArrayId) -> Option<usize> {
         self.strided.get(&buffer).copied()
+    }
+
+    /// The form in which code does what code in `form` does, the same for as many as can be.
+    pub(crate) fn settled(&self, form: Form) -> Form {
+        let grouping = match self.groups_by_lanes {
+            true => form.grouping,
+            false => Grouping::Lanes,
+        };
+        Form { grouping, ..form }
     }
 
     /// Where the local arrays are.
@@ -209,6 +237,23 @@ impl Facts {
             (Guard::Forall, _) | (Guard::Nobody, Checks::Computed) => Vec::new(),
         }
     }
+}
+
+/// Whether lanes gather updates of scalars that round.
+fn groups_by_lanes(kernel: &Kernel) -> bool {
+    let mut groups = false;
+    walk(&kernel.body, &mut |node, loops| {
+        let in_lanes = matches!(loops.last(), Some(Loop::Affine(around)) if around.lanes > 1);
+        if let Node::Reduce {
+            places, combiner, ..
+        } = node
+            && in_lanes
+            && let Some(local) = gathered(kernel, places, combiner)
+        {
+            groups |= !combiner.is_exact(&[kernel.locals[local].ty]);
+        }
+    });
+    groups
 }
 
 /// A write at a computed place.

@@ -62,19 +62,23 @@ pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
     matches!(node, Node::Reduce { .. }) && written.any(|access| is_buffer(access.array))
 }
 
-/// How many updates of private buffers are made at once, at least.
+/// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.
 pub(super) fn lanes_of_updates(forall: &Forall) -> i64 {
-    let mut least = None;
+    let mut most = (0, 1);
     walk(&forall.body, &mut |node, loops| {
         if is_update(node, forall) {
             let lanes = match loops.last() {
                 Some(Loop::Affine(around)) => around.lanes,
                 _ => 1,
             };
-            least = Some(least.unwrap_or(lanes).min(lanes));
+            most = match loops.len() {
+                depth if depth > most.0 => (depth, lanes),
+                depth if depth == most.0 => (depth, lanes.min(most.1)),
+                _ => most,
+            };
         }
     });
-    i64::from(least.unwrap_or(1))
+    i64::from(most.1)
 }
 
 pub(super) fn holds_no_forall(forall: &Forall) -> bool {

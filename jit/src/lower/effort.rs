@@ -66,8 +66,9 @@ fn lifetimes(function: &Function) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::{Checks, Facts, Form, Grouping};
     use crate::lower::{Request, lower};
-    use crate::{Faults, facts::Checks, facts::Facts, isa::Target, loaded::module};
+    use crate::{Faults, isa::Target, loaded::module};
     use std::fmt::Write as _;
     use strew_affine::{interpret::Oob, text, verify::verify};
 
@@ -79,7 +80,10 @@ mod tests {
         let request = Request {
             kernel: &kernel,
             facts: &Facts::of(&kernel),
-            checks: Checks::All,
+            form: Form {
+                checks: Checks::All,
+                grouping: Grouping::Written,
+            },
             faults,
             oob: Oob::Error,
         };

@@ -44,7 +44,7 @@ pub(crate) use call::define_symbols;
 
 use crate::CompileError;
 use crate::compiled::Faults;
-use crate::facts::{Checks, Facts};
+use crate::facts::{Checks, Facts, Form, Grouping};
 use crate::isa::Effort;
 use crate::site::Site;
 use call::{Calls, MathFunctions};
@@ -100,6 +100,7 @@ pub(crate) struct Program<'k> {
     kernel: &'k Kernel,
     facts: &'k Facts,
     checks: Checks,
+    grouping: Grouping,
     faults: Faults,
     oob: Oob,
     /// The scalars that may have no value.
@@ -121,7 +122,7 @@ pub(crate) struct Program<'k> {
 pub(crate) struct Request<'k> {
     pub(crate) kernel: &'k Kernel,
     pub(crate) facts: &'k Facts,
-    pub(crate) checks: Checks,
+    pub(crate) form: Form,
     pub(crate) faults: Faults,
     pub(crate) oob: Oob,
 }
@@ -156,10 +157,11 @@ impl<'k> Program<'k> {
         Ok(Self {
             kernel: request.kernel,
             facts: request.facts,
-            checks: request.checks,
+            checks: request.form.checks,
+            grouping: request.form.grouping,
             faults: request.faults,
             oob: request.oob,
-            uncertain: skip::uncertain(request.kernel, request.oob, request.checks),
+            uncertain: skip::uncertain(request.kernel, request.oob, request.form.checks),
             module,
             sites: Vec::new(),
             pending: VecDeque::new(),

@@ -305,6 +305,12 @@ pub(crate) fn same(left: &Outcome, right: &Outcome) -> bool {
 /// Interpreter and compiled code do the same; the outcome, for tests that know it.
 #[track_caller]
 pub(crate) fn check(source: &str, given: &[Given]) -> Outcome {
+    check_with(source, given, &Settings::default())
+}
+
+/// The same with other settings.
+#[track_caller]
+pub(crate) fn check_with(source: &str, given: &[Given], settings: &Settings) -> Outcome {
     let kernel = kernel(source);
     let expected = interpreted(&kernel, given, ForallOrder::Forward);
     let backward = interpreted(&kernel, given, ForallOrder::Backward);
@@ -324,7 +330,7 @@ pub(crate) fn check(source: &str, given: &[Given]) -> Outcome {
         );
         let code = code.unwrap_or_else(|error| panic!("{source}\n{error}"));
         for threads in [1, 2, 4] {
-            let found = executed(&code, given, threads, &Settings::default());
+            let found = executed(&code, given, threads, settings);
             assert!(
                 same(&expected, &found),
                 "{source}\n{target:?}, {threads} threads\nexpected {expected:?}\nfound {found:?}"

@@ -1,9 +1,13 @@
 //! Loops that run in the lanes of vectors.
 
-use crate::common::{Cells, Given, array, check, kernel, scalar};
+use crate::common::{
+    Cells, Given, array, check, check_with, executed, interpreted, kernel, same, scalar,
+};
+use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::verify;
 use strew_affine::{Combiner, Type, Value, text};
-use strew_jit::{Options, compile};
+use strew_jit::{Faults, Options, compile};
+use strew_runtime::{Body, Mode, Settings};
 
 /// All but `bool`, of which there are no vectors in memory.
 const TYPES: [Type; 10] = [
@@ -260,8 +264,63 @@ fn scalar_runs(ty: Type, body: &str) {
             cells(ty, n, 7),
             array(&vec![-1_i64; n]),
         ];
-        let outcome = check(&source, &given);
+        let settings = Settings {
+            mode: Mode::Exact,
+            ..Settings::default()
+        };
+        let outcome = check_with(&source, &given, &settings);
         assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+    }
+}
+
+#[test]
+fn sums_that_round_are_grouped_by_lanes_unless_they_must_be_exact() {
+    for (ty, combiner) in [("f64", "add"), ("f32", "add"), ("f64", "mul")] {
+        let source = format!(
+            "kernel @k(n: i64, a: {ty}[n], b: {ty}[n], out: {ty}[n]) {{
+               affine.for i in 0..n {{
+                 var r: {ty} = out[i]
+                 affine.for j in i..n lanes 16 {{ r reduce({combiner}) 1.0 + (a[j] - b[j]) * 0.0078125 }}
+                 out[i] = r
+               }}
+             }}"
+        );
+        for n in [1_usize, 15, 16, 31, 100] {
+            let near = |seed: usize| -> Vec<Value> {
+                let ty = Type::from_name(ty).expect("a type");
+                (0..n)
+                    .map(|it| Value::float(ty, ((it * seed) % 101) as f64 / 101.0))
+                    .collect()
+            };
+            let ty = Type::from_name(ty).expect("a type");
+            let given = [
+                scalar(n as i64),
+                Given::Array(Cells::of(ty, &near(37))),
+                Given::Array(Cells::of(ty, &near(53))),
+                Given::Array(Cells::of(ty, &near(11))),
+            ];
+            let kernel = kernel(&source);
+            let code = compile(&kernel, &Options::default()).expect("code");
+            let run = |mode| {
+                let settings = Settings {
+                    mode,
+                    ..Settings::default()
+                };
+                executed(&code, &given, 1, &settings).expect("a run")
+            };
+            let exact = interpreted(&kernel, &given, ForallOrder::Forward).expect("a run");
+            assert_eq!(run(Mode::Exact), exact, "{source}");
+            let stable = run(Mode::Stable);
+            assert_eq!(stable, run(Mode::Stable));
+            let rounding = if ty == Type::F32 { 1e-7 } else { 1e-16 };
+            for (found, expected) in stable.iter().flatten().zip(exact.iter().flatten()) {
+                let [found, expected] = [found, expected].map(|it| it.as_float().unwrap_or(0.0));
+                let bound = 4.0 * n as f64 * rounding * expected.abs();
+                assert!((found - expected).abs() <= bound, "{found} {expected}");
+            }
+            // Otherwise the test would say nothing of grouping.
+            assert!(n < 100 || combiner == "mul" || stable != exact, "{source}");
+        }
     }
 }
 
@@ -302,6 +361,33 @@ fn rows_of_any_length() {
             let (source, given) = rows(&keys, d, body);
             let outcome = check(&source, &given);
             assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_by_every_strategy_and_body() {
+    let keys: Vec<i32> = (0..40).map(|it| it / 9).collect();
+    for strategy in ["serial", "dense", "blocked", "binned", "columns"] {
+        for body in [Body::Direct, Body::RunLength, Body::Tables] {
+            for d in [5, 8, 40] {
+                let update = "p[key[i], j] reduce(add) f64(x[i, j])";
+                let (source, given) = rows(&keys, d, update);
+                let source = source.replace("strategy(auto)", &format!("strategy({strategy})"));
+                let settings = Settings {
+                    body,
+                    ..Settings::default()
+                };
+                let kernel = kernel(&source);
+                let options = Options {
+                    faults: Faults::Bare,
+                    ..Options::default()
+                };
+                let code = compile(&kernel, &options).expect("code");
+                let expected = interpreted(&kernel, &given, ForallOrder::Forward);
+                let found = executed(&code, &given, 2, &settings);
+                assert!(same(&expected, &found), "{source}\n{found:?}");
+            }
         }
     }
 }
@@ -368,6 +454,11 @@ fn lanes_that_there_are_not_are_refused() {
             "more in it",
         ),
         ("lanes 4", "s = a[j]", "`s` is assigned"),
+        (
+            "lanes 4",
+            "s reduce(add) a[j] s reduce(add) out[j]",
+            "or updated again",
+        ),
         (
             "lanes 4",
             "s reduce(add) a[j] out[j] = s",

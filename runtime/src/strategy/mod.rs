@@ -359,7 +359,8 @@ fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> Body {
         // What does not round does not wait for a register either.
         Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
         Body::Auto if repeats => Body::RunLength,
-        Body::Auto if waits && may_regroup => Body::Tables,
+        // In lanes, updates do not wait for each other.
+        Body::Auto if waits && may_regroup && shape.lanes == 1 => Body::Tables,
         _ => Body::Direct,
     }
 }

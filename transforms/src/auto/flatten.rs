@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn loops_stay_that_are_not_short_or_straight() {
         for body in [
-            "affine.for i in 0..9 { s reduce(add) x[i] }",
-            "affine.for i in 0..n { s reduce(add) x[i] }",
+            "affine.for i in 0..9 { s reduce(add) sin(x[i]) }",
+            "affine.for i in 0..n { s reduce(add) sin(x[i]) }",
             "affine.for i in e..e + 3 { s reduce(add) f64(i) }",
             "affine.for i in 0..1 { s reduce(add) x[i] }",
             "affine.for i in 3..0 { s reduce(add) x[i] }",

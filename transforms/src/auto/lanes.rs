@@ -4,13 +4,10 @@ use super::{path_to, trips};
 use crate::{Vectorize, tree};
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, Expr, Kernel, Node, Type};
+use strew_affine::{AffineFor, Kernel, Type};
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile.
 const VECTORS_IN_FLIGHT: u32 = 2;
-
-/// What a turn must compute besides the sum that waits for itself.
-const LEAST_OPERATIONS: usize = 2;
 
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
 pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
@@ -31,22 +28,7 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let count = (VECTORS_IN_FLIGHT * VECTOR_BYTES / widest).max(VECTOR_BYTES / narrowest);
     let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));
-    let writes = |node: &Node| node.written_elements().next().is_some();
-    let values = target.body.iter().flat_map(Node::expressions);
-    let computed: usize = values.map(|it| operations(&lanes, it)).sum();
-    let pays = target.body.iter().any(writes) || computed >= LEAST_OPERATIONS;
-    (target.lanes == 1 && is_long && pays).then_some(count)
-}
-
-/// How much of `expr` is computed in lanes.
-fn operations(lanes: &Lanes<'_>, expr: &Expr) -> usize {
-    let inside: usize = expr
-        .operands()
-        .into_iter()
-        .map(|it| operations(lanes, it))
-        .sum();
-    let is_operation = lanes.varies(expr) && !matches!(expr, Expr::Load(_) | Expr::Local(_));
-    inside + usize::from(is_operation)
+    (target.lanes == 1 && is_long).then_some(count)
 }
 
 #[cfg(test)]
@@ -72,13 +54,12 @@ mod tests {
     }
 
     #[test]
-    fn sums_pay_where_something_is_computed_for_them() {
-        let sum = |value: &str| {
-            kernel(&format!(
-                "var s: f32 = 0.0 affine.for k in 0..n {{ s reduce(add) {value} }} out[j] = f64(s)"
-            ))
-        };
-        schedules(&sum("a[k]"), &[]);
-        schedules(&sum("(a[k] - 1.0) * a[k]"), &["vectorize(k, 8)"]);
+    fn sums_are_gathered() {
+        let sum =
+            kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) a[k] } out[j] = f64(s)");
+        schedules(&sum, &["vectorize(k, 8)"]);
+        let nothing_varies =
+            kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) 1.0 } out[j] = f64(s)");
+        schedules(&nothing_varies, &[]);
     }
 }

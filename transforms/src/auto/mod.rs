@@ -179,7 +179,7 @@ fn factor(target: &AffineFor, machine: &Machine) -> u64 {
 fn trips(target: &AffineFor) -> Option<u64> {
     let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
     let trips = trip_count(lower, upper, target.step).ok()?.as_constant()?;
-    u64::try_from(trips).ok()
+    u64::try_from(trips.max(0)).ok()
 }
 
 fn is_update(node: &Node) -> bool {

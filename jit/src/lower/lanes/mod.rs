@@ -4,6 +4,7 @@
 //! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
 //! runs as if nothing had been said of lanes.
 
+mod gather;
 mod value;
 
 use super::call::instruction;
@@ -14,7 +15,7 @@ use super::operation;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_frontend::{FunctionBuilder, Variable};
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
@@ -32,6 +33,8 @@ pub(super) struct Group<'k> {
     count: u32,
     /// What is the same in all turns, by the expression.
     known: BTreeMap<*const Expr, Value>,
+    /// What each lane has gathered, vector by vector, of the scalars of which it can.
+    gathered: BTreeMap<LocalId, Vec<Variable>>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
 }
@@ -39,6 +42,8 @@ pub(super) struct Group<'k> {
 /// What the iterator, counted in elements, is to be added to.
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    /// Where the element of the first turn is.
+    first: Value,
     address: Value,
     displacement: i32,
     flags: MemFlagsData,
@@ -47,11 +52,7 @@ struct Row {
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How to run `node` in lanes, where it says so and that is the same.
     pub(super) fn group(&self, node: &'k AffineFor) -> Option<Group<'k>> {
-        let is_plain = node.lanes > 1
-            && self.program.oob == Oob::Error
-            && self.tables.is_empty()
-            && self.windows.is_empty()
-            && self.disjoint.is_empty();
+        let is_plain = node.lanes > 1 && self.program.oob == Oob::Error && self.disjoint.is_empty();
         let each = |it: &&Node| self.goes_to_memory(it.places()) && self.is_safe(it, node);
         if !is_plain || !node.body.iter().all(|it| each(&it)) {
             return None;
@@ -61,6 +62,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             lanes,
             count: node.lanes,
             known: BTreeMap::new(),
+            gathered: BTreeMap::new(),
             rows: BTreeMap::new(),
         })
     }
@@ -111,14 +113,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(whole);
         // What is known inside of the groups is not behind them, since there may be none.
         self.scoped(|function| {
-            function.prepare(counted, &mut group)?;
+            function.prepare(counted, grouped, &mut group)?;
+            let gathered = function.begin_gathering(counted.body, &mut group);
             let groups = Counted {
                 upper: middle,
                 step: i64::from(group.count),
                 group: Some(group),
                 ..counted.clone()
             };
-            function.looking_turns(&groups, left)
+            let behind = function.builder.create_block();
+            function.looking_turns(&groups, behind)?;
+            function.builder.switch_to_block(behind);
+            for it in gathered {
+                function.end_gathering(it);
+            }
+            function.builder.ins().jump(left, &[]);
+            Ok::<_, CompileError>(())
         })?;
         self.builder.switch_to_block(left);
         let more = self
@@ -139,6 +149,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn prepare(
         &mut self,
         counted: &Counted<'k>,
+        turns: Value,
         group: &mut Group<'k>,
     ) -> Result<(), CompileError> {
         self.iters.insert(counted.iter, counted.lower);
@@ -156,6 +167,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
             for access in node.written_elements() {
                 self.prepare_row(access, counted.lower, group);
+                self.reach_row(access, turns, group);
             }
         }
         self.loops.pop();
@@ -176,6 +188,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
+    /// Sees to it that `turns` elements of a private buffer hold something: what lies between the first and the last does then, too.
+    fn reach_row(&mut self, access: &Access, turns: Value, group: &Group<'k>) {
+        let row = group.rows.get(&std::ptr::from_ref(access)).copied();
+        let Some(row) = row.filter(|_| !self.windows.is_empty()) else {
+            return;
+        };
+        let bytes = i64::from(self.program.kernel.arrays[access.array].element.bytes());
+        self.reach(access.array, row.first);
+        let last = self.builder.ins().iadd_imm_s(turns, -1);
+        let last = self.builder.ins().imul_imm_s(last, bytes);
+        let last = self.builder.ins().iadd(row.first, last);
+        self.reach(access.array, last);
+    }
+
     fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
@@ -188,6 +214,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             flags = flags.with_readonly().with_can_move();
         }
         let row = Row {
+            first: self.whole_address(&element),
             address: self.builder.ins().isub(element.address, before),
             displacement: element.displacement,
             flags,
@@ -244,6 +271,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 ..
             } => match places.as_slice() {
                 [Place::Element(access)] => self.update(access, combiner, values),
+                [Place::Local(local)] if self.group.gathered.contains_key(local) => {
+                    self.gather(*local, combiner, values);
+                }
                 _ => self.update_scalars(places, combiner, values),
             },
             // What is the same in all lanes was declared before, and what has no vector form is in no group.
@@ -261,6 +291,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             address,
             displacement,
             flags,
+            ..
         } = *self.group.rows.get(&std::ptr::from_ref(access))?;
         let bytes = self.element_type(access).bytes();
         let first = self.function.iter(self.iter);

@@ -63,7 +63,7 @@ fn shuffled(
 }
 
 /// The second half of `vector`, in the place of the first.
-pub(super) fn upper_half(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
+fn upper_half(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
     let numbers = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
     shuffled(builder, vector, vector, numbers)
 }
