@@ -345,6 +345,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             step: 1,
             body: &outlined.forall.body,
             group: None,
+            in_range: Vec::new(),
         };
         self.counted(counted)
     }

@@ -179,6 +179,12 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// Whether `access` is the same element until a scalar in its subscripts is set.
+    pub(super) fn is_steady(&self, access: &Access) -> bool {
+        let mut subscripts = access.subscripts.iter();
+        subscripts.all(|it| self.stays(it, &mut Vec::new()))
+    }
+
     /// Whether the value of `subscript` is the same until a mutable scalar in it is set, which are added to `mutable`.
     fn stays(&self, subscript: &Subscript, mutable: &mut Vec<LocalId>) -> bool {
         self.program.oob == Oob::Error

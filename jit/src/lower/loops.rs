@@ -30,6 +30,8 @@ pub(super) struct Counted<'k> {
     pub(super) body: &'k [Node],
     /// How several turns are made at once.
     pub(super) group: Option<Group<'k>>,
+    /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
+    pub(super) in_range: Vec<AffineExpr>,
 }
 
 impl Counted<'_> {
@@ -63,6 +65,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             step: node.step,
             body: &node.body,
             group: self.group(node),
+            in_range: Vec::new(),
         };
         self.counted(counted)
     }
@@ -76,11 +79,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             step: node.step,
             body: &node.body,
             group: None,
+            in_range: Vec::new(),
         };
         self.counted(counted)
     }
 
-    pub(super) fn counted(&mut self, counted: Counted<'k>) -> Result<(), CompileError> {
+    pub(super) fn counted(&mut self, mut counted: Counted<'k>) -> Result<(), CompileError> {
         let (lower, upper) = (counted.lower, counted.upper);
         let preheader = self.builder.create_block();
         let done = self.builder.create_block();
@@ -92,7 +96,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.forget_set_in(counted.body);
         self.scoped(|function| match counted.group.clone() {
             Some(group) => function.groups(&counted, group, done),
-            None => function.looking_turns(&counted, done),
+            None => {
+                counted.in_range = function.check_ahead(&counted);
+                function.looking_turns(&counted, done)
+            }
         })?;
         self.builder.switch_to_block(done);
         Ok(())
@@ -219,7 +226,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         match (&counted.group, updates) {
             (None, Some(updates)) => self.turns_of_updates(counted, &updates, iter, tail)?,
             (group, _) => {
-                self.iters.insert(counted.iter, iter);
+                self.begin_turn(counted, iter);
                 match group {
                     Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
                     None => self.nodes(counted.body)?,
@@ -229,6 +236,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         self.loops.pop();
         Ok(())
+    }
+
+    /// Makes `iter` the iterator's value in what is lowered next.
+    pub(super) fn begin_turn(&mut self, counted: &Counted<'k>, iter: Value) {
+        for extent in &counted.in_range {
+            self.keep_in_range(iter, extent);
+        }
+        self.iters.insert(counted.iter, iter);
     }
 
     pub(super) fn tail(&mut self, counted: &Counted<'k>, iter: Value, tail: &Tail) {

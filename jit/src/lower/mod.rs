@@ -7,6 +7,7 @@
 
 mod access;
 mod affine;
+mod ahead;
 mod alloc;
 mod apply;
 mod atomic;

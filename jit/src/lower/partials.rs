@@ -236,7 +236,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(turn, &[BlockArg::Value(iter)]);
         self.builder.switch_to_block(turn);
         let iter = self.builder.append_block_param(turn, types::I64);
-        self.iters.insert(counted.iter, iter);
+        self.begin_turn(counted, iter);
         self.nodes(updates.declared)?;
         let differ = self.differ(&updates.updates);
         self.builder.ins().brif(differ, others, &[], same, &[]);

@@ -5,7 +5,7 @@ use strew_affine::interpret::{self, ForallOrder, interpret, interpret_skipping};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{Type, Value, text};
 use strew_jit::{
-    Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, ElementType,
+    Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, ElementType, Faults,
     FieldLayout, Options, PlatformMath, Records, Target, compile,
 };
 use strew_runtime::{Runtime, Settings};
@@ -20,6 +20,9 @@ pub(crate) const BEYOND: &str = "beyond 64 bits";
 
 /// What stands for a fault where the interpreter gave up.
 pub(crate) const ENDLESS: &str = "endless";
+
+/// What stands for any fault where code does not tell which.
+pub(crate) const UNTOLD: &str = "a fault";
 
 /// The cells of an array as a slice of the right type, which is what compiled code takes.
 #[derive(Clone, Debug)]
@@ -285,6 +288,7 @@ pub(crate) fn executed_counting(
         }
         Err(CallError::Fault(fault)) => Err((fault.to_string(), fault.iteration)),
         Err(CallError::Size { .. }) => Err((BEYOND.to_owned(), vec![])),
+        Err(CallError::BareFault) => Err((UNTOLD.to_owned(), vec![])),
         Err(other) => panic!("the call failed: {other}"),
     };
     (outcome, skipped)
@@ -337,5 +341,26 @@ pub(crate) fn check_with(source: &str, given: &[Given], settings: &Settings) -> 
             );
         }
     }
+    check_bare(source, &kernel, given, &expected);
     expected
+}
+
+/// Code that does not tell its faults fails where there is one, and nowhere else.
+#[track_caller]
+fn check_bare(source: &str, kernel: &Verified, given: &[Given], expected: &Outcome) {
+    let options = Options {
+        faults: Faults::Bare,
+        ..Options::default()
+    };
+    let code = compile(kernel, &options).unwrap_or_else(|error| panic!("{source}\n{error}"));
+    let untold = |_| (UNTOLD.to_owned(), vec![]);
+    let expected = expected.clone().map_err(untold);
+    for threads in [1, 2] {
+        let found = executed(&code, given, threads, &Settings::default());
+        let found = found.map_err(untold);
+        assert!(
+            same(&expected, &found),
+            "{source}\nbare, {threads} threads\nexpected {expected:?}\nfound {found:?}"
+        );
+    }
 }

@@ -208,6 +208,79 @@ fn rows_that_are_broken() {
     }
 }
 
+const PUSH: &str = "kernel @k(n: i64, e: i64, d: i64, row: i64[n + 1], col: i32[e], w: i32[e], by: i32[d], x: i32[n], out: i32[n]) {
+  affine.for u in 0..n {
+    scf.for p in row[u]..row[u + 1] {
+      out[col[p]] reduce(add) w[p] * x[by[u]] / (x[u] - 9)
+      scf.if w[p] > 2 { out[w[p]] = x[by[u + 1]] }
+    }
+  }
+}";
+
+fn push(row: [i64; 4], by: [i32; 3], x: [i32; 3], weights: usize) -> Outcome {
+    let given = [
+        scalar(3_i64),
+        scalar(weights as i64),
+        scalar(3_i64),
+        array(&row),
+        array(&[0, 1, 2, 1, 0, 2][..weights]),
+        array(&[1, 2, 1, 2, 0, 1][..weights]),
+        array(&by),
+        array(&x),
+        array(&[0_i32; 3]),
+    ];
+    check(PUSH, &given)
+}
+
+#[test]
+fn rows_are_checked_before_they_begin() {
+    let (by, x) = ([0, 1, 2], [1, 2, 3]);
+    assert!(push([0, 2, 4, 6], by, x, 6).is_ok());
+    assert!(push([2, 2, 2, 2], by, x, 6).is_ok());
+    // A row that does not run may lie anywhere.
+    assert!(push([70, -3, 4, 6], by, x, 6).is_err());
+    assert!(push([9, 8, 7, 6], by, x, 6).is_ok());
+    assert!(push([i64::MAX, i64::MIN, i64::MIN, i64::MIN], by, x, 6).is_ok());
+    for row in [
+        [0, 2, 4, 7],
+        [-1, 2, 4, 6],
+        [0, 2, 4, i64::MAX],
+        [i64::MIN, 2, 4, 6],
+        [i64::MIN, i64::MAX, 4, 6],
+        [0, 2, i64::MAX, 6],
+    ] {
+        let (what, iterators) = fault(push(row, by, x, 6));
+        assert_eq!(
+            (what.contains("`w`"), iterators.len()),
+            (true, 2),
+            "{what} {row:?}"
+        );
+    }
+    assert!(fault(push([0, 2, 4, 6], by, x, 5)).0.contains("`w`"));
+    // Nothing is read of what no row has.
+    assert!(fault(push([0, 2, 4, 6], [0, 3, 2], x, 6)).0.contains("`x`"));
+    assert!(push([0, 2, 2, 6], [0, 3, 2], x, 6).is_ok());
+}
+
+#[test]
+fn the_first_fault_is_told_whatever_was_checked_first() {
+    // The division fails in the turn before the one that leaves the array.
+    let (what, _) = fault(push([0, 2, 4, 9], [0, 1, 2], [1, 9, 3], 6));
+    assert!(what.contains("zero"), "{what}");
+    let (what, iterators) = fault(push([0, 2, 4, 9], [0, 1, 2], [1, 2, 9], 6));
+    assert!(what.contains("zero"), "{what}");
+    assert_eq!(iterators, [("u".to_owned(), 2), ("p".to_owned(), 4)]);
+}
+
+#[test]
+fn steps_do_not_reach_the_end_of_a_row() {
+    for (step, to) in [(2, 6), (3, 7), (4, 8), (5, 5)] {
+        let body = format!("scf.for k in from..to step {step} {{ out[0] reduce(add) x[k] }}");
+        let found = around(&body, [1, 2, 3, 4, 5], 0, to);
+        assert_eq!(found.is_ok(), step != 3, "{step} {to}");
+    }
+}
+
 #[test]
 fn scalars_are_chosen_as_by_a_jump() {
     let body = |then: &str, otherwise: &str| {
