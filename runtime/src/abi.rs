@@ -300,6 +300,8 @@ pub struct ForallCall {
     pub count: i64,
     /// An estimate of how many updates all of them make together.
     pub trips: i64,
+    /// An estimate of how many statements all of them run in loops that make no updates.
+    pub others: i64,
     /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
     pub columns: u64,
     /// Columns are divided at multiples of this power of two alone, if at all.

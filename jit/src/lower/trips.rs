@@ -10,17 +10,35 @@ use strew_affine::{
     AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
 };
 
+/// What a forall does, about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trips {
+    /// How many updates.
+    pub(super) updates: Value,
+    /// How many statements in loops that make none.
+    pub(super) others: Value,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// An estimate of the work: how many updates the innermost of these loops makes, which is how many iterations the first affine loop of the body has over all iterations of the forall (the
-    /// distance from its lower bound in the first to its upper bound in the last), times those of the loops inside it whose
-    /// bounds are the same every time, or over the rows of a compressed matrix. The number of iterations of the forall when its body has no affine loop.
-    pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Value {
-        let outer = first_loop(&forall.body);
+    /// An estimate of the work.
+    ///
+    /// How many iterations the first affine loop of the body has over all iterations of the forall is the distance from its lower bound
+    /// in the first to its upper bound in the last. Updates are those of the innermost of the loops inside that write elements, times the turns
+    /// of the loops around whose bounds are the same every time, or over the rows of a compressed matrix. Without an affine loop,
+    /// each iteration of the forall counts as one.
+    pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Trips {
+        let outer = main_loop(&forall.body);
         let ends = outer.and_then(|outer| ends(forall, outer));
         let Some((outer, (lower, upper))) = outer.zip(ends) else {
-            return count;
+            let others = self.builder.ins().iconst(types::I64, 0);
+            return Trips {
+                updates: count,
+                others,
+            };
         };
         let trips = self.distance(&lower, &upper);
+        let others = self.others(&outer.body);
+        let others = self.builder.ins().imul(trips, others);
         let trips = match self.entries(outer, &lower, &upper) {
             Some(entries) => self.builder.ins().smax(trips, entries),
             None => {
@@ -30,19 +48,47 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let (updates, turns) = updates_per_turn(forall, outer);
         let updates = self.builder.ins().imul_imm_s(trips, updates);
-        match turns {
-            1 => updates,
-            _ => {
-                let turns = self.builder.ins().iconst(types::I64, turns);
-                self.builder.ins().sdiv(updates, turns)
-            }
+        let updates = self.divided_among(updates, turns);
+        Trips { updates, others }
+    }
+
+    fn divided_among(&mut self, count: Value, turns: i64) -> Value {
+        if turns == 1 {
+            return count;
         }
+        let turns = self.builder.ins().iconst(types::I64, turns);
+        self.builder.ins().sdiv(count, turns)
+    }
+
+    /// How many statements one turn runs in loops that write no element, such as those that compute what an update is made of, as far
+    /// as their bounds are the same every time. In lanes, a group of them counts as one.
+    fn others(&mut self, body: &[Node]) -> Value {
+        let mut all = self.builder.ins().iconst(types::I64, 0);
+        for inner in body.iter().filter_map(as_loop) {
+            let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) else {
+                continue;
+            };
+            let inside = self.others(&inner.body);
+            let own = match writes_elements(&inner.body) {
+                true => 0,
+                false => inner.body.len() as i64,
+            };
+            let each = self.builder.ins().iadd_imm_s(inside, own);
+            let turns = self.distance(lower, upper);
+            let none = self.builder.ins().iconst(types::I64, 0);
+            let turns = self.builder.ins().smax(turns, none);
+            let statements = self.builder.ins().imul(turns, each);
+            let together = inner.step.saturating_mul(i64::from(inner.lanes));
+            let statements = self.divided_among(statements, together);
+            all = self.builder.ins().iadd(all, statements);
+        }
+        all
     }
 
     /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
     pub(super) fn turns_inside(&mut self, mut body: &[Node]) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 1);
-        while let Some(inner) = first_loop(body) {
+        while let Some(inner) = main_loop(body) {
             if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
                 let turns = self.distance(lower, upper);
                 let one = self.builder.ins().iconst(types::I64, 1);
@@ -122,7 +168,7 @@ fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
     let mut turns = outer.step;
     let mut body = &outer.body;
     loop {
-        if let Some(inner) = first_loop(body) {
+        if let Some(inner) = main_loop(body) {
             (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
         } else if let Some(inner) = body.iter().find_map(as_computed_loop) {
             (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
@@ -148,8 +194,19 @@ fn holds_while(body: &[Node]) -> bool {
     holds
 }
 
-fn first_loop(body: &[Node]) -> Option<&AffineFor> {
-    body.iter().find_map(as_loop)
+/// The first affine loop that writes elements, or else the first one.
+fn main_loop(body: &[Node]) -> Option<&AffineFor> {
+    let mut loops = body.iter().filter_map(as_loop);
+    let first = loops.clone().next();
+    loops.find(|it| writes_elements(&it.body)).or(first)
+}
+
+fn writes_elements(body: &[Node]) -> bool {
+    let mut writes = false;
+    walk(body, &mut |node, _| {
+        writes |= node.written_elements().next().is_some();
+    });
+    writes
 }
 
 fn as_loop(node: &Node) -> Option<&AffineFor> {

@@ -135,9 +135,9 @@ fn against(shape: &Shape) -> Option<Why> {
     };
     if shape.count < 2 {
         Some(Why::OneIteration)
-    } else if shape.trips < least {
+    } else if shape.statements() < least {
         Some(Why::FewTrips {
-            trips: shape.trips,
+            trips: shape.statements(),
             elements: shape.elements,
             least,
         })
@@ -249,6 +249,7 @@ mod tests {
             is_pure: true,
             columns: None,
             lanes: 1,
+            others: 0,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: true,

@@ -47,6 +47,9 @@ impl Costs {
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
         let each = update(shape, &sample, machine);
+        let others = shape.others as f64 * costs.update;
+        // Whatever else the strategy does, updates have to be computed.
+        let shared = costs.share + others / threads;
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.is_local(shape.elements) {
             2.0
@@ -54,15 +57,12 @@ impl Costs {
             groups
         };
         Self {
-            serial: (trips * each) as u64,
-            dense: (costs.share + (trips * each + elements * groups * costs.merge) / threads)
-                as u64,
-            blocked: (costs.share + (trips * each + elements * touched * costs.merge) / threads)
-                as u64,
-            binned: (costs.share + trips * (costs.sort + sample.repeated * costs.wait) / threads)
-                as u64,
-            columns: (costs.share + trips * each / columns::parts(shape) as f64) as u64,
-            planned: (costs.share
+            serial: (others + trips * each) as u64,
+            dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
+            blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
+            binned: (shared + trips * (costs.sort + sample.repeated * costs.wait) / threads) as u64,
+            columns: (costs.share + others + trips * each / columns::parts(shape) as f64) as u64,
+            planned: (shared
                 + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,
         }

@@ -87,6 +87,8 @@ pub struct Shape {
     pub count: u64,
     /// An estimate of how many updates all of them make together.
     pub trips: u64,
+    /// An estimate of how many statements they run that make none.
+    pub others: u64,
     /// The elements of all private buffers of one part.
     pub elements: u64,
     /// Their bytes.
@@ -124,6 +126,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Updates and what else is run.
+    pub(crate) fn statements(&self) -> u64 {
+        self.trips.saturating_add(self.others)
+    }
+
     fn of(session: &Session<'_>, forall: &ForallCall, privates: &[PrivateCall]) -> Self {
         let count = u64::try_from(forall.count).unwrap_or(0);
         let sum = |size: fn(&PrivateCall) -> u64| {
@@ -134,6 +141,7 @@ impl Shape {
         Self {
             count,
             trips: u64::try_from(forall.trips).unwrap_or(0),
+            others: u64::try_from(forall.others).unwrap_or(0),
             elements: sum(|private| private.elements),
             bytes: sum(bytes),
             has_privates: !privates.is_empty(),

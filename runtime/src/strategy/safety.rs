@@ -32,7 +32,7 @@ impl<'r> Safety<'r> {
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
         let bytes: u64 = regions(job).map(|it| it.bytes as u64).sum();
-        let (shape, trips) = (&job.shape, job.shape.trips);
+        let (shape, trips) = (&job.shape, job.shape.statements());
         let pays = trips < bytes / BYTES_PER_CHECK && trips <= MOST_CHECKED;
         if pays && shape.is_pure && shape.has_bodies {
             // SAFETY: the caller vouches for the forall.
