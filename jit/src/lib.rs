@@ -11,6 +11,7 @@ mod argument;
 mod bodies;
 mod call;
 mod compiled;
+mod deciding;
 mod error;
 mod facts;
 mod host;

@@ -136,6 +136,13 @@ impl FunctionLowering<'_, '_, '_> {
         Some((array, indices))
     }
 
+    /// Checks that an element is in range.
+    pub(super) fn check_access(&mut self, access: &Access) {
+        if self.promoted_element(access).is_none() {
+            self.checked(access);
+        }
+    }
+
     /// The values of all subscripts, which need not be in range.
     pub(super) fn subscript_values(&mut self, access: &Access) -> Vec<Value> {
         let subscripts = access.subscripts.iter();

@@ -1,9 +1,11 @@
 //! Bodies that evaluate updates and check where they go, and do nothing with them.
 
 use super::function::FunctionLowering;
+use crate::deciding::{Deciding, is_evaluated};
 use crate::facts::Checks;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeSet;
+use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
     AffineFor, ArrayId, BinaryOp, Expr, Forall, LocalId, Node, Place, Subscript, Variable,
@@ -16,6 +18,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (buffer, _) in forall.buffers() {
             self.bind_array(buffer, none);
             self.checked.insert(buffer);
+        }
+        if self.program.oob == Oob::Error {
+            self.deciding = Some(Deciding::of(self.program.kernel, &forall.body));
         }
     }
 
@@ -37,12 +42,44 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// What of it cannot fail is of no use, and the code generator leaves it out.
     pub(super) fn check_update(&mut self, places: &'k [Place], values: &'k [Expr]) {
-        for value in values {
-            self.expr(value);
-        }
+        values.iter().for_each(|value| self.check_expr(value));
         self.key(places);
+    }
+
+    /// Whether nobody needs what would be put into `places`.
+    pub(super) fn are_idle(&self, places: &[Place]) -> bool {
+        let deciding = self.deciding.as_ref();
+        let is_needed = |it: &Deciding| places.iter().any(|place| it.needs(place));
+        !places.is_empty() && deciding.is_some_and(|it| !is_needed(it))
+    }
+
+    /// Whether nobody needs the value of `local`.
+    pub(super) fn is_idle(&self, local: LocalId) -> bool {
+        let deciding = self.deciding.as_ref();
+        deciding.is_some_and(|it| !it.needs_local(local))
+    }
+
+    /// Checks a statement that puts `values` into `places`, which nobody needs.
+    pub(super) fn check_statement(&mut self, places: &'k [Place], values: &'k [Expr]) {
+        values.iter().for_each(|value| self.check_expr(value));
+        for place in places {
+            if let Place::Element(access) = place {
+                self.check_access(access);
+            }
+        }
+    }
+
+    /// Checks what can fail in `expr`, whose value nobody needs. The code generator would leave out sums and products, but not loads.
+    pub(super) fn check_expr(&mut self, expr: &'k Expr) {
+        match expr {
+            _ if is_evaluated(expr, self.program.kernel) => drop(self.expr(expr)),
+            Expr::Load(access) => self.check_access(access),
+            _ => {
+                let operands = expr.operands().into_iter();
+                operands.for_each(|it| self.check_expr(it));
+            }
+        }
     }
 }
 

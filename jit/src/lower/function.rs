@@ -13,6 +13,7 @@ use super::skip::Skips;
 use super::tables::Tables;
 use super::window::WindowValue;
 use crate::CompileError;
+use crate::deciding::Deciding;
 use cranelift_codegen::ir::{
     self, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, Value, types,
 };
@@ -57,6 +58,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) windows: Vec<WindowValue>,
     /// The private buffers that updates are only checked for.
     pub(super) checked: BTreeSet<ArrayId>,
+    /// What then decides whether something fails.
+    pub(super) deciding: Option<Deciding>,
     /// Which columns of the private buffers are updated.
     pub(super) columns: Columns,
     /// The private buffers that are not private.
@@ -149,6 +152,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             tables: Vec::new(),
             windows: Vec::new(),
             checked: BTreeSet::new(),
+            deciding: None,
             columns: Columns::default(),
             shared: Shared::default(),
             disjoint: Vec::new(),
@@ -353,6 +357,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     fn declare(&mut self, local: LocalId, value: &'k Expr) {
+        if self.is_idle(local) {
+            return self.check_expr(value);
+        }
         if self.program.uncertain.contains(&local) {
             return self.declare_uncertain(local, value);
         }

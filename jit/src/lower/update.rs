@@ -18,6 +18,9 @@ enum Cell {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn assign(&mut self, place: &'k Place, value: &'k Expr) {
+        if self.are_idle(std::slice::from_ref(place)) {
+            return self.check_statement(std::slice::from_ref(place), std::slice::from_ref(value));
+        }
         let value = self.expr(value);
         let cell = self.cell(place);
         self.meet_cell(place, &cell);
@@ -35,6 +38,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         if self.is_only_checked(places) {
             return self.check_update(places, values);
+        }
+        if self.are_idle(places) {
+            return self.check_statement(places, values);
         }
         if let Some(run) = self.run_of(places) {
             return self.update_in_run(&run, places, combiner, values);

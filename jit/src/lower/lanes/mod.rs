@@ -73,6 +73,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && self.run_of(places).is_none()
             && self.partials_of(places).is_none()
             && !self.is_shared(places)
+            && !self.are_idle(places)
     }
 
     /// Whether all that is affine in the accesses of `statement` was proved, and elements that follow each other do so in memory.
