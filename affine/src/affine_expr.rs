@@ -232,6 +232,15 @@ impl AffineExpr {
         found
     }
 
+    /// Whether no iterator occurs.
+    pub fn is_over_parameters(&self) -> bool {
+        let mut over_parameters = true;
+        self.for_each_variable(&mut |variable| {
+            over_parameters &= matches!(variable, Variable::Param(_));
+        });
+        over_parameters
+    }
+
     /// Calls `visit` for every occurrence of a variable.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(Variable)) {
         for factor in self.terms.iter().flat_map(|term| &term.factors) {

@@ -231,6 +231,11 @@ impl Forall {
             buffers.zip(private.targets.iter().copied())
         })
     }
+
+    /// Whether `array` is one of its private buffers.
+    pub fn has_buffer(&self, array: ArrayId) -> bool {
+        self.buffers().any(|(buffer, _)| buffer == array)
+    }
 }
 
 /// A loop whose bounds are computed when it starts. Runs its body for `iter` from `lower`, in steps of `step`, while below

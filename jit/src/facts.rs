@@ -361,8 +361,7 @@ pub(crate) fn writes_buffers_alone(forall: &Forall) -> bool {
     let own = allocated_arrays(&forall.body);
     walk(&forall.body, &mut |node, _| {
         for access in node.written_elements() {
-            alone &= forall.buffers().any(|(buffer, _)| buffer == access.array)
-                || own.contains(&access.array);
+            alone &= forall.has_buffer(access.array) || own.contains(&access.array);
         }
         alone &= !matches!(node, Node::Forall(_));
     });

@@ -34,7 +34,7 @@ impl KeySources {
         let outside = FreeNames::of(&forall.body, forall.iter);
         let is_fixed = outside.iters.is_disjoint(&search.iters)
             && outside.locals.is_disjoint(&search.locals)
-            && !has_iter(&forall.count)
+            && forall.count.is_over_parameters()
             && search.found.arrays.iter().all(|it| facts.is_read_only(*it));
         (is_fixed && writes_buffers_alone(forall)).then_some(search.found)
     }
@@ -66,7 +66,7 @@ impl<'k> Search<'k> {
                 node.expressions().into_iter().for_each(|it| self.expr(it));
             }
             Node::Reduce { .. } => {
-                let is_private = |array| forall.buffers().any(|(buffer, _)| buffer == array);
+                let is_private = |array| forall.has_buffer(array);
                 let written = node.written_elements();
                 written
                     .filter(|access| is_private(access.array))
@@ -139,12 +139,6 @@ fn sets(body: &[Node]) -> HashMap<LocalId, Vec<&Expr>> {
         }
     });
     sets
-}
-
-fn has_iter(expr: &AffineExpr) -> bool {
-    let mut any = false;
-    expr.for_each_variable(&mut |variable| any |= matches!(variable, Variable::Iter(_)));
-    any
 }
 
 #[cfg(test)]

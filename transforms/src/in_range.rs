@@ -58,7 +58,7 @@ fn extreme(expr: &AffineExpr, ranges: &[Range], end: End) -> Result<Option<Affin
         };
         expr = value.scaled(coefficient)?.plus(&rest)?;
     }
-    Ok(is_over_parameters(&expr).then_some(expr))
+    Ok(expr.is_over_parameters().then_some(expr))
 }
 
 /// The least and greatest value of an iterator, over parameters alone, wherever its loop runs at all.
@@ -96,7 +96,7 @@ fn limits(
     let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
         return Ok(None);
     };
-    if is_over_parameters(lower) && is_over_parameters(upper) {
+    if lower.is_over_parameters() && upper.is_over_parameters() {
         return Ok(Some((lower.clone(), upper.clone())));
     }
     for it in around {
@@ -131,7 +131,7 @@ fn consecutive_parts(
         begin_at(&0.into())?,
         exact_divisions(&begin_at(&count.into())?)?,
     );
-    let closed = is_over_parameters(&least) && is_over_parameters(&beyond);
+    let closed = least.is_over_parameters() && beyond.is_over_parameters();
     Ok(closed.then_some((least, beyond)))
 }
 
@@ -205,14 +205,6 @@ fn quotient(expr: &AffineExpr, by: i64) -> Option<AffineExpr> {
         sum = sum.plus(&product).ok()?;
     }
     Some(sum)
-}
-
-fn is_over_parameters(expr: &AffineExpr) -> bool {
-    let mut over_parameters = true;
-    expr.for_each_variable(&mut |variable| {
-        over_parameters &= matches!(variable, Variable::Param(_))
-    });
-    over_parameters
 }
 
 /// Whether the value is at least 0 for all sizes: a sum of non-negative multiples of extents, which no call has negative.

@@ -128,9 +128,7 @@ impl<'k> Verifier<'k> {
     }
 
     fn without_iterators(&mut self, expr: &AffineExpr) {
-        let mut found = false;
-        expr.for_each_variable(&mut |variable| found |= matches!(variable, Variable::Iter(_)));
-        if found {
+        if !expr.is_over_parameters() {
             self.report(ViolationKind::NotOverParameters);
         }
     }

@@ -57,9 +57,8 @@ fn updates_each_turn(body: &[Node], forall: &Forall) -> bool {
 
 /// Whether `node` updates a private buffer.
 pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
-    let is_buffer = |array: ArrayId| forall.buffers().any(|(buffer, _)| buffer == array);
     let mut written = node.written_elements();
-    matches!(node, Node::Reduce { .. }) && written.any(|access| is_buffer(access.array))
+    matches!(node, Node::Reduce { .. }) && written.any(|access| forall.has_buffer(access.array))
 }
 
 /// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.

@@ -35,7 +35,7 @@ fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
     let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
     walk(&forall.body, &mut |node, loops| {
         for access in node.written_elements() {
-            let is_private = forall.buffers().any(|(buffer, _)| buffer == access.array);
+            let is_private = forall.has_buffer(access.array);
             if is_private {
                 let own = loops.iter().find_map(|it| runs_over_columns(it, access));
                 found.extend(own.map(|it| it.iter));

@@ -219,11 +219,7 @@ fn as_loop(node: &Node) -> Option<&AffineFor> {
 /// The bound, when it is one expression over parameters alone.
 fn fixed(bound: &Bound) -> Option<&AffineExpr> {
     let expr = bound.as_single()?;
-    let mut over_parameters = true;
-    expr.for_each_variable(&mut |variable| {
-        over_parameters &= matches!(variable, Variable::Param(_));
-    });
-    over_parameters.then_some(expr)
+    expr.is_over_parameters().then_some(expr)
 }
 
 fn as_computed_loop(node: &Node) -> Option<&ScfFor> {

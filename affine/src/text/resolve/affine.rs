@@ -1,9 +1,7 @@
 use super::{Resolver, Symbol};
 use crate::text::error::ParseErrorKind;
 use crate::text::tree::{Infix, Literal, LiteralKind, Tree, TreeKind};
-use crate::{
-    AffineExpr, BinaryOp, CompareOp, Condition, Overflow, Relation, Span, UnaryOp, Variable,
-};
+use crate::{AffineExpr, BinaryOp, CompareOp, Condition, Overflow, Relation, Span, UnaryOp};
 
 /// A product of sums is multiplied out, which is exponential in the number of its factors.
 const TERMS: usize = 256;
@@ -164,9 +162,5 @@ fn size(expr: &AffineExpr) -> usize {
 
 /// A positive number, or parameters alone: whether those are positive is seen when the kernel runs.
 fn is_divisor(expr: &AffineExpr) -> bool {
-    let mut over_parameters = true;
-    expr.for_each_variable(&mut |variable| {
-        over_parameters &= matches!(variable, Variable::Param(_));
-    });
-    over_parameters && expr.as_constant().is_none_or(|value| value > 0)
+    expr.is_over_parameters() && expr.as_constant().is_none_or(|value| value > 0)
 }

@@ -156,11 +156,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
 
     fn extent(&mut self, tree: &Tree<'a>) -> AffineExpr {
         let extent = self.affine(tree);
-        let mut over_parameters = true;
-        extent.for_each_variable(&mut |variable| {
-            over_parameters &= matches!(variable, crate::Variable::Param(_));
-        });
-        if !over_parameters {
+        if !extent.is_over_parameters() {
             self.report(tree.span, ParseErrorKind::NotAffine);
         }
         extent
