@@ -10,7 +10,7 @@ use strew_affine::{
 pub(super) fn rewrite(plan: Plan) -> Kernel {
     let Plan {
         mut kernel,
-        target,
+        target: mut tile,
         chunk,
         chunks,
         part,
@@ -18,19 +18,18 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         disjoint,
         strategy,
     } = plan;
-    let iter = target.iter;
+    let iter = tile.iter;
     let mut replacement = Vec::new();
     for private in &privates {
         let fills = private.arrays.iter().zip(private.fill);
         replacement.extend(fills.map(|(array, value)| fill_loop(&mut kernel, *array, value)));
     }
-    let mut body = target.body;
     let privates = privates.into_iter().map(|private| {
         let mut buffers = Vec::new();
         for array in &private.arrays {
             let buffer = private_buffer(&mut kernel, *array);
-            redirect_writes(&mut body, *array, buffer);
-            update_instead(&mut body, buffer, &private.combiner);
+            redirect_writes(&mut tile.body, *array, buffer);
+            update_instead(&mut tile.body, buffer, &private.combiner);
             buffers.push(buffer);
         }
         Private {
@@ -40,14 +39,7 @@ pub(super) fn rewrite(plan: Plan) -> Kernel {
         }
     });
     let privates = privates.collect();
-    let tile = AffineFor {
-        iter,
-        lower: part.lower,
-        upper: part.upper,
-        step: target.step,
-        lanes: target.lanes,
-        body,
-    };
+    (tile.lower, tile.upper) = (part.lower, part.upper);
     let mut marked = Vec::new();
     for Disjoint { array, .. } in disjoint.iter().filter(|it| it.is_checked) {
         let met = marks(&mut kernel, *array);
