@@ -897,6 +897,7 @@ fn a_run_says_what_it_saw_and_what_it_expected() {
     assert_eq!(saw["updates"], 2048);
     assert_eq!(saw["span"], 8);
     assert_eq!(saw["skewed"], true);
+    assert_eq!(saw["rises"], false);
     assert!(
         saw["repeated"]
             .as_f64()

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use strew::{Body, Compiler, Error, FaultKind, Kernel, Mode, Progress, StopToken};
 
-const STRATEGIES: [&str; 7] = [
-    "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+const STRATEGIES: [&str; 8] = [
+    "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "atomic",
 ];
 
 const SOURCE: &str = "
@@ -231,5 +231,45 @@ fn a_stop_by_what_progress_says_leaves_outputs_alone() {
             Ok(()) => case = before.clone(),
             Err(_) => assert_eq!(case, before, "{way}"),
         }
+    }
+}
+
+#[test]
+fn what_was_found_not_to_fail_is_not_left_half_done() {
+    const LISTS: &str = "
+void lists(int64_t n, int64_t e, int64_t m, const int64_t row[n + 1], const int32_t key[e], double out[m]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = row[i]; j < row[i + 1]; j++)
+      out[key[j]] += 1.5;
+}
+";
+    let program = Compiler::new().compile("lists.c", LISTS);
+    let kernel = program.expect("a program").kernel("lists");
+    let kernel = kernel.expect("a kernel").threads(2);
+    // Each list is longer than a loop runs between two looks at the token.
+    let (rows, each, outputs) = (8_i64, 2_500_000_i64, 7_000_000);
+    let row: Vec<_> = (0..=rows).map(|it| it * each).collect();
+    let key: Vec<_> = (0..rows * each).map(|it| (it / 3) as i32).collect();
+    for strategy in ["serial", "apart"] {
+        let (stop, progress) = (StopToken::new(), Progress::new());
+        let kernel = kernel
+            .clone()
+            .strategy(strategy.parse().expect("a strategy"));
+        let kernel = kernel.cancel(stop.clone()).progress(progress.clone());
+        let mut out = vec![0.0; outputs];
+        let outcome = std::thread::scope(|scope| {
+            let call = scope.spawn(|| {
+                let call = kernel.bind().array("row", &row).array("key", &key);
+                call.array_mut("out", &mut out).run().is_ok()
+            });
+            while progress.done() == 0 && !call.is_finished() {
+                std::thread::yield_now();
+            }
+            stop.stop();
+            call.join().expect("no panic")
+        });
+        let done = out.iter().filter(|it| **it != 0.0).count();
+        let expected = if outcome { key.len().div_ceil(3) } else { 0 };
+        assert_eq!(done, expected, "{strategy}");
     }
 }

@@ -57,7 +57,7 @@ fn agrees<T: Element + PartialEq + std::fmt::Debug + strew::ArrayElement>(
         let held = &mut expected[*key as usize];
         *held = own(*held, *x);
     }
-    for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+    for strategy in ["auto", "serial", "dense", "blocked", "apart", "binned"] {
         for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
             for threads in [1, 2, 8] {
                 let named = strategy.parse().expect("a strategy");
@@ -140,16 +140,22 @@ fn a_panic_is_a_fault_that_leaves_the_outputs_as_they_were() {
         "int64_t",
     );
     let (count, outputs) = (200_000, 1000);
-    let key = keys(count, outputs);
+    let mut rising = keys(count, outputs);
+    rising.sort_unstable();
     let mut x: Vec<i64> = (0..count as i64).map(|i| i % 5000).collect();
     x[150_000] = 7_777;
     let before: Vec<i64> = (0..outputs as i64).collect();
-    for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+    let strategies = ["auto", "serial", "dense", "blocked", "apart", "binned"];
+    let orders = [keys(count, outputs), rising];
+    for (strategy, key) in strategies
+        .into_iter()
+        .flat_map(|it| orders.iter().map(move |key| (it, key)))
+    {
         for threads in [1, 2, 8] {
             let named = strategy.parse().expect("a strategy");
             let kernel = kernel.clone().strategy(named).threads(threads);
             let mut out = before.clone();
-            let call = kernel.bind().array("key", &key).array("x", &x);
+            let call = kernel.bind().array("key", key).array("x", &x);
             let error = call.array_mut("out", &mut out).run().expect_err("a panic");
             assert_eq!(out, before, "{strategy} {threads}");
             let Error::Fault(fault) = &error else {

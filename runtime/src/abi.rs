@@ -167,6 +167,16 @@ pub enum BodyShape {
     /// It evaluates them and checks where they go, and combines them into nothing: a body that ends without a failure does so in every
     /// other shape. It touches no buffers, so it is handed none.
     Check,
+    /// The same, and it notes where they go, in [`Bounds`] for each of the buffers that are merged together, whose address stands in the
+    /// place of that of the first of them.
+    Bounds,
+    /// It combines those of some elements into the buffers, and leaves the others out: of each buffer the elements whose numbers, row by
+    /// row, are at least the first and below the second of two numbers. The first ones stand behind the distances, and behind them
+    /// the second ones; those of the first of the buffers that are merged together count. It is
+    /// for updates that never fall back, and may end once those of all buffers have gone beyond.
+    Within,
+    /// [`Within`](Self::Within) and [`RunLength`](Self::RunLength) at once.
+    WithinRunLength,
     /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
     /// of the first of them.
     Emit,
@@ -218,6 +228,29 @@ pub struct Stream {
     pub values: *const *mut u8,
     /// How many updates there are.
     pub staged: u64,
+}
+
+/// Where the updates of a private buffer go that a body in the shape [`BodyShape::Bounds`] has looked at, by the numbers of elements,
+/// row by row.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Bounds {
+    /// The least; larger than any if there was none.
+    pub least: u64,
+    /// The last.
+    pub last: u64,
+    /// Negative if one of them was below the one before.
+    pub falls: i64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            least: u64::MAX,
+            last: 0,
+            falls: 0,
+        }
+    }
 }
 
 /// What part of a private buffer, and of those that are merged together with it, holds values already.

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 /// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of the forall if that is more.
 const TRIPS_BETWEEN_LOOKS: i64 = 1 << 16;
 
+/// The stop token of bodies that must run to their end.
+static NEVER: AtomicU32 = AtomicU32::new(0);
+
 /// What the tasks of a forall share.
 ///
 /// Chunks are numbered in the order of their iterations. The failure that counts is that of the lowest number: a chunk is skipped
@@ -81,6 +84,15 @@ impl<'j> Chunks<'j> {
     pub(crate) fn unseen(self) -> Self {
         Self {
             work: self.session.unseen(),
+            ..self
+        }
+    }
+
+    /// The same for bodies that must run to their end, in which loops would look at the stop token too.
+    pub(crate) fn unstoppable(self) -> Self {
+        Self {
+            stop: &NEVER,
+            may_stop: false,
             ..self
         }
     }
@@ -172,11 +184,17 @@ impl<'j> Chunks<'j> {
     /// # Errors
     /// The first failure in the order of the iterations.
     pub(crate) fn outcome(self) -> Result<(), Failure> {
+        self.first_failure()
+            .map_or(Ok(()), |(_, failure)| Err(failure))
+    }
+
+    /// The failure that counts, with the number of its chunk.
+    pub(crate) fn first_failure(self) -> Option<(usize, Failure)> {
         let failure = self
             .failure
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        failure.map_or(Ok(()), Err)
+        Some(self.first_failed.into_inner()).zip(failure)
     }
 }
 

@@ -78,6 +78,12 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy runs the loop for a look at its updates before it makes them, and the loop cannot be run twice: it does more with its
+    /// outputs, writes other arrays, has a parallel loop inside, or needs memory for arrays of its own.
+    LooksFirst {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The strategy makes updates in an order that varies from run to run, and with these updates the mode does not allow that.
     AnyOrder {
         /// The name of the strategy.
@@ -163,6 +169,11 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` runs only loops that hold no parallel loop and do nothing with their outputs but \
                  update them; choose the strategy `dense` or `serial`"
+            ),
+            Self::LooksFirst { strategy } => write!(
+                f,
+                "the strategy `{strategy}` looks at all updates before it makes them, and this loop does more than update its outputs; \
+                 choose the strategy `dense` or `serial`"
             ),
             Self::AnyOrder { strategy } => write!(
                 f,

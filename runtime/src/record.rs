@@ -88,6 +88,8 @@ pub enum Why {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
+    /// Updates go through the outputs from one end to the other, so that each thread can have outputs of its own.
+    Rises,
     /// Updates go through the outputs one after the other, a few to each: private buffers would only be more to move.
     Streams {
         /// In so many elements lie those that were looked at in one place.
@@ -149,6 +151,9 @@ impl fmt::Display for Why {
             Self::Near { span } => write!(
                 f,
                 "updates that follow each other are near each other, within {span} outputs"
+            ),
+            Self::Rises => f.write_str(
+                "updates go through the outputs from one end to the other, so that each thread has outputs of its own",
             ),
             Self::Streams { span } => write!(
                 f,

@@ -285,7 +285,7 @@ mod tests {
         let error = "blokced".parse::<Choice>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `columns`, `atomic`"
+            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `columns`, `atomic`, `apart`"
         );
     }
 

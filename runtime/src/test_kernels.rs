@@ -1,8 +1,8 @@
 //! Kernels for tests, written by hand as generated code would be: counts and weighted sums by key.
 
 use crate::abi::{
-    AUTO, ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots, KeyWidth,
-    MergeFn, NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
+    AUTO, ApplyFn, BodyShape, Bounds, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots,
+    KeyWidth, MergeFn, NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -175,6 +175,8 @@ impl OnDemand for Additions {
         match (number, shape) {
             (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
             (0, BodyShape::Check) => Ok(check),
+            (0, BodyShape::Bounds) => Ok(bounds),
+            (0, BodyShape::Within | BodyShape::WithinRunLength) => Ok(within),
             (0, BodyShape::Atomic) => Ok(atomic),
             (
                 0,
@@ -285,6 +287,53 @@ unsafe extern "C" fn check(
             let sums = case.sums.as_ref().map(Vec::len);
             let mut extents = counts.into_iter().chain(sums);
             extents.try_for_each(|extent| in_range(case.keys[i], extent).map(drop))
+        })
+    }
+}
+
+unsafe extern "C" fn bounds(
+    call: *mut Call,
+    frame: *const u64,
+    privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: in the place of the address of each buffer stands that of its bounds.
+    unsafe {
+        each_update(call, frame, (first, last), |_, case, i| {
+            let counts = case.counts.as_ref().map(Vec::len);
+            let sums = case.sums.as_ref().map(Vec::len);
+            for (position, extent) in counts.into_iter().chain(sums).enumerate() {
+                let number = in_range(case.keys[i], extent)? as u64;
+                let bounds = &mut *(*privates.add(position)).cast::<Bounds>();
+                bounds.falls |= number as i64 - bounds.last as i64;
+                bounds.least = bounds.least.min(number);
+                bounds.last = number;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Every update goes to the same element of both.
+unsafe extern "C" fn within(
+    call: *mut Call,
+    frame: *const u64,
+    privates: *const *mut u8,
+    first: i64,
+    last: i64,
+) -> u32 {
+    // SAFETY: as for `scatter`; behind the addresses and the distances stand the elements.
+    unsafe {
+        each_update(call, frame, (first, last), |_, case, i| {
+            let outputs = usize::from(case.counts.is_some()) + usize::from(case.sums.is_some());
+            let number = |position: usize| (*privates.add(position)).addr() as u64;
+            let elements = number(2 * outputs)..number(3 * outputs);
+            if elements.contains(&(case.keys[i] as u64)) {
+                scatter_one(case, privates, i)
+            } else {
+                Ok(())
+            }
         })
     }
 }

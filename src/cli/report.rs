@@ -45,6 +45,7 @@ pub(crate) struct SawReport {
     span: u64,
     /// Whether some elements get far more of them than others.
     skewed: bool,
+    rises: bool,
 }
 
 impl From<Sample> for SawReport {
@@ -55,6 +56,7 @@ impl From<Sample> for SawReport {
             scattered: sample.scattered,
             span: sample.span,
             skewed: sample.is_skewed,
+            rises: sample.rises,
         }
     }
 }
@@ -130,6 +132,7 @@ pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("serial", costs.serial),
         ("dense", costs.dense),
         ("blocked", costs.blocked),
+        ("apart", costs.apart),
         ("binned", costs.binned),
         ("planned", costs.planned),
         ("columns", costs.columns),

@@ -127,6 +127,15 @@ pub(crate) fn compiled(kernel: &strew::Kernel, data: &Data) -> Outcome {
 
 /// The same, and how many statements were skipped.
 pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome, u64) {
+    let (outcome, record) = compiled_recording(kernel, data);
+    (outcome, record.map_or(0, |it| it.skipped))
+}
+
+/// The same, and what was recorded of a call that did not fail.
+pub(crate) fn compiled_recording(
+    kernel: &strew::Kernel,
+    data: &Data,
+) -> (Outcome, Option<strew::Record>) {
     let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
     let mut arrays = BTreeMap::new();
     let mut records = BTreeMap::new();
@@ -169,7 +178,7 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
             .iter()
             .flat_map(|(name, records)| scattered(name, records)),
     );
-    let skipped = outcome.as_ref().map_or(0, |it| it.record.skipped);
+    let record = outcome.as_ref().ok().map(|it| it.record);
     let outcome = match outcome {
         Ok(report) => Ok(with_result(arrays, report.returned)),
         Err(Error::Fault(fault)) => {
@@ -192,12 +201,12 @@ pub(crate) fn compiled_counting(kernel: &strew::Kernel, data: &Data) -> (Outcome
         Err(other) if is_refusal(&other.to_string()) => Err(other.to_string()),
         Err(other) => panic!("the call failed: {other}"),
     };
-    (outcome, skipped)
+    (outcome, record)
 }
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 8] = [
+const REFUSALS: [&str; 9] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
@@ -206,6 +215,7 @@ const REFUSALS: [&str; 8] = [
     "the strategy `columns` gives each thread some columns",
     "the strategy `planned` finds out once where the updates of a loop go",
     "the strategy `blocked` runs only loops",
+    "the strategy `apart` looks at all updates before it makes them",
 ];
 
 pub(crate) fn is_refusal(said: &str) -> bool {
@@ -410,7 +420,7 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             let outcome = compiled(&kernel.clone().body(body), data);
             agree(body.name(), &outcome, reference, is_same);
         }
-        for strategy in ["binned", "planned", "columns"] {
+        for strategy in ["apart", "binned", "planned", "columns"] {
             let kernel = kernel.clone();
             let sorting = kernel.strategy(strategy.parse().expect("a strategy"));
             let outcome = compiled(&sorting, data);

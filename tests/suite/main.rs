@@ -1,6 +1,7 @@
 //! One set of kernels and arguments, run by everything that can run them: the interpreter, serial machine code, parallel machine
 //! code at several numbers of threads, and `cc`.
 
+mod apart;
 mod c;
 mod combiners;
 mod data;

@@ -215,7 +215,7 @@ fn skip() {
 #[track_caller]
 fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::Outcome, u64)) {
     for strategy in [
-        "auto", "serial", "dense", "blocked", "binned", "planned", "atomic",
+        "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "atomic",
     ] {
         for (mode, body) in [
             (Mode::Stable, Body::Direct),
@@ -269,7 +269,9 @@ fn long_loops_skip_almost_everything() {
                 None => skipped += 1,
             }
         }
-        for strategy in ["auto", "serial", "dense", "blocked", "binned", "atomic"] {
+        for strategy in [
+            "auto", "serial", "dense", "blocked", "apart", "binned", "atomic",
+        ] {
             for body in [Body::Auto, Body::RunLength, Body::Partials] {
                 let named = strategy.parse().expect("a strategy");
                 let kernel = kernel.clone().strategy(named).body(body).threads(3);

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 8] = [
-    "auto", "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
+const STRATEGIES: [&str; 9] = [
+    "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "columns", "atomic",
 ];
 const BODIES: [Body; 4] = [Body::Direct, Body::RunLength, Body::Partials, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
@@ -398,7 +398,7 @@ fn what_has_no_other_order_is_run_in_its_own() {
                         let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
                         let ran = cell(&what, &kernel, Mode::Exact, &data, &serial);
                         let keeps_order =
-                            matches!(strategy, "auto" | "serial" | "binned" | "planned");
+                            matches!(strategy, "auto" | "serial" | "apart" | "binned" | "planned");
                         assert_eq!(ran, keeps_order, "{what}");
                     }
                 }
@@ -467,14 +467,14 @@ fn a_hundred_runs_have_the_same_bits_at_one_to_sixteen_threads() {
                 })
             };
             let serial = run(&kernel.clone().strategy(named("serial")).body(Body::Direct));
-            for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+            for strategy in ["auto", "serial", "dense", "blocked", "apart", "binned"] {
                 let kernel = kernel.clone().strategy(named(strategy));
                 let first = run(&kernel.clone().threads(1));
                 for number in 0..100 {
                     let kernel = kernel.clone().threads(number % 16 + 1);
                     let what = format!("{statement} {order} {strategy}, run {number}");
                     assert_eq!(run(&kernel), first, "{what}");
-                    if ["auto", "serial", "binned"].contains(&strategy) {
+                    if ["auto", "serial", "apart", "binned"].contains(&strategy) {
                         assert_eq!(run(&kernel.mode(Mode::Exact)), serial, "exact {what}");
                     }
                 }

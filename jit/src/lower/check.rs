@@ -26,7 +26,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// The upper bound of a loop from `lower` to `upper`: one turn is enough where all would find the same.
     pub(super) fn checked_turns(&mut self, node: &AffineFor, lower: Value, upper: Value) -> Value {
-        let is_proved = self.program.checks == Checks::Computed
+        // Where updates go is asked of all of them.
+        let is_proved = self.bounds.is_empty()
+            && self.program.checks == Checks::Computed
             && self.loops.iter().all(|it| !matches!(it, Loop::Scf(_)));
         if self.checked.is_empty() || !is_proved || !Turns::are_alike(node, &self.checked) {
             return upper;
@@ -44,7 +46,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     pub(super) fn check_update(&mut self, places: &'k [Place], values: &'k [Expr]) {
         values.iter().for_each(|value| self.check_expr(value));
-        self.key(places);
+        let key = self.key(places);
+        self.note_bounds(places, key);
     }
 
     /// Whether nobody needs what would be put into `places`.

@@ -334,6 +334,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_columns(outlined.forall, first, end);
             }
             BodyShape::Check => self.bind_checked(outlined.forall),
+            BodyShape::Bounds => {
+                self.bind_checked(outlined.forall);
+                self.bind_bounds(outlined.forall, privates);
+            }
+            BodyShape::Within => self.bind_within(outlined.forall, privates),
+            BodyShape::WithinRunLength => {
+                self.bind_within(outlined.forall, privates);
+                self.begin_runs(outlined.forall);
+            }
             BodyShape::Emit => self.bind_streams(outlined.forall, privates, Keys::Made),
             BodyShape::Values => self.bind_streams(outlined.forall, privates, Keys::Known),
         }
@@ -366,6 +375,30 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.bind_window(private, window);
             position += private.buffers.len();
         }
+    }
+
+    fn bind_bounds(&mut self, forall: &'k Forall, privates: Value) {
+        let mut position = 0;
+        for private in &forall.privates {
+            let address = self.read(types::I64, privates, position);
+            self.begin_bounds(private, address);
+            position += private.buffers.len();
+        }
+    }
+
+    /// The numbers of elements stand behind the addresses and the distances.
+    fn bind_within(&mut self, forall: &'k Forall, privates: Value) {
+        self.bind_buffers(forall, privates);
+        let buffers = forall.buffers().count();
+        let mut position = 2 * buffers;
+        let elements = forall.privates.iter().map(|private| {
+            let first = self.read(types::I64, privates, position);
+            let end = self.read(types::I64, privates, position + buffers);
+            position += private.buffers.len();
+            first..end
+        });
+        let elements = elements.collect();
+        self.keep_within(&forall.privates, elements);
     }
 
     fn bind_streams(&mut self, forall: &'k Forall, privates: Value, keys: Keys) {

@@ -2,6 +2,7 @@
 
 use super::Program;
 use super::atomic::Shared;
+use super::bounds::BoundsValue;
 use super::columns::Columns;
 use super::convert::clif_type;
 use super::emit::StreamValue;
@@ -12,6 +13,7 @@ use super::run_length::Run;
 use super::skip::Skips;
 use super::tables::Tables;
 use super::window::WindowValue;
+use super::within::Within;
 use crate::CompileError;
 use crate::deciding::Deciding;
 use cranelift_codegen::ir::{
@@ -60,6 +62,10 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) checked: BTreeSet<ArrayId>,
     /// What then decides whether something fails.
     pub(super) deciding: Option<Deciding>,
+    /// Where updates that are only checked go.
+    pub(super) bounds: Vec<BoundsValue>,
+    /// Which elements of private buffers are updated, if not all.
+    pub(super) within: Vec<Within>,
     /// Which columns of the private buffers are updated.
     pub(super) columns: Columns,
     /// The private buffers that are not private.
@@ -153,6 +159,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             windows: Vec::new(),
             checked: BTreeSet::new(),
             deciding: None,
+            bounds: Vec::new(),
+            within: Vec::new(),
             columns: Columns::default(),
             shared: Shared::default(),
             disjoint: Vec::new(),
@@ -265,6 +273,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.leave_streams();
         self.end_runs();
         self.end_partials();
+        self.end_bounds();
         self.return_status(Status::Done);
         self.builder.seal_all_blocks();
         self.builder.finalize(self.program.module.target_config());

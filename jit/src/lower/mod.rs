@@ -12,6 +12,7 @@ mod alloc;
 mod apply;
 mod atomic;
 mod body;
+mod bounds;
 mod call;
 mod check;
 mod checked;
@@ -39,6 +40,7 @@ mod tables;
 mod trips;
 mod update;
 mod window;
+mod within;
 mod work;
 
 pub(crate) use call::define_symbols;

@@ -33,6 +33,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         combiner: &'k Combiner,
         values: &'k [Expr],
     ) {
+        match self.within(places) {
+            Some(next) => {
+                self.scoped(|function| function.update(places, combiner, values));
+                self.builder.ins().jump(next, &[]);
+                self.builder.switch_to_block(next);
+            }
+            None => self.update(places, combiner, values),
+        }
+    }
+
+    fn update(&mut self, places: &'k [Place], combiner: &'k Combiner, values: &'k [Expr]) {
         if let Some(stream) = self.stream_of(places) {
             return self.emit(&stream, places, values);
         }

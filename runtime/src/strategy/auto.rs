@@ -3,6 +3,7 @@
 //! First the order of combination is settled, then what is cheapest among the strategies that have it. Unless the order is free, it must
 //! not depend on threads, time or memory: it decides the bits of the result.
 
+use super::apart::{Apart, can_look};
 use super::binned::Binned;
 use super::blocked::Blocked;
 use super::columns::{self, Columns};
@@ -10,6 +11,7 @@ use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
 use super::planned::Planned;
+use super::safety::MOST_CHECKED;
 use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
@@ -36,6 +38,12 @@ const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
 /// From so many updates an element, filling and merging whole copies is little beside the updates.
 const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
+
+/// Smaller outputs stay in the caches for the most part, and one thread is as fast as two that look first.
+const LEAST_BYTES_APART: u64 = MOST_BYTES_UNSORTED + 1;
+
+/// To look at fewer updates takes as long as to make them.
+const LEAST_TRIPS_APART: u64 = 4 << 20;
 
 /// What is to be known besides the sizes.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +111,19 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
 
+/// Whether updates go through outputs far beyond the caches from one end to the other, so that threads can share these as they are. The
+/// bits are those of `serial`, so this is asked only where that would be taken.
+fn rises(shape: &Shape, around: Circumstances) -> bool {
+    let is_worth_it = shape.bytes >= LEAST_BYTES_APART
+        && shape.trips >= LEAST_TRIPS_APART
+        && shape.statements() <= MOST_CHECKED
+        && shape.count > 1;
+    let has_threads = shape.threads > 1 && !around.is_nested;
+    // To look where each column of a row goes would take as long as to update it.
+    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
+    is_worth_it && has_threads && can && around.sample.is_some_and(|it| it.rises)
+}
+
 fn pays(shape: &Shape) -> Why {
     Why::Pays {
         trips: shape.trips,
@@ -154,7 +175,7 @@ fn against(shape: &Shape) -> Option<Why> {
 /// The cheapest of the strategies that keep the order of the loop, as they have to for the reason `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = around.costs;
-    in_order(shape, costs, clearly_below(costs.serial)).unwrap_or(Decision::new(&Serial, why))
+    in_order(shape, around, clearly_below(costs.serial)).unwrap_or(Decision::new(&Serial, why))
 }
 
 /// Whether what takes `expected` is clearly cheaper than to make updates in their order on one thread.
@@ -168,7 +189,8 @@ fn clearly_below(time: u64) -> u64 {
 }
 
 /// The cheapest way to make updates in their order on several threads, if it takes less than `most`.
-fn in_order(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
+fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision> {
+    let costs = around.costs;
     // Where there is no memory to sort updates, they are made in order after all.
     let can_sort = shape.can_emit && shape.is_pure;
     let serial = costs.serial;
@@ -186,6 +208,7 @@ fn in_order(shape: &Shape, costs: Costs, most: u64) -> Option<Decision> {
         (columns::is_worth_it(shape) && shape.lanes == 1)
             .then(|| cheapest(&Columns, costs.columns)),
         can_sort.then(|| cheapest(&Binned, costs.binned)),
+        rises(shape, around).then(|| (costs.apart, Decision::new(&Apart, Why::Rises))),
     ];
     let (expected, decision) = all.into_iter().flatten().min_by_key(|(cost, _)| *cost)?;
     (expected < most).then_some(decision)
@@ -208,7 +231,7 @@ fn free(
     } else {
         most
     };
-    if let Some(decision) = in_order(shape, costs, most) {
+    if let Some(decision) = in_order(shape, around, most) {
         return decision;
     }
     if let Some(why) = against.or(alone) {
@@ -316,6 +339,7 @@ mod tests {
             scattered: 0.1,
             span,
             is_skewed: false,
+            rises: false,
         };
         let of = |elements: u64, span: u64, mode: Mode| {
             let shape = Shape {
@@ -358,6 +382,72 @@ mod tests {
         let around = around(&often, Some(sample(1)), false);
         let decision = decide(&often, around, || u64::MAX);
         assert_eq!(decision.strategy.name(), "dense");
+    }
+
+    #[test]
+    fn keys_that_rise_are_divided_in_their_order() {
+        let far = Shape {
+            trips: 16 << 20,
+            elements: 8 << 20,
+            bytes: 64 << 20,
+            ..shape()
+        };
+        let risen = Sample {
+            updates: 2048,
+            repeated: 0.5,
+            scattered: 0.1,
+            span: 128,
+            is_skewed: false,
+            rises: true,
+        };
+        let why = |shape: &Shape, sample: Sample, is_nested: bool| {
+            let around = around(shape, Some(sample), is_nested);
+            let decision = decide(shape, around, || u64::MAX);
+            (decision.strategy.name(), decision.why)
+        };
+        for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+            for is_exact in [false, true] {
+                for threads in [2, 64] {
+                    let shape = Shape {
+                        mode,
+                        is_exact,
+                        threads,
+                        ..far
+                    };
+                    assert_eq!(why(&shape, risen, false), ("apart", Why::Rises));
+                    assert_ne!(why(&shape, risen, true).1, Why::Rises);
+                }
+            }
+        }
+        let others = [
+            Shape { threads: 1, ..far },
+            Shape {
+                is_pure: false,
+                ..far
+            },
+            Shape { lanes: 4, ..far },
+            Shape {
+                trips: 1 << 20,
+                ..far
+            },
+            Shape {
+                trips: 1 << 30,
+                ..far
+            },
+            Shape {
+                elements: 1 << 21,
+                bytes: 16 << 20,
+                ..far
+            },
+        ];
+        for shape in others {
+            assert_ne!(why(&shape, risen, false).1, Why::Rises, "{shape:?}");
+        }
+        let falls = Sample {
+            rises: false,
+            ..risen
+        };
+        assert_ne!(why(&far, falls, false).1, Why::Rises);
     }
 
     #[test]
@@ -412,6 +502,7 @@ mod tests {
             scattered: 0.9,
             span,
             is_skewed: false,
+            rises: false,
         };
         let samples = [None, Some(sample(1)), Some(sample(1 << 30))];
         for (mode, sample) in [Mode::Stable, Mode::Exact]
@@ -429,7 +520,7 @@ mod tests {
                 let orders = machines().into_iter().map(|machine| {
                     let around = Circumstances::new(&shape, sample, false, &machine);
                     match decide(&shape, around, || u64::MAX).strategy.name() {
-                        "binned" => "serial",
+                        "binned" | "apart" => "serial",
                         other => other,
                     }
                 });

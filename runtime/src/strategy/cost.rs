@@ -9,6 +9,9 @@ use crate::machine::Machine;
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
 const MOVED: f64 = 0.6;
 
+/// To look where an update goes takes this part of making one in a near cache.
+const LOOKED: f64 = 0.4;
+
 /// Where updates go, when no one has looked: anywhere.
 const UNSEEN: Sample = Sample {
     updates: 0,
@@ -16,6 +19,7 @@ const UNSEEN: Sample = Sample {
     scattered: 1.0,
     span: u64::MAX,
     is_skewed: false,
+    rises: false,
 };
 
 /// Expected times in nanoseconds, by strategy, whether it may be taken or not.
@@ -27,6 +31,8 @@ pub struct Costs {
     pub dense: u64,
     /// Of `blocked`.
     pub blocked: u64,
+    /// Of `apart`.
+    pub apart: u64,
     /// Of `binned`.
     pub binned: u64,
     /// Of `columns`.
@@ -60,6 +66,7 @@ impl Costs {
             serial: (others + trips * each) as u64,
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
+            apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
             binned: (shared + trips * (costs.sort + sample.repeated * costs.wait) / threads) as u64,
             columns: (costs.share + others + trips * each / columns::parts(shape) as f64) as u64,
             planned: (shared

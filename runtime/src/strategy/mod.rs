@@ -1,5 +1,6 @@
 //! How the updates of a forall's iterations meet.
 
+mod apart;
 mod atomic;
 mod auto;
 mod binned;
@@ -70,7 +71,7 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 7] = [
+pub static STRATEGIES: [&dyn Strategy; 8] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
@@ -78,6 +79,7 @@ pub static STRATEGIES: [&dyn Strategy; 7] = [
     &planned::Planned,
     &columns::Columns,
     &atomic::Atomic,
+    &apart::Apart,
 ];
 
 /// The sizes of a forall, and what its call asks for.
@@ -341,13 +343,17 @@ pub(crate) unsafe fn run(
 /// How a body in `shape` combines updates.
 fn combining(shape: BodyShape) -> Body {
     match shape {
-        BodyShape::RunLength | BodyShape::WindowedRunLength => Body::RunLength,
+        BodyShape::RunLength | BodyShape::WindowedRunLength | BodyShape::WithinRunLength => {
+            Body::RunLength
+        }
         BodyShape::Partials | BodyShape::WindowedPartials => Body::Partials,
         BodyShape::Tables => Body::Tables,
         BodyShape::Direct
         | BodyShape::Windowed
         | BodyShape::Atomic
         | BodyShape::Check
+        | BodyShape::Bounds
+        | BodyShape::Within
         | BodyShape::Columns
         | BodyShape::Emit
         | BodyShape::Values => Body::Direct,

@@ -20,7 +20,7 @@ pub(super) enum Safety<'r> {
 const BYTES_PER_CHECK: u64 = 2;
 
 /// A loop of more iterations than this is not checked: it could not be stopped.
-const MOST_CHECKED: u64 = 1 << 28;
+pub(super) const MOST_CHECKED: u64 = 1 << 28;
 
 impl<'r> Safety<'r> {
     /// Does what is cheaper.
@@ -46,11 +46,12 @@ impl<'r> Safety<'r> {
 
     /// The tasks of the loop, which `body` runs; it may be left half done where that can be made good.
     pub(super) fn chunks(&self, job: &Job<'r>, body: ChunkFn) -> Chunks<'r> {
-        let may_stop = match self {
-            Self::Copied(_) => job.forall.guarded == 0 || job.session.is_protected(),
-            Self::Checked => false,
-        };
-        Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body)
+        let may_stop = job.forall.guarded == 0 || job.session.is_protected();
+        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
+        match self {
+            Self::Copied(_) => chunks,
+            Self::Checked => chunks.unstoppable(),
+        }
     }
 
     /// Ends the loop: puts the targets back when a task has failed.

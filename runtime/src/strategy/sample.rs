@@ -52,6 +52,8 @@ pub struct Sample {
     pub span: u64,
     /// Whether some elements get far more of them than others.
     pub is_skewed: bool,
+    /// Whether they go through the elements from one end to the other, at each place further than at the one before.
+    pub rises: bool,
 }
 
 impl Sample {
@@ -104,6 +106,7 @@ impl Sample {
             scattered: share(lines),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             is_skewed: most_equal(places.concat()) * HOT > updates,
+            rises: rise(places),
         })
     }
 }
@@ -152,6 +155,16 @@ fn span(keys: &[u32]) -> u64 {
     least
         .zip(most)
         .map_or(0, |(least, most)| u64::from(most - least) + 1)
+}
+
+/// Whether no key is below the one before, and all of a place are above those of the places before.
+fn rise(places: &[Vec<u32>]) -> bool {
+    let pairs = places.windows(2);
+    let mut ends = pairs.filter_map(|pair| match pair {
+        [one, next] => one.last().zip(next.first()),
+        _ => None,
+    });
+    ends.all(|(last, first)| last < first) && places.iter().all(|keys| keys.is_sorted())
 }
 
 /// How often the key comes that comes most often.

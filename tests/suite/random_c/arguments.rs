@@ -28,15 +28,17 @@ pub(crate) fn arguments(random: &mut Random, function: &Function, largest: i32) 
         data.scalars.insert(name.clone(), random.any(*ty));
     }
     let sizes = (n.1, m.1);
+    let rise = random.percent(50);
     for array in &function.arrays {
-        let values = elements(random, array, sizes);
+        let values = elements(random, array, sizes, rise);
         data.arrays
             .insert(format!("{}{}", array.name, array.member()), values);
     }
     data
 }
 
-fn elements(random: &mut Random, array: &Array, sizes: (i32, i32)) -> Vec<Value> {
+/// Those of `array`. Keys never fall if they `rise`.
+fn elements(random: &mut Random, array: &Array, sizes: (i32, i32), rise: bool) -> Vec<Value> {
     let integer = |value: i32| Value::integer(array.ty, i128::from(value));
     let count: i32 = array.extents.iter().map(|it| length(*it, sizes)).product();
     let count = match array.form {
@@ -47,8 +49,12 @@ fn elements(random: &mut Random, array: &Array, sizes: (i32, i32)) -> Vec<Value>
         Role::Values => (0..count).map(|_| random.any(array.ty)).collect(),
         Role::Keys(extent) => {
             let limit = length(extent, sizes);
-            let keys = (0..count).map(|_| integer(random.below(limit)));
+            let keys = (0..count).map(|_| random.below(limit));
             let mut keys: Vec<_> = keys.collect();
+            if rise {
+                keys.sort_unstable();
+            }
+            let mut keys: Vec<_> = keys.into_iter().map(integer).collect();
             if count > 0 && random.percent(3) {
                 let wrong = [limit, -1, limit + random.below(300), i32::MIN];
                 let position = random.below(count) as usize;

@@ -72,6 +72,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && !self.is_only_checked(places)
             && self.run_of(places).is_none()
             && self.partials_of(places).is_none()
+            && self.within_of(places).is_none()
             && !self.is_shared(places)
             && !self.are_idle(places)
     }

@@ -1,0 +1,382 @@
+use super::safety::{self, Safety};
+use super::serial::{Serial, targets};
+use super::{Job, Ran, Shape, Strategy, distance};
+use crate::abi::{BodyShape, Bounds, ChunkFn};
+use crate::chunks::{Chunks, part};
+use crate::failure::{Failure, Refusal};
+use crate::memory::lock;
+use crate::settings::Body;
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Looks first where all updates go. Where they go through the outputs from one end to the other, several threads update the targets
+/// themselves, each elements of its own; else one thread does. The bits of the serial loop.
+#[derive(Debug)]
+pub(super) struct Apart;
+
+impl Strategy for Apart {
+    fn name(&self) -> &'static str {
+        "apart"
+    }
+
+    fn refusal(&self, shape: &Shape) -> Option<Refusal> {
+        let strategy = self.name();
+        (!can_look(shape)).then_some(Refusal::LooksFirst { strategy })
+    }
+
+    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
+        match body {
+            Body::RunLength | Body::Partials => BodyShape::RunLength,
+            // There is one of each target.
+            Body::Auto | Body::Direct | Body::Tables => BodyShape::Direct,
+        }
+    }
+
+    unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
+        let start = Instant::now();
+        if job.shape.threads == 1
+            || job.session.is_nested()
+            || job.shape.statements() > safety::MOST_CHECKED
+        {
+            // SAFETY: that of the caller.
+            return unsafe { Serial.run(job) };
+        }
+        let parts = job.shape.parts();
+        // SAFETY: the caller vouches for the forall.
+        let seen = unsafe { look(job, parts) }?;
+        let Some(seen) = seen else {
+            // SAFETY: that of the caller.
+            return unsafe { Serial.run(job) };
+        };
+        let looked = Instant::now();
+        let tasks = tasks(&seen, job.shape.count);
+        let running = Running {
+            whole: Safety::Checked.chunks(job, job.body(self)?),
+            within: Safety::Checked.chunks(job, within(job)?),
+            // What belongs to the task behind is counted there.
+            behind: Safety::Checked.chunks(job, within(job)?).unseen(),
+            targets: targets(job),
+        };
+        let team = job.session.runtime().team();
+        team.for_each(tasks.len(), &|number| {
+            if let Some(task) = tasks.get(number) {
+                // SAFETY: the caller vouches for the targets; no two tasks update one element.
+                unsafe { running.run(number, task) };
+            }
+        });
+        running.outcome()?;
+        Ok(Ran {
+            chunks: tasks.len() as u64,
+            threads: job.shape.threads.min(tasks.len().max(1)),
+            prepare: looked - start,
+            main: looked.elapsed(),
+            ..Ran::default()
+        })
+    }
+}
+
+/// So often each part of the look asks whether another part was the last.
+const LOOKS: usize = 16;
+
+/// Whether there is a body that looks where updates go, and to run it changes nothing.
+pub(super) fn can_look(shape: &Shape) -> bool {
+    shape.has_bodies && shape.is_pure
+}
+
+/// The body for the elements that parts have in common.
+fn within(job: &Job<'_>) -> Result<ChunkFn, Failure> {
+    let shape = match job.body {
+        Body::RunLength | Body::Partials => BodyShape::WithinRunLength,
+        Body::Auto | Body::Direct | Body::Tables => BodyShape::Within,
+    };
+    job.session.body(job.forall, shape)
+}
+
+/// Where the updates of a part go, for each of the targets that are updated together with the number of those.
+type Seen = SmallVec<[(Bounds, usize); 2]>;
+
+/// Runs all iterations in `parts` parts without their updates, and notes where those go, and counts them. `None` as soon as updates of a
+/// part fall back: then neither failures nor counts are those of the whole loop.
+///
+/// # Errors
+/// The failure of an iteration.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn look(job: &mut Job<'_>, parts: usize) -> Result<Option<Vec<Seen>>, Failure> {
+    let body = job.session.body(job.forall, BodyShape::Bounds)?;
+    let chunks = Chunks::new(job.session, job.call, job.forall, true);
+    let chunks = chunks.with_body(body).unseen();
+    let none: Seen = job
+        .together()
+        .map(|privates| (Bounds::default(), privates.len()))
+        .collect();
+    let seen: Vec<_> = (0..parts).map(|_| Mutex::new(none.clone())).collect();
+    let falls = AtomicBool::new(false);
+    let count = job.shape.count;
+    job.session.runtime().team().for_each(parts, &|number| {
+        let Some(seen) = seen.get(number) else {
+            return;
+        };
+        let mut seen = lock(seen);
+        for look in number * LOOKS..(number + 1) * LOOKS {
+            if falls.load(Ordering::Relaxed) {
+                return;
+            }
+            let iterations = part(count, parts * LOOKS, look);
+            let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
+            for (bounds, privates) in seen.iter_mut() {
+                table.push((&raw mut *bounds).cast());
+                table.resize(table.len() + *privates - 1, std::ptr::null_mut());
+            }
+            // SAFETY: the caller vouches for the body, which touches nothing but the bounds.
+            unsafe { chunks.run(number, iterations, &table) };
+            if seen.iter().any(|(bounds, _)| bounds.falls < 0) {
+                falls.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    if falls.into_inner() {
+        return Ok(None);
+    }
+    chunks.finish(job.call)?;
+    let seen = seen.into_iter().map(Mutex::into_inner);
+    Ok(Some(seen.map(|it| it.unwrap_or(none.clone())).collect()))
+}
+
+/// What one thread runs: consecutive iterations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Task {
+    iterations: Range<i64>,
+    /// So many of the first of them may begin with elements that the task before ends with, and leave them to it.
+    first: i64,
+    /// The least of the elements that they update, for each of the targets that are updated together.
+    from: SmallVec<[(u64, usize); 2]>,
+    /// The iterations of the next task that begin with elements which this one ends with, and those elements.
+    behind: Option<(Range<i64>, Elements)>,
+}
+
+/// The elements of each of the targets that are updated together, with the number of those.
+type Elements = SmallVec<[(Range<u64>, usize); 2]>;
+
+/// Divides the iterations where the updates of one part go beyond those of all parts before it, but for the last element. One task is
+/// left where they do not.
+fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
+    let whole = || Task {
+        iterations: part(count, 1, 0),
+        first: 0,
+        from: SmallVec::new(),
+        behind: None,
+    };
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut last: SmallVec<[u64; 2]> = SmallVec::new();
+    for (number, seen_here) in seen.iter().enumerate() {
+        let iterations = part(count, seen.len(), number);
+        let bounds = || seen_here.iter().map(|(bounds, _)| bounds);
+        let follows = bounds().zip(&last).all(|(it, last)| it.least >= *last);
+        if !follows {
+            return vec![whole()];
+        }
+        // Of those that have none, or only the last element of the part before, it would have to be known where the next ones go.
+        let is_whole = bounds()
+            .zip(&last)
+            .all(|(it, last)| it.least < it.last || it.least == it.last && it.last > *last);
+        match tasks.last_mut() {
+            Some(task) if !is_whole => task.iterations.end = iterations.end,
+            task => {
+                let shared =
+                    |bounds: &Bounds, position: usize| last.get(position) == Some(&bounds.least);
+                let each = || seen_here.iter().enumerate();
+                let from = each().map(|(position, (bounds, targets))| {
+                    let from = if shared(bounds, position) {
+                        bounds.least + 1
+                    } else {
+                        0
+                    };
+                    (from, *targets)
+                });
+                let from: SmallVec<[(u64, usize); 2]> = from.collect();
+                let is_shared = from.iter().any(|(from, _)| *from > 0);
+                if let (Some(task), true) = (task, is_shared) {
+                    let elements = from
+                        .iter()
+                        .map(|(from, targets)| (from.saturating_sub(1)..*from, *targets));
+                    task.behind = Some((iterations.clone(), elements.collect()));
+                }
+                tasks.push(Task {
+                    first: if is_shared {
+                        iterations.end - iterations.start
+                    } else {
+                        0
+                    },
+                    iterations,
+                    from,
+                    behind: None,
+                });
+            }
+        }
+        last = bounds()
+            .enumerate()
+            .map(|(position, it)| {
+                let before = last.get(position).copied().unwrap_or(0);
+                if it.least > it.last { before } else { it.last }
+            })
+            .collect();
+    }
+    tasks
+}
+
+/// What the tasks have in common.
+struct Running<'j> {
+    whole: Chunks<'j>,
+    within: Chunks<'j>,
+    behind: Chunks<'j>,
+    targets: SmallVec<[*mut u8; 8]>,
+}
+
+// SAFETY: the pointers are only handed on; `run` asks its caller to keep tasks apart.
+unsafe impl Sync for Running<'_> {}
+
+impl Running<'_> {
+    /// Runs task `number`.
+    ///
+    /// # Safety
+    /// The targets are those of the forall, and nobody else touches the elements that the task updates meanwhile.
+    unsafe fn run(&self, number: usize, task: &Task) {
+        let Range { start, end } = task.iterations;
+        let border = start + task.first;
+        let from = task
+            .from
+            .iter()
+            .map(|(from, targets)| (*from..u64::MAX, *targets));
+        let from = from.collect();
+        // In the order of the updates.
+        let first = 3 * number;
+        // SAFETY: the caller vouches for the targets.
+        unsafe {
+            self.within.run(first, start..border, &self.table(&from));
+            self.whole.run(first + 1, border..end, &self.targets);
+            if let Some((iterations, elements)) = &task.behind {
+                self.behind
+                    .run(first + 2, iterations.clone(), &self.table(elements));
+            }
+        }
+    }
+
+    /// The first failure, if any: all that an iteration can fail of was found before, but for combiners of the host.
+    fn outcome(self) -> Result<(), Failure> {
+        let all = [self.whole, self.within, self.behind].map(Chunks::first_failure);
+        let first = all.into_iter().flatten().min_by_key(|(number, _)| *number);
+        first.map_or(Ok(()), |(_, failure)| Err(failure))
+    }
+
+    /// What a body is handed that updates only `elements`.
+    fn table(&self, elements: &Elements) -> SmallVec<[*mut u8; 8]> {
+        let numbers = |number: fn(&Range<u64>) -> u64| {
+            let all = elements.iter();
+            all.flat_map(move |(range, targets)| {
+                std::iter::repeat_n(distance(number(range)), *targets)
+            })
+        };
+        let targets = self.targets.iter().copied();
+        let targets = targets.chain(numbers(|it| it.start));
+        targets.chain(numbers(|it| it.end)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{Scatter, runtime};
+    use crate::{Choice, Failure, Mode, Settings};
+
+    fn apart(mode: Mode) -> Settings {
+        Settings {
+            strategy: Choice::Named(&Apart),
+            mode,
+            ..Settings::default()
+        }
+    }
+
+    fn bounds(least: u64, last: u64) -> Seen {
+        let bounds = Bounds {
+            least,
+            last,
+            falls: 0,
+        };
+        SmallVec::from_slice(&[(bounds, 1)])
+    }
+
+    #[test]
+    fn parts_that_meet_in_one_element_are_divided_there() {
+        let tasks = tasks(&[bounds(0, 5), bounds(5, 9), bounds(12, 20)], 30);
+        let from = |it: &Task| it.from[0].0;
+        assert_eq!(tasks.iter().map(from).collect::<Vec<_>>(), [0, 6, 0]);
+        let firsts = tasks.iter().map(|it| it.first);
+        assert_eq!(firsts.collect::<Vec<_>>(), [0, 10, 0]);
+        let behind = tasks[0].behind.clone();
+        let (iterations, elements) = behind.expect("a border");
+        assert_eq!((iterations, &elements[0].0), (10..20, &(5..6)));
+        assert_eq!(tasks[1].behind, None);
+    }
+
+    #[test]
+    fn parts_of_one_element_belong_to_the_one_before() {
+        let all = tasks(&[bounds(3, 3), bounds(3, 3), bounds(3, 3)], 30);
+        assert_eq!((all.len(), all[0].iterations.clone()), (1, 0..30));
+        let none = bounds(u64::MAX, 0);
+        let all = tasks(&[bounds(0, 3), none, bounds(3, 3), bounds(3, 8)], 40);
+        assert_eq!((all.len(), all[0].iterations.clone()), (2, 0..30));
+        assert_eq!(all[1].from[0].0, 4);
+    }
+
+    #[test]
+    fn parts_that_fall_back_are_one() {
+        assert_eq!(tasks(&[bounds(0, 3), bounds(2, 8)], 20).len(), 1);
+    }
+
+    #[test]
+    fn the_bits_are_those_of_a_plain_loop() {
+        for elements in [1, 3, 99, 5000, 200_000] {
+            for sorted in [false, true] {
+                for chunks in [1, 8, 1000] {
+                    let mut case = Scatter::new(100_000, elements);
+                    if sorted {
+                        case.keys.sort_unstable();
+                    }
+                    let case = Scatter { chunks, ..case };
+                    let case = case.with_counts(elements).with_sums(elements);
+                    let expected = case.expected();
+                    for threads in [1, 2, 5] {
+                        for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+                            let mut case = case.clone();
+                            let record = case.run(&runtime(threads), &apart(mode)).unwrap();
+                            let is_divided = sorted && threads > 1 && chunks > 1 && elements > 1;
+                            assert_eq!((record.strategy, record.chunks > 1), ("apart", is_divided));
+                            assert_eq!(record.updates, 100_000);
+                            assert_eq!((case.counts, case.sums), expected.clone());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_leaves_the_targets_alone() {
+        let mut case = Scatter::new(100_000, 5000);
+        case.keys.sort_unstable();
+        case.keys[99_990] = 5000;
+        let mut case = case.with_counts(5000).with_sums(5000);
+        let before = case.clone();
+        let failure = case.run(&runtime(3), &apart(Mode::Stable)).unwrap_err();
+        assert!(matches!(failure, Failure::Fault(record) if record.index == 5000));
+        assert_eq!(
+            (case.counts.as_ref(), case.sum_bits()),
+            (before.counts.as_ref(), before.sum_bits())
+        );
+    }
+}
