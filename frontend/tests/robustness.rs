@@ -383,3 +383,15 @@ fn words_that_macros_paste_have_a_limit() {
     let first = diagnostics.first().map(|it| it.code());
     assert_eq!(first, Some("E005"));
 }
+
+#[test]
+fn products_of_the_greatest_constants_wrap() {
+    for product in [
+        "18446744073709551615u * 18446744073709551615u",
+        "18446744073709551615u + 18446744073709551615u",
+        "0u - 18446744073709551615u",
+    ] {
+        let found = problems(&in_function(&format!("a[0] = ({product}) % 7u;")));
+        assert_eq!(found, [], "{product}");
+    }
+}

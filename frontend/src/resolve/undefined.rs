@@ -109,12 +109,13 @@ fn overflow(op: BinaryOp, left: Value, right: Value) -> Option<UndefinedProblem>
     let ty = common(left.ty(), right.ty());
     let (left, right) = (left.as_integer()?, right.as_integer()?);
     let result = match op {
-        BinaryOp::Add => left + right,
-        BinaryOp::Sub => left - right,
-        BinaryOp::Mul => left * right,
-        BinaryOp::Div | BinaryOp::Rem => left.checked_div(right)?,
-        _ => return None,
-    };
+        BinaryOp::Add => left.checked_add(right),
+        BinaryOp::Sub => left.checked_sub(right),
+        // Only products of unsigned numbers leave 128 bits, and those wrap.
+        BinaryOp::Mul => left.checked_mul(right),
+        BinaryOp::Div | BinaryOp::Rem => left.checked_div(right),
+        _ => None,
+    }?;
     let (low, high) = ty.integer_range()?;
     let fits = low <= result && result <= high;
     (ty.is_signed() && !fits).then_some(UndefinedProblem::Overflow { ty })
