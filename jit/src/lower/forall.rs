@@ -293,59 +293,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         self.read_frame(frame, &outlined.captured);
         self.disjoint.clone_from(&outlined.forall.disjoint);
-        match outlined.shape {
-            BodyShape::Direct => self.bind_buffers(outlined.forall, privates),
-            BodyShape::RunLength => {
-                self.bind_buffers(outlined.forall, privates);
-                self.begin_runs(outlined.forall);
-            }
-            BodyShape::Partials => {
-                self.bind_buffers(outlined.forall, privates);
-                self.begin_partials(outlined.forall);
-            }
-            BodyShape::Atomic => {
-                self.bind_buffers(outlined.forall, privates);
-                for (buffer, _) in outlined.forall.buffers() {
-                    self.share(buffer);
-                }
-            }
-            BodyShape::Tables => {
-                self.bind_buffers(outlined.forall, privates);
-                let behind = 2 * outlined.forall.buffers().count();
-                let distance = self.read(types::I64, privates, behind);
-                for private in &outlined.forall.privates {
-                    self.bind_tables(private, distance);
-                }
-            }
-            BodyShape::Windowed => self.bind_windowed(outlined.forall, privates),
-            BodyShape::WindowedRunLength => {
-                self.bind_windowed(outlined.forall, privates);
-                self.begin_runs(outlined.forall);
-            }
-            BodyShape::WindowedPartials => {
-                self.bind_windowed(outlined.forall, privates);
-                self.begin_partials(outlined.forall);
-            }
-            BodyShape::Columns => {
-                self.bind_buffers(outlined.forall, privates);
-                let behind = 2 * outlined.forall.buffers().count();
-                let first = self.read(types::I64, privates, behind);
-                let end = self.read(types::I64, privates, behind + 1);
-                self.bind_columns(outlined.forall, first, end);
-            }
-            BodyShape::Check => self.bind_checked(outlined.forall),
-            BodyShape::Bounds => {
-                self.bind_checked(outlined.forall);
-                self.bind_bounds(outlined.forall, privates);
-            }
-            BodyShape::Within => self.bind_within(outlined.forall, privates),
-            BodyShape::WithinRunLength => {
-                self.bind_within(outlined.forall, privates);
-                self.begin_runs(outlined.forall);
-            }
-            BodyShape::Emit => self.bind_streams(outlined.forall, privates, Keys::Made),
-            BodyShape::Values => self.bind_streams(outlined.forall, privates, Keys::Known),
-        }
+        self.bind_private(outlined.forall, outlined.shape, privates);
         self.loops.clone_from(&outlined.loops);
         let counted = Counted {
             iter: outlined.forall.iter,
@@ -358,6 +306,63 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             in_range: Vec::new(),
         };
         self.counted(counted)
+    }
+
+    /// Makes the private buffers known, whose addresses and what else the shape asks for stand in the table `privates`.
+    fn bind_private(&mut self, forall: &'k Forall, shape: BodyShape, privates: Value) {
+        match shape {
+            BodyShape::Direct => self.bind_buffers(forall, privates),
+            BodyShape::RunLength => {
+                self.bind_buffers(forall, privates);
+                self.begin_runs(forall);
+            }
+            BodyShape::Partials => {
+                self.bind_buffers(forall, privates);
+                self.begin_partials(forall);
+            }
+            BodyShape::Atomic => {
+                self.bind_buffers(forall, privates);
+                for (buffer, _) in forall.buffers() {
+                    self.share(buffer);
+                }
+            }
+            BodyShape::Tables => {
+                self.bind_buffers(forall, privates);
+                let behind = 2 * forall.buffers().count();
+                let distance = self.read(types::I64, privates, behind);
+                for private in &forall.privates {
+                    self.bind_tables(private, distance);
+                }
+            }
+            BodyShape::Windowed => self.bind_windowed(forall, privates),
+            BodyShape::WindowedRunLength => {
+                self.bind_windowed(forall, privates);
+                self.begin_runs(forall);
+            }
+            BodyShape::WindowedPartials => {
+                self.bind_windowed(forall, privates);
+                self.begin_partials(forall);
+            }
+            BodyShape::Columns => {
+                self.bind_buffers(forall, privates);
+                let behind = 2 * forall.buffers().count();
+                let first = self.read(types::I64, privates, behind);
+                let end = self.read(types::I64, privates, behind + 1);
+                self.bind_columns(forall, first, end);
+            }
+            BodyShape::Check => self.bind_checked(forall),
+            BodyShape::Bounds => {
+                self.bind_checked(forall);
+                self.bind_bounds(forall, privates);
+            }
+            BodyShape::Within => self.bind_within(forall, privates),
+            BodyShape::WithinRunLength => {
+                self.bind_within(forall, privates);
+                self.begin_runs(forall);
+            }
+            BodyShape::Emit => self.bind_streams(forall, privates, Keys::Made),
+            BodyShape::Values => self.bind_streams(forall, privates, Keys::Known),
+        }
     }
 
     fn begin_runs(&mut self, forall: &Forall) {
