@@ -36,7 +36,7 @@ const MOST_BYTES_UNSORTED: u64 = 16 << 20;
 /// A private copy no larger than this is filled and merged whole; of one that is larger than the other there are no addresses for eight.
 const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
-/// From so many updates an element, filling and merging whole copies is little beside the updates.
+/// From about so many updates an element, filling and merging whole copies is little beside the updates.
 const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
 
 /// Smaller outputs stay in the caches for the most part, and one thread is as fast as two that look first.
@@ -100,8 +100,13 @@ pub(super) fn decide(
 /// grouping is free, this depends on sizes and keys alone.
 fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let sample = around.sample?;
-    let is_merged_soon = shape.trips / TRIPS_PER_ELEMENT_NEAR >= shape.elements
-        && shape.bytes <= MOST_BYTES_UNSORTED;
+    // To look at each update whether it leaves the window takes integers, which do not wait for each other, longer than a merge.
+    let merged_from = match shape.is_free() {
+        true => TRIPS_PER_ELEMENT_NEAR / 4,
+        false => TRIPS_PER_ELEMENT_NEAR * 4,
+    };
+    let is_merged_soon =
+        shape.trips / merged_from >= shape.elements && shape.bytes <= MOST_BYTES_UNSORTED;
     let is_worth_it =
         BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips && !is_merged_soon;
     let regroups = shape.mode == Mode::Exact && !shape.is_exact;
@@ -353,7 +358,8 @@ mod tests {
             decide(&shape, around, || u64::MAX).strategy.name()
         };
         assert_eq!(of(1 << 20, 1 << 17, Mode::Stable), "blocked");
-        assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "blocked");
+        // Where the grouping is free, merging whole copies takes less than looking at each update whether it leaves a window.
+        assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "dense");
         assert_eq!(of(1 << 20, (1 << 17) + 1, Mode::Stable), "dense");
         assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
         assert_ne!(of(1 << 10, 1, Mode::Stable), "blocked");
@@ -374,7 +380,7 @@ mod tests {
         assert_eq!(decision.strategy.name(), "serial");
         assert!(matches!(decision.why, Why::Streams { span: 1 }));
         let often = Shape {
-            trips: 16 << 20,
+            trips: 64 << 20,
             elements: 1 << 20,
             bytes: 8 << 20,
             ..shape()
