@@ -481,6 +481,30 @@ fn lanes_that_there_are_not_are_refused() {
 }
 
 #[test]
+fn narrow_scalars_count_what_is_the_same_in_all_lanes() {
+    let source = "kernel @k(n: i64, a: f32[n], out: f32[n], at: i8[n]) {
+      affine.for i in 0..n {
+        var k: i8 = at[i]
+        affine.for j in 0..n lanes 4 {
+          out[j] = a[j] + 1.0
+          k reduce(add) 3
+        }
+        at[i] = k
+      }
+    }";
+    for n in [1_usize, 4, 7, 16] {
+        let given = [
+            scalar(n as i64),
+            cells(Type::F32, n, 5),
+            cells(Type::F32, n, 6),
+            array(&vec![1_i8; n]),
+        ];
+        let outcome = check(source, &given);
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[test]
 fn vectors_are_made_of_lanes() {
     let clif = |source: &str| {
         let code = compile(&kernel(source), &Options::default()).expect("code");

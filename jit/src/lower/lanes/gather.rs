@@ -40,6 +40,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 continue;
             };
             let ty = kernel.locals[local].ty;
+            // What is the same in all lanes may be narrower than what has to fill vectors.
+            if group.count < value::per_vector(ty) {
+                continue;
+            }
             let may = self.program.grouping == Grouping::Lanes || combiner.is_exact(&[ty]);
             let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
             let Some(identity) = identity.filter(|_| may) else {
@@ -94,7 +98,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         values.first().copied()
     }
 
-    fn combined_lanes(
+    /// One vector or value combined with another.
+    pub(super) fn combined_lanes(
         &mut self,
         (combiner, ty): (&Combiner, Type),
         held: Value,
