@@ -146,6 +146,25 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Whether the result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits; processors
+    /// have an instruction for these.
+    pub fn is_correctly_rounded(self) -> bool {
+        matches!(
+            self,
+            Self::Sqrt
+                | Self::Fabs
+                | Self::Floor
+                | Self::Ceil
+                | Self::Trunc
+                | Self::Rint
+                | Self::Nearbyint
+                | Self::Copysign
+                | Self::Fma
+        )
+    }
+}
+
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -1,8 +1,8 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
 use crate::{
-    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, Function, IterId, Kernel,
-    LocalId, Node, Operand, Place, Span, Subscript, Type, Variable,
+    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId,
+    Node, Operand, Place, Span, Subscript, Type, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -245,7 +245,9 @@ impl<'k> Lanes<'k> {
                     "converting `{from}` to `{to}`"
                 )));
             }
-            Expr::Call(function, _) if !has_instruction(*function) => {
+            Expr::Call(function, _)
+                if !function.is_correctly_rounded() || function.operand_count() != 1 =>
+            {
                 return Err(Obstacle::Operation(format!("`{function}`")));
             }
             _ => {}
@@ -399,18 +401,4 @@ fn has_conversion(from: Type, to: Type) -> bool {
         (Type::F32 | Type::F64, _) => false,
         _ => true,
     }
-}
-
-/// Whether the function is an instruction on vectors, too.
-fn has_instruction(function: Function) -> bool {
-    matches!(
-        function,
-        Function::Sqrt
-            | Function::Fabs
-            | Function::Floor
-            | Function::Ceil
-            | Function::Trunc
-            | Function::Rint
-            | Function::Nearbyint
-    )
 }

@@ -3,6 +3,7 @@
 use crate::witness::Witness;
 use crate::{LoopPath, Step};
 use std::fmt;
+use std::ops::RangeInclusive;
 use strew_affine::lanes::Obstacle;
 use strew_affine::spelling::nearest;
 use strew_affine::verify::Violation;
@@ -319,6 +320,22 @@ impl From<Overflow> for Reason {
     fn from(_: Overflow) -> Self {
         Self::Overflow
     }
+}
+
+/// `given` as the type that a step counts in, if it is one of `accepted`; `what` it is goes into the reason.
+pub(crate) fn checked_number<T: TryFrom<u64>>(
+    what: &'static str,
+    given: u64,
+    accepted: RangeInclusive<u64>,
+) -> Result<T, Reason> {
+    let number = T::try_from(given).ok();
+    let number = number.filter(|_| accepted.contains(&given));
+    number.ok_or_else(|| Reason::BadNumber {
+        what,
+        given,
+        least: *accepted.start(),
+        most: *accepted.end(),
+    })
 }
 
 /// A place in the source and what stands there.

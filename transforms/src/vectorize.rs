@@ -1,6 +1,7 @@
 //! The step `vectorize`.
 
 use crate::address::{self, Target};
+use crate::reason::checked_number;
 use crate::separate::{Meeting, meeting_pair};
 use crate::tree::replace_loop;
 use crate::{LoopPath, Reason};
@@ -74,7 +75,7 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Plan, Reason> {
     if target.lanes != 1 {
         return Err(Reason::HasLanes { path });
     }
-    let lanes = checked_count(request)?;
+    let lanes = checked_number("the number of lanes", request.lanes, 2..=Vectorize::MOST)?;
     if let Err((obstacle, span)) = Lanes::of(kernel, target, lanes) {
         return Err(Reason::NoLanes {
             path,
@@ -89,20 +90,6 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Plan, Reason> {
         target: target.iter,
         replacement,
     })
-}
-
-fn checked_count(request: &Vectorize) -> Result<u32, Reason> {
-    let given = request.lanes;
-    let out_of_bounds = Reason::BadNumber {
-        what: "the number of lanes",
-        given,
-        least: 2,
-        most: Vectorize::MOST,
-    };
-    match u32::try_from(given) {
-        Ok(lanes) if (2..=Vectorize::MOST).contains(&given) => Ok(lanes),
-        _ => Err(out_of_bounds),
-    }
 }
 
 fn check_kept_apart(

@@ -189,19 +189,3 @@ pub(super) fn instruction(
         _ => None,
     }
 }
-
-/// Whether calling `function` costs more than a branch that is taken at random.
-pub(super) fn is_costly(function: Function) -> bool {
-    !matches!(
-        function,
-        Function::Sqrt
-            | Function::Fabs
-            | Function::Floor
-            | Function::Ceil
-            | Function::Trunc
-            | Function::Rint
-            | Function::Nearbyint
-            | Function::Copysign
-            | Function::Fma
-    )
-}

@@ -1,6 +1,5 @@
 //! Scalar expressions.
 
-use super::call;
 use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
 use super::known::Mark;
@@ -196,7 +195,7 @@ impl FunctionLowering<'_, '_, '_> {
     /// Whether evaluating `expr` can leave the function, or takes long.
     fn needs_branch(&self, expr: &Expr) -> bool {
         let here = match expr {
-            Expr::Call(function, _) => call::is_costly(*function),
+            Expr::Call(function, _) => !function.is_correctly_rounded(),
             Expr::Load(access) => {
                 return !self.is_proved(access) && self.known_element(access).is_none();
             }

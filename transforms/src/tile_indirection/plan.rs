@@ -3,7 +3,7 @@
 use super::cover::fills_array;
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
-use crate::reason::Reason;
+use crate::reason::{Reason, checked_number};
 use crate::separate::{Meeting, meeting_pair};
 use crate::tiling::{self, Part};
 use crate::tree::has_forall;
@@ -44,7 +44,8 @@ pub(super) struct Privatized {
 
 pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
     let loop_and_around = address::find_affine_for(kernel, &request.target)?;
-    let chunks = chunk_count(request.chunks)?;
+    let most = TileIndirection::MOST_CHUNKS;
+    let chunks = checked_number("the number of chunks", request.chunks, 1..=most)?;
     let body = Body::of(kernel, request, loop_and_around)?;
     let privates = body.privatized()?;
     let disjoint = body.disjoint()?;
@@ -63,19 +64,6 @@ pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
         disjoint,
         strategy: request.strategy.clone(),
     })
-}
-
-fn chunk_count(given: u64) -> Result<i64, Reason> {
-    let out_of_bounds = Reason::BadNumber {
-        what: "the number of chunks",
-        given,
-        least: 1,
-        most: TileIndirection::MOST_CHUNKS,
-    };
-    match i64::try_from(given) {
-        Ok(chunks) if (1..=TileIndirection::MOST_CHUNKS).contains(&given) => Ok(chunks),
-        _ => Err(out_of_bounds),
-    }
 }
 
 fn chunk_iterator(kernel: &Kernel, target: &AffineFor) -> Iter {

@@ -4,6 +4,7 @@ mod hoist;
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
+use crate::reason::checked_number;
 use crate::tiling::trip_count;
 use crate::tree::replace_loop;
 use crate::{LoopPath, Reason};
@@ -109,24 +110,13 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
 }
 
 fn checked_factor(request: &Unroll, target: &AffineFor) -> Result<i64, Reason> {
-    let out_of_bounds = |what, given, least, most| Reason::BadNumber {
-        what,
-        given,
-        least,
-        most,
-    };
-    let given = request.factor;
-    if !(2..=Unroll::MOST).contains(&given) {
-        return Err(out_of_bounds("the factor", given, 2, Unroll::MOST));
-    }
+    let given = checked_number("the factor", request.factor, 2..=Unroll::MOST)?;
     let mut nodes: u64 = 0;
     visit::walk(&target.body, &mut |_, _| nodes += 1);
-    let copied = nodes.saturating_mul(given);
-    if copied > Unroll::MOST_NODES {
-        let what = "the number of statements in all copies of the body";
-        return Err(out_of_bounds(what, copied, 0, Unroll::MOST_NODES));
-    }
-    i64::try_from(given).map_err(|_| Reason::Overflow)
+    let copied = nodes.saturating_mul(request.factor);
+    let what = "the number of statements in all copies of the body";
+    checked_number::<u64>(what, copied, 0..=Unroll::MOST_NODES)?;
+    Ok(given)
 }
 
 /// The making of what replaces the loop.

@@ -8,7 +8,6 @@ mod gather;
 mod value;
 
 use super::call::instruction;
-use super::combine;
 use super::function::{FunctionLowering, Stride};
 use super::loops::Counted;
 use super::operation;
@@ -331,10 +330,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 
     fn update(&mut self, access: &Access, combiner: &Combiner, values: &'k [Expr]) {
         let ty = self.element_type(access);
-        let values: Vec<_> = values.iter().map(|it| self.expr(it)).collect();
-        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
-        let incoming: Vec<_> = values.into_iter().map(|it| self.spread(it, ty)).collect();
-        let incoming = incoming.into_iter().next().unwrap_or_default();
+        let [incoming] = values else { return };
+        let incoming = self.expr(incoming);
+        let incoming = self.spread(incoming, ty);
         let Some((address, behind, flags)) = self.places(access) else {
             return;
         };
@@ -342,13 +340,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         for (incoming, behind) in incoming.into_iter().zip(behind) {
             let function = &mut *self.function;
             let held = function.builder.ins().load(vector, flags, address, behind);
-            let mut calls = function.program.calls();
-            let builder = &mut function.builder;
-            let combined =
-                combine::apply_all(builder, &mut calls, &bodies, &[ty], &[held], &[incoming]);
-            for value in combined.values {
-                builder.ins().store(flags, value, address, behind);
-            }
+            let value = function.combined_lanes((combiner, ty), held, incoming);
+            let ins = function.builder.ins();
+            ins.store(flags, value, address, behind);
         }
     }
 
@@ -398,8 +392,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
                 let left = self.expr(left);
                 let left = self.spread(left, ty);
-                // The same in all lanes.
-                let right = self.function.expr(right);
+                let InLanes::Same(right) = self.expr(right) else {
+                    return InLanes::Each(left);
+                };
                 self.each(left, |builder, it| {
                     operation::binary(builder, *op, it, right, ty)
                 })
