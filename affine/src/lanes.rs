@@ -378,9 +378,11 @@ fn is_lane_operation(op: BinaryOp, ty: Type) -> bool {
 }
 
 /// Whether vectors have what the body of a combiner of elements of type `ty` does.
-fn combines_lanes(body: &Expr, ty: Type) -> bool {
+pub fn combines_lanes(body: &Expr, ty: Type) -> bool {
     let here = match body {
         Expr::Operand(Operand::Host(_)) => false,
+        Expr::And(..) | Expr::Or(..) => ty == Type::Bool,
+        // Of vectors, comparisons give masks, which no `bool` in memory is.
         Expr::Compare(..) | Expr::Select(..) => ty != Type::Bool,
         Expr::Operand(_) | Expr::Constant(_) => true,
         Expr::Binary(op, ..) => is_lane_operation(*op, ty),

@@ -13,7 +13,8 @@ use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 use std::fmt;
-use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type};
+use strew_affine::lanes::combines_lanes;
+use strew_affine::{Combiner, Expr, Type};
 
 /// What a merge function is for.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +82,7 @@ impl Merging {
                     elements,
                     types: &self.types,
                     vector: match self.types.as_slice() {
-                        [ty] => bodies.iter().all(|body| is_vectorizable(body, *ty)),
+                        [ty] => bodies.iter().all(|body| combines_lanes(body, *ty)),
                         // Lanes of different widths do not go together.
                         _ => false,
                     },
@@ -127,34 +128,6 @@ pub(super) fn function(
             function,
         }),
     }
-}
-
-/// Whether the processor has every operation of `body` on vectors of `ty`.
-fn is_vectorizable(body: &Expr, ty: Type) -> bool {
-    let here = match body {
-        // Of vectors, comparisons give masks, which no `bool` is.
-        Expr::Compare(..) if ty == Type::Bool => false,
-        Expr::And(..) | Expr::Or(..) => ty == Type::Bool,
-        Expr::Binary(BinaryOp::Mul, ..) => ty.is_float() || matches!(ty.bytes(), 2 | 4),
-        Expr::Binary(op, ..) => {
-            ty.is_float()
-                || matches!(
-                    op,
-                    BinaryOp::Add
-                        | BinaryOp::Sub
-                        | BinaryOp::BitAnd
-                        | BinaryOp::BitOr
-                        | BinaryOp::BitXor
-                )
-        }
-        Expr::Operand(Operand::Host(_)) => false,
-        Expr::Compare(..) | Expr::Select(..) | Expr::Operand(_) => true,
-        _ => false,
-    };
-    here && body
-        .operands()
-        .into_iter()
-        .all(|it| is_vectorizable(it, ty))
 }
 
 /// The first `count` addresses of the table at `table`.

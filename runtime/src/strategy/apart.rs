@@ -218,15 +218,20 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
                 });
             }
         }
-        last = bounds()
-            .enumerate()
-            .map(|(position, it)| {
-                let before = last.get(position).copied().unwrap_or(0);
-                if it.least > it.last { before } else { it.last }
-            })
-            .collect();
+        last = last_elements(seen_here, &last);
     }
     tasks
+}
+
+/// The last elements that a part updates, or those of the parts `before` where it updates none.
+fn last_elements(seen: &Seen, before: &[u64]) -> SmallVec<[u64; 2]> {
+    let bounds = seen.iter().map(|(bounds, _)| bounds).enumerate();
+    bounds
+        .map(|(position, it)| {
+            let before = before.get(position).copied().unwrap_or(0);
+            if it.least > it.last { before } else { it.last }
+        })
+        .collect()
 }
 
 /// What the tasks have in common.
