@@ -1,4 +1,4 @@
-//! Generates the parser of the kernel text.
+//! Generates the parsers of the kernel text and of indexing maps.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     lalrpop::Configuration::new()

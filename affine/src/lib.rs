@@ -17,6 +17,7 @@ mod combiner;
 pub mod evaluate;
 mod expr;
 mod function;
+pub mod indexing;
 mod inferred;
 pub mod interpret;
 mod kernel;

@@ -159,7 +159,8 @@ pub enum ParseErrorKind {
 /// More alternatives than this help nobody.
 const EXPECTED_SHOWN: usize = 6;
 
-fn unexpected(found: Option<&str>, expected: &[String]) -> String {
+/// Says that a token cannot stand where it is found.
+pub(crate) fn unexpected(found: Option<&str>, expected: &[String]) -> String {
     let found = match found {
         Some(found) => format!("`{found}` cannot stand here"),
         None => "the text ends too early".to_owned(),
@@ -177,7 +178,8 @@ fn known_combiners() -> String {
     crate::Combiner::known_names().join(", ")
 }
 
-fn proposal(nearest: Option<&str>) -> String {
+/// Appended to what says that a name is not known.
+pub(crate) fn proposal(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
 

@@ -14,6 +14,7 @@ mod token;
 mod tree;
 
 pub use error::{ParseError, ParseErrorKind};
+pub(crate) use error::{proposal, unexpected};
 pub use parse::parse;
 pub use print::print;
 
