@@ -69,7 +69,8 @@ impl IndexingMap {
         results.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Whether a point, which has a value for each of [`IndexingMap::variables`], is in the domain.
+    /// Whether a point, which has a value for each of [`IndexingMap::variables`], is in the domain. It is not when one constraint
+    /// does not hold, even if another one has no value.
     ///
     /// # Errors
     /// There are more or fewer values than variables; a constrained value leaves 64 bits, or a divisor is zero.
@@ -92,13 +93,15 @@ impl IndexingMap {
             return Ok(false);
         }
         let value_of = |variable| point.get(self.slot(variable)).copied().unwrap_or(0);
+        // Whatever its order, a constraint that does not hold settles it, and one without a value only if no other does.
+        let mut answer = Ok(true);
         for constraint in &self.constraints {
-            let value = constraint.expr.wide_value(&value_of)?;
-            let bounds = constraint.bounds;
-            if value < bounds.low.into() || value > bounds.high.into() {
-                return Ok(false);
+            match constraint.expr.wide_value(&value_of) {
+                Ok(value) if !constraint.bounds.contains_wide(value) => return Ok(false),
+                Ok(_) => {}
+                Err(error) => answer = Err(error),
             }
         }
-        Ok(true)
+        answer
     }
 }

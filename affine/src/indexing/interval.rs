@@ -41,6 +41,10 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
+    pub(super) fn contains_wide(self, value: i128) -> bool {
+        i128::from(self.low) <= value && value <= i128::from(self.high)
+    }
+
     /// The integers in both.
     pub fn intersect(self, other: Self) -> Self {
         Self::new(self.low.max(other.low), self.high.min(other.high))

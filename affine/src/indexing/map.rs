@@ -28,7 +28,7 @@ pub struct IndexingMap {
 }
 
 impl IndexingMap {
-    /// The map with these variables, results and constraints.
+    /// The map with these variables, results and constraints; a constraint of a variable becomes its bounds.
     ///
     /// # Errors
     /// A variable occurs that is not declared; an expression is too deep or the map too large.
@@ -39,14 +39,17 @@ impl IndexingMap {
         results: Vec<IndexExpr>,
         constraints: Vec<Constraint>,
     ) -> Result<Self, IndexingError> {
-        let map = Self {
+        let mut map = Self {
             dimensions,
             ranges,
             runtimes,
             results,
-            constraints,
+            constraints: Vec::with_capacity(constraints.len()),
             known_empty: false,
         };
+        for constraint in constraints {
+            map.add_constraint(constraint.expr, constraint.bounds);
+        }
         map.checked()
     }
 

@@ -14,6 +14,7 @@ mod evaluate;
 mod expression;
 mod interval;
 mod map;
+mod simplify;
 pub mod text;
 mod variable;
 

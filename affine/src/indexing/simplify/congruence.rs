@@ -1,0 +1,242 @@
+//! Constraints on remainders: `x mod m in [r, r]`, and how several of them meet.
+
+use super::constraint::NoPoint;
+use super::context::{Congruence, Context};
+use super::linear::{Atom, Division, Linear, greatest_common_divisor};
+use crate::indexing::expression::floor_mod;
+use crate::indexing::{Interval, Variable};
+
+/// A residue that is not reached after so many values is not searched any further.
+const VALUES_TRIED: i64 = 64;
+
+/// What two congruences come to.
+pub(super) enum Merged {
+    /// They have nothing to do with each other.
+    Apart,
+    /// No value has both.
+    Contradiction,
+    /// The first implies the second.
+    Left,
+    /// The second implies the first.
+    Right,
+    /// One that says what both say.
+    Both(Congruence),
+}
+
+fn wide_mod(value: i128, modulus: i64) -> i64 {
+    let remainder = floor_mod(value, modulus.into());
+    i64::try_from(remainder).unwrap_or(0)
+}
+
+impl Congruence {
+    /// What `linear in bounds` says, when it is a remainder that has one value.
+    pub(super) fn of(linear: &Linear, bounds: Interval) -> Option<Self> {
+        let Some(Atom::Mod(division)) = linear.as_atom() else {
+            return None;
+        };
+        let (modulus, value) = (division.divisor.as_constant()?, bounds.as_point()?);
+        let numerator = &division.numerator;
+        let residue = i128::from(value) - i128::from(numerator.constant);
+        let terms = numerator.without_constant();
+        let first = terms.terms.first()?;
+        if first.coefficient > 0 {
+            return Some(Self {
+                linear: terms,
+                modulus,
+                residue: wide_mod(residue, modulus),
+            });
+        }
+        Some(Self {
+            linear: terms.negated().ok()?,
+            modulus,
+            residue: wide_mod(-residue, modulus),
+        })
+    }
+
+    /// The congruence as a constraint.
+    pub(super) fn constraint(&self) -> (Linear, Interval) {
+        let remainder = Atom::modulo(self.linear.clone(), self.modulus.into());
+        (remainder.into(), Interval::point(self.residue))
+    }
+
+    /// By the Chinese remainder theorem: two residues of one value go together when they agree up to the common divisor of their
+    /// moduli, and are then one residue by the least common multiple.
+    pub(super) fn merged(&self, other: &Self) -> Merged {
+        if self.linear != other.linear {
+            return Merged::Apart;
+        }
+        let common =
+            greatest_common_divisor(self.modulus.unsigned_abs(), other.modulus.unsigned_abs());
+        let Ok(common) = i64::try_from(common) else {
+            return Merged::Apart;
+        };
+        let difference = i128::from(other.residue) - i128::from(self.residue);
+        if difference % i128::from(common) != 0 {
+            return Merged::Contradiction;
+        }
+        if self.modulus % other.modulus == 0 {
+            return Merged::Left;
+        }
+        if other.modulus % self.modulus == 0 {
+            return Merged::Right;
+        }
+        let Some(modulus) = (self.modulus / common).checked_mul(other.modulus) else {
+            return Merged::Apart;
+        };
+        // `self.residue + self.modulus * k` has the other residue for one `k` modulo `other.modulus / common`.
+        let period = other.modulus / common;
+        let steps = wide_mod(difference / i128::from(common), period);
+        let inverse = inverse(self.modulus / common, period);
+        let steps = wide_mod(i128::from(steps) * i128::from(inverse), period);
+        let residue = i128::from(self.residue) + i128::from(self.modulus) * i128::from(steps);
+        Merged::Both(Self {
+            linear: self.linear.clone(),
+            modulus,
+            residue: wide_mod(residue, modulus),
+        })
+    }
+}
+
+/// What `value` has to be multiplied with to be one modulo `modulus`, when they have no common divisor.
+fn inverse(value: i64, modulus: i64) -> i64 {
+    let (mut old, mut new) = (i128::from(value), i128::from(modulus));
+    let (mut old_factor, mut factor) = (1_i128, 0_i128);
+    while new != 0 {
+        let quotient = old / new;
+        (old, new) = (new, old - quotient * new);
+        (old_factor, factor) = (factor, old_factor - quotient * factor);
+    }
+    wide_mod(old_factor, modulus)
+}
+
+/// The variable of a numerator with only one: `coefficient * variable + constant`.
+fn only_variable(numerator: &Linear) -> Option<(Variable, i64)> {
+    match numerator.terms.as_slice() {
+        [term] => match term.atom {
+            Atom::Variable(variable) => Some((variable, term.coefficient)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The constraint in normal form; `None` when the bounds imply it.
+pub(super) fn normal(
+    linear: &Linear,
+    bounds: Interval,
+    context: &Context,
+) -> Result<Option<(Linear, Interval)>, NoPoint> {
+    let unchanged = Ok(Some((linear.clone(), bounds)));
+    let Some(mut congruence) = Congruence::of(linear, bounds) else {
+        return unchanged;
+    };
+    if let [term] = congruence.linear.terms.as_mut_slice() {
+        // `a * x = r` modulo `m` has a solution when the common divisor of `a` and `m` divides `r`.
+        let common = greatest_common_divisor(
+            term.coefficient.unsigned_abs(),
+            congruence.modulus.unsigned_abs(),
+        );
+        let Ok(common) = i64::try_from(common) else {
+            return unchanged;
+        };
+        if congruence.residue % common != 0 {
+            return Err(NoPoint);
+        }
+        if term.coefficient != 1 {
+            congruence.modulus /= common;
+            let inverse = inverse(term.coefficient / common, congruence.modulus);
+            let residue = i128::from(congruence.residue / common) * i128::from(inverse);
+            congruence.residue = wide_mod(residue, congruence.modulus);
+            term.coefficient = 1;
+        }
+        if congruence.modulus == 1 {
+            return Ok(None);
+        }
+        if let Atom::Variable(variable) = term.atom {
+            let first = first_with_residue(&congruence, context.bounds(variable).low);
+            let next = first + i128::from(congruence.modulus);
+            let high = i128::from(context.bounds(variable).high);
+            if first > high {
+                return Err(NoPoint);
+            }
+            // The bounds of the variable are tightened to the one value that is left.
+            if next > high && context.bounds(variable).as_point().is_some() {
+                return Ok(None);
+            }
+        }
+    }
+    // `(x - r) mod m in [0, 0]` stays as it is written.
+    let is_written_as_multiple = bounds.as_point() == Some(0);
+    let (remainder, bounds) = if is_written_as_multiple && congruence.residue != 0 {
+        let Ok(numerator) = congruence
+            .linear
+            .offset(congruence.modulus - congruence.residue)
+        else {
+            return unchanged;
+        };
+        let remainder = Atom::modulo(numerator, congruence.modulus.into());
+        (remainder.into(), Interval::point(0))
+    } else {
+        congruence.constraint()
+    };
+    Ok(Some((remainder, bounds)))
+}
+
+/// The least value from `low` with the residue.
+fn first_with_residue(congruence: &Congruence, low: i64) -> i128 {
+    let short = i128::from(congruence.residue) - i128::from(low);
+    i128::from(low) + i128::from(wide_mod(short, congruence.modulus))
+}
+
+/// Moves the bounds of a variable inwards to values at which `division` leaves a remainder in `bounds`.
+pub(super) fn tighten(
+    division: &Division,
+    bounds: Interval,
+    context: &mut Context,
+) -> Result<(), NoPoint> {
+    let (Some((variable, coefficient)), Some(modulus)) = (
+        only_variable(&division.numerator),
+        division.divisor.as_constant(),
+    ) else {
+        return Ok(());
+    };
+    let remainder = |value: i64| {
+        let value = i128::from(value) * i128::from(coefficient);
+        wide_mod(value + i128::from(division.numerator.constant), modulus)
+    };
+    // How far a value has to move for its remainder to come into the bounds; the remainder grows by one a step, or shrinks.
+    let distance = |value: i64, grows: bool| {
+        let found = remainder(value);
+        let (to, from) = if grows {
+            (bounds.low, found)
+        } else {
+            (found, bounds.high)
+        };
+        i128::from(wide_mod(i128::from(to) - i128::from(from), modulus))
+    };
+    let mut range = context.bounds(variable);
+    let steps = |value: i64, direction: i64| match coefficient * direction {
+        _ if bounds.contains(remainder(value)) => Some(0),
+        1 => Some(distance(value, true)),
+        -1 => Some(distance(value, false)),
+        _ => {
+            let tried = 1..VALUES_TRIED.min(modulus);
+            let mut moved = tried.filter_map(|it| Some((it, value.checked_add(it * direction)?)));
+            let found = moved.find(|(_, value)| bounds.contains(remainder(*value)));
+            found.map(|(steps, _)| steps.into())
+        }
+    };
+    if let Some(up) = steps(range.low, 1) {
+        let low = i128::from(range.low) + up;
+        range.low = i64::try_from(low).map_err(|_| NoPoint)?;
+    }
+    if let Some(down) = steps(range.high, -1) {
+        let high = i128::from(range.high) - down;
+        range.high = i64::try_from(high).map_err(|_| NoPoint)?;
+    }
+    if range.is_empty() {
+        return Err(NoPoint);
+    }
+    context.set_bounds(variable, range);
+    Ok(())
+}

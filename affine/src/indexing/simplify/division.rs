@@ -1,0 +1,426 @@
+//! Quotients and remainders of sums. All rules follow from one theorem: for `x = c * q + r`, whatever the signs,
+//! `x floordiv c = q + r floordiv c` and `x mod c = r mod c`.
+
+use super::linear::greatest_common_divisor;
+use super::linear::{Atom, Division, Linear, Simplified, Term, Unsimplified, narrow};
+use super::normalize::Normalizer;
+use crate::indexing::expression::{floor_div, floor_mod};
+
+/// So many common divisors are tried for one division.
+const DIVISORS_TRIED: usize = 12;
+
+impl Normalizer<'_> {
+    pub(super) fn floor_div(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+        self.spend(numerator.terms.len())?;
+        match self.constant_divisor(&divisor) {
+            Some(0) => Err(Unsimplified::Overflow),
+            Some(1) => Ok(numerator),
+            Some(divisor) if divisor > 0 => self.quotient(numerator, divisor),
+            // `x floordiv -c` is `-x floordiv c`.
+            Some(divisor) => {
+                let positive = divisor.checked_neg().ok_or(Unsimplified::Overflow)?;
+                self.floor_div(numerator.negated()?, positive.into())
+            }
+            None => self.symbolic_quotient(numerator, divisor),
+        }
+    }
+
+    pub(super) fn modulo(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+        self.spend(numerator.terms.len())?;
+        match self.constant_divisor(&divisor) {
+            Some(0) => Err(Unsimplified::Overflow),
+            Some(1) => Ok(0.into()),
+            Some(divisor) if divisor > 0 => self.remainder(numerator, divisor),
+            // `x mod -c` is `-(-x mod c)`.
+            Some(divisor) => {
+                let positive = divisor.checked_neg().ok_or(Unsimplified::Overflow)?;
+                self.modulo(numerator.negated()?, positive.into())?
+                    .negated()
+            }
+            None => self.symbolic_remainder(numerator, divisor),
+        }
+    }
+
+    /// The value of a divisor that has but one.
+    fn constant_divisor(&self, divisor: &Linear) -> Option<i64> {
+        let value = self.context.range(divisor).as_point()?;
+        i64::try_from(value).ok()
+    }
+
+    /// `numerator floordiv divisor` for a divisor greater than one.
+    fn quotient(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        if let Some(quotient) = self.context.range(&numerator).quotient(divisor) {
+            return Ok(narrow(quotient)?.into());
+        }
+        let (whole, rest) = split(&numerator, divisor)?;
+        if let Some(quotient) = self.context.range(&rest).quotient(divisor) {
+            return whole.offset(narrow(quotient)?);
+        }
+        if let Some(quotient) = self.reduced_quotient(&rest, divisor)? {
+            return whole.plus(&quotient);
+        }
+        if let Some(quotient) = self.split_quotient(&rest, divisor)? {
+            return whole.plus(&quotient);
+        }
+        if let Some(merged) = self.merged_quotient(&rest, divisor)? {
+            return whole.plus(&merged);
+        }
+        if let Some(quotient) = self.quotient_of_remainder(&rest, divisor)? {
+            return whole.plus(&quotient);
+        }
+        whole.plus(&with_positive_lead(rest, divisor)?)
+    }
+
+    /// Moves multiples of the divisor out of the coefficients, where no division is left of it then, or where each coefficient
+    /// that is changed vanishes from the quotient as a factor.
+    fn reduced_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        for residue in [nearest_residue, least_residue] {
+            let (whole, reduced) = reduced(rest, divisor, residue)?;
+            if let Some(quotient) = self.context.range(&reduced).quotient(divisor) {
+                return whole.offset(narrow(quotient)?).map(Some);
+            }
+        }
+        let (whole, reduced) = reduced(rest, divisor, truncated_residue)?;
+        if whole.terms.is_empty() {
+            return Ok(None);
+        }
+        let atom =
+            |numerator: &Linear| Linear::from(Atom::floor_div(numerator.clone(), divisor.into()));
+        let rewritten = whole.plus(&atom(&reduced))?;
+        if !self.prefers(&rewritten, &atom(rest)) {
+            return Ok(None);
+        }
+        whole.plus(&self.quotient(reduced, divisor)?).map(Some)
+    }
+
+    /// Splits `g * y + r` with `g` a divisor of the divisor and `r` within one multiple of `g`: the quotient is that of `y` alone.
+    fn split_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        for common in common_divisors(rest, divisor) {
+            let (coarse, fine) = split(rest, common)?;
+            if let Some(offset) = self.context.range(&fine).quotient(common) {
+                let coarse = coarse.offset(narrow(offset)?)?;
+                return self.floor_div(coarse, (divisor / common).into()).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// `(n floordiv a + m) floordiv c` is `(n + a * m) floordiv (a * c)`.
+    fn merged_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        for (position, term) in rest.terms.iter().enumerate() {
+            let (Atom::FloorDiv(inner), 1 | -1) = (&term.atom, term.coefficient) else {
+                continue;
+            };
+            let Some(first) = inner.divisor.as_constant() else {
+                continue;
+            };
+            let Some(product) = first.checked_mul(divisor) else {
+                continue;
+            };
+            let others = rest.without(position).scaled(first)?;
+            let numerator = if term.coefficient == 1 {
+                others.plus(&inner.numerator)?
+            } else {
+                // `-(n floordiv a)` is `(-n + a - 1) floordiv a`.
+                others.minus(&inner.numerator)?.offset(first - 1)?
+            };
+            return self.floor_div(numerator, product.into()).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// `(n mod (a * b)) floordiv a` is `(n floordiv a) mod b`.
+    fn quotient_of_remainder(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        let Some(Atom::Mod(inner)) = rest.as_atom() else {
+            return Ok(None);
+        };
+        match inner.divisor.as_constant() {
+            Some(modulus) if modulus % divisor == 0 => {
+                let quotient = self.floor_div(inner.numerator.clone(), divisor.into())?;
+                self.modulo(quotient, (modulus / divisor).into()).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `numerator mod divisor` for a divisor greater than one.
+    fn remainder(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        let numerator = self.without_inner_remainders(numerator, divisor)?;
+        if let Some(remainder) = self.remainder_in_window(&numerator, divisor)? {
+            return Ok(remainder);
+        }
+        let numerator = self.with_known_residues(numerator, divisor)?;
+        let (_, rest) = split(&numerator, divisor)?;
+        for residue in [truncated_residue, nearest_residue, least_residue] {
+            let (_, reduced) = reduced(&rest, divisor, residue)?;
+            if let Some(remainder) = self.remainder_in_window(&reduced, divisor)? {
+                return Ok(remainder);
+            }
+        }
+        let (_, rest) = reduced(&rest, divisor, nearest_residue)?;
+        let atom = Linear::from(Atom::modulo(rest.clone(), divisor.into()));
+        for common in common_divisors(&rest, divisor) {
+            let (coarse, fine) = split(&rest, common)?;
+            let Some(offset) = self.context.range(&fine).quotient(common) else {
+                continue;
+            };
+            let offset = narrow(offset)?;
+            let coarse = coarse.offset(offset)?;
+            let fine = fine.offset(narrow(-i128::from(offset) * i128::from(common))?)?;
+            let remainder = self.modulo(coarse, (divisor / common).into())?;
+            let rewritten = fine.plus_scaled(&remainder, common)?;
+            if self.prefers(&rewritten, &atom) {
+                return self.recombined(rewritten);
+            }
+        }
+        Ok(atom)
+    }
+
+    /// The remainder when all values have the same quotient.
+    fn remainder_in_window(&self, numerator: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        match self.context.range(numerator).quotient(divisor) {
+            Some(quotient) => {
+                let multiple = narrow(quotient.saturating_mul(divisor.into()))?;
+                let multiple = multiple.checked_neg().ok_or(Unsimplified::Overflow)?;
+                numerator.offset(multiple).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// `a * (n mod m)` is `a * n` up to multiples of `a * m`.
+    fn without_inner_remainders(&self, mut numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        loop {
+            let inner = numerator
+                .terms
+                .iter()
+                .enumerate()
+                .find_map(|(position, term)| {
+                    let Atom::Mod(inner) = &term.atom else {
+                        return None;
+                    };
+                    let modulus = inner.divisor.as_constant()?;
+                    let period = i128::from(modulus) * i128::from(term.coefficient);
+                    let vanishes = period % i128::from(divisor) == 0;
+                    vanishes.then(|| (position, inner.numerator.clone(), term.coefficient))
+                });
+            let Some((position, inner, coefficient)) = inner else {
+                return Ok(numerator);
+            };
+            self.spend(numerator.terms.len())?;
+            let rest = numerator.without(position);
+            numerator = rest.plus_scaled(&inner, coefficient)?;
+        }
+    }
+
+    /// Replaces what leaves a known residue by it, where its multiples vanish.
+    fn with_known_residues(&self, mut numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        for known in &self.context.congruences {
+            let Some(first) = known.linear.terms.first() else {
+                continue;
+            };
+            let ours = numerator.terms.iter().find(|it| it.atom == first.atom);
+            let Some(factor) = ours.map(|it| it.coefficient / first.coefficient) else {
+                continue;
+            };
+            let period = i128::from(known.modulus) * i128::from(factor);
+            if factor == 0 || period % i128::from(divisor) != 0 {
+                continue;
+            }
+            self.spend(numerator.terms.len())?;
+            let removed = numerator.plus_scaled(&known.linear, -factor)?;
+            let residue = narrow(i128::from(known.residue) * i128::from(factor))?;
+            if removed.terms.len() < numerator.terms.len() {
+                numerator = removed.offset(residue)?;
+            }
+        }
+        Ok(numerator)
+    }
+
+    fn symbolic_quotient(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+        let (whole, rest) = split_by_product(&numerator, &divisor);
+        if rest.as_constant() == Some(0) || self.is_smaller_than(&rest, &divisor)? {
+            return Ok(whole);
+        }
+        whole.plus(&Atom::floor_div(rest, divisor).into())
+    }
+
+    fn symbolic_remainder(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+        let (_, rest) = split_by_product(&numerator, &divisor);
+        if rest.as_constant() == Some(0) || self.is_smaller_than(&rest, &divisor)? {
+            return Ok(rest);
+        }
+        Ok(Atom::modulo(rest, divisor).into())
+    }
+
+    /// Whether `0 <= rest < divisor` at every point.
+    fn is_smaller_than(&self, rest: &Linear, divisor: &Linear) -> Simplified<bool> {
+        if self.context.range(rest).low < 0 {
+            return Ok(false);
+        }
+        Ok(self.context.range(&divisor.minus(rest)?).low > 0)
+    }
+}
+
+/// `divisor * whole + rest`, the coefficients of `rest` not multiples of the divisor and its constant the least that is not
+/// negative.
+fn split(numerator: &Linear, divisor: i64) -> Simplified<(Linear, Linear)> {
+    let (mut whole, mut rest) = (Linear::default(), Linear::default());
+    for term in &numerator.terms {
+        if term.coefficient.wrapping_rem(divisor) == 0 {
+            whole.terms.push(Term {
+                atom: term.atom.clone(),
+                coefficient: term.coefficient / divisor,
+            });
+        } else {
+            rest.terms.push(term.clone());
+        }
+    }
+    whole.constant = narrow(floor_div(numerator.constant.into(), divisor.into()))?;
+    rest.constant = narrow(floor_mod(numerator.constant.into(), divisor.into()))?;
+    Ok((whole, rest))
+}
+
+/// `divisor * whole + rest` with each coefficient of `rest` replaced by its residue.
+fn reduced(
+    numerator: &Linear,
+    divisor: i64,
+    residue: fn(i64, i64) -> i64,
+) -> Simplified<(Linear, Linear)> {
+    let (mut whole, mut rest) = (Linear::default(), Linear::default());
+    rest.constant = numerator.constant;
+    for term in &numerator.terms {
+        let left = residue(term.coefficient, divisor);
+        let multiple =
+            narrow((i128::from(term.coefficient) - i128::from(left)) / i128::from(divisor))?;
+        for (sum, coefficient) in [(&mut whole, multiple), (&mut rest, left)] {
+            if coefficient != 0 {
+                sum.terms.push(Term {
+                    atom: term.atom.clone(),
+                    coefficient,
+                });
+            }
+        }
+    }
+    Ok((whole, rest))
+}
+
+/// The residue of the sign of the coefficient.
+fn truncated_residue(coefficient: i64, divisor: i64) -> i64 {
+    coefficient.wrapping_rem(divisor)
+}
+
+/// The residue in `[0, divisor)`.
+fn least_residue(coefficient: i64, divisor: i64) -> i64 {
+    coefficient.rem_euclid(divisor)
+}
+
+/// The residue nearest to zero, the positive one of two.
+fn nearest_residue(coefficient: i64, divisor: i64) -> i64 {
+    let least = coefficient.rem_euclid(divisor);
+    if least > divisor - least {
+        least - divisor
+    } else {
+        least
+    }
+}
+
+/// The common divisors of coefficients with `divisor` that are greater than one, greatest first.
+fn common_divisors(linear: &Linear, divisor: i64) -> Vec<i64> {
+    let of_divisor =
+        |value: i64| greatest_common_divisor(value.unsigned_abs(), divisor.unsigned_abs());
+    let common = linear.terms.iter().map(|it| of_divisor(it.coefficient));
+    let mut common: Vec<_> = common.filter_map(|it| i64::try_from(it).ok()).collect();
+    common.retain(|it| *it > 1);
+    common.sort_unstable_by(|left, right| right.cmp(left));
+    common.dedup();
+    common.truncate(DIVISORS_TRIED);
+    common
+}
+
+/// The quotient as an atom whose first coefficient is positive: `x floordiv c` is `-((-x + c - 1) floordiv c)`.
+fn with_positive_lead(rest: Linear, divisor: i64) -> Simplified<Linear> {
+    match rest.terms.first() {
+        Some(first) if first.coefficient < 0 => {
+            let opposite = rest.negated()?.offset(divisor - 1)?;
+            let (whole, opposite) = split(&opposite, divisor)?;
+            let quotient = Atom::floor_div(opposite, divisor.into());
+            whole.plus(&quotient.into())?.negated()
+        }
+        _ => Ok(Atom::floor_div(rest, divisor.into()).into()),
+    }
+}
+
+/// `divisor * whole + rest` for a divisor that is a product of atoms: the terms of which it is a factor are whole.
+fn split_by_product(numerator: &Linear, divisor: &Linear) -> (Linear, Linear) {
+    let ([by], 0) = (divisor.terms.as_slice(), divisor.constant) else {
+        return split_by_sum(numerator, divisor);
+    };
+    let (mut whole, mut rest) = (Linear::default(), Linear::from(numerator.constant));
+    let mut quotients = Vec::new();
+    for term in &numerator.terms {
+        match quotient_of_terms(term, by) {
+            Some(quotient) => quotients.push(quotient),
+            None => rest.terms.push(term.clone()),
+        }
+    }
+    for (factors, coefficient) in quotients {
+        let product = Atom::product(factors).scaled(coefficient);
+        match product.and_then(|product| whole.plus(&product)) {
+            Ok(sum) => whole = sum,
+            Err(_) => return (0.into(), numerator.clone()),
+        }
+    }
+    (whole, rest)
+}
+
+/// `divisor * whole + rest` for a divisor that is a sum: a whole multiple of it is taken out.
+fn split_by_sum(numerator: &Linear, divisor: &Linear) -> (Linear, Linear) {
+    let unchanged = || (Linear::from(0), numerator.clone());
+    let Some(by) = divisor.terms.first() else {
+        return unchanged();
+    };
+    let quotient = numerator
+        .terms
+        .iter()
+        .find_map(|it| quotient_of_terms(it, by));
+    let Some((factors, coefficient)) = quotient else {
+        return unchanged();
+    };
+    if !factors.is_empty() {
+        return unchanged();
+    }
+    match numerator.plus_scaled(divisor, coefficient.wrapping_neg()) {
+        Ok(rest) if rest.terms.len() < numerator.terms.len() => (coefficient.into(), rest),
+        _ => unchanged(),
+    }
+}
+
+/// The factors and the coefficient of `term / by`, when `by` divides `term`.
+fn quotient_of_terms(term: &Term, by: &Term) -> Option<(Vec<Atom>, i64)> {
+    if term.coefficient.checked_rem(by.coefficient)? != 0 {
+        return None;
+    }
+    let mut factors = term.atom.factors().to_vec();
+    for factor in by.atom.factors() {
+        let position = factors.iter().position(|it| it == factor)?;
+        factors.remove(position);
+    }
+    Some((factors, term.coefficient / by.coefficient))
+}
+
+impl Division {
+    /// Whether `other` has the same divisor, and numerators that differ by a multiple of it.
+    pub(super) fn is_congruent_to(&self, other: &Self) -> bool {
+        if self.divisor != other.divisor {
+            return false;
+        }
+        match self.divisor.as_constant() {
+            Some(divisor) => {
+                let difference = self.numerator.minus(&other.numerator);
+                difference.is_ok_and(|it| it.is_multiple_of(divisor))
+            }
+            None => self.numerator == other.numerator,
+        }
+    }
+}

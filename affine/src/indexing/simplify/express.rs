@@ -1,0 +1,237 @@
+//! From the normal form back to an expression that is as small as can be had by factoring out.
+
+use super::linear::{Atom, Division, Linear, Term};
+use crate::indexing::{IndexExpr, IndexTerm, Sum};
+use std::collections::BTreeMap;
+
+/// More terms are not searched for common factors.
+const TERMS_FACTORED: usize = 64;
+
+/// The expression with the value of `linear`; `None` when a constant of it would leave 64 bits.
+pub(super) fn expression(linear: &Linear) -> Option<IndexExpr> {
+    let mut constant = linear.constant;
+    let mut terms = Vec::with_capacity(linear.terms.len());
+    for (term, rest) in factored(&linear.terms) {
+        match rest {
+            Some(inner) => {
+                let product = [atom(&term.atom, &mut 0, 0)?, expression(&inner)?];
+                let product = sorted_product(product)?;
+                terms.push((product, term.coefficient));
+            }
+            None => {
+                let expr = atom(&term.atom, &mut constant, term.coefficient)?;
+                terms.push((expr, term.coefficient));
+            }
+        }
+    }
+    sum(grouped(terms)?, constant)
+}
+
+/// Terms of products with a factor in common, as that factor and what it is multiplied with.
+fn factored(terms: &[Term]) -> Vec<(Term, Option<Linear>)> {
+    let mut left: Vec<Term> = terms.to_vec();
+    let mut factored = Vec::new();
+    while let Some(factor) = most_common_factor(&left) {
+        let (with, without) = left.into_iter().partition(|it| has_factor(it, &factor));
+        left = without;
+        let inner: Vec<Term> = with;
+        let mut quotient = Linear::default();
+        for term in inner {
+            let mut factors = term.atom.factors().to_vec();
+            if let Some(position) = factors.iter().position(|it| *it == factor) {
+                factors.remove(position);
+            }
+            let product = Atom::product(factors).scaled(term.coefficient);
+            if let Ok(sum) = product.and_then(|it| quotient.plus(&it)) {
+                quotient = sum;
+            }
+        }
+        let term = Term {
+            atom: factor,
+            coefficient: 1,
+        };
+        factored.push((term, Some(quotient)));
+    }
+    let rest = left.into_iter().map(|term| (term, None));
+    rest.chain(factored).collect()
+}
+
+fn has_factor(term: &Term, factor: &Atom) -> bool {
+    term.atom.factors().contains(factor)
+}
+
+/// The factor that most terms have: at least two of them, one a product.
+fn most_common_factor(terms: &[Term]) -> Option<Atom> {
+    let is_product = |it: &&Term| matches!(it.atom, Atom::Product(_));
+    if terms.len() > TERMS_FACTORED || !terms.iter().any(|it| is_product(&it)) {
+        return None;
+    }
+    let mut counts: BTreeMap<&Atom, usize> = BTreeMap::new();
+    for term in terms.iter().filter(is_product) {
+        let mut factors = term.atom.factors().to_vec();
+        factors.dedup();
+        for factor in term.atom.factors().iter().filter(|it| factors.contains(it)) {
+            counts.entry(factor).or_insert(0);
+        }
+    }
+    for (factor, count) in &mut counts {
+        *count = terms.iter().filter(|it| has_factor(it, factor)).count();
+    }
+    let most = counts.values().copied().max().filter(|it| *it > 1)?;
+    let found = counts.into_iter().find(|(_, count)| *count == most);
+    found.map(|(factor, _)| factor.clone())
+}
+
+fn sorted_product(factors: impl IntoIterator<Item = IndexExpr>) -> Option<IndexExpr> {
+    let product = IndexExpr::product(factors).ok()?;
+    Some(match product {
+        IndexExpr::Product(mut factors) => {
+            factors.sort_unstable();
+            IndexExpr::Product(factors)
+        }
+        other => other,
+    })
+}
+
+/// Terms with the same coefficient, but for its sign, as one sum that is scaled.
+fn grouped(mut terms: Vec<(IndexExpr, i64)>) -> Option<Vec<(IndexExpr, i64)>> {
+    terms.sort_unstable();
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for (_, coefficient) in &terms {
+        *counts.entry(coefficient.unsigned_abs()).or_insert(0) += 1;
+    }
+    if counts
+        .iter()
+        .all(|(coefficient, count)| *coefficient == 1 || *count == 1)
+    {
+        return Some(terms);
+    }
+    let mut groups: Vec<(Vec<(IndexExpr, i64)>, i64)> = Vec::new();
+    for (expr, coefficient) in terms {
+        let size = coefficient.unsigned_abs();
+        let is_grouped = size != 1 && counts.get(&size).is_some_and(|count| *count > 1);
+        let group = groups
+            .iter_mut()
+            .find(|(_, scale)| scale.unsigned_abs() == size);
+        match group {
+            Some((members, scale)) if is_grouped => {
+                let sign = if *scale == coefficient { 1 } else { -1 };
+                members.push((expr, sign));
+            }
+            _ if is_grouped => groups.push((vec![(expr, 1)], coefficient)),
+            _ => groups.push((vec![(expr, coefficient)], 1)),
+        }
+    }
+    let grouped = groups.into_iter().map(|(mut members, scale)| {
+        if scale == 1 && members.len() == 1 {
+            return members.pop();
+        }
+        Some((sum(members, 0)?, scale))
+    });
+    grouped.collect()
+}
+
+/// The sum of the terms in the order in which they print.
+pub(super) fn sum(mut terms: Vec<(IndexExpr, i64)>, constant: i64) -> Option<IndexExpr> {
+    terms.sort_unstable();
+    put_positive_first(&mut terms, |it| it.1);
+    match (terms.as_slice(), constant) {
+        ([], constant) => Some(constant.into()),
+        ([(_, 1)], 0) => terms.pop().map(|(expr, _)| expr),
+        _ => {
+            let terms = terms
+                .into_iter()
+                .map(|(expr, coefficient)| IndexTerm { expr, coefficient });
+            let terms = terms.collect();
+            Some(IndexExpr::Sum(Sum { terms, constant }))
+        }
+    }
+}
+
+/// A sum does not begin with a sign when it need not.
+pub(super) fn put_positive_first<T>(terms: &mut [T], coefficient: impl Fn(&T) -> i64) {
+    if terms.first().is_none_or(|it| coefficient(it) != -1) {
+        return;
+    }
+    let positive = terms.iter().position(|it| coefficient(it) > 0);
+    let scaled = || terms.iter().position(|it| coefficient(it) != -1);
+    if let Some(position) = positive.or_else(scaled) {
+        terms[..=position].rotate_right(1);
+    }
+}
+
+/// The expression of an atom. What the atom is scaled by and the constant beside it tell which form of a quotient is smallest:
+/// a multiple of the divisor can be moved in and the constant then vanishes.
+fn atom(atom: &Atom, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> {
+    let all = |operands: &[Linear]| -> Option<Vec<IndexExpr>> {
+        let operands = operands.iter().map(expression);
+        let mut operands: Vec<_> = operands.collect::<Option<_>>()?;
+        operands.sort_unstable();
+        Some(operands)
+    };
+    match atom {
+        Atom::Variable(variable) => Some((*variable).into()),
+        Atom::Product(factors) => {
+            let factors = factors.iter().map(|it| self::atom(it, &mut 0, 0));
+            sorted_product(factors.collect::<Option<Vec<_>>>()?)
+        }
+        Atom::FloorDiv(division) => quotient(division, constant, coefficient),
+        Atom::Mod(division) => remainder(division),
+        Atom::Min(operands) => all(operands).map(IndexExpr::Min),
+        Atom::Max(operands) => all(operands).map(IndexExpr::Max),
+        Atom::Sum(sum) => expression(sum),
+    }
+}
+
+fn quotient(division: &Division, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> {
+    let Some(divisor) = division.divisor.as_constant() else {
+        let pair = [
+            expression(&division.numerator)?,
+            expression(&division.divisor)?,
+        ];
+        return Some(IndexExpr::FloorDiv(Box::new(pair)));
+    };
+    let numerator = &division.numerator;
+    let moved_in = moved_into_quotient(numerator.constant, divisor, *constant, coefficient);
+    let inner = moved_in.unwrap_or(numerator.constant);
+    // `(x + c - 1) floordiv c` is `x ceildiv c`.
+    let upwards = inner.checked_sub(divisor - 1)?;
+    if moved_in.is_some() {
+        *constant = 0;
+    }
+    let with_constant = |constant: i64| Linear {
+        terms: numerator.terms.clone(),
+        constant,
+    };
+    Some(if inner != 0 && upwards == 0 {
+        let pair = [expression(&with_constant(0))?, divisor.into()];
+        IndexExpr::CeilDiv(Box::new(pair))
+    } else {
+        let pair = [expression(&with_constant(inner))?, divisor.into()];
+        IndexExpr::FloorDiv(Box::new(pair))
+    })
+}
+
+/// The constant of the numerator when `constant`, beside `coefficient` times the quotient, is moved into it, if that is smaller.
+fn moved_into_quotient(inner: i64, divisor: i64, constant: i64, coefficient: i64) -> Option<i64> {
+    if inner == 0 || constant == 0 || constant.checked_rem(coefficient)? != 0 {
+        return None;
+    }
+    let moved = constant.checked_div(coefficient)?.checked_mul(divisor)?;
+    inner.checked_add(moved)
+}
+
+/// The constant of the numerator is the least by size that leaves the same remainder.
+fn remainder(division: &Division) -> Option<IndexExpr> {
+    let mut numerator = division.numerator.clone();
+    if let Some(divisor) = division.divisor.as_constant() {
+        let least = numerator.constant.rem_euclid(divisor);
+        numerator.constant = if least != 0 && divisor - least <= least {
+            least - divisor
+        } else {
+            least
+        };
+    }
+    let pair = [expression(&numerator)?, expression(&division.divisor)?];
+    Some(IndexExpr::Mod(Box::new(pair)))
+}

@@ -1,0 +1,153 @@
+use super::context::Context;
+use super::linear::{Atom, Linear, Simplified, Term, Unsimplified};
+use crate::indexing::IndexExpr;
+use std::cell::Cell;
+
+/// Products of sums are multiplied out up to this many terms.
+const TERMS_OF_PRODUCT: usize = 64;
+
+/// How far a rewrite goes that can make what it rewrites larger: it may pay elsewhere, or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Split divisions and multiply out wherever it can be done.
+    Eager,
+    /// Only where the result is no larger by itself.
+    Careful,
+}
+
+/// Brings expressions into their normal form over one domain.
+pub(super) struct Normalizer<'c> {
+    pub(super) context: &'c Context,
+    pub(super) style: Style,
+    /// Steps that are left, so that no expression takes for ever.
+    fuel: Cell<usize>,
+    /// Whether the styles have parted: if not, the other one need not be tried.
+    pub(super) has_chosen: Cell<bool>,
+}
+
+impl<'c> Normalizer<'c> {
+    pub(super) fn new(context: &'c Context, style: Style, fuel: usize) -> Self {
+        Self {
+            context,
+            style,
+            fuel: Cell::new(fuel),
+            has_chosen: Cell::new(false),
+        }
+    }
+
+    /// Pays for work on this many terms.
+    pub(super) fn spend(&self, terms: usize) -> Simplified<()> {
+        let left = self.fuel.get().checked_sub(terms + 1);
+        self.fuel.set(left.ok_or(Unsimplified::OutOfFuel)?);
+        Ok(())
+    }
+
+    /// Whether a rewrite is worth it by itself; eagerly it always is.
+    pub(super) fn prefers(&self, rewritten: &Linear, instead_of: &Linear) -> bool {
+        if rewritten.size() <= instead_of.size() {
+            return true;
+        }
+        self.has_chosen.set(true);
+        self.style == Style::Eager
+    }
+
+    pub(super) fn linear(&self, expr: &IndexExpr) -> Simplified<Linear> {
+        let both = |pair: &[IndexExpr; 2]| -> Simplified<(Linear, Linear)> {
+            Ok((self.linear(&pair[0])?, self.linear(&pair[1])?))
+        };
+        let all = |operands: &[IndexExpr]| -> Simplified<Vec<Linear>> {
+            operands.iter().map(|it| self.linear(it)).collect()
+        };
+        match expr {
+            IndexExpr::Constant(value) => Ok((*value).into()),
+            IndexExpr::Variable(variable) => Ok(Atom::Variable(*variable).into()),
+            IndexExpr::Product(factors) => {
+                let one = Linear::from(1);
+                factors
+                    .iter()
+                    .try_fold(one, |product, it| self.product(&product, &self.linear(it)?))
+                    .and_then(|product| self.recombined(product))
+            }
+            IndexExpr::FloorDiv(pair) => {
+                let (numerator, divisor) = both(pair)?;
+                self.floor_div(numerator, divisor)
+            }
+            IndexExpr::CeilDiv(pair) => {
+                let (numerator, divisor) = both(pair)?;
+                self.floor_div(numerator.negated()?, divisor)?.negated()
+            }
+            IndexExpr::Mod(pair) => {
+                let (numerator, divisor) = both(pair)?;
+                self.modulo(numerator, divisor)
+            }
+            IndexExpr::Min(operands) => self.least(all(operands)?),
+            IndexExpr::Max(operands) => self.greatest(all(operands)?),
+            IndexExpr::Sum(sum) => {
+                let mut terms = Vec::with_capacity(sum.terms().len());
+                let mut constant = i128::from(sum.constant());
+                for term in sum.terms() {
+                    let linear = self.linear(&term.expr)?.scaled(term.coefficient)?;
+                    constant += i128::from(linear.constant);
+                    terms.extend(linear.terms);
+                }
+                self.spend(terms.len())?;
+                let constant = super::linear::narrow(constant)?;
+                self.recombined(Linear::collect(terms, constant)?)
+            }
+        }
+    }
+
+    pub(super) fn product(&self, left: &Linear, right: &Linear) -> Simplified<Linear> {
+        match (left.as_constant(), right.as_constant()) {
+            (Some(factor), _) => return right.scaled(factor),
+            (_, Some(factor)) => return left.scaled(factor),
+            (None, None) => {}
+        }
+        let addends = |it: &Linear| it.terms.len() + usize::from(it.constant != 0);
+        let count = addends(left) * addends(right);
+        self.spend(count)?;
+        if count > TERMS_OF_PRODUCT {
+            return whole(left).times_term(&whole(right));
+        }
+        let mut sum = right.scaled(left.constant)?;
+        for term in &left.terms {
+            sum = sum.plus(&times(right, term)?)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// `linear * term`.
+fn times(linear: &Linear, term: &Term) -> Simplified<Linear> {
+    let products = linear.terms.iter().map(|it| it.times(term));
+    let mut terms = products.collect::<Simplified<Vec<_>>>()?;
+    if linear.constant != 0 {
+        terms.push(term.scaled(linear.constant)?);
+    }
+    Linear::collect(terms, 0)
+}
+
+/// A sum as one factor.
+fn whole(linear: &Linear) -> Term {
+    match (linear.terms.as_slice(), linear.constant) {
+        ([term], 0) => term.clone(),
+        _ => Term {
+            atom: Atom::Sum(Box::new(linear.clone())),
+            coefficient: 1,
+        },
+    }
+}
+
+impl Term {
+    fn times(&self, other: &Self) -> Simplified<Self> {
+        let coefficient = self.coefficient.checked_mul(other.coefficient);
+        Ok(Self {
+            atom: self.atom.times(&other.atom),
+            coefficient: coefficient.ok_or(Unsimplified::Overflow)?,
+        })
+    }
+
+    fn times_term(&self, other: &Self) -> Simplified<Linear> {
+        self.times(other).map(Linear::from)
+    }
+}

@@ -1,0 +1,187 @@
+//! Random indexing maps: each prints as text that reads back, and its simplified form is equal at every point, no larger, and
+//! stays as it is when it is simplified again.
+
+use strew_affine::indexing::{
+    Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable,
+    VariableKind, parse_map,
+};
+
+/// Draws maps. xorshift64: any source will do, and this one needs no crate.
+struct Generator {
+    seed: u64,
+    /// How many variables of each kind there are.
+    counts: [usize; 3],
+}
+
+impl Generator {
+    fn new(seed: u64) -> Self {
+        let mut generator = Self {
+            seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            counts: [0; 3],
+        };
+        for _ in 0..4 {
+            generator.below(2);
+        }
+        generator
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        (self.seed >> 11) as usize % bound.max(1)
+    }
+
+    fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1) as usize) as i64
+    }
+
+    /// Numbers with many common divisors.
+    fn scale(&mut self) -> i64 {
+        let scales = [1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 10, 12, 16, 20, 24, 100];
+        let scale = scales[self.below(scales.len())];
+        if self.below(4) == 0 { -scale } else { scale }
+    }
+
+    fn variable(&mut self) -> IndexExpr {
+        let drawn = self.below(self.counts.iter().sum());
+        let mut position = drawn;
+        for (kind, count) in VariableKind::ALL.into_iter().zip(self.counts) {
+            if position < count {
+                return Variable::new(kind, position).into();
+            }
+            position -= count;
+        }
+        3.into()
+    }
+
+    fn expr(&mut self, depth: usize) -> Result<IndexExpr, IndexingError> {
+        if depth == 0 || self.below(6) == 0 {
+            return Ok(match self.below(5) {
+                0 => self.between(-12, 12).into(),
+                _ => self.variable(),
+            });
+        }
+        let left = self.expr(depth - 1)?;
+        match self.below(14) {
+            0..=3 => {
+                let right = self.expr(depth - 1)?.scaled(self.scale())?;
+                left.scaled(self.scale())?.plus(&right)
+            }
+            4 => left.minus(&self.expr(depth - 1)?),
+            5 => left.scaled(self.scale())?.offset(self.between(-20, 20)),
+            6 | 7 => left.floordiv(&self.scale().into()),
+            8 => left.ceildiv(&self.scale().into()),
+            9 | 10 => left.modulo(&self.scale().into()),
+            11 => Ok(IndexExpr::least([left, self.expr(depth - 1)?])),
+            12 => Ok(IndexExpr::greatest([left, self.expr(depth - 1)?])),
+            _ => {
+                let right = self.expr(depth - 1)?;
+                match self.below(4) {
+                    0 => left.times(&right),
+                    1 => left.floordiv(&right),
+                    2 => left.modulo(&right),
+                    _ => {
+                        let divisor = IndexExpr::from(self.scale());
+                        let quotient = left.floordiv(&divisor)?;
+                        quotient.times(&divisor)?.plus(&left.modulo(&divisor)?)
+                    }
+                }
+            }
+        }
+    }
+
+    fn declarations(&mut self, count: usize) -> Vec<Declaration> {
+        let mut bounds = || {
+            let low = match self.below(3) {
+                0 => self.between(-9, 4),
+                _ => 0,
+            };
+            let size = [0, 1, 3, 4, 7, 9][self.below(6)];
+            Declaration::new(Interval::new(low, low + size))
+        };
+        (0..count).map(|_| bounds()).collect()
+    }
+
+    fn map(&mut self) -> Result<IndexingMap, IndexingError> {
+        self.counts = [1 + self.below(2), self.below(2), self.below(2)];
+        let [dimensions, ranges, runtimes] = self.counts.map(|count| self.declarations(count));
+        let depth = 1 + self.below(4);
+        let results = (0..1 + self.below(2)).map(|_| self.expr(depth));
+        let results = results.collect::<Result<_, _>>()?;
+        let constraints = (0..self.below(4)).map(|_| {
+            let low = self.between(-10, 10);
+            let size = [0, 0, 1, 5, 20][self.below(5)];
+            let depth = 1 + self.below(3);
+            Ok(Constraint {
+                expr: self.expr(depth)?,
+                bounds: Interval::new(low, low + size),
+            })
+        });
+        let constraints = constraints.collect::<Result<_, _>>()?;
+        IndexingMap::new(dimensions, ranges, runtimes, results, constraints)
+    }
+}
+
+/// Every point of the box, and one step outside of it.
+fn points(map: &IndexingMap) -> Vec<Vec<i64>> {
+    let mut points = vec![Vec::new()];
+    for bounds in map.box_bounds() {
+        let longer = |point: &Vec<i64>| {
+            let point = point.clone();
+            let values = bounds.low - 1..=bounds.high + 1;
+            values.map(move |value| [point.as_slice(), &[value]].concat())
+        };
+        points = points.iter().flat_map(longer).collect();
+    }
+    points
+}
+
+#[track_caller]
+fn is_equal_everywhere(map: &IndexingMap, simplified: &IndexingMap) {
+    for point in points(map) {
+        let Ok(value) = map.evaluate(&point) else {
+            continue;
+        };
+        assert_eq!(
+            simplified.evaluate(&point),
+            Ok(value),
+            "at {point:?}\n{map}\n{simplified}"
+        );
+    }
+}
+
+fn maps(seeds: std::ops::Range<u64>) -> impl Iterator<Item = IndexingMap> {
+    seeds.filter_map(|seed| Generator::new(seed).map().ok())
+}
+
+const MAPS: u64 = 40_000;
+
+#[test]
+fn simplified_maps_are_equal_at_every_point_and_no_larger() {
+    for map in maps(0..MAPS) {
+        let simplified = map.simplified();
+        assert!(simplified.size() <= map.size(), "{map}\n{simplified}");
+        is_equal_everywhere(&map, &simplified);
+    }
+}
+
+#[test]
+fn simplifying_twice_changes_nothing() {
+    for map in maps(0..MAPS) {
+        let simplified = map.simplified();
+        assert_eq!(
+            simplified.simplified().to_string(),
+            simplified.to_string(),
+            "{map}"
+        );
+    }
+}
+
+#[test]
+fn maps_print_as_they_read() {
+    for map in maps(0..MAPS / 4) {
+        let text = map.to_string();
+        assert_eq!(parse_map(&text), Ok(map), "{text}");
+    }
+}
