@@ -2,7 +2,7 @@
 //! stays as it is when it is simplified again.
 
 use strew_affine::indexing::{
-    Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable,
+    Constraint, Declaration, Emptiness, IndexExpr, IndexingError, IndexingMap, Interval, Variable,
     VariableKind, parse_map,
 };
 
@@ -184,4 +184,91 @@ fn maps_print_as_they_read() {
         let text = map.to_string();
         assert_eq!(parse_map(&text), Ok(map), "{text}");
     }
+}
+
+#[test]
+fn ranges_emptiness_and_samples_agree_with_all_points() {
+    for map in maps(0..MAPS / 8) {
+        let Ok(points) = map.points(100_000) else {
+            continue;
+        };
+        let values: Vec<_> = points.map(|it| (map.evaluate(&it), it)).collect();
+        let has_faults = points_without_value(&map);
+        let emptiness = map.emptiness();
+        if !values.is_empty() {
+            assert_ne!(emptiness, Emptiness::Empty, "{map}");
+        } else if !has_faults {
+            assert_eq!(emptiness, Emptiness::Empty, "{map}");
+        }
+        for point in map.sample(3, 5) {
+            assert_eq!(
+                map.contains(&point).or(Ok::<_, ()>(true)),
+                Ok(true),
+                "{map}"
+            );
+        }
+        let Ok(Some(ranges)) = map.result_ranges() else {
+            continue;
+        };
+        for (position, range) in ranges.iter().enumerate() {
+            let of_result = values.iter().map(|(value, _)| match value {
+                Ok(Some(value)) => Ok(value[position]),
+                _ => Err(()),
+            });
+            let Ok(of_result) = of_result.collect::<Result<Vec<_>, _>>() else {
+                continue;
+            };
+            assert!(of_result.iter().all(|it| range.contains(*it)), "{map}");
+            if let (false, Some(low), Some(high)) =
+                (has_faults, of_result.iter().min(), of_result.iter().max())
+            {
+                assert_eq!(*range, Interval::new(*low, *high), "{map}");
+            }
+        }
+    }
+}
+
+/// Whether a constraint or a result has no value somewhere in the box.
+fn points_without_value(map: &IndexingMap) -> bool {
+    let boxed = map.clone().with_results(Vec::new());
+    let boxed = boxed.map(|it| it.points(100_000).map(|_| ()));
+    boxed.is_err() || points(map).iter().any(|it| map.evaluate(it).is_err())
+}
+
+#[test]
+fn an_inverse_takes_results_back_and_nothing_else() {
+    let mut inverted = 0;
+    for map in maps(0..MAPS) {
+        let Ok(inverse) = map.inverse() else {
+            continue;
+        };
+        if inverse.is_known_empty() || points_without_value(&map) {
+            continue;
+        }
+        inverted += 1;
+        let mut images = std::collections::BTreeMap::new();
+        for point in map.points(100_000).expect("few points") {
+            let (variables, runtimes) = point.split_at(map.dimensions().len() + map.ranges().len());
+            let results = map.evaluate(&point).expect("a value").expect("a point");
+            let before = images.insert(
+                [results.as_slice(), runtimes].concat(),
+                variables[..map.dimensions().len()].to_vec(),
+            );
+            assert!(
+                before.is_none_or(|it| it == variables[..map.dimensions().len()]),
+                "{map}"
+            );
+        }
+        for (image, back) in &images {
+            assert_eq!(
+                inverse.evaluate(image),
+                Ok(Some(back.clone())),
+                "{map}\n{inverse}"
+            );
+        }
+        if let Ok(points) = inverse.points(20_000) {
+            assert_eq!(points.count(), images.len(), "{map}\n{inverse}");
+        }
+    }
+    assert!(inverted > 500, "{inverted}");
 }

@@ -10,7 +10,7 @@ use crate::indexing::{Interval, Variable};
 const VALUES_TRIED: i64 = 64;
 
 /// What two congruences come to.
-pub(super) enum Merged {
+pub(in crate::indexing) enum Merged {
     /// They have nothing to do with each other.
     Apart,
     /// No value has both.
@@ -30,7 +30,7 @@ fn wide_mod(value: i128, modulus: i64) -> i64 {
 
 impl Congruence {
     /// What `linear in bounds` says, when it is a remainder that has one value.
-    pub(super) fn of(linear: &Linear, bounds: Interval) -> Option<Self> {
+    pub(in crate::indexing) fn of(linear: &Linear, bounds: Interval) -> Option<Self> {
         let Some(Atom::Mod(division)) = linear.as_atom() else {
             return None;
         };
@@ -54,14 +54,14 @@ impl Congruence {
     }
 
     /// The congruence as a constraint.
-    pub(super) fn constraint(&self) -> (Linear, Interval) {
+    pub(in crate::indexing) fn constraint(&self) -> (Linear, Interval) {
         let remainder = Atom::modulo(self.linear.clone(), self.modulus.into());
         (remainder.into(), Interval::point(self.residue))
     }
 
     /// By the Chinese remainder theorem: two residues of one value go together when they agree up to the common divisor of their
     /// moduli, and are then one residue by the least common multiple.
-    pub(super) fn merged(&self, other: &Self) -> Merged {
+    pub(in crate::indexing) fn merged(&self, other: &Self) -> Merged {
         if self.linear != other.linear {
             return Merged::Apart;
         }
@@ -121,7 +121,7 @@ fn only_variable(numerator: &Linear) -> Option<(Variable, i64)> {
 }
 
 /// The constraint in normal form; `None` when the bounds imply it.
-pub(super) fn normal(
+pub(in crate::indexing) fn normal(
     linear: &Linear,
     bounds: Interval,
     context: &Context,
@@ -189,7 +189,7 @@ fn first_with_residue(congruence: &Congruence, low: i64) -> i128 {
 }
 
 /// Moves the bounds of a variable inwards to values at which `division` leaves a remainder in `bounds`.
-pub(super) fn tighten(
+pub(in crate::indexing) fn tighten(
     division: &Division,
     bounds: Interval,
     context: &mut Context,

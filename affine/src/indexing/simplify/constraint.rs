@@ -16,14 +16,14 @@ const SPLITS_TRIED: usize = 12;
 
 /// The domain of a map: bounds and constraints.
 #[derive(Clone)]
-pub(super) struct Domain {
+pub(in crate::indexing) struct Domain {
     bounds: Context,
     items: Vec<Item>,
 }
 
 /// A constraint.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(in crate::indexing) struct Item {
     form: Form,
     /// How it stands in the map, if it does.
     written: Option<Constraint>,
@@ -38,7 +38,7 @@ enum Form {
 }
 
 /// The domain has no point.
-pub(super) struct NoPoint;
+pub(in crate::indexing) struct NoPoint;
 
 type Checked<T> = Result<T, NoPoint>;
 
@@ -50,7 +50,7 @@ struct Pending {
 }
 
 impl Domain {
-    pub(super) fn of(map: &IndexingMap) -> Self {
+    pub(in crate::indexing) fn of(map: &IndexingMap) -> Self {
         let written = map.constraints.iter().map(|constraint| Item {
             form: Form::Written(constraint.clone()),
             written: Some(constraint.clone()),
@@ -62,7 +62,7 @@ impl Domain {
     }
 
     /// The same set of points, in fewer and smaller constraints; `None` when there is none.
-    pub(super) fn simplified(mut self) -> Option<Self> {
+    pub(in crate::indexing) fn simplified(mut self) -> Option<Self> {
         if self.items.is_empty() {
             return Some(self);
         }
@@ -83,7 +83,7 @@ impl Domain {
     }
 
     /// What the bounds and all constraints say.
-    pub(super) fn context(&self) -> Context {
+    pub(in crate::indexing) fn context(&self) -> Context {
         self.context_without(usize::MAX)
     }
 
@@ -94,13 +94,10 @@ impl Domain {
         }
         for (other, item) in self.items.iter().enumerate() {
             if other != position
-                && let Form::Normal { linear, bounds } = &item.form
+                && let Some((linear, bounds)) = item.normal()
             {
-                context.congruences.extend(Congruence::of(linear, *bounds));
-                context.facts.push(Fact {
-                    linear: linear.clone(),
-                    bounds: *bounds,
-                });
+                context.congruences.extend(Congruence::of(&linear, bounds));
+                context.facts.push(Fact { linear, bounds });
             }
         }
         context
@@ -243,28 +240,38 @@ impl Domain {
     /// sight are left as they were.
     fn propagate(&mut self) -> Checked<()> {
         const PASSES: usize = 64;
+        let normal: Vec<_> = self.items.iter().filter_map(Item::normal).collect();
         let mut bounds = self.bounds.clone();
         for _ in 0..PASSES {
             let before = bounds.clone();
-            for item in &self.items {
-                if let Form::Normal {
-                    linear,
-                    bounds: of_linear,
-                } = &item.form
-                {
-                    propagate_through(linear, *of_linear, &mut bounds)?;
-                }
+            for (linear, of_linear) in &normal {
+                propagate_through(linear, *of_linear, &mut bounds)?;
             }
             if bounds.is_same_box(&before) {
                 self.bounds = bounds;
-                return Ok(());
+                break;
             }
         }
         Ok(())
     }
 
+    /// The bounds of `context` cut down by each constraint; `None` when one of them cannot hold.
+    pub(in crate::indexing) fn cut(
+        mut context: Context,
+        constraints: &[(Linear, Interval)],
+    ) -> Option<Context> {
+        for (linear, bounds) in constraints {
+            let range = context.range(linear);
+            if range.low > bounds.high.into() || range.high < bounds.low.into() {
+                return None;
+            }
+            propagate_through(linear, *bounds, &mut context).ok()?;
+        }
+        Some(context)
+    }
+
     /// Puts the bounds and constraints into `map`.
-    pub(super) fn write_to(&self, map: &mut IndexingMap) {
+    pub(in crate::indexing) fn write_to(&self, map: &mut IndexingMap) {
         for variable in map.variables() {
             let bounds = self.bounds.bounds(variable);
             if let Some(declaration) = map.declaration_mut(variable) {
@@ -474,6 +481,13 @@ impl Pending {
 }
 
 impl Item {
+    fn normal(&self) -> Option<(Linear, Interval)> {
+        match &self.form {
+            Form::Normal { linear, bounds } => Some((linear.clone(), *bounds)),
+            Form::Written(_) => None,
+        }
+    }
+
     /// The constraint as it is printed.
     fn constraint(&self) -> Constraint {
         let written = self.written.as_ref().map(|it| Constraint {

@@ -4,9 +4,9 @@ use crate::indexing::{IndexingMap, Interval, Variable, VariableKind};
 
 /// The values between `low` and `high`, clamped to 128 bits: a sum or product that leaves them is as good as unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) low: i128,
-    pub(super) high: i128,
+pub(in crate::indexing) struct Span {
+    pub(in crate::indexing) low: i128,
+    pub(in crate::indexing) high: i128,
 }
 
 impl Span {
@@ -15,14 +15,14 @@ impl Span {
         high: i128::MAX,
     };
 
-    pub(super) fn point(value: i128) -> Self {
+    pub(in crate::indexing) fn point(value: i128) -> Self {
         Self {
             low: value,
             high: value,
         }
     }
 
-    pub(super) fn as_point(self) -> Option<i128> {
+    pub(in crate::indexing) fn as_point(self) -> Option<i128> {
         (self.low == self.high).then_some(self.low)
     }
 
@@ -33,7 +33,7 @@ impl Span {
         }
     }
 
-    pub(super) fn scaled(self, factor: i128) -> Self {
+    pub(in crate::indexing) fn scaled(self, factor: i128) -> Self {
         let ends = [self.low, self.high].map(|end| end.saturating_mul(factor));
         Self::around(ends)
     }
@@ -66,7 +66,7 @@ impl Span {
     }
 
     /// The one quotient that all values have by `divisor`, which is positive.
-    pub(super) fn quotient(self, divisor: i64) -> Option<i128> {
+    pub(in crate::indexing) fn quotient(self, divisor: i64) -> Option<i128> {
         let divisor = divisor.into();
         let low = floor_div(self.low, divisor);
         // A clamped end says nothing.
@@ -87,25 +87,25 @@ impl From<Interval> for Span {
 /// What is known to be in an interval at every point of the domain. It has no constant, its first coefficient is positive and
 /// its coefficients have no common divisor.
 #[derive(Clone, Debug)]
-pub(super) struct Fact {
-    pub(super) linear: Linear,
-    pub(super) bounds: Interval,
+pub(in crate::indexing) struct Fact {
+    pub(in crate::indexing) linear: Linear,
+    pub(in crate::indexing) bounds: Interval,
 }
 
 /// `linear` leaves `residue` by `modulus` at every point of the domain; `linear` is as in a [`Fact`].
 #[derive(Clone, Debug)]
-pub(super) struct Congruence {
-    pub(super) linear: Linear,
-    pub(super) modulus: i64,
-    pub(super) residue: i64,
+pub(in crate::indexing) struct Congruence {
+    pub(in crate::indexing) linear: Linear,
+    pub(in crate::indexing) modulus: i64,
+    pub(in crate::indexing) residue: i64,
 }
 
 /// What is known of the domain.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Context {
+pub(in crate::indexing) struct Context {
     bounds: [Vec<Interval>; 3],
-    pub(super) facts: Vec<Fact>,
-    pub(super) congruences: Vec<Congruence>,
+    pub(in crate::indexing) facts: Vec<Fact>,
+    pub(in crate::indexing) congruences: Vec<Congruence>,
 }
 
 fn kind_index(kind: VariableKind) -> usize {
@@ -118,7 +118,7 @@ fn kind_index(kind: VariableKind) -> usize {
 
 impl Context {
     /// The bounds of the variables of `map`.
-    pub(super) fn of_bounds(map: &IndexingMap) -> Self {
+    pub(in crate::indexing) fn of_bounds(map: &IndexingMap) -> Self {
         let bounds = VariableKind::ALL
             .map(|kind| map.declarations(kind).iter().map(|it| it.bounds).collect());
         Self {
@@ -128,7 +128,7 @@ impl Context {
         }
     }
 
-    pub(super) fn bounds(&self, variable: Variable) -> Interval {
+    pub(in crate::indexing) fn bounds(&self, variable: Variable) -> Interval {
         let declared = &self.bounds[kind_index(variable.kind)];
         declared
             .get(variable.position)
@@ -136,7 +136,7 @@ impl Context {
             .unwrap_or(Interval::ALL)
     }
 
-    pub(super) fn set_bounds(&mut self, variable: Variable, bounds: Interval) {
+    pub(in crate::indexing) fn set_bounds(&mut self, variable: Variable, bounds: Interval) {
         let declared = &mut self.bounds[kind_index(variable.kind)];
         if let Some(declared) = declared.get_mut(variable.position) {
             *declared = bounds;
@@ -144,12 +144,12 @@ impl Context {
     }
 
     /// Whether the variables have the same bounds in both.
-    pub(super) fn is_same_box(&self, other: &Self) -> bool {
+    pub(in crate::indexing) fn is_same_box(&self, other: &Self) -> bool {
         self.bounds == other.bounds
     }
 
     /// The values that `linear` can have: all of them, and perhaps others.
-    pub(super) fn range(&self, linear: &Linear) -> Span {
+    pub(in crate::indexing) fn range(&self, linear: &Linear) -> Span {
         let mut span = Span::point(linear.constant.into());
         for term in &linear.terms {
             span = span.plus(self.atom_range(&term.atom).scaled(term.coefficient.into()));
@@ -183,7 +183,7 @@ impl Context {
         Some(scaled.plus(Span::point(linear.constant.into())))
     }
 
-    pub(super) fn atom_range(&self, atom: &Atom) -> Span {
+    pub(in crate::indexing) fn atom_range(&self, atom: &Atom) -> Span {
         let span = match atom {
             Atom::Variable(variable) => return self.bounds(*variable).into(),
             Atom::Product(factors) => {

@@ -10,7 +10,11 @@ use crate::indexing::expression::{floor_div, floor_mod};
 const DIVISORS_TRIED: usize = 12;
 
 impl Normalizer<'_> {
-    pub(super) fn floor_div(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+    pub(in crate::indexing) fn floor_div(
+        &self,
+        numerator: Linear,
+        divisor: Linear,
+    ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
         match self.constant_divisor(&divisor) {
             Some(0) => Err(Unsimplified::Overflow),
@@ -25,7 +29,11 @@ impl Normalizer<'_> {
         }
     }
 
-    pub(super) fn modulo(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
+    pub(in crate::indexing) fn modulo(
+        &self,
+        numerator: Linear,
+        divisor: Linear,
+    ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
         match self.constant_divisor(&divisor) {
             Some(0) => Err(Unsimplified::Overflow),
@@ -411,7 +419,7 @@ fn quotient_of_terms(term: &Term, by: &Term) -> Option<(Vec<Atom>, i64)> {
 
 impl Division {
     /// Whether `other` has the same divisor, and numerators that differ by a multiple of it.
-    pub(super) fn is_congruent_to(&self, other: &Self) -> bool {
+    pub(in crate::indexing) fn is_congruent_to(&self, other: &Self) -> bool {
         if self.divisor != other.divisor {
             return false;
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const TERMS_FACTORED: usize = 64;
 
 /// The expression with the value of `linear`; `None` when a constant of it would leave 64 bits.
-pub(super) fn expression(linear: &Linear) -> Option<IndexExpr> {
+pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
     let mut constant = linear.constant;
     let mut terms = Vec::with_capacity(linear.terms.len());
     for (term, rest) in factored(&linear.terms) {
@@ -132,7 +132,10 @@ fn grouped(mut terms: Vec<(IndexExpr, i64)>) -> Option<Vec<(IndexExpr, i64)>> {
 }
 
 /// The sum of the terms in the order in which they print.
-pub(super) fn sum(mut terms: Vec<(IndexExpr, i64)>, constant: i64) -> Option<IndexExpr> {
+pub(in crate::indexing) fn sum(
+    mut terms: Vec<(IndexExpr, i64)>,
+    constant: i64,
+) -> Option<IndexExpr> {
     terms.sort_unstable();
     put_positive_first(&mut terms, |it| it.1);
     match (terms.as_slice(), constant) {
@@ -149,7 +152,7 @@ pub(super) fn sum(mut terms: Vec<(IndexExpr, i64)>, constant: i64) -> Option<Ind
 }
 
 /// A sum does not begin with a sign when it need not.
-pub(super) fn put_positive_first<T>(terms: &mut [T], coefficient: impl Fn(&T) -> i64) {
+pub(in crate::indexing) fn put_positive_first<T>(terms: &mut [T], coefficient: impl Fn(&T) -> i64) {
     if terms.first().is_none_or(|it| coefficient(it) != -1) {
         return;
     }

@@ -5,11 +5,11 @@ use super::normalize::Normalizer;
 const OPERANDS_HELD_TOGETHER: usize = 16;
 
 impl Normalizer<'_> {
-    pub(super) fn least(&self, operands: Vec<Linear>) -> Simplified<Linear> {
+    pub(in crate::indexing) fn least(&self, operands: Vec<Linear>) -> Simplified<Linear> {
         self.extreme(operands, Side::Least)
     }
 
-    pub(super) fn greatest(&self, operands: Vec<Linear>) -> Simplified<Linear> {
+    pub(in crate::indexing) fn greatest(&self, operands: Vec<Linear>) -> Simplified<Linear> {
         self.extreme(operands, Side::Greatest)
     }
 

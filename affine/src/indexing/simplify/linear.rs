@@ -2,20 +2,20 @@ use crate::indexing::{Size, Variable};
 
 /// The form that expressions are simplified in: terms sorted by their atoms, each atom once, no coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Linear {
-    pub(super) terms: Vec<Term>,
-    pub(super) constant: i64,
+pub(in crate::indexing) struct Linear {
+    pub(in crate::indexing) terms: Vec<Term>,
+    pub(in crate::indexing) constant: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Term {
-    pub(super) atom: Atom,
-    pub(super) coefficient: i64,
+pub(in crate::indexing) struct Term {
+    pub(in crate::indexing) atom: Atom,
+    pub(in crate::indexing) coefficient: i64,
 }
 
 /// What is no sum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Atom {
+pub(in crate::indexing) enum Atom {
     Variable(Variable),
     /// Sorted, at least two, none of them a product.
     Product(Vec<Atom>),
@@ -31,23 +31,23 @@ pub(super) enum Atom {
 
 /// The operands of a division or a remainder. A constant divisor is greater than one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Division {
-    pub(super) numerator: Linear,
-    pub(super) divisor: Linear,
+pub(in crate::indexing) struct Division {
+    pub(in crate::indexing) numerator: Linear,
+    pub(in crate::indexing) divisor: Linear,
 }
 
 /// Why an expression is left as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unsimplified {
+pub(in crate::indexing) enum Unsimplified {
     /// A constant would leave 64 bits, or a divisor is zero.
     Overflow,
     /// It would take too long.
     OutOfFuel,
 }
 
-pub(super) type Simplified<T> = Result<T, Unsimplified>;
+pub(in crate::indexing) type Simplified<T> = Result<T, Unsimplified>;
 
-pub(super) fn narrow(value: i128) -> Simplified<i64> {
+pub(in crate::indexing) fn narrow(value: i128) -> Simplified<i64> {
     i64::try_from(value).map_err(|_| Unsimplified::Overflow)
 }
 
@@ -88,12 +88,12 @@ impl From<Term> for Linear {
 }
 
 impl Linear {
-    pub(super) fn as_constant(&self) -> Option<i64> {
+    pub(in crate::indexing) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
     /// The atom, when the sum is just one.
-    pub(super) fn as_atom(&self) -> Option<&Atom> {
+    pub(in crate::indexing) fn as_atom(&self) -> Option<&Atom> {
         match (self.terms.as_slice(), self.constant) {
             ([term], 0) if term.coefficient == 1 => Some(&term.atom),
             _ => None,
@@ -101,7 +101,7 @@ impl Linear {
     }
 
     /// Sorts and merges terms that may be in any order.
-    pub(super) fn collect(mut terms: Vec<Term>, constant: i64) -> Simplified<Self> {
+    pub(in crate::indexing) fn collect(mut terms: Vec<Term>, constant: i64) -> Simplified<Self> {
         terms.sort_unstable();
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
@@ -119,7 +119,7 @@ impl Linear {
         })
     }
 
-    pub(super) fn plus_scaled(&self, other: &Self, factor: i64) -> Simplified<Self> {
+    pub(in crate::indexing) fn plus_scaled(&self, other: &Self, factor: i64) -> Simplified<Self> {
         let constant = sum(self.constant, scale(other.constant, factor)?)?;
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
@@ -148,22 +148,22 @@ impl Linear {
         Ok(Self { terms, constant })
     }
 
-    pub(super) fn plus(&self, other: &Self) -> Simplified<Self> {
+    pub(in crate::indexing) fn plus(&self, other: &Self) -> Simplified<Self> {
         self.plus_scaled(other, 1)
     }
 
-    pub(super) fn minus(&self, other: &Self) -> Simplified<Self> {
+    pub(in crate::indexing) fn minus(&self, other: &Self) -> Simplified<Self> {
         self.plus_scaled(other, -1)
     }
 
-    pub(super) fn offset(&self, constant: i64) -> Simplified<Self> {
+    pub(in crate::indexing) fn offset(&self, constant: i64) -> Simplified<Self> {
         Ok(Self {
             terms: self.terms.clone(),
             constant: sum(self.constant, constant)?,
         })
     }
 
-    pub(super) fn scaled(&self, factor: i64) -> Simplified<Self> {
+    pub(in crate::indexing) fn scaled(&self, factor: i64) -> Simplified<Self> {
         match factor {
             0 => Ok(0.into()),
             1 => Ok(self.clone()),
@@ -177,12 +177,12 @@ impl Linear {
         }
     }
 
-    pub(super) fn negated(&self) -> Simplified<Self> {
+    pub(in crate::indexing) fn negated(&self) -> Simplified<Self> {
         self.scaled(-1)
     }
 
     /// Without its constant.
-    pub(super) fn without_constant(&self) -> Self {
+    pub(in crate::indexing) fn without_constant(&self) -> Self {
         Self {
             terms: self.terms.clone(),
             constant: 0,
@@ -190,21 +190,21 @@ impl Linear {
     }
 
     /// All but the term at `position`.
-    pub(super) fn without(&self, position: usize) -> Self {
+    pub(in crate::indexing) fn without(&self, position: usize) -> Self {
         let mut rest = self.clone();
         rest.terms.remove(position);
         rest
     }
 
     /// The greatest common divisor of the coefficients; zero when there are no terms.
-    pub(super) fn content(&self) -> i64 {
+    pub(in crate::indexing) fn content(&self) -> i64 {
         let coefficients = self.terms.iter().map(|it| it.coefficient.unsigned_abs());
         let content = coefficients.fold(0, greatest_common_divisor);
         i64::try_from(content).unwrap_or(1)
     }
 
     /// Every coefficient and the constant divided by `divisor`, which divides them and is not zero.
-    pub(super) fn divided(&self, divisor: i64) -> Self {
+    pub(in crate::indexing) fn divided(&self, divisor: i64) -> Self {
         let terms = self.terms.iter().map(|it| Term {
             atom: it.atom.clone(),
             coefficient: it.coefficient.wrapping_div(divisor),
@@ -216,13 +216,13 @@ impl Linear {
     }
 
     /// Whether `divisor` divides every coefficient and the constant.
-    pub(super) fn is_multiple_of(&self, divisor: i64) -> bool {
+    pub(in crate::indexing) fn is_multiple_of(&self, divisor: i64) -> bool {
         let divides = |value: i64| value.wrapping_rem(divisor) == 0;
         divides(self.constant) && self.terms.iter().all(|it| divides(it.coefficient))
     }
 
     /// About how large it prints: nothing is factored out.
-    pub(super) fn size(&self) -> Size {
+    pub(in crate::indexing) fn size(&self) -> Size {
         let mut size = Size {
             divisions: 0,
             nodes: if self.constant == 0 { 0 } else { 2 },
@@ -240,7 +240,7 @@ impl Linear {
 }
 
 impl Term {
-    pub(super) fn scaled(&self, factor: i64) -> Simplified<Self> {
+    pub(in crate::indexing) fn scaled(&self, factor: i64) -> Simplified<Self> {
         Ok(Self {
             atom: self.atom.clone(),
             coefficient: scale(self.coefficient, factor)?,
@@ -249,22 +249,22 @@ impl Term {
 }
 
 impl Atom {
-    pub(super) fn floor_div(numerator: Linear, divisor: Linear) -> Self {
+    pub(in crate::indexing) fn floor_div(numerator: Linear, divisor: Linear) -> Self {
         Self::FloorDiv(Box::new(Division { numerator, divisor }))
     }
 
-    pub(super) fn modulo(numerator: Linear, divisor: Linear) -> Self {
+    pub(in crate::indexing) fn modulo(numerator: Linear, divisor: Linear) -> Self {
         Self::Mod(Box::new(Division { numerator, divisor }))
     }
 
     /// The product of both, factors sorted.
-    pub(super) fn times(&self, other: &Self) -> Self {
+    pub(in crate::indexing) fn times(&self, other: &Self) -> Self {
         let mut factors = [self.factors(), other.factors()].concat();
         factors.sort_unstable();
         Self::Product(factors)
     }
 
-    pub(super) fn factors(&self) -> &[Self] {
+    pub(in crate::indexing) fn factors(&self) -> &[Self] {
         match self {
             Self::Product(factors) => factors,
             other => std::slice::from_ref(other),
@@ -272,7 +272,7 @@ impl Atom {
     }
 
     /// The product of `factors`: one when there are none.
-    pub(super) fn product(mut factors: Vec<Self>) -> Linear {
+    pub(in crate::indexing) fn product(mut factors: Vec<Self>) -> Linear {
         match factors.len() {
             0 => 1.into(),
             1 => factors.swap_remove(0).into(),
@@ -280,7 +280,7 @@ impl Atom {
         }
     }
 
-    pub(super) fn size(&self) -> Size {
+    pub(in crate::indexing) fn size(&self) -> Size {
         let all = |operands: &[Linear]| {
             let mut size = Size {
                 divisions: 0,
@@ -321,9 +321,20 @@ impl Atom {
     }
 }
 
-pub(super) fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
+pub(in crate::indexing) fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
     while right != 0 {
         (left, right) = (right, left % right);
     }
     left
+}
+
+impl Linear {
+    /// Whether the sum has `variable` itself with a negative coefficient.
+    pub(in crate::indexing) fn falls_with(&self, variable: Variable) -> bool {
+        let is_of = |it: &&Term| it.atom == Atom::Variable(variable);
+        self.terms
+            .iter()
+            .find(is_of)
+            .is_some_and(|it| it.coefficient < 0)
+    }
 }

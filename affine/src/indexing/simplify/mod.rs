@@ -8,13 +8,13 @@
 //! repeated until nothing changes, so a second simplification changes nothing.
 
 mod congruence;
-mod constraint;
-mod context;
+pub(super) mod constraint;
+pub(super) mod context;
 mod division;
-mod express;
+pub(super) mod express;
 mod extreme;
-mod linear;
-mod normalize;
+pub(super) mod linear;
+pub(super) mod normalize;
 mod ordered;
 mod recombine;
 
@@ -65,6 +65,12 @@ impl IndexingMap {
             .map(|it| simplified(it, &context))
             .collect();
         Some(map)
+    }
+
+    /// What is known at every point of the domain of a simplified map.
+    pub(super) fn context(&self) -> Context {
+        let domain = Domain::of(self).simplified();
+        domain.map_or_else(|| Context::of_bounds(self), |it| it.context())
     }
 
     /// The same variables and as many results, over an empty domain.

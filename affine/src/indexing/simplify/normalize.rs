@@ -8,7 +8,7 @@ const TERMS_OF_PRODUCT: usize = 64;
 
 /// How far a rewrite goes that can make what it rewrites larger: it may pay elsewhere, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(in crate::indexing) enum Style {
     /// Split divisions and multiply out wherever it can be done.
     Eager,
     /// Only where the result is no larger by itself.
@@ -16,17 +16,17 @@ pub(super) enum Style {
 }
 
 /// Brings expressions into their normal form over one domain.
-pub(super) struct Normalizer<'c> {
-    pub(super) context: &'c Context,
-    pub(super) style: Style,
+pub(in crate::indexing) struct Normalizer<'c> {
+    pub(in crate::indexing) context: &'c Context,
+    pub(in crate::indexing) style: Style,
     /// Steps that are left, so that no expression takes for ever.
     fuel: Cell<usize>,
     /// Whether the styles have parted: if not, the other one need not be tried.
-    pub(super) has_chosen: Cell<bool>,
+    pub(in crate::indexing) has_chosen: Cell<bool>,
 }
 
 impl<'c> Normalizer<'c> {
-    pub(super) fn new(context: &'c Context, style: Style, fuel: usize) -> Self {
+    pub(in crate::indexing) fn new(context: &'c Context, style: Style, fuel: usize) -> Self {
         Self {
             context,
             style,
@@ -36,14 +36,14 @@ impl<'c> Normalizer<'c> {
     }
 
     /// Pays for work on this many terms.
-    pub(super) fn spend(&self, terms: usize) -> Simplified<()> {
+    pub(in crate::indexing) fn spend(&self, terms: usize) -> Simplified<()> {
         let left = self.fuel.get().checked_sub(terms + 1);
         self.fuel.set(left.ok_or(Unsimplified::OutOfFuel)?);
         Ok(())
     }
 
     /// Whether a rewrite is worth it by itself; eagerly it always is.
-    pub(super) fn prefers(&self, rewritten: &Linear, instead_of: &Linear) -> bool {
+    pub(in crate::indexing) fn prefers(&self, rewritten: &Linear, instead_of: &Linear) -> bool {
         if rewritten.size() <= instead_of.size() {
             return true;
         }
@@ -51,7 +51,7 @@ impl<'c> Normalizer<'c> {
         self.style == Style::Eager
     }
 
-    pub(super) fn linear(&self, expr: &IndexExpr) -> Simplified<Linear> {
+    pub(in crate::indexing) fn linear(&self, expr: &IndexExpr) -> Simplified<Linear> {
         let both = |pair: &[IndexExpr; 2]| -> Simplified<(Linear, Linear)> {
             Ok((self.linear(&pair[0])?, self.linear(&pair[1])?))
         };
@@ -97,7 +97,7 @@ impl<'c> Normalizer<'c> {
         }
     }
 
-    pub(super) fn product(&self, left: &Linear, right: &Linear) -> Simplified<Linear> {
+    pub(in crate::indexing) fn product(&self, left: &Linear, right: &Linear) -> Simplified<Linear> {
         match (left.as_constant(), right.as_constant()) {
             (Some(factor), _) => return right.scaled(factor),
             (_, Some(factor)) => return left.scaled(factor),

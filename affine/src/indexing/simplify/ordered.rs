@@ -2,7 +2,7 @@ use super::express::put_positive_first;
 use crate::indexing::{IndexExpr, Sum};
 
 /// The same expression with the operands of sums, products and extrema in their canonical order.
-pub(super) fn ordered(expr: &IndexExpr) -> IndexExpr {
+pub(in crate::indexing) fn ordered(expr: &IndexExpr) -> IndexExpr {
     let all = |operands: &[IndexExpr]| {
         let mut operands: Vec<_> = operands.iter().map(ordered).collect();
         operands.sort_unstable();

@@ -8,7 +8,7 @@ const DIVISIONS_HELD_TOGETHER: usize = 32;
 
 impl Normalizer<'_> {
     /// The sum with quotients and remainders put together again where that makes it smaller.
-    pub(super) fn recombined(&self, mut linear: Linear) -> Simplified<Linear> {
+    pub(in crate::indexing) fn recombined(&self, mut linear: Linear) -> Simplified<Linear> {
         loop {
             let is_division = |it: &&Term| it.atom.factors().iter().any(Atom::is_division);
             let divisions = linear.terms.iter().filter(is_division).count();
