@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Emit(Emit),
     /// Measure what work costs on this machine, and keep it for later runs
     Calibrate(Calibrate),
+    /// Calculate with indexing maps: which element of an array is which element of another
+    Map(Map),
 }
 
 #[derive(Debug, Args)]
@@ -118,6 +120,107 @@ pub(crate) struct Calibrate {
     /// Print the costs to standard output as JSON, as they are kept
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Map {
+    #[command(subcommand)]
+    pub(crate) command: MapCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MapCommand {
+    /// Write maps as small as can be had, with bounds as tight as can be had
+    #[command(after_help = SIMPLIFY_EXAMPLE)]
+    Simplify(ShapedMaps),
+    /// Apply one map after the other: takes pairs, the first applied first
+    #[command(after_help = COMPOSE_EXAMPLE)]
+    Compose(ShapedMaps),
+    /// Apply maps to a point
+    #[command(after_help = EVALUATE_EXAMPLE)]
+    Evaluate(EvaluateMap),
+    /// Print the least and the greatest value of each result
+    #[command(after_help = RANGE_EXAMPLE)]
+    Range(MapInput),
+    /// Print the maps that lead from the results back to the dimensions
+    #[command(after_help = INVERT_EXAMPLE)]
+    Invert(ShapedMaps),
+}
+
+const SIMPLIFY_EXAMPLE: &str = "\
+Example:
+  strew map simplify '(d0, d1) -> ((d0 * 8 + d1) floordiv 8), domain: d0 in [0, 3], d1 in [0, 7]'
+  (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 7]";
+
+const COMPOSE_EXAMPLE: &str = "\
+Example:
+  strew map compose '(i) -> (i * 2), domain: i in [0, 4]' '(j) -> (j + 1), domain: j in [0, 9]'
+  (i) -> (i * 2 + 1), domain: i in [0, 4]";
+
+const EVALUATE_EXAMPLE: &str = "\
+Example:
+  strew map evaluate '(d0)[s0] -> (d0 + 5, s0 floordiv 4), domain: d0 in [0, 9], s0 in [0, 3]' --at d0=3,s0=1
+  (8, 0)";
+
+const RANGE_EXAMPLE: &str = "\
+Example:
+  strew map range '(d0, d1) -> (d0 - d1, d1 * 2), domain: d0 in [0, 9], d1 in [0, 3]'
+  [-3, 9], [0, 6]";
+
+const INVERT_EXAMPLE: &str = "\
+Example:
+  strew map invert '(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]'
+  (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]";
+
+#[derive(Debug, Args)]
+pub(crate) struct ShapedMaps {
+    #[command(flatten)]
+    pub(crate) input: MapInput,
+    /// Drop variables that occur nowhere, have one value only, or are equal to another one
+    #[arg(long)]
+    pub(crate) remove_unused: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateMap {
+    #[command(flatten)]
+    pub(crate) input: MapInput,
+    /// The values of the variables; those with one value only can be left out
+    #[arg(long, value_name = "d0=3,s0=1", allow_hyphen_values = true)]
+    pub(crate) at: Option<Point>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MapInput {
+    /// A map, or - for those of standard input, where blank lines stand between them
+    #[arg(value_name = "MAP", required = true)]
+    pub(crate) maps: Vec<String>,
+    /// Answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Values of variables, written as `d0=3,s0=1`.
+#[derive(Clone, Debug)]
+pub(crate) struct Point(pub(crate) Vec<(String, i64)>);
+
+impl std::str::FromStr for Point {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split(',').filter(|it| !it.trim().is_empty());
+        let values = parts.map(|part| {
+            let (name, value) = part
+                .split_once('=')
+                .ok_or("expected NAME=VALUE,NAME=VALUE")?;
+            let value = value.trim();
+            let number = value
+                .parse()
+                .map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
+            Ok((name.trim().to_owned(), number))
+        });
+        values.collect::<Result<_, String>>().map(Self)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -232,6 +335,15 @@ mod tests {
     #[test]
     fn the_flags_do_not_contradict_each_other() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn points_name_their_values() {
+        let point: Point = " d0=3, s0 = -1 ,".parse().expect("a point");
+        assert_eq!(point.0, [("d0".to_owned(), 3), ("s0".to_owned(), -1)]);
+        for bad in ["d0", "d0=x", "d0=99999999999999999999"] {
+            assert!(bad.parse::<Point>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod generate;
 mod inputs;
 mod interrupt;
 mod load;
+mod map;
 mod npy;
 mod opt;
 mod outputs;
@@ -58,5 +59,6 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Opt(flags) => opt::opt(flags, console),
         Command::Emit(flags) => emit::emit(flags, console),
         Command::Calibrate(flags) => calibrate::calibrate(flags, console),
+        Command::Map(flags) => map::map(flags, console),
     }
 }

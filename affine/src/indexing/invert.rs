@@ -208,7 +208,7 @@ impl Solver<'_> {
             let atom = match self.digit(&term.atom) {
                 Some(digit) => Some(digit),
                 None if levels == 0 => None,
-                None => self.from_parts(&term.atom, levels - 1)?,
+                None => self.put_together(&term.atom, levels - 1)?,
             };
             match atom {
                 Some(atom) => value = value.plus(&atom.scaled(term.coefficient)?)?,
@@ -219,14 +219,14 @@ impl Solver<'_> {
     }
 
     /// An atom as `c * (x floordiv c) + x mod c`, for an `x` that is the atom, or its opposite, but for a constant.
-    fn from_parts(&self, atom: &Atom, levels: usize) -> Checked<Option<IndexExpr>> {
+    fn put_together(&self, atom: &Atom, levels: usize) -> Checked<Option<IndexExpr>> {
         let mut known: Vec<_> = self.digits.keys().collect();
         known.sort_unstable();
         for digit in known {
             let (Atom::Mod(division) | Atom::FloorDiv(division)) = digit else {
                 continue;
             };
-            let Some(value) = self.from_division(atom, division, levels)? else {
+            let Some(value) = self.by_division(atom, division, levels)? else {
                 continue;
             };
             return Ok(Some(value));
@@ -234,7 +234,7 @@ impl Solver<'_> {
         Ok(None)
     }
 
-    fn from_division(
+    fn by_division(
         &self,
         atom: &Atom,
         division: &Division,

@@ -32,7 +32,7 @@ const STEPS: usize = 20_000;
 
 impl IndexingMap {
     /// A map with the same variables that is equal at every point, and no larger: fewer divisions and remainders, or as many of
-    /// them and no more nodes. The bounds of variables are as tight as the constraints make them, and a map whose domain is found
+    /// them and no more nodes. The bounds of variables are as tight as each constraint by itself makes them, and a map whose domain is found
     /// to be empty is known to be so. Simplifying twice changes nothing.
     ///
     /// Where the original has no value, for a number that leaves 64 bits or a division by zero, the simplified map may have one.
