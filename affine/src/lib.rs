@@ -24,6 +24,7 @@ mod kernel;
 pub mod lanes;
 mod math;
 mod node;
+pub mod operation;
 mod same;
 mod span;
 pub mod spelling;

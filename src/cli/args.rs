@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Opt(Opt),
     /// Print a stage of the compilation
     Emit(Emit),
+    /// Print which elements of their operands operations on arrays read
+    Indexing(Indexing),
     /// Measure what work costs on this machine, and keep it for later runs
     Calibrate(Calibrate),
     /// Calculate with indexing maps: which element of an array is which element of another
@@ -111,6 +113,32 @@ pub(crate) struct Emit {
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = INDEXING_EXAMPLE)]
+pub(crate) struct Indexing {
+    /// A file with HLO-like text, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print the maps of every instruction instead of those of the root
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Say how much of each operand is read, how far apart neighbours read, and what a tile of the result with these sizes reads
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) tile: Option<TileSizes>,
+    /// Report to standard output as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const INDEXING_EXAMPLE: &str = "\
+Example:
+  p0 = f32[4,8] parameter(0)
+  reshape = f32[32] reshape(p0)
+prints
+  reshape = f32[32] reshape(p0)
+    output -> p0: (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
+    p0 -> output: (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]";
 
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
@@ -261,6 +289,22 @@ impl std::str::FromStr for Assignment {
             }),
             _ => Err("expected NAME=VALUE"),
         }
+    }
+}
+
+/// The sizes of a tile, written as `4,32`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TileSizes(pub(crate) Vec<i64>);
+
+impl std::str::FromStr for TileSizes {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let sizes = text.split(',').map(|it| it.trim().parse().ok());
+        let sizes: Option<Vec<i64>> = sizes.map(|it| it.filter(|size| *size > 0)).collect();
+        sizes
+            .map(Self)
+            .ok_or("expected a size from 1 for each dimension, as 4,32")
     }
 }
 

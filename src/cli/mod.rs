@@ -10,6 +10,8 @@ mod emit;
 mod explain;
 mod failure;
 mod generate;
+mod indexing;
+mod indexing_report;
 mod inputs;
 mod interrupt;
 mod load;
@@ -58,6 +60,7 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Check(flags) => check::check(flags, console),
         Command::Opt(flags) => opt::opt(flags, console),
         Command::Emit(flags) => emit::emit(flags, console),
+        Command::Indexing(flags) => indexing::indexing(flags, console),
         Command::Calibrate(flags) => calibrate::calibrate(flags, console),
         Command::Map(flags) => map::map(flags, console),
     }

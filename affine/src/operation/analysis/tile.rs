@@ -1,0 +1,325 @@
+//! Which part of an operand a tile of the result is computed from.
+
+use crate::indexing::{
+    Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable, VariableKind,
+};
+use std::collections::BTreeSet;
+
+type Checked<T> = Result<T, IndexingError>;
+
+/// Results that share variables are enumerated up to this many points.
+const MAX_POINTS: u128 = 1 << 16;
+
+/// A box of evenly spaced positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Its first position along each dimension, in terms of the first position of the tile it is read for (the dimension variables,
+    /// multiples of that tile's sizes) and of the runtime variables.
+    pub offsets: Vec<IndexExpr>,
+    /// How many positions it has along each dimension.
+    pub sizes: Vec<i64>,
+    /// How far neighbouring positions are apart along each dimension; 1 where there is one position.
+    pub strides: Vec<i64>,
+    /// Whether all of it is read. If not, the map has a narrower domain than the array that is mapped from, and some is not.
+    pub is_whole: bool,
+}
+
+/// The box that `map` takes a tile with these sizes to; `None` when it is not the same box for all tiles, or not a box. At the
+/// end of a dimension that the sizes do not divide it is cut off.
+///
+/// # Errors
+/// A number leaves 64 bits.
+pub fn tile(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<Option<Tile>> {
+    if sizes.len() != map.dimensions().len() || extents.len() != sizes.len() {
+        return Ok(None);
+    }
+    let split = split(map, extents, sizes)?.simplified();
+    let mut locals = Vec::with_capacity(map.results().len());
+    for result in split.results() {
+        match local_part(result)? {
+            Some(local) => locals.push(local),
+            None => return Ok(None),
+        }
+    }
+    let Some(progressions) = progressions(&split, &locals)? else {
+        return Ok(None);
+    };
+    let mut offsets = Vec::with_capacity(locals.len());
+    for ((result, local), progression) in map.results().iter().zip(&locals).zip(&progressions) {
+        let corner = result.substitute(&|variable| match variable.kind {
+            VariableKind::Range => low(map, variable).into(),
+            VariableKind::Dimension | VariableKind::Runtime => variable.into(),
+        })?;
+        let at_corner = local.evaluate(&|variable| low(&split, variable))?;
+        let back = progression.first.checked_sub(at_corner);
+        offsets.push(corner.offset(back.ok_or(IndexingError::Overflow)?)?);
+    }
+    let corner_map = map.clone().with_results(offsets)?.simplified();
+    let boxes = map.dimensions().iter().zip(extents);
+    let mut boxes = boxes.map(|(it, extent)| it.bounds == Interval::of_size(*extent));
+    Ok(Some(Tile {
+        offsets: corner_map.results().to_vec(),
+        sizes: progressions.iter().map(|it| it.count).collect(),
+        strides: progressions.iter().map(|it| it.stride).collect(),
+        is_whole: boxes.all(|it| it) && map.constraints().is_empty(),
+    }))
+}
+
+fn low(map: &IndexingMap, variable: Variable) -> i64 {
+    map.declaration(variable).map_or(0, |it| it.bounds.low)
+}
+
+/// The map with the number of the tile as dimensions, and the position in it as the first ranges. Constraints are left out.
+fn split(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<IndexingMap> {
+    let (mut numbers, mut ranges) = (Vec::new(), Vec::new());
+    for (extent, size) in extents.iter().zip(sizes) {
+        let size = (*size).min(*extent).max(1);
+        let count = extent / size + i64::from(extent % size != 0);
+        numbers.push(Declaration::new(Interval::of_size(count.max(1))));
+        ranges.push(Declaration::new(Interval::of_size(size)));
+    }
+    let tiles: Vec<i64> = ranges.iter().map(|it| it.bounds.high + 1).collect();
+    ranges.extend(map.ranges().iter().map(|it| Declaration::new(it.bounds)));
+    let mut dimensions = Vec::with_capacity(tiles.len());
+    for (at, size) in tiles.iter().enumerate() {
+        let number = IndexExpr::dimension(at).scaled(*size)?;
+        dimensions.push(number.plus(&IndexExpr::range(at))?);
+    }
+    let results = map.results().iter().map(|it| {
+        it.substitute(&|variable| match variable.kind {
+            VariableKind::Dimension => dimensions
+                .get(variable.position)
+                .cloned()
+                .unwrap_or_else(|| variable.into()),
+            VariableKind::Range => IndexExpr::range(variable.position + tiles.len()),
+            VariableKind::Runtime => variable.into(),
+        })
+    });
+    IndexingMap::new(
+        numbers,
+        ranges,
+        map.runtimes().to_vec(),
+        results.collect::<Checked<_>>()?,
+        Vec::new(),
+    )
+}
+
+/// The terms that speak of the position in the tile; `None` when one speaks of other things as well.
+fn local_part(result: &IndexExpr) -> Checked<Option<IndexExpr>> {
+    let terms = match result {
+        IndexExpr::Sum(sum) => {
+            let terms = sum.terms().iter();
+            terms.map(|it| (it.expr.clone(), it.coefficient)).collect()
+        }
+        other => vec![(other.clone(), 1)],
+    };
+    let mut local = Vec::new();
+    for (expr, coefficient) in terms {
+        let (mut is_local, mut is_fixed) = (false, false);
+        expr.for_each_variable(&mut |it| match it.kind {
+            VariableKind::Range => is_local = true,
+            VariableKind::Dimension | VariableKind::Runtime => is_fixed = true,
+        });
+        match (is_local, is_fixed) {
+            (true, true) => return Ok(None),
+            (true, false) => local.push((expr, coefficient)),
+            (false, _) => {}
+        }
+    }
+    IndexExpr::sum(local, 0).map(Some)
+}
+
+/// Evenly spaced numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progression {
+    pub(super) first: i64,
+    pub(super) stride: i64,
+    pub(super) count: i64,
+}
+
+/// The values of each of `exprs` over the ranges of `map`, if together they are all combinations of evenly spaced numbers.
+fn progressions(map: &IndexingMap, exprs: &[IndexExpr]) -> Checked<Option<Vec<Progression>>> {
+    let mut found = vec![None; exprs.len()];
+    for group in groups(exprs) {
+        let members: Vec<&IndexExpr> = group.iter().filter_map(|it| exprs.get(*it)).collect();
+        let shortcut = match members.as_slice() {
+            [alone] => linear(map, alone).map(|it| vec![it]),
+            _ => None,
+        };
+        let progressions = match shortcut {
+            Some(progressions) => progressions,
+            None => match enumerated(map, &members)? {
+                Some(progressions) => progressions,
+                None => return Ok(None),
+            },
+        };
+        for (at, progression) in group.iter().zip(progressions) {
+            if let Some(slot) = found.get_mut(*at) {
+                *slot = Some(progression);
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The positions of expressions, those together that share variables.
+pub(super) fn groups(exprs: &[IndexExpr]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(BTreeSet<Variable>, Vec<usize>)> = Vec::new();
+    for (at, expr) in exprs.iter().enumerate() {
+        let mut variables = BTreeSet::new();
+        expr.for_each_variable(&mut |it| {
+            variables.insert(it);
+        });
+        let mut members = vec![at];
+        groups.retain(|(others, theirs)| {
+            let is_apart = others.is_disjoint(&variables);
+            if !is_apart {
+                variables.extend(others);
+                members.extend(theirs);
+            }
+            is_apart
+        });
+        members.sort_unstable();
+        groups.push((variables, members));
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+/// The values of a sum of scaled variables, if each variable fills the gaps between those of the smaller scales.
+pub(super) fn linear(map: &IndexingMap, expr: &IndexExpr) -> Option<Progression> {
+    let terms = match expr {
+        IndexExpr::Constant(value) => {
+            return Some(Progression {
+                first: *value,
+                stride: 1,
+                count: 1,
+            });
+        }
+        IndexExpr::Sum(sum) => sum
+            .terms()
+            .iter()
+            .map(|it| (&it.expr, it.coefficient))
+            .collect(),
+        other => vec![(other, 1)],
+    };
+    let mut first = match expr {
+        IndexExpr::Sum(sum) => sum.constant(),
+        _ => 0,
+    };
+    let mut scales = Vec::with_capacity(terms.len());
+    let mut seen = BTreeSet::new();
+    for (expr, coefficient) in terms {
+        let variable = expr.as_variable()?;
+        let bounds = map.declaration(variable)?.bounds;
+        let count = i64::try_from(bounds.count()).ok()?;
+        if !seen.insert(variable) || count == 0 {
+            return None;
+        }
+        let nearest = if coefficient > 0 {
+            bounds.low
+        } else {
+            bounds.high
+        };
+        first = first.checked_add(coefficient.checked_mul(nearest)?)?;
+        if count > 1 {
+            scales.push((coefficient.checked_abs()?, count));
+        }
+    }
+    scales.sort_unstable();
+    let stride = scales.first().map_or(1, |(scale, _)| *scale);
+    let mut total = 1_i64;
+    for (scale, count) in scales {
+        if scale % stride != 0 || scale / stride > total {
+            return None;
+        }
+        let more = (count - 1).checked_mul(scale / stride)?;
+        total = total.checked_add(more)?;
+    }
+    Some(Progression {
+        first,
+        stride,
+        count: total,
+    })
+}
+
+/// The values of expressions that share variables, point by point.
+fn enumerated(map: &IndexingMap, exprs: &[&IndexExpr]) -> Checked<Option<Vec<Progression>>> {
+    let Some(points) = values(map, exprs)? else {
+        return Ok(None);
+    };
+    let mut progressions = Vec::with_capacity(exprs.len());
+    let mut combinations = 1_usize;
+    for at in 0..exprs.len() {
+        let column: BTreeSet<i64> = points.iter().filter_map(|it| it.get(at).copied()).collect();
+        let Some(progression) = evenly_spaced(&column) else {
+            return Ok(None);
+        };
+        combinations = combinations.saturating_mul(column.len());
+        progressions.push(progression);
+    }
+    // As many points as combinations: all of them.
+    Ok((points.len() == combinations).then_some(progressions))
+}
+
+/// All different values of the expressions together, when there are few points; runtime variables are at their least.
+pub(super) fn values(
+    map: &IndexingMap,
+    exprs: &[&IndexExpr],
+) -> Checked<Option<BTreeSet<Vec<i64>>>> {
+    let mut variables = BTreeSet::new();
+    for expr in exprs {
+        expr.for_each_variable(&mut |it| {
+            variables.insert(it);
+        });
+    }
+    variables.retain(|it| it.kind != VariableKind::Runtime);
+    let variables: Vec<_> = variables.into_iter().collect();
+    let bounds = variables.iter().filter_map(|it| map.declaration(*it));
+    let bounds: Vec<_> = bounds.map(|it| it.bounds).collect();
+    let count = bounds.iter().map(|it| it.count());
+    let count = count.fold(1_u128, u128::saturating_mul);
+    if count > MAX_POINTS {
+        return Ok(None);
+    }
+    let mut found = BTreeSet::new();
+    let mut point: Vec<i64> = bounds.iter().map(|it| it.low).collect();
+    for _ in 0..count {
+        let value_of = |variable: Variable| {
+            let at = variables.iter().position(|it| *it == variable);
+            let value = at.and_then(|it| point.get(it)).copied();
+            value.unwrap_or_else(|| low(map, variable))
+        };
+        let values = exprs.iter().map(|it| it.evaluate(&value_of));
+        found.insert(values.collect::<Checked<Vec<_>>>()?);
+        step(&mut point, &bounds);
+    }
+    Ok(Some(found))
+}
+
+/// The next point of a box, the last variable fastest.
+fn step(point: &mut [i64], bounds: &[Interval]) {
+    for (value, bounds) in point.iter_mut().zip(bounds).rev() {
+        if *value < bounds.high {
+            *value += 1;
+            return;
+        }
+        *value = bounds.low;
+    }
+}
+
+fn evenly_spaced(values: &BTreeSet<i64>) -> Option<Progression> {
+    let (first, last) = (*values.first()?, *values.last()?);
+    let count = i64::try_from(values.len()).ok()?;
+    let stride = match values.iter().nth(1) {
+        Some(second) => second.checked_sub(first)?,
+        None => 1,
+    };
+    let is_even = values.iter().zip(values.iter().skip(1));
+    let is_even = is_even.map(|(one, next)| next.checked_sub(*one));
+    let is_even = last >= first && is_even.into_iter().all(|it| it == Some(stride));
+    is_even.then_some(Progression {
+        first,
+        stride,
+        count,
+    })
+}

@@ -1,0 +1,243 @@
+//! How much of an operand is read, and in what order.
+
+use super::tile::{groups, linear, values};
+use super::{KnownMaps, PartMap};
+use crate::indexing::{IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
+use crate::operation::shape::{ArrayShape, Shape};
+use std::collections::BTreeSet;
+
+type Checked<T> = Result<T, IndexingError>;
+
+/// What changes from one element of an array to its neighbour in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// The results that are not the same for both.
+    pub fastest: Vec<usize>,
+    /// How many elements the two that are read lie apart in memory, if that is always the same: 0 where both read the same.
+    pub stride: Option<i64>,
+}
+
+/// The share of the elements of an input that is read for one output or another, from 0 to 1, where `maps` are the maps to it from all
+/// outputs. Elements that are perhaps read count as read. `None` when it depends on values, or is not found.
+///
+/// # Errors
+/// A number leaves 64 bits.
+pub fn utilization(shape: &Shape, maps: &[&KnownMaps]) -> Checked<Option<f64>> {
+    let mut known: Vec<&PartMap> = Vec::new();
+    for maps in maps {
+        match maps {
+            Some(maps) => known.extend(maps),
+            None => return Ok(None),
+        }
+    }
+    let (mut read, mut all) = (0_i128, 0_i128);
+    for (part, leaf) in shape.leaves().into_iter().enumerate() {
+        let maps = known.iter().filter(|it| it.part == part);
+        let Some(count) = read_elements(leaf, maps.copied())? else {
+            return Ok(None);
+        };
+        read += i128::from(count);
+        all += i128::from(leaf.element_count());
+    }
+    Ok(Some(if all == 0 {
+        0.0
+    } else {
+        read as f64 / all as f64
+    }))
+}
+
+/// How many elements several maps read together.
+fn read_elements<'p>(
+    leaf: &ArrayShape,
+    maps: impl Iterator<Item = &'p PartMap>,
+) -> Checked<Option<i64>> {
+    let mut different: Vec<&PartMap> = Vec::new();
+    for map in maps {
+        if !different.iter().any(|it| it.indexing == map.indexing) {
+            different.push(map);
+        }
+    }
+    let all = leaf.element_count();
+    let mut counts = Vec::with_capacity(different.len());
+    for map in &different {
+        let count = image_size(map)?;
+        if count == Some(all) {
+            return Ok(Some(all));
+        }
+        counts.push(count);
+    }
+    match (different.as_slice(), counts.as_slice()) {
+        ([], _) => Ok(Some(0)),
+        ([_], [count]) => Ok(*count),
+        _ => union_size(&different),
+    }
+}
+
+/// How many elements one map reads. Where runtime variables have one value each it is the same for all of their values.
+fn image_size(map: &PartMap) -> Checked<Option<i64>> {
+    let sources = map.indexing.runtime();
+    let mut places = sources.iter().flat_map(|it| it.map.results());
+    if !places.all(|it| it.as_constant().is_some()) {
+        return Ok(None);
+    }
+    let full = map.indexing.map();
+    let map = with_fixed_runtimes(&full)?.simplified();
+    if map.is_known_empty() {
+        return Ok(Some(0));
+    }
+    if full.results().iter().any(moves_otherwise) {
+        return Ok(None);
+    }
+    // What is constrained is enumerated together with the results that share its variables, for the points where it holds.
+    let results = map.results().len();
+    let exprs: Vec<IndexExpr> = map.expressions().cloned().collect();
+    let mut total = Some(1_i64);
+    for group in groups(&exprs) {
+        let members: Vec<&IndexExpr> = group.iter().filter_map(|it| exprs.get(*it)).collect();
+        let shortcut = match (group.as_slice(), members.as_slice()) {
+            ([at], [alone]) if *at < results => linear(&map, alone).map(|it| it.count),
+            _ => None,
+        };
+        let count = match shortcut {
+            Some(count) => count,
+            None => match values(&map, &members)? {
+                Some(points) => allowed(&map, &group, points),
+                None => return Ok(None),
+            },
+        };
+        total = total.and_then(|it| it.checked_mul(count));
+    }
+    Ok(total)
+}
+
+/// The map with each runtime variable at the least of its values.
+fn with_fixed_runtimes(map: &IndexingMap) -> Checked<IndexingMap> {
+    let fixed = |variable: Variable| match variable.kind {
+        VariableKind::Runtime => {
+            let bounds = map.declaration(variable).map(|it| it.bounds.low);
+            bounds.unwrap_or(0).into()
+        }
+        VariableKind::Dimension | VariableKind::Range => IndexExpr::from(variable),
+    };
+    let results = map.results().iter().map(|it| it.substitute(&fixed));
+    let mut constraints = map.constraints().to_vec();
+    for constraint in &mut constraints {
+        constraint.expr = constraint.expr.substitute(&fixed)?;
+    }
+    IndexingMap::new(
+        map.dimensions().to_vec(),
+        map.ranges().to_vec(),
+        Vec::new(),
+        results.collect::<Checked<_>>()?,
+        constraints,
+    )
+}
+
+/// Whether a runtime variable does more than shift: then the number of elements can depend on its value.
+fn moves_otherwise(result: &IndexExpr) -> bool {
+    let shifts = |expr: &IndexExpr| expr.as_variable().is_some() || !mentions_runtime(expr);
+    match result {
+        IndexExpr::Sum(sum) => !sum.terms().iter().all(|it| shifts(&it.expr)),
+        other => !shifts(other),
+    }
+}
+
+fn mentions_runtime(expr: &IndexExpr) -> bool {
+    let mut found = false;
+    expr.for_each_variable(&mut |it| found |= it.kind == VariableKind::Runtime);
+    found
+}
+
+/// How many different results there are among values for which the constraints of a group hold.
+fn allowed(map: &IndexingMap, group: &[usize], points: BTreeSet<Vec<i64>>) -> i64 {
+    let results = map.results().len();
+    let holds = |point: &Vec<i64>| {
+        group.iter().zip(point).all(|(at, value)| {
+            let constraint = at.checked_sub(results);
+            let constraint = constraint.and_then(|it| map.constraints().get(it));
+            constraint.is_none_or(|it| it.bounds.contains(*value))
+        })
+    };
+    let kept = points.into_iter().filter(holds).map(|point| {
+        let members = group.iter().zip(point).filter(|(at, _)| **at < results);
+        members.map(|(_, value)| value).collect::<Vec<_>>()
+    });
+    let kept: BTreeSet<_> = kept.collect();
+    i64::try_from(kept.len()).unwrap_or(i64::MAX)
+}
+
+/// How many elements several maps read together, point by point.
+fn union_size(maps: &[&PartMap]) -> Checked<Option<i64>> {
+    let mut read = BTreeSet::new();
+    for map in maps {
+        let map = map.indexing.map();
+        if !map.runtimes().is_empty() {
+            return Ok(None);
+        }
+        let exprs: Vec<&IndexExpr> = map.expressions().collect();
+        let Some(points) = values(&map, &exprs)? else {
+            return Ok(None);
+        };
+        let results = map.results().len();
+        let holds = |point: &Vec<i64>| {
+            let mut constraints = map.constraints().iter().zip(point.iter().skip(results));
+            constraints.all(|(constraint, value)| constraint.bounds.contains(*value))
+        };
+        let kept = points.into_iter().filter(holds);
+        read.extend(kept.map(|mut point| {
+            point.truncate(results);
+            point
+        }));
+    }
+    Ok(i64::try_from(read.len()).ok())
+}
+
+/// What `map` reads for neighbours in memory: from an array of shape `from` to one of shape `to`.
+///
+/// # Errors
+/// A number leaves 64 bits.
+pub fn coalescing(map: &IndexingMap, from: &ArrayShape, to: &ArrayShape) -> Checked<Coalescing> {
+    let order = from.major_to_minor();
+    let is_wide = |it: &&usize| from.extents.get(**it).is_some_and(|extent| *extent > 1);
+    let Some(fastest) = order.iter().rev().find(is_wide) else {
+        return Ok(Coalescing {
+            fastest: Vec::new(),
+            stride: Some(0),
+        });
+    };
+    let fastest = Variable::new(VariableKind::Dimension, *fastest);
+    let mut place = IndexExpr::Constant(0);
+    for dimension in to.major_to_minor() {
+        let extent = to.extents.get(dimension).copied().unwrap_or(1);
+        let index = map.results().get(dimension).cloned();
+        place = place.scaled(extent)?.plus(&index.unwrap_or(0.into()))?;
+    }
+    let place = map.clone().with_results(vec![place])?.simplified();
+    let results = map.results().iter().enumerate();
+    let changing = results.filter(|(_, result)| result.mentions(fastest));
+    Ok(Coalescing {
+        fastest: changing.map(|(at, _)| at).collect(),
+        stride: place.results().first().and_then(|it| slope(it, fastest)),
+    })
+}
+
+/// By how much `expr` grows with `variable`, if that is always the same.
+fn slope(expr: &IndexExpr, variable: Variable) -> Option<i64> {
+    let terms = match expr {
+        IndexExpr::Sum(sum) => sum
+            .terms()
+            .iter()
+            .map(|it| (&it.expr, it.coefficient))
+            .collect(),
+        other => vec![(other, 1)],
+    };
+    let mut slope = 0_i64;
+    for (expr, coefficient) in terms {
+        if expr.as_variable() == Some(variable) {
+            slope = slope.checked_add(coefficient)?;
+        } else if expr.mentions(variable) {
+            return None;
+        }
+    }
+    Some(slope)
+}
