@@ -65,6 +65,7 @@ fn instructions(flags: &Indexing, module: &Module) -> Result<Vec<Placed>, Module
         for position in 0..computation.instructions().len() {
             placed.push(Placed {
                 computation: computation.name().map(str::to_owned),
+                is_fused: false,
                 maps: analysis.of_instruction(at, position)?,
                 through: None,
             });
@@ -89,6 +90,7 @@ fn root(module: &Module, analysis: &mut Analysis<'_>) -> Result<Placed, ModuleEr
     };
     Ok(Placed {
         computation: entry.and_then(|it| it.name()).map(str::to_owned),
+        is_fused: entry.is_some_and(|it| it.name().is_some() && !it.is_entry()),
         maps,
         through,
     })
@@ -115,15 +117,23 @@ fn expect_tile_rank(flags: &Indexing, instructions: &[Placed]) -> Result<(), Fai
 fn text(module: &Module, placed: &Placed, tile: Option<&TileSizes>) -> String {
     let maps = &placed.maps;
     let operands: Vec<_> = maps.inputs.iter().map(|it| it.name.as_str()).collect();
-    let operands = operands.join(", ");
-    let mut text = format!(
-        "{} = {} {}({operands})\n",
-        maps.name, maps.shape, maps.opcode
-    );
+    let what = match &placed.computation {
+        Some(name) if placed.is_fused => name,
+        _ => &maps.opcode,
+    };
+    let mut text = format!("{} = {} {what}", maps.name, maps.shape);
+    if !operands.is_empty() {
+        let _ = write!(text, "({})", operands.join(", "));
+    }
+    text.push('\n');
     directions(module, maps, tile, &mut text);
     if let Some(through) = &placed.through {
+        let mut inner = String::new();
+        directions(module, through, None, &mut inner);
         text += "  through all instructions:\n";
-        directions(module, through, None, &mut text);
+        for line in inner.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     text
 }

@@ -12,6 +12,8 @@ use strew::ir::operation::{
 pub(crate) struct Placed {
     /// The name of its computation.
     pub(crate) computation: Option<String>,
+    /// Whether the maps are those of the whole computation.
+    pub(crate) is_fused: bool,
     pub(crate) maps: ElementMaps,
     /// The maps to the parameters of the computation, where they are others than those to the operands.
     pub(crate) through: Option<ElementMaps>,
@@ -141,7 +143,9 @@ impl InstructionReport {
             for ((input, share), (coalesced, tiles)) in shares.zip(rest) {
                 // Writing to a `String` does not fail.
                 let _ = match share {
-                    Some(share) => writeln!(text, "  {}: {}% is read", input.name, share * 100.0),
+                    Some(share) => {
+                        writeln!(text, "  {}: {:.1}% is read", input.name, share * 100.0)
+                    }
                     None => writeln!(text, "  {}: how much is read is not known", input.name),
                 };
                 for (coalesced, tile) in coalesced.iter().zip(tiles) {
@@ -237,7 +241,7 @@ impl UsageReport {
 impl CoalescingReport {
     fn of(from: &ArrayShape, input: &Input, map: &PartMap) -> Option<Self> {
         let to = part(&input.shape, map.part)?;
-        let facts = coalescing(&map.indexing.map(), from, to).ok();
+        let facts = coalescing(&map.indexing, from, to).ok();
         let facts = facts.map(|it| (it.fastest, it.stride));
         let (fastest, stride) = facts.unwrap_or_default();
         Some(Self { fastest, stride })
@@ -245,7 +249,9 @@ impl CoalescingReport {
 
     fn text(&self) -> String {
         match self.stride {
-            Some(stride) => format!("    neighbours read {stride} apart\n"),
+            Some(0) => "    neighbours read the same element\n".to_owned(),
+            Some(1) => "    neighbours read neighbours\n".to_owned(),
+            Some(stride) => format!("    neighbours read elements that are {stride} apart\n"),
             None => "    how far apart neighbours read is not always the same\n".to_owned(),
         }
     }
@@ -257,7 +263,7 @@ fn part(shape: &Shape, part: usize) -> Option<&ArrayShape> {
 
 impl TileReport {
     fn of(map: &PartMap, from: &ArrayShape, sizes: &TileSizes) -> Option<Self> {
-        let tile = tile(&map.indexing.map(), &from.extents, &sizes.0);
+        let tile = tile(&map.indexing, &from.extents, &sizes.0);
         let tile = tile.ok().flatten()?;
         Some(Self {
             offsets: tile.offsets.iter().map(ToString::to_string).collect(),

@@ -118,6 +118,15 @@ impl Indexing {
         sources.collect()
     }
 
+    /// Whether the place of a runtime variable speaks of a variable for which `is_meant` holds.
+    pub(super) fn runtime_depends_on(&self, is_meant: impl Fn(Variable) -> bool) -> bool {
+        let mut found = false;
+        for place in self.joint.results().iter().skip(self.rank) {
+            place.for_each_variable(&mut |it| found |= is_meant(it));
+        }
+        found
+    }
+
     /// The map to some of the results. Fewer results keep what holds for all of them.
     fn part(&self, first: usize, count: usize) -> IndexingMap {
         let results = self.joint.results().iter().skip(first).take(count);

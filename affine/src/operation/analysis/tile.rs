@@ -1,5 +1,6 @@
 //! Which part of an operand a tile of the result is computed from.
 
+use super::Indexing;
 use crate::indexing::{
     Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable, VariableKind,
 };
@@ -24,13 +25,22 @@ pub struct Tile {
     pub is_whole: bool,
 }
 
-/// The box that `map` takes a tile with these sizes to; `None` when it is not the same box for all tiles, or not a box. At the
-/// end of a dimension that the sizes do not divide it is cut off.
+/// The box that a tile with these sizes is taken to, of an array with these extents; `None` when it is not the same box for all
+/// tiles, or not a box. At the end of a dimension that the sizes do not divide it is cut off.
 ///
 /// # Errors
 /// A number leaves 64 bits.
-pub fn tile(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<Option<Tile>> {
+pub fn tile(indexing: &Indexing, extents: &[i64], sizes: &[i64]) -> Checked<Option<Tile>> {
+    let map = &indexing.map();
     if sizes.len() != map.dimensions().len() || extents.len() != sizes.len() {
+        return Ok(None);
+    }
+    // Inside a tile a runtime variable has to have one value.
+    let varies = |variable: Variable| match variable.kind {
+        VariableKind::Dimension => sizes.get(variable.position).is_some_and(|size| *size > 1),
+        VariableKind::Range | VariableKind::Runtime => true,
+    };
+    if indexing.runtime_depends_on(varies) {
         return Ok(None);
     }
     let split = split(map, extents, sizes)?.simplified();

@@ -1,7 +1,7 @@
 //! How much of an operand is read, and in what order.
 
 use super::tile::{groups, linear, values};
-use super::{KnownMaps, PartMap};
+use super::{Indexing, KnownMaps, PartMap};
 use crate::indexing::{IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
 use crate::operation::shape::{ArrayShape, Shape};
 use std::collections::BTreeSet;
@@ -192,11 +192,12 @@ fn union_size(maps: &[&PartMap]) -> Checked<Option<i64>> {
     Ok(i64::try_from(read.len()).ok())
 }
 
-/// What `map` reads for neighbours in memory: from an array of shape `from` to one of shape `to`.
+/// What is read for neighbours in memory, by maps from an array of shape `from` to one of shape `to`.
 ///
 /// # Errors
 /// A number leaves 64 bits.
-pub fn coalescing(map: &IndexingMap, from: &ArrayShape, to: &ArrayShape) -> Checked<Coalescing> {
+pub fn coalescing(indexing: &Indexing, from: &ArrayShape, to: &ArrayShape) -> Checked<Coalescing> {
+    let map = &indexing.map();
     let order = from.major_to_minor();
     let is_wide = |it: &&usize| from.extents.get(**it).is_some_and(|extent| *extent > 1);
     let Some(fastest) = order.iter().rev().find(is_wide) else {
@@ -217,7 +218,11 @@ pub fn coalescing(map: &IndexingMap, from: &ArrayShape, to: &ArrayShape) -> Chec
     let changing = results.filter(|(_, result)| result.mentions(fastest));
     Ok(Coalescing {
         fastest: changing.map(|(at, _)| at).collect(),
-        stride: place.results().first().and_then(|it| slope(it, fastest)),
+        stride: if indexing.runtime_depends_on(|it| it == fastest) {
+            None
+        } else {
+            place.results().first().and_then(|it| slope(it, fastest))
+        },
     })
 }
 

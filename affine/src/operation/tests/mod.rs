@@ -5,6 +5,7 @@ mod programs;
 mod random;
 mod reference;
 mod refusals;
+mod usage;
 mod windows;
 
 use super::{Analysis, ElementMaps, Indexing, KnownMaps, Module, Value};

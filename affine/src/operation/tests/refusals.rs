@@ -37,7 +37,7 @@ fn the_grammar_says_what_it_expects() {
     refuses("x = = 3", "=: `=` cannot stand here; expected a name, `(`");
     refuses("x = f32[2", ": the text ends too early; expected `]`, `,`");
     let deep = format!("x = f32[2] negate(y), a={}", "{".repeat(200));
-    assert_eq!(errors(&deep), ["{: this is nested deeper than 128 levels"]);
+    assert_eq!(errors(&deep), ["{: this is nested deeper than 100 levels"]);
 }
 
 #[test]
