@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use strew::{Body, Compiler, Error, FaultKind, Kernel, Mode, Progress, StopToken};
 
-const STRATEGIES: [&str; 8] = [
-    "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "atomic",
+const STRATEGIES: [&str; 9] = [
+    "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "planned", "atomic",
 ];
 
 const SOURCE: &str = "
@@ -250,7 +250,7 @@ void lists(int64_t n, int64_t e, int64_t m, const int64_t row[n + 1], const int3
     let (rows, each, outputs) = (8_i64, 2_500_000_i64, 7_000_000);
     let row: Vec<_> = (0..=rows).map(|it| it * each).collect();
     let key: Vec<_> = (0..rows * each).map(|it| (it / 3) as i32).collect();
-    for strategy in ["serial", "apart"] {
+    for strategy in ["serial", "apart", "colored"] {
         let (stop, progress) = (StopToken::new(), Progress::new());
         let kernel = kernel
             .clone()

@@ -170,6 +170,10 @@ pub enum BodyShape {
     /// The same, and it notes where they go, in [`Bounds`] for each of the buffers that are merged together, whose address stands in the
     /// place of that of the first of them.
     Bounds,
+    /// It finds out at once for all of its iterations, from the least and the largest of the indices that they may read, whether any of
+    /// them can fail, and widens the [`Bounds`] of [`Bounds`](Self::Bounds) by where their updates may go, but for
+    /// [`Bounds::falls`] and [`Bounds::last`]. Where it cannot tell it makes them [`Bounds::ALL`].
+    Scan,
     /// It combines those of some elements into the buffers, and leaves the others out: of each buffer the elements whose numbers, row by
     /// row, are at least the first and below the second of two numbers. The first ones stand behind the distances, and behind them
     /// the second ones; those of the first of the buffers that are merged together count. It is
@@ -237,20 +241,48 @@ pub struct Stream {
 pub struct Bounds {
     /// The least; larger than any if there was none.
     pub least: u64,
+    /// The largest; 0 if there was none.
+    pub most: u64,
     /// The last.
     pub last: u64,
     /// Negative if one of them was below the one before.
     pub falls: i64,
 }
 
+impl Bounds {
+    /// Updates may go to all elements, and beyond.
+    pub const ALL: Self = Self {
+        least: 0,
+        most: u64::MAX,
+        last: 0,
+        falls: 0,
+    };
+
+    /// Whether these are [`Self::ALL`].
+    pub fn is_all(&self) -> bool {
+        self.most == Self::ALL.most
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Self {
         Self {
             least: u64::MAX,
+            most: 0,
             last: 0,
             falls: 0,
         }
     }
+}
+
+/// What [`scan_keys`](crate::scan_keys) finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Scanned {
+    /// The least number.
+    pub least: i64,
+    /// The largest.
+    pub most: i64,
 }
 
 /// What part of a private buffer, and of those that are merged together with it, holds values already.

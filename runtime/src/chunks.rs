@@ -148,6 +148,18 @@ impl<'j> Chunks<'j> {
         self.skipped.fetch_add(call.skipped, Ordering::Relaxed);
     }
 
+    /// Runs the body over no iterations.
+    ///
+    /// # Safety
+    /// `privates` are what the body asks for, and nobody else has any of them.
+    pub(crate) unsafe fn run_none(&self, privates: &[*mut u8]) {
+        let mut memory = LocalMemory::default();
+        let mut call = self.session.call(self.slots, self.stop, &mut memory);
+        // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers. Of no iterations it
+        // has nothing to tell.
+        let _ = unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), 0, 0) };
+    }
+
     /// The same for what chunk `number` came to; there is nothing when it failed.
     pub(crate) fn settle<T: Default>(&self, number: usize, outcome: Result<T, Failure>) -> T {
         outcome.unwrap_or_else(|failure| {

@@ -19,6 +19,7 @@ mod memory;
 pub mod panics;
 mod plan;
 mod record;
+mod scan;
 mod session;
 mod settings;
 mod snapshot;
@@ -34,6 +35,7 @@ pub use local::local_array;
 pub use machine::{Caches, Calibration, LINES, Machine};
 pub use plan::Plan;
 pub use record::{Record, Why};
+pub use scan::scan_keys;
 pub use session::{Code, Completed, Session, run};
 pub use settings::{
     Body, Choice, Mode, Progress, Settings, StopToken, UnknownBody, UnknownStrategy,

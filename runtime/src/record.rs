@@ -90,6 +90,11 @@ pub enum Why {
     },
     /// Updates go through the outputs from one end to the other, so that each thread can have outputs of its own.
     Rises,
+    /// Updates go through the outputs from about one end to about the other, so that most parts of them have outputs of their own.
+    Advances {
+        /// In so many elements lie those that were looked at in one place.
+        span: u64,
+    },
     /// Updates go through the outputs one after the other, a few to each: private buffers would only be more to move.
     Streams {
         /// In so many elements lie those that were looked at in one place.
@@ -154,6 +159,11 @@ impl fmt::Display for Why {
             ),
             Self::Rises => f.write_str(
                 "updates go through the outputs from one end to the other, so that each thread has outputs of its own",
+            ),
+            Self::Advances { span } => write!(
+                f,
+                "updates go through the outputs from about one end to about the other (within {span} at a time), so that most parts of them \
+                 have outputs of their own"
             ),
             Self::Streams { span } => write!(
                 f,

@@ -15,6 +15,11 @@ pub(crate) trait Sink {
     /// # Errors
     /// Why no more are wanted; the body then ends.
     fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure>;
+
+    /// So many of the first updates that it takes are none: one that wants few gets them sooner.
+    fn skipped(&self) -> u64 {
+        0
+    }
 }
 
 /// Some updates of the buffers that are merged together.
@@ -50,7 +55,7 @@ impl<'s> Staging<'s> {
         let stream = Stream {
             keys: keys.as_mut_ptr(),
             values: columns.as_ptr(),
-            staged: 0,
+            staged: sink.skipped().min(STAGED - 1),
         };
         Self {
             stream,

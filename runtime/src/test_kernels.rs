@@ -176,6 +176,7 @@ impl OnDemand for Additions {
             (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
             (0, BodyShape::Check) => Ok(check),
             (0, BodyShape::Bounds) => Ok(bounds),
+            (0, BodyShape::Scan) => Ok(scan_nothing),
             (0, BodyShape::Within | BodyShape::WithinRunLength) => Ok(within),
             (0, BodyShape::Atomic) => Ok(atomic),
             (
@@ -308,11 +309,25 @@ unsafe extern "C" fn bounds(
                 let bounds = &mut *(*privates.add(position)).cast::<Bounds>();
                 bounds.falls |= number as i64 - bounds.last as i64;
                 bounds.least = bounds.least.min(number);
+                bounds.most = bounds.most.max(number);
                 bounds.last = number;
             }
             Ok(())
         })
     }
+}
+
+/// It can never tell.
+unsafe extern "C" fn scan_nothing(
+    _call: *mut Call,
+    _frame: *const u64,
+    privates: *const *mut u8,
+    _first: i64,
+    _last: i64,
+) -> u32 {
+    // SAFETY: in the place of the address of the first buffer stands that of its bounds.
+    unsafe { (*privates).cast::<Bounds>().write(Bounds::ALL) };
+    Status::Done as u32
 }
 
 /// Every update goes to the same element of both.

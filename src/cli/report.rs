@@ -46,6 +46,7 @@ pub(crate) struct SawReport {
     /// Whether some elements get far more of them than others.
     skewed: bool,
     rises: bool,
+    advances: bool,
 }
 
 impl From<Sample> for SawReport {
@@ -57,6 +58,7 @@ impl From<Sample> for SawReport {
             span: sample.span,
             skewed: sample.is_skewed,
             rises: sample.rises,
+            advances: sample.advances,
         }
     }
 }
@@ -133,6 +135,7 @@ pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("dense", costs.dense),
         ("blocked", costs.blocked),
         ("apart", costs.apart),
+        ("colored", costs.apart),
         ("binned", costs.binned),
         ("planned", costs.planned),
         ("columns", costs.columns),

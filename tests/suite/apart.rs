@@ -1,11 +1,11 @@
-//! Keys that rise, which threads share without copies: what they compute, skip and fail of is what the loop does, however many updates
-//! meet where the parts do.
+//! Keys that rise or advance, so that threads share the outputs without copies: what they compute, skip and fail of is what the loop
+//! does, however many updates meet where the parts do.
 
-use crate::data::{Data, Outcome, is_same};
-use crate::engines::{agree, compiled_recording, interpreted, interpreted_skipping};
+use crate::data::{Data, Outcome, is_close, is_same};
+use crate::engines::{agree, compiled_recording, interpreted, interpreted_skipping, is_refusal};
 use crate::random::Random;
 use strew::ir::interpret::ForallOrder;
-use strew::{Body, Kernel, Mode, Oob, Plan, Source};
+use strew::{Body, Kernel, Mode, Oob, ParsedKernel, Plan, Source};
 
 /// The arguments of all kernels, each of which uses some.
 const HEAD: &str = "struct cell { int32_t count; double sum; };\n\
@@ -81,12 +81,24 @@ const LOOPS: [Loop; 15] = [
     },
 ];
 
-/// `count` keys that never fall, with about `each` of them to an element; a part of `wild` thousandths at either end is out of range.
-fn keys(random: &mut Random, (count, outputs): (usize, usize), wild: usize) -> Vec<i32> {
+/// How far keys may fall back.
+#[derive(Clone, Copy)]
+struct Window(usize);
+
+/// `count` keys that never fall beyond a window, with about `each` of them to an element; a part of `wild` thousandths at either end is out of range.
+fn keys(
+    random: &mut Random,
+    (count, outputs): (usize, usize),
+    Window(window): Window,
+    wild: usize,
+) -> Vec<i32> {
     let mut keys: Vec<_> = (0..count)
         .map(|_| random.below(outputs.max(1) as i32))
         .collect();
     keys.sort_unstable();
+    for near in keys.chunks_mut(window) {
+        near.reverse();
+    }
     let wild = count * wild / 1000;
     for (position, key) in keys.iter_mut().enumerate() {
         if position < wild / 2 {
@@ -98,10 +110,10 @@ fn keys(random: &mut Random, (count, outputs): (usize, usize), wild: usize) -> V
     keys
 }
 
-fn data(outputs: &str, (count, elements): (usize, usize), wild: usize) -> Data {
+fn data(outputs: &str, (count, elements): (usize, usize), window: Window, wild: usize) -> Data {
     let mut random = Random(count as u64 ^ elements as u64);
-    let key = keys(&mut random, (count, elements), wild);
-    let other = keys(&mut random, (count, elements), 0);
+    let key = keys(&mut random, (count, elements), window, wild);
+    let other = keys(&mut random, (count, elements), window, 0);
     let row: Vec<_> = (0..=count)
         .map(|it| (it * it / count.max(1)) as i32)
         .collect();
@@ -152,30 +164,93 @@ const SIZES: [(usize, usize); 7] = [
     (9000, 700),
 ];
 
-#[test]
-fn keys_that_rise_give_the_bits_of_the_loop() {
+/// A loop in machine code, once where an index out of range is a fault and once where it is skipped.
+struct Compiled {
+    body: &'static str,
+    parsed: ParsedKernel,
+    kernel: Kernel,
+    skipping: Kernel,
+}
+
+fn compiled(it: &Loop) -> Compiled {
+    let parsed = source(it).parse().unwrap_or_else(|error| panic!("{error}"));
+    let parsed = parsed.kernel(None).expect("one kernel").clone();
+    let with_plan = parsed.schedule(&Plan::Source, &mut ()).expect("a schedule");
+    let skipping = parsed.schedule(&Plan::Source, &mut ()).expect("a schedule");
+    let skipping = skipping.compile_for(Oob::Skip).expect("machine code");
+    Compiled {
+        body: it.body,
+        kernel: with_plan.compile().expect("machine code").into(),
+        skipping: skipping.into(),
+        parsed,
+    }
+}
+
+/// Runs `run` for each loop on data of all sizes, with the outcome of the loop in the interpreter and how many updates that skips; returns
+/// how many calls were divided.
+fn everywhere(window: Window, run: fn(&str, &Kernel, &Data, (&Outcome, u64)) -> usize) -> usize {
     let mut divided = 0;
     for it in &LOOPS {
-        let parsed = source(it).parse().unwrap_or_else(|error| panic!("{error}"));
-        let parsed = parsed.kernel(None).expect("one kernel");
-        let with_plan = parsed.schedule(&Plan::Source, &mut ()).expect("a schedule");
-        let kernel: Kernel = with_plan.compile().expect("machine code").into();
-        let skipping = parsed.schedule(&Plan::Source, &mut ()).expect("a schedule");
-        let skipping: Kernel = skipping
-            .compile_for(Oob::Skip)
-            .expect("machine code")
-            .into();
+        let compiled = compiled(it);
         for sizes in SIZES {
             for wild in [0, 300] {
-                let data = data(it.outputs, sizes, wild);
-                let reference = interpreted(parsed.kernel(), &data, ForallOrder::Forward);
-                divided += apart(it.body, &kernel, &data, (&reference, 0));
-                let (reference, skipped) = interpreted_skipping(parsed.kernel(), &data);
-                divided += apart(it.body, &skipping, &data, (&reference, skipped));
+                let data = data(it.outputs, sizes, window, wild);
+                let kernel = compiled.parsed.kernel();
+                let reference = interpreted(kernel, &data, ForallOrder::Forward);
+                divided += run(compiled.body, &compiled.kernel, &data, (&reference, 0));
+                let (reference, skipped) = interpreted_skipping(kernel, &data);
+                divided += run(
+                    compiled.body,
+                    &compiled.skipping,
+                    &data,
+                    (&reference, skipped),
+                );
             }
         }
     }
+    divided
+}
+
+#[test]
+fn keys_that_rise_give_the_bits_of_the_loop() {
+    let divided = everywhere(Window(1), apart);
     assert!(divided > 1000, "{divided} calls were divided");
+}
+
+#[test]
+fn keys_that_advance_give_the_same_bits_on_all_threads() {
+    let divided = everywhere(Window(7), colored);
+    assert!(divided > 300, "{divided} calls were divided");
+}
+
+/// The parts of each color at once; returns how many calls were divided.
+#[track_caller]
+fn colored(
+    what: &str,
+    kernel: &Kernel,
+    data: &Data,
+    (reference, skipped): (&Outcome, u64),
+) -> usize {
+    let mut divided = 0;
+    let named = "colored".parse().expect("a strategy");
+    for body in [Body::Direct, Body::RunLength, Body::Partials] {
+        let mut first: Option<Outcome> = None;
+        for threads in [1, 2, 3, 8] {
+            let kernel = kernel.clone().strategy(named).body(body);
+            let (found, record) = compiled_recording(&kernel.threads(threads), data);
+            if found.as_ref().is_err_and(|it| is_refusal(it)) {
+                return 0;
+            }
+            let what = format!("{what} {threads} threads {body} {:?}", data.scalars);
+            agree(&what, &found, reference, is_close);
+            agree(&what, &found, first.get_or_insert(found.clone()), is_same);
+            if let Some(record) = record {
+                assert_eq!(record.skipped, skipped, "{what}");
+                divided += usize::from(record.chunks > 1);
+            }
+        }
+    }
+    divided
 }
 
 /// On several numbers of threads, with two bodies; returns how many calls were divided.

@@ -206,7 +206,7 @@ pub(crate) fn compiled_recording(
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 9] = [
+const REFUSALS: [&str; 10] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
@@ -216,6 +216,7 @@ const REFUSALS: [&str; 9] = [
     "the strategy `planned` finds out once where the updates of a loop go",
     "the strategy `blocked` runs only loops",
     "the strategy `apart` looks at all updates before it makes them",
+    "the strategy `colored` looks at all updates before it makes them",
 ];
 
 pub(crate) fn is_refusal(said: &str) -> bool {
@@ -424,7 +425,7 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             let outcome = compiled(&kernel.clone().body(body), data);
             agree(body.name(), &outcome, reference, is_same);
         }
-        for strategy in ["apart", "binned", "planned", "columns"] {
+        for strategy in ["apart", "binned", "planned", "columns", "colored"] {
             let kernel = kernel.clone();
             let sorting = kernel.strategy(strategy.parse().expect("a strategy"));
             let outcome = compiled(&sorting, data);

@@ -215,7 +215,7 @@ fn skip() {
 #[track_caller]
 fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::Outcome, u64)) {
     for strategy in [
-        "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "atomic",
+        "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "planned", "atomic",
     ] {
         for (mode, body) in [
             (Mode::Stable, Body::Direct),
@@ -270,7 +270,7 @@ fn long_loops_skip_almost_everything() {
             }
         }
         for strategy in [
-            "auto", "serial", "dense", "blocked", "apart", "binned", "atomic",
+            "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "atomic",
         ] {
             for body in [Body::Auto, Body::RunLength, Body::Partials] {
                 let named = strategy.parse().expect("a strategy");

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 9] = [
+const STRATEGIES: [&str; 10] = [
     "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "columns", "atomic",
+    "colored",
 ];
 const BODIES: [Body; 4] = [Body::Direct, Body::RunLength, Body::Partials, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
@@ -129,6 +130,9 @@ fn every_strategy_computes_what_its_order_says() {
         ("atomic", "Fast"),
         ("atomic", "Stable"),
         ("blocked", "Exact"),
+        ("colored", "Exact"),
+        ("colored", "Fast"),
+        ("colored", "Stable"),
         ("columns", "Exact"),
         ("columns", "Fast"),
         ("columns", "Stable"),
@@ -467,7 +471,9 @@ fn a_hundred_runs_have_the_same_bits_at_one_to_sixteen_threads() {
                 })
             };
             let serial = run(&kernel.clone().strategy(named("serial")).body(Body::Direct));
-            for strategy in ["auto", "serial", "dense", "blocked", "apart", "binned"] {
+            for strategy in [
+                "auto", "serial", "dense", "blocked", "apart", "binned", "colored",
+            ] {
                 let kernel = kernel.clone().strategy(named(strategy));
                 let first = run(&kernel.clone().threads(1));
                 for number in 0..100 {

@@ -295,6 +295,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.disjoint.clone_from(&outlined.forall.disjoint);
         self.bind_private(outlined.forall, outlined.shape, privates);
         self.loops.clone_from(&outlined.loops);
+        if outlined.shape == BodyShape::Scan {
+            self.scan(outlined.forall, (first, last), privates);
+            return Ok(());
+        }
         let counted = Counted {
             iter: outlined.forall.iter,
             around: Loop::Forall(outlined.forall),
@@ -350,7 +354,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let end = self.read(types::I64, privates, behind + 1);
                 self.bind_columns(forall, first, end);
             }
-            BodyShape::Check => self.bind_checked(forall),
+            BodyShape::Check | BodyShape::Scan => self.bind_checked(forall),
             BodyShape::Bounds => {
                 self.bind_checked(forall);
                 self.bind_bounds(forall, privates);
@@ -428,7 +432,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn read(&mut self, ty: cranelift_codegen::ir::Type, base: Value, position: usize) -> Value {
+    pub(super) fn read(
+        &mut self,
+        ty: cranelift_codegen::ir::Type,
+        base: Value,
+        position: usize,
+    ) -> Value {
         self.builder
             .ins()
             .load(ty, argument_flags(), base, offset(position * SLOT))

@@ -35,6 +35,7 @@ mod merge;
 mod operation;
 mod partials;
 mod run_length;
+mod scan;
 mod skip;
 mod tables;
 mod trips;
@@ -98,6 +99,9 @@ pub(crate) struct Lowered {
     pub(crate) merges: Vec<Merging>,
 }
 
+/// The name under which generated code calls [`strew_runtime::scan_keys`].
+pub(crate) const SCAN_KEYS: &str = "strew_scan_keys";
+
 /// What the functions of one kernel share while they are made.
 pub(crate) struct Program<'k> {
     kernel: &'k Kernel,
@@ -118,6 +122,7 @@ pub(crate) struct Program<'k> {
     local_array: FuncId,
     take_updates: FuncId,
     reach_element: FuncId,
+    scan_keys: FuncId,
 }
 
 /// What a kernel is lowered with.
@@ -155,6 +160,8 @@ impl<'k> Program<'k> {
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
         let reached = signature(&module, 3);
         let reach_element = module.declare_function(REACH_ELEMENT, Linkage::Import, &reached)?;
+        let scanned = signature(&module, 4);
+        let scan_keys = module.declare_function(SCAN_KEYS, Linkage::Import, &scanned)?;
         let address = address_signature(&module, 4);
         let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
         Ok(Self {
@@ -175,6 +182,7 @@ impl<'k> Program<'k> {
             local_array,
             take_updates,
             reach_element,
+            scan_keys,
         })
     }
 

@@ -1,15 +1,13 @@
+use super::look::{Seen, can_look, look_while_rising};
 use super::safety::{self, Safety};
 use super::serial::{Serial, targets};
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, Bounds, ChunkFn};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
-use crate::memory::lock;
 use crate::settings::Body;
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Looks first where all updates go. Where they go through the outputs from one end to the other, several threads update the targets
@@ -46,8 +44,7 @@ impl Strategy for Apart {
         }
         let parts = job.shape.parts();
         // SAFETY: the caller vouches for the forall.
-        let seen = unsafe { look(job, parts) }?;
-        let Some(seen) = seen else {
+        let Some(seen) = (unsafe { look_while_rising(job, parts) })? else {
             // SAFETY: that of the caller.
             return unsafe { Serial.run(job) };
         };
@@ -78,14 +75,6 @@ impl Strategy for Apart {
     }
 }
 
-/// So often each part of the look asks whether another part was the last.
-const LOOKS: usize = 16;
-
-/// Whether there is a body that looks where updates go, and to run it changes nothing.
-pub(super) fn can_look(shape: &Shape) -> bool {
-    shape.has_bodies && shape.is_pure
-}
-
 /// The body for the elements that parts have in common.
 fn within(job: &Job<'_>) -> Result<ChunkFn, Failure> {
     let shape = match job.body {
@@ -93,58 +82,6 @@ fn within(job: &Job<'_>) -> Result<ChunkFn, Failure> {
         Body::Auto | Body::Direct | Body::Tables => BodyShape::Within,
     };
     job.session.body(job.forall, shape)
-}
-
-/// Where the updates of a part go, for each of the targets that are updated together with the number of those.
-type Seen = SmallVec<[(Bounds, usize); 2]>;
-
-/// Runs all iterations in `parts` parts without their updates, and notes where those go, and counts them. `None` as soon as updates of a
-/// part fall back: then neither failures nor counts are those of the whole loop.
-///
-/// # Errors
-/// The failure of an iteration.
-///
-/// # Safety
-/// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn look(job: &mut Job<'_>, parts: usize) -> Result<Option<Vec<Seen>>, Failure> {
-    let body = job.session.body(job.forall, BodyShape::Bounds)?;
-    let chunks = Chunks::new(job.session, job.call, job.forall, true);
-    let chunks = chunks.with_body(body).unseen();
-    let none: Seen = job
-        .together()
-        .map(|privates| (Bounds::default(), privates.len()))
-        .collect();
-    let seen: Vec<_> = (0..parts).map(|_| Mutex::new(none.clone())).collect();
-    let falls = AtomicBool::new(false);
-    let count = job.shape.count;
-    job.session.runtime().team().for_each(parts, &|number| {
-        let Some(seen) = seen.get(number) else {
-            return;
-        };
-        let mut seen = lock(seen);
-        for look in number * LOOKS..(number + 1) * LOOKS {
-            if falls.load(Ordering::Relaxed) {
-                return;
-            }
-            let iterations = part(count, parts * LOOKS, look);
-            let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
-            for (bounds, privates) in seen.iter_mut() {
-                table.push((&raw mut *bounds).cast());
-                table.resize(table.len() + *privates - 1, std::ptr::null_mut());
-            }
-            // SAFETY: the caller vouches for the body, which touches nothing but the bounds.
-            unsafe { chunks.run(number, iterations, &table) };
-            if seen.iter().any(|(bounds, _)| bounds.falls < 0) {
-                falls.store(true, Ordering::Relaxed);
-            }
-        }
-    });
-    if falls.into_inner() {
-        return Ok(None);
-    }
-    chunks.finish(job.call)?;
-    let seen = seen.into_iter().map(Mutex::into_inner);
-    Ok(Some(seen.map(|it| it.unwrap_or(none.clone())).collect()))
 }
 
 /// What one thread runs: consecutive iterations.
@@ -309,6 +246,7 @@ mod tests {
     fn bounds(least: u64, last: u64) -> Seen {
         let bounds = Bounds {
             least,
+            most: last,
             last,
             falls: 0,
         };

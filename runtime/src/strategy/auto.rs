@@ -3,13 +3,15 @@
 //! First the order of combination is settled, then what is cheapest among the strategies that have it. Unless the order is free, it must
 //! not depend on threads, time or memory: it decides the bits of the result.
 
-use super::apart::{Apart, can_look};
+use super::apart::Apart;
 use super::binned::Binned;
 use super::blocked::Blocked;
+use super::colored::Colored;
 use super::columns::{self, Columns};
 use super::cost::Costs;
 use super::dense::{Dense, groups};
 use super::direct::Direct;
+use super::look::can_look;
 use super::planned::Planned;
 use super::safety::MOST_CHECKED;
 use super::sample::Sample;
@@ -45,6 +47,15 @@ const LEAST_BYTES_APART: u64 = MOST_BYTES_UNSORTED + 1;
 /// To look at fewer updates takes as long as to make them.
 const LEAST_TRIPS_APART: u64 = 4 << 20;
 
+/// Copies of smaller outputs are filled and merged while they are in the caches, which takes less than a look at all updates.
+const LEAST_BYTES_COLORED: u64 = 1 << 20;
+
+/// With more updates an element that follow each other, blocks are merged while they are in the caches.
+const TRIPS_PER_ELEMENT_MERGED: u64 = 8;
+
+/// With more updates an element, to fill and to merge copies of it is little beside them.
+const TRIPS_PER_ELEMENT_COLORED: u64 = 32;
+
 /// What is to be known besides the sizes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
@@ -52,6 +63,8 @@ pub(super) struct Circumstances {
     pub(super) sample: Option<Sample>,
     /// Whether a forall around this one keeps the threads busy.
     pub(super) is_nested: bool,
+    /// Whether a look at all updates takes next to nothing; asked only where [`may_color`] says so.
+    pub(super) scans: bool,
     /// What each strategy is expected to take.
     pub(super) costs: Costs,
 }
@@ -68,6 +81,7 @@ impl Circumstances {
         Self {
             sample,
             is_nested,
+            scans: false,
             costs: Costs::of(&shape, sample, machine),
         }
     }
@@ -83,8 +97,14 @@ pub(super) fn decide(
         return Decision::new(&Direct, Why::NoPrivates);
     }
     let against = against(shape).or_else(|| streams(shape, around));
-    if let Some(span) = near(shape, around) {
+    let are_few = shape.trips / TRIPS_PER_ELEMENT_MERGED < shape.elements;
+    let advances = advances(shape, around);
+    if let (Some(span), true) = (advances, are_few) {
+        Decision::new(&Colored, Why::Advances { span })
+    } else if let Some(span) = near(shape, around) {
         Decision::new(&Blocked, Why::Near { span })
+    } else if let Some(span) = advances {
+        Decision::new(&Colored, Why::Advances { span })
     } else if shape.is_free() {
         free(shape, around, against, budget)
     } else if shape.mode == Mode::Exact {
@@ -116,17 +136,35 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
 
+/// In how many elements the updates lie that follow each other, if parts of them are to get colors.
+fn advances(shape: &Shape, around: Circumstances) -> Option<u64> {
+    let sample = around.sample?;
+    (around.scans && may_color(shape, around)).then_some(sample.span)
+}
+
+/// Whether updates go through the outputs from about one end to about the other, so that parts of them can get colors, if it takes
+/// little to look at all of them. Unless the grouping is free, this depends on sizes and keys alone.
+pub(super) fn may_color(shape: &Shape, around: Circumstances) -> bool {
+    let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
+        && shape.trips / TRIPS_PER_ELEMENT_COLORED < shape.elements
+        && shape.statements() <= MOST_CHECKED;
+    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
+    let is_useless = shape.is_free() && alone(shape, around).is_some();
+    let can = can_look(shape) && shape.commutes && shape.count > 1 && !regroups && !is_useless;
+    let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
+    can && is_worth_it && around.sample.is_some_and(advances)
+}
+
 /// Whether updates go through outputs far beyond the caches from one end to the other, so that threads can share these as they are. The
-/// bits are those of `serial`, so this is asked only where that would be taken.
+/// bits are those of `serial`, so there may be one thread, too.
 fn rises(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_APART
         && shape.trips >= LEAST_TRIPS_APART
         && shape.statements() <= MOST_CHECKED
         && shape.count > 1;
-    let has_threads = shape.threads > 1 && !around.is_nested;
     // To look where each column of a row goes would take as long as to update it.
     let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
-    is_worth_it && has_threads && can && around.sample.is_some_and(|it| it.rises)
+    is_worth_it && can && around.sample.is_some_and(|it| it.rises)
 }
 
 fn pays(shape: &Shape) -> Why {
@@ -213,7 +251,8 @@ fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision>
         (columns::is_worth_it(shape) && shape.lanes == 1)
             .then(|| cheapest(&Columns, costs.columns)),
         can_sort.then(|| cheapest(&Binned, costs.binned)),
-        rises(shape, around).then(|| (costs.apart, Decision::new(&Apart, Why::Rises))),
+        (rises(shape, around) && alone(shape, around).is_none())
+            .then(|| (costs.apart, Decision::new(&Apart, Why::Rises))),
     ];
     let (expected, decision) = all.into_iter().flatten().min_by_key(|(cost, _)| *cost)?;
     (expected < most).then_some(decision)
@@ -345,6 +384,7 @@ mod tests {
             span,
             is_skewed: false,
             rises: false,
+            advances: false,
         };
         let of = |elements: u64, span: u64, mode: Mode| {
             let shape = Shape {
@@ -405,6 +445,7 @@ mod tests {
             span: 128,
             is_skewed: false,
             rises: true,
+            advances: true,
         };
         let why = |shape: &Shape, sample: Sample, is_nested: bool| {
             let around = around(shape, Some(sample), is_nested);
@@ -451,6 +492,7 @@ mod tests {
         }
         let falls = Sample {
             rises: false,
+            advances: false,
             ..risen
         };
         assert_ne!(why(&far, falls, false).1, Why::Rises);
@@ -509,6 +551,7 @@ mod tests {
             span,
             is_skewed: false,
             rises: false,
+            advances: false,
         };
         let samples = [None, Some(sample(1)), Some(sample(1 << 30))];
         for (mode, sample) in [Mode::Stable, Mode::Exact]

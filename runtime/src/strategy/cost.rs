@@ -20,6 +20,7 @@ const UNSEEN: Sample = Sample {
     span: u64::MAX,
     is_skewed: false,
     rises: false,
+    advances: false,
 };
 
 /// Expected times in nanoseconds, by strategy, whether it may be taken or not.
@@ -31,7 +32,7 @@ pub struct Costs {
     pub dense: u64,
     /// Of `blocked`.
     pub blocked: u64,
-    /// Of `apart`.
+    /// Of `apart`, and of `colored`.
     pub apart: u64,
     /// Of `binned`.
     pub binned: u64,

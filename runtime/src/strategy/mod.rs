@@ -7,12 +7,14 @@ mod binned;
 mod bins;
 mod blocked;
 mod buffers;
+mod colored;
 mod columns;
 mod cost;
 mod dense;
 mod direct;
 mod fill;
 mod lines;
+mod look;
 mod merge;
 mod past_caches;
 mod planned;
@@ -43,10 +45,10 @@ use std::time::Duration;
 /// For every forall that it does not [refuse](Self::refusal):
 /// * every iteration runs exactly once, with private buffers that hold the identity, or, unless [`Shape::is_separate`], the targets
 ///   themselves, or what iterations just before it in the same part have left;
-/// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are never
-///   exchanged;
-/// * unless [`Shape::is_free`], the grouping is a function of the sizes in the [`Shape`] alone, never of the number of threads,
-///   of time, or of memory;
+/// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are
+///   exchanged only if [`Shape::commutes`];
+/// * unless [`Shape::is_free`], grouping and order are a function of the sizes in the [`Shape`] and of where updates go, never of the
+///   number of threads, of time, or of memory;
 /// * on a failure the first one in the order of the iterations is returned, and the targets are as they were, except in a guarded
 ///   forall;
 /// * it holds memory through its session only, and ends soon after the stop token asks for it where that can be made good.
@@ -71,7 +73,7 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 8] = [
+pub static STRATEGIES: [&dyn Strategy; 9] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
@@ -80,6 +82,7 @@ pub static STRATEGIES: [&dyn Strategy; 8] = [
     &columns::Columns,
     &atomic::Atomic,
     &apart::Apart,
+    &colored::Colored,
 ];
 
 /// The sizes of a forall, and what its call asks for.
@@ -304,7 +307,10 @@ pub(crate) unsafe fn run(
     let sample = unsafe { Sample::take(&job) };
     job.body = body(session.settings().body, &shape, sample);
     let machine = &session.settings().machine;
-    let around = auto::Circumstances::new(&shape, sample, session.is_nested(), machine);
+    let is_nested = session.is_nested();
+    let mut around = auto::Circumstances::new(&shape, sample, is_nested, machine);
+    // SAFETY: the caller vouches for the forall.
+    around.scans = auto::may_color(&shape, around) && unsafe { look::can_scan(&job) };
     let asked = asked(session, forall)?;
     if may_plan(asked, &around.costs) {
         // SAFETY: the caller vouches for the forall.
@@ -353,6 +359,7 @@ fn combining(shape: BodyShape) -> Body {
         | BodyShape::Atomic
         | BodyShape::Check
         | BodyShape::Bounds
+        | BodyShape::Scan
         | BodyShape::Within
         | BodyShape::Columns
         | BodyShape::Emit

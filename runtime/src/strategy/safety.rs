@@ -1,9 +1,10 @@
 //! How loops that update their targets themselves leave them as they were when they fail.
 
 use super::Job;
+use super::look::check;
 use super::serial::regions;
-use crate::abi::{BodyShape, ChunkFn};
-use crate::chunks::{Chunks, part};
+use crate::abi::ChunkFn;
+use crate::chunks::Chunks;
 use crate::failure::Failure;
 use crate::snapshot::Snapshot;
 
@@ -73,21 +74,4 @@ impl<'r> Safety<'r> {
         }
         outcome
     }
-}
-
-/// Runs all iterations without their updates.
-///
-/// # Safety
-/// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn check(job: &Job<'_>) -> Result<(), Failure> {
-    let body = job.session.body(job.forall, BodyShape::Check)?;
-    let chunks = Chunks::new(job.session, job.call, job.forall, true);
-    let chunks = chunks.with_body(body).unseen();
-    let (parts, count) = (job.shape.parts(), job.shape.count);
-    job.session.runtime().team().for_each(parts, &|number| {
-        let iterations = part(count, parts, number);
-        // SAFETY: the caller vouches for the body, which touches no buffers.
-        unsafe { chunks.run(number, iterations, &[]) };
-    });
-    chunks.outcome()
 }

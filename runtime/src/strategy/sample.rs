@@ -1,7 +1,7 @@
 //! A look at some of the updates of a forall before it runs.
 
 use super::Job;
-use crate::abi::{BodyShape, ChunkFn, PrivateCall};
+use crate::abi::{BodyShape, ChunkFn, PrivateCall, STAGED};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
 use crate::stream::{self, Sink, Updates};
@@ -14,7 +14,7 @@ const WORTH_A_LOOK: u64 = 1 << 20;
 const PLACES: u64 = 8;
 
 /// So many of them at each place.
-const KEYS: usize = 256;
+const KEYS: u64 = 256;
 
 /// The share of repeated elements from which a register for them pays.
 const REPEATED: f64 = 0.75;
@@ -54,6 +54,8 @@ pub struct Sample {
     pub is_skewed: bool,
     /// Whether they go through the elements from one end to the other, at each place further than at the one before.
     pub rises: bool,
+    /// Whether the middles of the places rise, or fall, whatever the order at each of them.
+    pub advances: bool,
 }
 
 impl Sample {
@@ -107,6 +109,7 @@ impl Sample {
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             is_skewed: most_equal(places.concat()) * HOT > updates,
             rises: rise(places),
+            advances: advance(places),
         })
     }
 }
@@ -167,6 +170,15 @@ fn rise(places: &[Vec<u32>]) -> bool {
     ends.all(|(last, first)| last < first) && places.iter().all(|keys| keys.is_sorted())
 }
 
+/// Whether the middles of the places lie in their order, or in the opposite one, and are not all the same.
+fn advance(places: &[Vec<u32>]) -> bool {
+    let ends = |keys: &Vec<u32>| keys.iter().min().copied().zip(keys.iter().max().copied());
+    let ends = places.iter().filter_map(ends);
+    let middles: Vec<_> = ends.map(|(a, b)| u64::from(a) + u64::from(b)).collect();
+    let in_order = middles.is_sorted() || middles.is_sorted_by(|a, b| a >= b);
+    in_order && middles.first() != middles.last()
+}
+
 /// How often the key comes that comes most often.
 fn most_equal(mut keys: Vec<u32>) -> usize {
     keys.sort_unstable();
@@ -181,9 +193,14 @@ struct Seen(Vec<u32>);
 impl Sink for Seen {
     fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
         if self.0.is_empty() {
-            self.0.extend(updates.keys.iter().take(KEYS));
+            let skipped = usize::try_from(self.skipped()).unwrap_or(0);
+            self.0.extend(updates.keys.iter().skip(skipped));
         }
         Err(Failure::Stopped)
+    }
+
+    fn skipped(&self) -> u64 {
+        STAGED - KEYS
     }
 }
 
@@ -224,6 +241,14 @@ mod tests {
     fn two_keys_are_skewed() {
         let sample = of(|it| (it.wrapping_mul(0x9E37_79B9) >> 31) * 77);
         assert!(sample.is_skewed && sample.repeated < 0.7);
+    }
+
+    #[test]
+    fn keys_that_are_near_and_go_on_advance() {
+        assert!(of(|it| it / 10_000 * 10_000 + it.wrapping_mul(0x9E37_79B9) % 999).advances);
+        assert!(of(|it| 90_000 - it / 10_000 * 10_000).advances);
+        assert!(!of(|it| it % 10_000).advances);
+        assert!(!of(|it| it.wrapping_mul(0x9E37_79B9) >> 10).advances);
     }
 
     #[test]
