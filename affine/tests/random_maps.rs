@@ -11,6 +11,8 @@ struct Generator {
     seed: u64,
     /// How many variables of each kind there are.
     counts: [usize; 3],
+    /// Whether numbers are drawn from the ends of what 64 bits hold.
+    is_extreme: bool,
 }
 
 impl Generator {
@@ -18,6 +20,7 @@ impl Generator {
         let mut generator = Self {
             seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             counts: [0; 3],
+            is_extreme: false,
         };
         for _ in 0..4 {
             generator.below(2);
@@ -38,6 +41,18 @@ impl Generator {
 
     /// Numbers with many common divisors.
     fn scale(&mut self) -> i64 {
+        if self.is_extreme && self.below(3) == 0 {
+            let ends = [
+                i64::MIN,
+                i64::MIN + 1,
+                i64::MAX,
+                i64::MAX - 1,
+                1 << 62,
+                -(1 << 40),
+                1 << 32,
+            ];
+            return ends[self.below(ends.len())];
+        }
         let scales = [1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 10, 12, 16, 20, 24, 100];
         let scale = scales[self.below(scales.len())];
         if self.below(4) == 0 { -scale } else { scale }
@@ -98,6 +113,10 @@ impl Generator {
                 _ => 0,
             };
             let size = [0, 1, 3, 4, 7, 9][self.below(6)];
+            if self.is_extreme && self.below(2) == 0 {
+                let (left, right) = (self.scale(), self.scale());
+                return Declaration::new(Interval::new(left.min(right), left.max(right)));
+            }
             Declaration::new(Interval::new(low, low + size))
         };
         (0..count).map(|_| bounds()).collect()
@@ -155,7 +174,7 @@ fn maps(seeds: std::ops::Range<u64>) -> impl Iterator<Item = IndexingMap> {
     seeds.filter_map(|seed| Generator::new(seed).map().ok())
 }
 
-const MAPS: u64 = 40_000;
+const MAPS: u64 = 30_000;
 
 #[test]
 fn simplified_maps_are_equal_at_every_point_and_no_larger() {
@@ -175,6 +194,85 @@ fn simplifying_twice_changes_nothing() {
             simplified.to_string(),
             "{map}"
         );
+    }
+}
+
+#[test]
+fn numbers_at_the_ends_of_64_bits_are_no_trap() {
+    for seed in 0..MAPS / 20 {
+        let mut generator = Generator::new(seed);
+        generator.is_extreme = true;
+        let Ok(map) = generator.map() else {
+            continue;
+        };
+        let simplified = map.simplified();
+        assert!(simplified.size() <= map.size(), "{map}\n{simplified}");
+        assert_eq!(simplified.simplified(), simplified, "{map}");
+        let text = map.to_string();
+        assert_eq!(parse_map(&text).as_ref(), Ok(&map), "{text}");
+        let _ = (
+            map.emptiness(),
+            map.result_ranges(),
+            map.inverse(),
+            map.then(&map),
+        );
+        let corners = [|it: Interval| it.low, |it: Interval| it.high];
+        let corners = corners.map(|end| map.box_bounds().into_iter().map(end).collect::<Vec<_>>());
+        let samples = map.sample(2, seed);
+        for point in corners.into_iter().chain(samples) {
+            if let Ok(value) = map.evaluate(&point) {
+                assert_eq!(
+                    simplified.evaluate(&point),
+                    Ok(value),
+                    "at {point:?}\n{map}\n{simplified}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_and_long_maps_are_simplified_in_bounded_time() {
+    let d0 = IndexExpr::dimension(0);
+    let steps: [fn(&IndexExpr) -> Result<IndexExpr, IndexingError>; 5] = [
+        |it| it.scaled(3)?.modulo(&7.into())?.offset(1),
+        |it| it.floordiv(&2.into())?.plus(&it.modulo(&2.into())?),
+        |it| it.offset(1)?.times(&it.offset(2)?),
+        |it| Ok(IndexExpr::least([it.scaled(-2)?, it.offset(5)?])),
+        |it| {
+            it.plus(&IndexExpr::dimension(1))?
+                .ceildiv(&(-3).into())?
+                .scaled(2)
+        },
+    ];
+    for step in steps {
+        let mut expr = d0.clone();
+        while let Ok(next) = step(&expr) {
+            if next.depth() > 90 || next.size().nodes > 3_000 {
+                break;
+            }
+            expr = next;
+        }
+        let map = IndexingMap::from_sizes(vec![expr.clone(), expr], &[100, 5], &[]).expect("a map");
+        let simplified = map.simplified();
+        assert!(simplified.size() <= map.size());
+        assert_eq!(simplified.simplified(), simplified);
+    }
+    let long = |count: usize| {
+        let terms = (0..count).map(|it| {
+            let quotient = d0
+                .offset(it as i64)?
+                .floordiv(&(it as i64 % 9 + 2).into())?;
+            Ok((quotient, it as i64 % 7 - 3))
+        });
+        let sum = IndexExpr::sum(terms.collect::<Result<Vec<_>, IndexingError>>()?, 0)?;
+        let quotient = sum.floordiv(&12.into())?;
+        IndexingMap::from_sizes(vec![quotient], &[1000], &[])
+    };
+    let map = long(5_000).expect("a map");
+    let simplified = map.simplified();
+    for point in [0, 1, 17, 499, 999] {
+        assert_eq!(simplified.evaluate(&[point]), map.evaluate(&[point]));
     }
 }
 

@@ -259,30 +259,31 @@ impl IndexExpr {
         extreme(operands, nested, i64::max, Self::Max)
     }
 
-    /// The operands, each of which counts one level deeper.
-    pub fn operands(&self) -> Vec<&Self> {
+    /// Calls `visit` for each operand, which counts one level deeper.
+    pub fn for_each_operand<'e>(&'e self, visit: &mut impl FnMut(&'e Self)) {
         match self {
-            Self::Constant(_) | Self::Variable(_) => Vec::new(),
+            Self::Constant(_) | Self::Variable(_) => {}
             Self::Product(operands) | Self::Min(operands) | Self::Max(operands) => {
-                operands.iter().collect()
+                operands.iter().for_each(visit);
             }
-            Self::FloorDiv(pair) | Self::CeilDiv(pair) | Self::Mod(pair) => pair.iter().collect(),
-            Self::Sum(sum) => sum.terms.iter().map(|term| &term.expr).collect(),
+            Self::FloorDiv(pair) | Self::CeilDiv(pair) | Self::Mod(pair) => {
+                pair.iter().for_each(visit);
+            }
+            Self::Sum(sum) => sum.terms.iter().for_each(|term| visit(&term.expr)),
         }
     }
 
     /// How deep the expression is nested; a variable or a constant counts one.
     pub fn depth(&self) -> usize {
-        let deepest = self.operands().into_iter().map(Self::depth).max();
-        1 + deepest.unwrap_or(0)
+        let mut deepest = 0;
+        self.for_each_operand(&mut |operand| deepest = deepest.max(operand.depth()));
+        1 + deepest
     }
 
     /// How large the expression is, as it is printed.
     pub fn size(&self) -> Size {
         let mut size = Size::default();
-        for operand in self.operands() {
-            size += operand.size();
-        }
+        self.for_each_operand(&mut |operand| size += operand.size());
         let (divisions, nodes) = match self {
             Self::Constant(_) | Self::Variable(_) => (0, 1),
             Self::Product(operands) | Self::Min(operands) | Self::Max(operands) => {
@@ -297,12 +298,14 @@ impl IndexExpr {
 
     /// Calls `visit` for every occurrence of a variable.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(Variable)) {
+        self.visit_variables(visit);
+    }
+
+    fn visit_variables(&self, visit: &mut dyn FnMut(Variable)) {
         if let Self::Variable(variable) = self {
             visit(*variable);
         }
-        for operand in self.operands() {
-            operand.for_each_variable(visit);
-        }
+        self.for_each_operand(&mut |operand| operand.visit_variables(visit));
     }
 
     /// Whether `variable` occurs.
@@ -457,6 +460,14 @@ fn extreme(
 
 /// The quotient that is rounded towards minus infinity. The divisor is not zero.
 pub(super) fn floor_div(left: i128, right: i128) -> i128 {
+    // Most numbers are short, and short ones are divided many times faster.
+    if let (Ok(short_left), Ok(short_right)) = (i64::try_from(left), i64::try_from(right)) {
+        let quotient = short_left.checked_div(short_right);
+        if let Some(quotient) = quotient {
+            let is_rounded_up = quotient * short_right != short_left && (left < 0) != (right < 0);
+            return i128::from(quotient) - i128::from(is_rounded_up);
+        }
+    }
     let quotient = left.wrapping_div(right);
     let is_rounded_up = left.wrapping_rem(right) != 0 && (left < 0) != (right < 0);
     quotient - i128::from(is_rounded_up)

@@ -1,4 +1,4 @@
-use super::linear::{Atom, Division, Linear};
+use super::linear::{Atom, Division, Linear, Term};
 use crate::indexing::expression::floor_div;
 use crate::indexing::{IndexingMap, Interval, Variable, VariableKind};
 
@@ -26,6 +26,10 @@ impl Span {
         (self.low == self.high).then_some(self.low)
     }
 
+    pub(in crate::indexing) fn offset(self, by: i128) -> Self {
+        self.plus(Self::point(by))
+    }
+
     fn plus(self, other: Self) -> Self {
         Self {
             low: self.low.saturating_add(other.low),
@@ -34,8 +38,22 @@ impl Span {
     }
 
     pub(in crate::indexing) fn scaled(self, factor: i128) -> Self {
-        let ends = [self.low, self.high].map(|end| end.saturating_mul(factor));
-        Self::around(ends)
+        let scale = |end: i128| match (i64::try_from(end), i64::try_from(factor)) {
+            (Ok(_), Ok(_)) => end * factor,
+            _ => end.saturating_mul(factor),
+        };
+        let (first, second) = (scale(self.low), scale(self.high));
+        if factor < 0 {
+            Self {
+                low: second,
+                high: first,
+            }
+        } else {
+            Self {
+                low: first,
+                high: second,
+            }
+        }
     }
 
     fn times(self, other: Self) -> Self {
@@ -158,6 +176,32 @@ impl Context {
             Some(known) => span.intersect(known),
             None => span,
         }
+    }
+
+    /// The range of `linear` with each coefficient replaced, to zero for a term that is left out.
+    pub(in crate::indexing) fn range_with(
+        &self,
+        linear: &Linear,
+        replaced: impl Fn(i64) -> i64,
+    ) -> Span {
+        if !self.facts.is_empty() {
+            let terms = linear.terms.iter().map(|it| Term {
+                atom: it.atom.clone(),
+                coefficient: replaced(it.coefficient),
+            });
+            return self.range(&Linear {
+                terms: terms.filter(|it| it.coefficient != 0).collect(),
+                constant: linear.constant,
+            });
+        }
+        let mut span = Span::point(linear.constant.into());
+        for term in &linear.terms {
+            let coefficient = replaced(term.coefficient);
+            if coefficient != 0 {
+                span = span.plus(self.atom_range(&term.atom).scaled(coefficient.into()));
+            }
+        }
+        span
     }
 
     /// What a fact says of `linear`.

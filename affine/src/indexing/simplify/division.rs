@@ -1,6 +1,7 @@
 //! Quotients and remainders of sums. All rules follow from one theorem: for `x = c * q + r`, whatever the signs,
 //! `x floordiv c = q + r floordiv c` and `x mod c = r mod c`.
 
+use super::context::Span;
 use super::linear::greatest_common_divisor;
 use super::linear::{Atom, Division, Linear, Simplified, Term, Unsimplified, narrow};
 use super::normalize::Normalizer;
@@ -83,15 +84,20 @@ impl Normalizer<'_> {
     /// that is changed vanishes from the quotient as a factor.
     fn reduced_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         for residue in [nearest_residue, least_residue] {
-            let (whole, reduced) = reduced(rest, divisor, residue)?;
-            if let Some(quotient) = self.context.range(&reduced).quotient(divisor) {
+            let residues = |coefficient| residue(coefficient, divisor);
+            if let Some(quotient) = self.context.range_with(rest, residues).quotient(divisor) {
+                let (whole, _) = reduced(rest, divisor, residue)?;
                 return whole.offset(narrow(quotient)?).map(Some);
             }
         }
-        let (whole, reduced) = reduced(rest, divisor, truncated_residue)?;
-        if whole.terms.is_empty() {
+        if rest
+            .terms
+            .iter()
+            .all(|it| it.coefficient.unsigned_abs() < divisor.unsigned_abs())
+        {
             return Ok(None);
         }
+        let (whole, reduced) = reduced(rest, divisor, truncated_residue)?;
         let atom =
             |numerator: &Linear| Linear::from(Atom::floor_div(numerator.clone(), divisor.into()));
         let rewritten = whole.plus(&atom(&reduced))?;
@@ -104,13 +110,28 @@ impl Normalizer<'_> {
     /// Splits `g * y + r` with `g` a divisor of the divisor and `r` within one multiple of `g`: the quotient is that of `y` alone.
     fn split_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         for common in common_divisors(rest, divisor) {
-            let (coarse, fine) = split(rest, common)?;
-            if let Some(offset) = self.context.range(&fine).quotient(common) {
+            let fine = self.fine_range(rest, common);
+            if let Some(offset) = fine.quotient(common) {
+                let (coarse, _) = split(rest, common)?;
                 let coarse = coarse.offset(narrow(offset)?)?;
                 return self.floor_div(coarse, (divisor / common).into()).map(Some);
             }
         }
         Ok(None)
+    }
+
+    /// The range of what [`split`] leaves.
+    fn fine_range(&self, linear: &Linear, divisor: i64) -> Span {
+        let constant = linear.constant.rem_euclid(divisor);
+        let of_rest = |coefficient: i64| {
+            if coefficient.wrapping_rem(divisor) == 0 {
+                0
+            } else {
+                coefficient
+            }
+        };
+        let range = self.context.range_with(linear, of_rest);
+        range.offset(i128::from(constant) - i128::from(linear.constant))
     }
 
     /// `(n floordiv a + m) floordiv c` is `(n + a * m) floordiv (a * c)`.
@@ -160,6 +181,15 @@ impl Normalizer<'_> {
         let numerator = self.with_known_residues(numerator, divisor)?;
         let (_, rest) = split(&numerator, divisor)?;
         for residue in [truncated_residue, nearest_residue, least_residue] {
+            let residues = |coefficient| residue(coefficient, divisor);
+            if self
+                .context
+                .range_with(&rest, residues)
+                .quotient(divisor)
+                .is_none()
+            {
+                continue;
+            }
             let (_, reduced) = reduced(&rest, divisor, residue)?;
             if let Some(remainder) = self.remainder_in_window(&reduced, divisor)? {
                 return Ok(remainder);
@@ -168,10 +198,10 @@ impl Normalizer<'_> {
         let (_, rest) = reduced(&rest, divisor, nearest_residue)?;
         let atom = Linear::from(Atom::modulo(rest.clone(), divisor.into()));
         for common in common_divisors(&rest, divisor) {
-            let (coarse, fine) = split(&rest, common)?;
-            let Some(offset) = self.context.range(&fine).quotient(common) else {
+            let Some(offset) = self.fine_range(&rest, common).quotient(common) else {
                 continue;
             };
+            let (coarse, fine) = split(&rest, common)?;
             let offset = narrow(offset)?;
             let coarse = coarse.offset(offset)?;
             let fine = fine.offset(narrow(-i128::from(offset) * i128::from(common))?)?;

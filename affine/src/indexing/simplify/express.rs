@@ -2,6 +2,7 @@
 
 use super::linear::{Atom, Division, Linear, Term};
 use crate::indexing::{IndexExpr, IndexTerm, Sum};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// More terms are not searched for common factors.
@@ -11,32 +12,28 @@ const TERMS_FACTORED: usize = 64;
 pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
     let mut constant = linear.constant;
     let mut terms = Vec::with_capacity(linear.terms.len());
-    for (term, rest) in factored(&linear.terms) {
-        match rest {
-            Some(inner) => {
-                let product = [atom(&term.atom, &mut 0, 0)?, expression(&inner)?];
-                let product = sorted_product(product)?;
-                terms.push((product, term.coefficient));
-            }
-            None => {
-                let expr = atom(&term.atom, &mut constant, term.coefficient)?;
-                terms.push((expr, term.coefficient));
-            }
-        }
+    let (factored, rest) = factored(&linear.terms);
+    for (factor, inner) in &factored {
+        let product = [atom(factor, &mut 0, 0)?, expression(inner)?];
+        terms.push((sorted_product(product)?, 1));
+    }
+    for term in rest.iter() {
+        let expr = atom(&term.atom, &mut constant, term.coefficient)?;
+        terms.push((expr, term.coefficient));
     }
     sum(grouped(terms)?, constant)
 }
 
-/// Terms of products with a factor in common, as that factor and what it is multiplied with.
-fn factored(terms: &[Term]) -> Vec<(Term, Option<Linear>)> {
-    let mut left: Vec<Term> = terms.to_vec();
+/// Terms of products with a factor in common, as that factor and what it is multiplied with; and the other terms.
+fn factored(terms: &[Term]) -> (Vec<(Atom, Linear)>, Cow<'_, [Term]>) {
+    let mut left = Cow::Borrowed(terms);
     let mut factored = Vec::new();
     while let Some(factor) = most_common_factor(&left) {
-        let (with, without) = left.into_iter().partition(|it| has_factor(it, &factor));
-        left = without;
-        let inner: Vec<Term> = with;
+        let (with, without): (Vec<_>, Vec<_>) =
+            left.iter().cloned().partition(|it| has_factor(it, &factor));
+        left = Cow::Owned(without);
         let mut quotient = Linear::default();
-        for term in inner {
+        for term in with {
             let mut factors = term.atom.factors().to_vec();
             if let Some(position) = factors.iter().position(|it| *it == factor) {
                 factors.remove(position);
@@ -46,14 +43,9 @@ fn factored(terms: &[Term]) -> Vec<(Term, Option<Linear>)> {
                 quotient = sum;
             }
         }
-        let term = Term {
-            atom: factor,
-            coefficient: 1,
-        };
-        factored.push((term, Some(quotient)));
+        factored.push((factor, quotient));
     }
-    let rest = left.into_iter().map(|term| (term, None));
-    rest.chain(factored).collect()
+    (factored, left)
 }
 
 fn has_factor(term: &Term, factor: &Atom) -> bool {
@@ -95,31 +87,32 @@ fn sorted_product(factors: impl IntoIterator<Item = IndexExpr>) -> Option<IndexE
 
 /// Terms with the same coefficient, but for its sign, as one sum that is scaled.
 fn grouped(mut terms: Vec<(IndexExpr, i64)>) -> Option<Vec<(IndexExpr, i64)>> {
-    terms.sort_unstable();
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for (_, coefficient) in &terms {
-        *counts.entry(coefficient.unsigned_abs()).or_insert(0) += 1;
-    }
-    if counts
-        .iter()
-        .all(|(coefficient, count)| *coefficient == 1 || *count == 1)
-    {
+    let mut sizes: Vec<u64> = terms.iter().map(|it| it.1.unsigned_abs()).collect();
+    sizes.retain(|it| *it != 1);
+    sizes.sort_unstable();
+    if sizes.windows(2).all(|pair| pair[0] != pair[1]) {
         return Some(terms);
     }
+    terms.sort_unstable();
+    let is_grouped = |size: u64| {
+        let first = sizes.partition_point(|it| *it < size);
+        sizes.get(first + 1) == Some(&size)
+    };
     let mut groups: Vec<(Vec<(IndexExpr, i64)>, i64)> = Vec::new();
+    let mut group_of: BTreeMap<u64, usize> = BTreeMap::new();
     for (expr, coefficient) in terms {
         let size = coefficient.unsigned_abs();
-        let is_grouped = size != 1 && counts.get(&size).is_some_and(|count| *count > 1);
-        let group = groups
-            .iter_mut()
-            .find(|(_, scale)| scale.unsigned_abs() == size);
-        match group {
-            Some((members, scale)) if is_grouped => {
+        if !is_grouped(size) {
+            groups.push((vec![(expr, coefficient)], 1));
+            continue;
+        }
+        let position = *group_of.entry(size).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some((members, scale)) => {
                 let sign = if *scale == coefficient { 1 } else { -1 };
                 members.push((expr, sign));
             }
-            _ if is_grouped => groups.push((vec![(expr, 1)], coefficient)),
-            _ => groups.push((vec![(expr, coefficient)], 1)),
+            None => groups.push((vec![(expr, 1)], coefficient)),
         }
     }
     let grouped = groups.into_iter().map(|(mut members, scale)| {

@@ -1,4 +1,5 @@
 use crate::indexing::{Size, Variable};
+use std::rc::Rc;
 
 /// The form that expressions are simplified in: terms sorted by their atoms, each atom once, no coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,20 +14,20 @@ pub(in crate::indexing) struct Term {
     pub(in crate::indexing) coefficient: i64,
 }
 
-/// What is no sum.
+/// What is no sum. Its parts are shared: an atom is copied far more often than it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::indexing) enum Atom {
     Variable(Variable),
     /// Sorted, at least two, none of them a product.
     Product(Vec<Atom>),
-    FloorDiv(Box<Division>),
-    Mod(Box<Division>),
+    FloorDiv(Rc<Division>),
+    Mod(Rc<Division>),
     /// Sorted, at least two.
     Min(Vec<Linear>),
     /// Sorted, at least two.
     Max(Vec<Linear>),
     /// A factor that is a sum and too large to be multiplied out.
-    Sum(Box<Linear>),
+    Sum(Rc<Linear>),
 }
 
 /// The operands of a division or a remainder. A constant divisor is greater than one.
@@ -250,11 +251,11 @@ impl Term {
 
 impl Atom {
     pub(in crate::indexing) fn floor_div(numerator: Linear, divisor: Linear) -> Self {
-        Self::FloorDiv(Box::new(Division { numerator, divisor }))
+        Self::FloorDiv(Rc::new(Division { numerator, divisor }))
     }
 
     pub(in crate::indexing) fn modulo(numerator: Linear, divisor: Linear) -> Self {
-        Self::Mod(Box::new(Division { numerator, divisor }))
+        Self::Mod(Rc::new(Division { numerator, divisor }))
     }
 
     /// The product of both, factors sorted.

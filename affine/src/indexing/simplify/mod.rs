@@ -40,30 +40,31 @@ impl IndexingMap {
         if self.is_known_empty() {
             return self.emptied();
         }
-        let mut map = self.clone();
-        for _ in 0..ROUNDS {
-            let Some(next) = map.simplified_once() else {
-                return self.emptied();
-            };
-            if next == map {
-                break;
-            }
-            map = next;
+        let Some(mut map) = self.with_simplified_domain() else {
+            return self.emptied();
+        };
+        let context = map.context();
+        for result in &mut map.results {
+            *result = simplified(result, &context);
         }
         map
     }
 
-    /// One round; `None` when there is no point in the domain.
-    fn simplified_once(&self) -> Option<Self> {
-        let domain = Domain::of(self).simplified()?;
+    /// The map with its domain simplified until nothing changes; `None` when there is no point in it.
+    fn with_simplified_domain(&self) -> Option<Self> {
         let mut map = self.clone();
-        domain.write_to(&mut map);
-        let context = domain.context();
-        map.results = self
-            .results
-            .iter()
-            .map(|it| simplified(it, &context))
-            .collect();
+        if self.constraints.is_empty() {
+            return Some(map);
+        }
+        for _ in 0..ROUNDS {
+            let domain = Domain::of(&map).simplified()?;
+            let mut next = map.clone();
+            domain.write_to(&mut next);
+            if next.constraints == map.constraints && next.box_bounds() == map.box_bounds() {
+                break;
+            }
+            map = next;
+        }
         Some(map)
     }
 
@@ -90,8 +91,8 @@ fn simplified(expr: &IndexExpr, context: &Context) -> IndexExpr {
     let mut seen: Vec<IndexExpr> = Vec::new();
     for _ in 0..ROUNDS {
         let next = simplified_once(&expr, context);
-        if next == expr {
-            return expr;
+        if next == expr || next.size().divisions == 0 {
+            return next;
         }
         if let Some(start) = seen.iter().position(|it| *it == next) {
             // Forms of one size that lead to each other: the least of them stands for all.
@@ -104,8 +105,7 @@ fn simplified(expr: &IndexExpr, context: &Context) -> IndexExpr {
 }
 
 fn simplified_once(expr: &IndexExpr, context: &Context) -> IndexExpr {
-    let original = ordered::ordered(expr);
-    let size = original.size();
+    let size = expr.size();
     let fuel = STEPS + size.nodes.saturating_mul(STEPS_A_NODE);
     let mut best: Option<(IndexExpr, super::Size)> = None;
     for style in [Style::Eager, Style::Careful] {
@@ -123,5 +123,5 @@ fn simplified_once(expr: &IndexExpr, context: &Context) -> IndexExpr {
             break;
         }
     }
-    best.map_or(original, |(expr, _)| expr)
+    best.map_or_else(|| ordered::ordered(expr), |(best, _)| best)
 }

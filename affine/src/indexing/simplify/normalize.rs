@@ -2,6 +2,7 @@ use super::context::Context;
 use super::linear::{Atom, Linear, Simplified, Term, Unsimplified};
 use crate::indexing::IndexExpr;
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// Products of sums are multiplied out up to this many terms.
 const TERMS_OF_PRODUCT: usize = 64;
@@ -82,19 +83,42 @@ impl<'c> Normalizer<'c> {
             }
             IndexExpr::Min(operands) => self.least(all(operands)?),
             IndexExpr::Max(operands) => self.greatest(all(operands)?),
-            IndexExpr::Sum(sum) => {
-                let mut terms = Vec::with_capacity(sum.terms().len());
-                let mut constant = i128::from(sum.constant());
-                for term in sum.terms() {
-                    let linear = self.linear(&term.expr)?.scaled(term.coefficient)?;
-                    constant += i128::from(linear.constant);
-                    terms.extend(linear.terms);
-                }
-                self.spend(terms.len())?;
-                let constant = super::linear::narrow(constant)?;
-                self.recombined(Linear::collect(terms, constant)?)
+            IndexExpr::Sum(_) => {
+                let mut sum = Addends::default();
+                self.add(expr, 1, &mut sum)?;
+                self.spend(sum.terms.len())?;
+                let constant = super::linear::narrow(sum.constant)?;
+                self.recombined(Linear::collect(sum.terms, constant)?)
             }
         }
+    }
+
+    /// Adds `expr * factor` to a sum; only what is itself a sum or a variable is not normalized on its own before.
+    fn add(&self, expr: &IndexExpr, factor: i64, sum: &mut Addends) -> Simplified<()> {
+        match expr {
+            IndexExpr::Constant(value) => sum.add_constant((*value).into(), factor),
+            IndexExpr::Variable(variable) => sum.terms.push(Term {
+                atom: Atom::Variable(*variable),
+                coefficient: factor,
+            }),
+            IndexExpr::Sum(inner) => {
+                sum.add_constant(inner.constant().into(), factor);
+                for term in inner.terms() {
+                    let factor = factor.checked_mul(term.coefficient);
+                    self.add(&term.expr, factor.ok_or(Unsimplified::Overflow)?, sum)?;
+                }
+            }
+            _ => {
+                let linear = self.linear(expr)?;
+                sum.add_constant(linear.constant.into(), factor);
+                for mut term in linear.terms {
+                    let coefficient = term.coefficient.checked_mul(factor);
+                    term.coefficient = coefficient.ok_or(Unsimplified::Overflow)?;
+                    sum.terms.push(term);
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(in crate::indexing) fn product(&self, left: &Linear, right: &Linear) -> Simplified<Linear> {
@@ -117,6 +141,19 @@ impl<'c> Normalizer<'c> {
     }
 }
 
+/// A sum whose terms are not sorted yet.
+#[derive(Default)]
+struct Addends {
+    terms: Vec<Term>,
+    constant: i128,
+}
+
+impl Addends {
+    fn add_constant(&mut self, value: i128, factor: i64) {
+        self.constant = self.constant.saturating_add(value * i128::from(factor));
+    }
+}
+
 /// `linear * term`.
 fn times(linear: &Linear, term: &Term) -> Simplified<Linear> {
     let products = linear.terms.iter().map(|it| it.times(term));
@@ -132,7 +169,7 @@ fn whole(linear: &Linear) -> Term {
     match (linear.terms.as_slice(), linear.constant) {
         ([term], 0) => term.clone(),
         _ => Term {
-            atom: Atom::Sum(Box::new(linear.clone())),
+            atom: Atom::Sum(Rc::new(linear.clone())),
             coefficient: 1,
         },
     }

@@ -2,6 +2,7 @@
 
 use super::linear::{Atom, Division, Linear, Simplified, Term};
 use super::normalize::Normalizer;
+use std::rc::Rc;
 
 /// Sums with more quotients and remainders are left alone: each is held against each.
 const DIVISIONS_HELD_TOGETHER: usize = 32;
@@ -83,10 +84,10 @@ impl Normalizer<'_> {
         &self,
         linear: &Linear,
         position: usize,
-        quotient: &Division,
+        quotient: &Rc<Division>,
     ) -> Simplified<Linear> {
         let scale = linear.terms[position].coefficient;
-        let quotient_atom = Atom::FloorDiv(Box::new(quotient.clone())).into();
+        let quotient_atom = Atom::FloorDiv(Rc::clone(quotient)).into();
         let multiple = self.product(&quotient_atom, &quotient.divisor)?;
         let rest = linear.without(position);
         let rest = rest.plus_scaled(&quotient.numerator, scale)?;
