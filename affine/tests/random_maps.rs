@@ -234,7 +234,8 @@ fn numbers_at_the_ends_of_64_bits_are_no_trap() {
 #[test]
 fn deep_and_long_maps_are_simplified_in_bounded_time() {
     let d0 = IndexExpr::dimension(0);
-    let steps: [fn(&IndexExpr) -> Result<IndexExpr, IndexingError>; 5] = [
+    type Step = fn(&IndexExpr) -> Result<IndexExpr, IndexingError>;
+    let steps: [Step; 5] = [
         |it| it.scaled(3)?.modulo(&7.into())?.offset(1),
         |it| it.floordiv(&2.into())?.plus(&it.modulo(&2.into())?),
         |it| it.offset(1)?.times(&it.offset(2)?),
