@@ -78,7 +78,7 @@ impl Module {
     }
 
     /// The position of the computation that is meant: the one marked `ENTRY`, else the instructions that stand in no computation,
-    /// else the last computation that no other calls.
+    /// else the last computation that no attribute of another names.
     pub fn entry(&self) -> usize {
         self.entry
     }

@@ -168,6 +168,11 @@ impl Relation {
         Self::of_axes(extents, extents, Vec::new(), axes)
     }
 
+    /// Whether it is each element from the one at the same index.
+    pub(super) fn is_identity(&self) -> bool {
+        *self == Self::identity(&self.output)
+    }
+
     /// Each element from all elements.
     pub(super) fn everything(input: &[i64], output: &[i64]) -> Self {
         let axes = (0..input.len()).map(Linear::range);

@@ -134,6 +134,7 @@ impl<'m> Analysis<'m> {
                     operand: *operand,
                     part: *part,
                     maps: maps.clone(),
+                    is_identity: false,
                 })
             });
             let mut edges: Vec<_> = edges.collect();

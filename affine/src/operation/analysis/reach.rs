@@ -153,6 +153,10 @@ impl<'m> Reaches<'m> {
                     .iter()
                     .flat_map(|it| steps.iter().map(move |step| (it, step)))
                 {
+                    if edge.is_identity {
+                        add(known, first.clone());
+                        continue;
+                    }
                     self.steps += 1;
                     if self.steps > MAX_STEPS || known.len() > MAX_MAPS {
                         return Err(ModuleErrorKind::TooManyMaps.at(instruction.span));
@@ -195,6 +199,7 @@ impl<'m> Reaches<'m> {
                         operand: read.operand,
                         part: read.part,
                         maps: Some(maps),
+                        is_identity: read.is_exact && read.relation.is_identity(),
                     })
                 });
                 edges.collect()
@@ -276,6 +281,7 @@ impl<'m> Reaches<'m> {
                     operand,
                     part,
                     maps,
+                    is_identity: false,
                 });
             }
         }
@@ -319,6 +325,7 @@ impl<'m> Reaches<'m> {
                     operand,
                     part,
                     maps: None,
+                    is_identity: false,
                 }));
             }
         }
@@ -332,6 +339,8 @@ pub(super) struct Edge {
     pub(super) operand: usize,
     pub(super) part: usize,
     pub(super) maps: Maps,
+    /// Whether each element belongs to the one at the same index, for sure.
+    pub(super) is_identity: bool,
 }
 
 /// Adds a map unless it is there, or leads nowhere.

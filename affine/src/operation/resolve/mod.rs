@@ -14,7 +14,7 @@ use crate::operation::text::{self, tree};
 use crate::spelling::nearest;
 use constant::constant;
 use shapes::is_countable;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Nobody reads more.
 const ERRORS_REPORTED: usize = 20;
@@ -99,6 +99,8 @@ struct Resolver<'t> {
     computations: Vec<Computation>,
     /// `None` for one with an error.
     names: HashMap<&'t str, (Option<usize>, Span)>,
+    /// The words of all attributes: a computation that is one of them is used by an instruction.
+    mentioned: HashSet<&'t str>,
     errors: Vec<ModuleError>,
 }
 
@@ -145,6 +147,10 @@ impl<'t> Resolver<'t> {
             self.computations.len() - 1
         });
         self.names.insert(name, (position, read.name.span));
+        for instruction in &read.instructions {
+            let values = instruction.attributes.iter().map(|it| it.value.as_slice());
+            values.for_each(|it| note_words(it, &mut self.mentioned));
+        }
     }
 
     /// The computation with these instructions, if nothing is wrong with them.
@@ -544,18 +550,27 @@ impl<'t> Resolver<'t> {
     }
 
     fn entry(&self) -> usize {
-        let mut is_called = vec![false; self.computations.len()];
-        for instruction in self.computations.iter().flat_map(|it| &it.instructions) {
-            if let Action::Call(position) = instruction.action
-                && let Some(is_called) = is_called.get_mut(position)
-            {
-                *is_called = true;
-            }
-        }
         let computations = &self.computations;
         let marked = computations.iter().position(|it| it.is_entry);
         let loose = computations.iter().position(|it| it.name.is_none());
-        let last = is_called.iter().rposition(|is_called| !is_called);
+        let is_used = |it: &Computation| {
+            let name = it.name.as_deref();
+            name.is_some_and(|it| self.mentioned.contains(it))
+        };
+        let last = computations.iter().rposition(|it| !is_used(it));
         marked.or(loose).or(last).unwrap_or(0)
+    }
+}
+
+/// Adds the words among `trees`, as names.
+fn note_words<'t>(trees: &[tree::Tree<'t>], words: &mut HashSet<&'t str>) {
+    for tree in trees {
+        match &tree.kind {
+            tree::TreeKind::Word(text) => {
+                words.insert(text.strip_prefix('%').unwrap_or(text));
+            }
+            tree::TreeKind::Group(_, inner) => note_words(inner, words),
+            tree::TreeKind::Mark(_) => {}
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The maps against the seeds' answers and against a reference that carries along which elements each element comes from.
 
 mod golden;
+mod operations;
 mod programs;
 mod random;
 mod reference;

@@ -1,0 +1,321 @@
+//! Operations and texts that the random computations do not make, and places where other implementations are known to be wrong.
+
+use super::{Pairs, indices, module, pairs, root, texts};
+use crate::operation::{Analysis, Value};
+
+/// The only map to (or from) an operand.
+#[track_caller]
+fn only(known: &crate::operation::KnownMaps) -> String {
+    let mut texts = texts(known);
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    texts.remove(0)
+}
+
+#[test]
+fn a_computation_of_the_compiler_reads_as_it_is_printed() {
+    let maps = root(
+        r#"HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[4,8]{1,0})->f32[4]{0}}, frontend_attributes={a="b"}
+
+%region_0.3 (Arg_0.4: f32[], Arg_1.5: f32[]) -> f32[] {
+  %Arg_1.5 = f32[] parameter(1), metadata={op_name="jit(f)/reduce"}
+  %Arg_0.4 = f32[] parameter(0)
+  ROOT %add.6 = f32[] add(f32[] %Arg_0.4, f32[] %Arg_1.5), metadata={op_name="a b" source_line=3}
+}
+
+%fused (p.1: f32[4,8], p.2: (f32[2], s32[])) -> f32[4] {
+  %p.2 = (f32[2]{0}, s32[]) parameter(1)
+  %p.1 = f32[4,8]{1,0:T(8,128)S(1)} parameter(0), sharding={devices=[2,1]<=[2]}
+  %zero = f32[] constant(0) /*index=5*/
+  %unused = f32[2,2] constant({ { 1.5, 2e-05 }, { -inf, nan } })
+  ROOT %reduce.7 = f32[4]{0} reduce(%p.1, %zero), dimensions={1}, to_apply=%region_0.3, backend_config={"queues":[],"b":false}
+}
+
+ENTRY %main.10 (Arg_0.1: f32[4,8]) -> f32[4] {
+  %Arg_0.1 = f32[4,8]{1,0} parameter(0)
+  %k = f32[2] constant({1,2})
+  %n = s32[] constant(7)
+  %t = (f32[2]{0}, s32[]) tuple(%k, %n)
+  ROOT %fusion = f32[4]{0} fusion(%Arg_0.1, %t), kind=kInput, calls=%fused // the end
+}"#,
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"
+    );
+    assert_eq!(texts(&maps.output_to_input[0][1]), [""; 0]);
+}
+
+#[test]
+fn without_an_entry_the_last_computation_that_none_uses_is_meant() {
+    let body = "main {\n x = f32[4] parameter(0)\n c = f32[] constant(0)\n r = f32[] reduce(x, c), dimensions={0}, to_apply=sum\n}";
+    let sum = "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n s = f32[] add(a, b)\n}";
+    for text in [format!("{body}\n{sum}"), format!("{sum}\n{body}")] {
+        assert_eq!(root(&text).name, "r");
+    }
+}
+
+#[test]
+fn tuples_are_taken_apart_through_fusions() {
+    let maps = root(
+        "f {
+  a = f32[2,3] parameter(0)
+  t = f32[3,2] transpose(a), dimensions={1,0}
+  n = f32[2,3] negate(a)
+  ROOT both = (f32[3,2], f32[2,3]) tuple(t, n)
+}
+ENTRY e {
+  a = f32[2,3] parameter(0)
+  fusion = (f32[3,2], f32[2,3]) fusion(a), kind=kLoop, calls=f
+  barrier = (f32[3,2], f32[2,3]) optimization-barrier(fusion)
+  first = f32[3,2] get-tuple-element(barrier), index=0
+  ROOT again = f32[2,3] transpose(first), dimensions={1,0}
+}",
+    );
+    let domain = "domain: d0 in [0, 1], d1 in [0, 2]";
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        format!("(d0, d1) -> (d1, d0), {domain}")
+    );
+    let module = module(
+        "a = f32[2] parameter(0)\nb = s32[3] parameter(1)\nt = tuple(a, b)\nu = tuple(t, a)\ng = get-tuple-element(u), index=1\nh = get-tuple-element(u), index=0\nROOT i = get-tuple-element(h), index=1",
+    );
+    let through = Analysis::new(&module).of_computation(0).expect("maps");
+    assert_eq!(texts(&through.output_to_input[0][0]), [""; 0]);
+    assert_eq!(
+        only(&through.output_to_input[0][1]),
+        "(d0) -> (d0), domain: d0 in [0, 2]"
+    );
+}
+
+#[test]
+fn single_values_go_with_all_elements() {
+    let maps = root(
+        "low = f32[] parameter(0)\nx = f32[4] parameter(1)\nhigh = f32[4] parameter(2)\nROOT c = f32[4] clamp(low, x, high)",
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0) -> (), domain: d0 in [0, 3]"
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][2]),
+        "(d0) -> (d0), domain: d0 in [0, 3]"
+    );
+    assert_eq!(
+        only(&maps.input_to_output[0][0]),
+        "()[s0] -> (s0), domain: s0 in [0, 3]"
+    );
+    let maps =
+        root("p = pred[] parameter(0)\nx = f32[4] parameter(1)\nROOT s = f32[4] select(p, x, x)");
+    let known = maps.output_to_input[0][1].as_ref().expect("known maps");
+    assert!(!known[0].indexing.is_exact());
+}
+
+#[test]
+fn sorted_elements_come_from_anywhere_along_the_dimension() {
+    let maps = root(
+        "k = f32[3,5] parameter(0)\nv = s32[3,5] parameter(1)\nROOT s = (f32[3,5], s32[3,5]) sort(k, v), dimensions={1}, to_apply=compare",
+    );
+    for output in &maps.output_to_input {
+        for known in output {
+            let domain = "domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 4]";
+            assert_eq!(only(known), format!("(d0, d1)[s0] -> (d0, s0), {domain}"));
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_a_wider_element_are_a_dimension() {
+    let maps = root("x = u8[3,4] parameter(0)\nROOT b = u32[3] bitcast-convert(x)");
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0)[s0] -> (d0, s0), domain: d0 in [0, 2], s0 in [0, 3]"
+    );
+    let maps = root("x = u32[3] parameter(0)\nROOT b = u8[3,4] bitcast-convert(x)");
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0, d1) -> (d0), domain: d0 in [0, 2], d1 in [0, 3]"
+    );
+}
+
+#[test]
+fn arrays_without_elements_have_no_maps() {
+    let maps = root(
+        "x = f32[0,4] parameter(0)\ny = f32[2,4] parameter(1)\nROOT c = f32[2,4] concatenate(x, y), dimensions={0}",
+    );
+    assert_eq!(texts(&maps.output_to_input[0][0]), [""; 0]);
+    assert_eq!(
+        only(&maps.output_to_input[0][1]),
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]"
+    );
+}
+
+/// What a gather with batching dimensions reads, element by element.
+#[test]
+fn dimensions_of_a_batch_are_counted_together() {
+    let maps = root(
+        "x = f32[3,5] parameter(0)\ni = s32[3,2,1] parameter(1)\nROOT g = f32[3,2] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}",
+    );
+    let value = |_: Value, at: &[i64]| at[0] * 7 + at[1] * 3 - 4;
+    let known = maps.output_to_input[0][0].as_ref().expect("known maps");
+    let expected: Pairs = indices(&[3, 2])
+        .into_iter()
+        .map(|at| {
+            let position = (at[0] * 7 + at[1] * 3 - 4).clamp(0, 4);
+            let read = vec![at[0], position];
+            (at, read)
+        })
+        .collect();
+    assert_eq!(pairs(&known[0].indexing, &value), expected);
+    let forward = maps.input_to_output[0][0].as_ref().expect("known maps");
+    let turned: Pairs = expected.into_iter().map(|(from, to)| (to, from)).collect();
+    assert_eq!(pairs(&forward[0].indexing, &value), turned);
+}
+
+#[test]
+fn dimensions_of_a_scattered_batch_are_counted_together() {
+    let maps = root(
+        "x = f32[3,5] parameter(0)\ni = s32[3,2,1] parameter(1)\nu = f32[3,2] parameter(2)\nROOT s = f32[3,5] scatter(x, i, u), update_window_dims={}, inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=2, to_apply=add",
+    );
+    let place = |at: &[i64]| at[0] * 2 + at[1] * 3 - 1;
+    let value = |_: Value, at: &[i64]| place(at);
+    let inside = indices(&[3, 2])
+        .into_iter()
+        .filter(|at| (0..5).contains(&place(at)));
+    let expected: Pairs = inside.map(|at| (vec![at[0], place(&at)], at)).collect();
+    assert!(expected.len() > 3);
+    let known = maps.output_to_input[0][2].as_ref().expect("known maps");
+    assert_eq!(pairs(&known[0].indexing, &value), expected);
+}
+
+/// Elsewhere the map goes over all groups.
+#[test]
+fn a_convolution_in_groups_of_the_batch_reads_its_own_group() {
+    let maps = root(
+        "x = f32[6,4] parameter(0)\nw = f32[4,9] parameter(1)\nROOT c = f32[2,9] convolution(x, w), dim_labels=bf_io->bf, batch_group_count=3",
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0, d1)[s0] -> (d0 + (d1 floordiv 3) * 2, s0), domain: d0 in [0, 1], d1 in [0, 8], s0 in [0, 3]"
+    );
+    assert_eq!(
+        only(&maps.input_to_output[0][0]),
+        "(d0, d1)[s0] -> (d0 mod 2, s0 + (d0 floordiv 2) * 3), domain: d0 in [0, 5], d1 in [0, 3], s0 in [0, 2]"
+    );
+}
+
+/// Elsewhere a constant start outside of the range stays a variable.
+#[test]
+fn a_constant_start_is_moved_into_the_array() {
+    for (start, read) in [(-7, "d0"), (2, "d0 + 2"), (100, "d0 + 6")] {
+        let maps = root(&format!(
+            "x = f32[10] parameter(0)\ni = s32[] constant({start})\nROOT s = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={{4}}"
+        ));
+        assert_eq!(
+            only(&maps.output_to_input[0][0]),
+            format!("(d0) -> ({read}), domain: d0 in [0, 3]")
+        );
+    }
+}
+
+/// Elsewhere the bounds of one start stand at the other.
+#[test]
+fn a_slice_of_a_slice_has_each_start_with_its_bounds() {
+    let maps = root(
+        "f {
+  x = f32[100] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  outer = f32[20] dynamic-slice(x, i), dynamic_slice_sizes={20}
+  ROOT inner = f32[5] dynamic-slice(outer, j), dynamic_slice_sizes={5}
+}",
+    );
+    let known = &maps.output_to_input[0][0].as_ref().expect("known maps")[0].indexing;
+    let read: Vec<_> = known
+        .map()
+        .runtimes()
+        .iter()
+        .zip(known.runtime())
+        .map(|(it, source)| {
+            (
+                source.value.instruction,
+                it.bounds.high,
+                source.clamp.map(|it| it.high),
+            )
+        })
+        .collect();
+    let mut sorted = read.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [(1, 80, Some(80)), (2, 15, Some(15))]);
+}
+
+/// Elsewhere the starts come out rotated when an update is followed through a fusion.
+#[test]
+fn starts_of_an_update_stay_with_their_dimensions() {
+    let maps = root(
+        "f {
+  x = f32[9,11,13] parameter(0)
+  u = f32[2,3,4] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  k = s32[] parameter(4)
+  n = f32[2,3,4] negate(u)
+  d = f32[9,11,13] dynamic-update-slice(x, n, i, j, k)
+  ROOT t = f32[13,9,11] transpose(d), dimensions={2,0,1}
+}",
+    );
+    let known = &maps.output_to_input[0][1].as_ref().expect("known maps")[0].indexing;
+    let map = known.map();
+    assert_eq!(
+        map.results()
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        ["d1 - rt0", "d2 - rt1", "d0 - rt2"]
+    );
+    let sources: Vec<_> = known
+        .runtime()
+        .iter()
+        .map(|it| it.value.instruction)
+        .collect();
+    assert_eq!(sources, [2, 3, 4]);
+    let highest: Vec<_> = map.runtimes().iter().map(|it| it.bounds.high).collect();
+    assert_eq!(highest, [7, 8, 9]);
+}
+
+/// Where there is no padding its value is never read; where there may be, every element is said to read it perhaps.
+#[test]
+fn the_value_of_padding_is_read_where_there_is_some() {
+    let head = "x = f32[4] parameter(0)\nv = f32[] parameter(1)\nROOT p = ";
+    let maps = root(&format!("{head}f32[3] pad(x, v), padding=-1_0"));
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0) -> (d0 + 1), domain: d0 in [0, 2]"
+    );
+    assert_eq!(texts(&maps.output_to_input[0][1]), [""; 0]);
+    let maps = root(&format!("{head}f32[6] pad(x, v), padding=-1_0_1"));
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0) -> (d0 ceildiv 2), domain: d0 in [1, 5], (d0 - 1) mod 2 in [0, 0]"
+    );
+    let known = maps.output_to_input[0][1].as_ref().expect("known maps");
+    assert!(!known[0].indexing.is_exact());
+}
+
+/// A position that counts is known without a table.
+#[test]
+fn positions_that_count_are_put_into_the_map() {
+    let maps = root(
+        "f {
+  x = f32[10,3] parameter(0)
+  i = s32[4] iota(), iota_dimension=0
+  two = s32[] constant(2)
+  twos = s32[4] broadcast(two), dimensions={}
+  rows = s32[4,1] reshape(i)
+  ROOT g = f32[4,3] gather(x, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
+}",
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 2]"
+    );
+}
