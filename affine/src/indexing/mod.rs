@@ -9,6 +9,7 @@
 //! number of a map, or a value that is asked for, that leaves 64 bits is an [`IndexingError`].
 
 mod compose;
+mod delinearize;
 mod error;
 mod evaluate;
 mod expression;
@@ -21,6 +22,7 @@ mod simplify;
 pub mod text;
 mod variable;
 
+pub use delinearize::{delinearize_index, linearize_index};
 pub use error::IndexingError;
 pub use expression::{IndexExpr, IndexTerm, MAX_DEPTH, Size, Sum};
 pub use interval::Interval;

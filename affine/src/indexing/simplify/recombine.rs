@@ -27,8 +27,13 @@ impl Normalizer<'_> {
     fn recombined_once(&self, linear: &Linear) -> Simplified<Option<Linear>> {
         for (position, term) in linear.terms.iter().enumerate() {
             let next = match &term.atom {
-                Atom::Mod(remainder) => self.with_quotient(linear, position, remainder)?,
+                Atom::Mod(remainder) => {
+                    self.with_quotient(linear, position, remainder, &1.into())?
+                }
                 Atom::FloorDiv(quotient) => self.without_quotient(linear, position, quotient)?,
+                Atom::Product(factors) => {
+                    self.with_quotient_of_factor(linear, position, factors)?
+                }
                 _ => None,
             };
             if let Some(next) = next
@@ -40,17 +45,39 @@ impl Normalizer<'_> {
         Ok(None)
     }
 
-    /// Replaces `b * (x mod c)` by means of a term with `x floordiv c`.
+    /// Replaces a remainder that is a factor of a product.
+    fn with_quotient_of_factor(
+        &self,
+        linear: &Linear,
+        position: usize,
+        factors: &[Atom],
+    ) -> Simplified<Option<Linear>> {
+        for (factor, atom) in factors.iter().enumerate() {
+            if let Atom::Mod(remainder) = atom {
+                let mut others = factors.to_vec();
+                others.remove(factor);
+                let others = Atom::product(others);
+                let replaced = self.with_quotient(linear, position, remainder, &others)?;
+                if replaced.is_some() {
+                    return Ok(replaced);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Replaces `b * (x mod c)` by means of a term with `x floordiv c`; `cofactor` is what else `b` is multiplied with.
     fn with_quotient(
         &self,
         linear: &Linear,
         position: usize,
         remainder: &Division,
+        cofactor: &Linear,
     ) -> Simplified<Option<Linear>> {
         for (other, term) in linear.terms.iter().enumerate() {
             let replaced = match &term.atom {
                 Atom::FloorDiv(quotient) if quotient.is_congruent_to(remainder) => {
-                    self.of_quotient(linear, position, quotient)?
+                    self.of_quotient(linear, position, quotient, cofactor)?
                 }
                 Atom::Product(factors) => {
                     let quotient = factors.iter().find_map(|it| match it {
@@ -60,11 +87,11 @@ impl Normalizer<'_> {
                         _ => None,
                     });
                     match quotient {
-                        Some(quotient) => self.of_quotient(linear, position, quotient)?,
+                        Some(quotient) => self.of_quotient(linear, position, quotient, cofactor)?,
                         None => continue,
                     }
                 }
-                Atom::Mod(outer) => {
+                Atom::Mod(outer) if cofactor.as_constant().is_some() => {
                     match self.of_remainders(linear, [position, other], [remainder, outer])? {
                         Some(replaced) => replaced,
                         None => continue,
@@ -76,7 +103,37 @@ impl Normalizer<'_> {
                 return Ok(Some(replaced));
             }
         }
-        Ok(None)
+        self.with_folded_quotient(linear, position, remainder, cofactor)
+    }
+
+    /// As [`Self::with_quotient`], where `x` is itself a quotient: `(y floordiv a) floordiv c` stands as `y floordiv (a * c)`.
+    fn with_folded_quotient(
+        &self,
+        linear: &Linear,
+        position: usize,
+        remainder: &Division,
+        cofactor: &Linear,
+    ) -> Simplified<Option<Linear>> {
+        let Some(divisor) = remainder.divisor.as_constant() else {
+            return Ok(None);
+        };
+        let is_coarser = |atom: &Atom| match atom {
+            Atom::FloorDiv(quotient) => {
+                let coarse = quotient.divisor.as_constant();
+                coarse.is_some_and(|it| it != divisor && it % divisor == 0)
+            }
+            _ => false,
+        };
+        let mut terms = linear.terms.iter();
+        if !terms.any(|it| it.atom.factors().iter().any(is_coarser)) {
+            return Ok(None);
+        }
+        let scale = linear.terms[position].coefficient;
+        let quotient = self.floor_div(remainder.numerator.clone(), divisor.into())?;
+        let value = remainder.numerator.plus_scaled(&quotient, -divisor)?;
+        let rest = linear.without(position);
+        let replaced = rest.plus_scaled(&self.product(&value, cofactor)?, scale)?;
+        Ok((replaced.size() < linear.size()).then_some(replaced))
     }
 
     /// `b * (x mod c)` as `b * x - b * c * (x floordiv c)`.
@@ -85,13 +142,14 @@ impl Normalizer<'_> {
         linear: &Linear,
         position: usize,
         quotient: &Rc<Division>,
+        cofactor: &Linear,
     ) -> Simplified<Linear> {
         let scale = linear.terms[position].coefficient;
         let quotient_atom = Atom::FloorDiv(Rc::clone(quotient)).into();
         let multiple = self.product(&quotient_atom, &quotient.divisor)?;
+        let remainder = quotient.numerator.minus(&multiple)?;
         let rest = linear.without(position);
-        let rest = rest.plus_scaled(&quotient.numerator, scale)?;
-        rest.plus_scaled(&multiple.scaled(-1)?, scale)
+        rest.plus_scaled(&self.product(&remainder, cofactor)?, scale)
     }
 
     /// `b * (x mod c) + b * c * ((x floordiv c) mod m)` is `b * (x mod (c * m))`.
