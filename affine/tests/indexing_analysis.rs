@@ -423,4 +423,32 @@ mod simplifier {
             "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [-19, -7], s0 mod 6 in [5, 5]",
         );
     }
+
+    #[test]
+    fn quotients_and_remainders_by_multiples_meet() {
+        for (from, to) in [
+            ("d0 mod 64 - ((d0 floordiv 2) mod 32) * 2", "d0 mod 2"),
+            (
+                "d0 floordiv 2 - (d0 floordiv 64) * 32",
+                "(d0 floordiv 2) mod 32",
+            ),
+            ("((d0 floordiv 4) mod 3) * 4 + d0 mod 4", "d0 mod 12"),
+            (
+                "(d0 floordiv 12) * 12 + ((d0 floordiv 4) mod 3) * 4 + d0 mod 4",
+                "d0",
+            ),
+            ("d0 - (d0 floordiv 7) * 7", "d0 mod 7"),
+            ("(d0 ceildiv 4) * 4 - d0", "(-d0) mod 4"),
+            (
+                "(d0 floordiv 5) * 3 + (d0 floordiv 10) * -6",
+                "((d0 floordiv 5) mod 2) * 3",
+            ),
+        ] {
+            let head = "domain: d0 in [-500, 500]";
+            simplifies_to(
+                &format!("(d0) -> ({from}), {head}"),
+                &format!("(d0) -> ({to}), {head}"),
+            );
+        }
+    }
 }

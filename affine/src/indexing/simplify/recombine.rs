@@ -28,9 +28,17 @@ impl Normalizer<'_> {
         for (position, term) in linear.terms.iter().enumerate() {
             let next = match &term.atom {
                 Atom::Mod(remainder) => {
-                    self.with_quotient(linear, position, remainder, &1.into())?
+                    match self.with_quotient(linear, position, remainder, &1.into())? {
+                        None => self.as_difference(linear, position, remainder)?,
+                        found => found,
+                    }
                 }
-                Atom::FloorDiv(quotient) => self.without_quotient(linear, position, quotient)?,
+                Atom::FloorDiv(quotient) => {
+                    match self.without_quotient(linear, position, quotient)? {
+                        Some(found) if found.size() < linear.size() => Some(found),
+                        _ => self.as_remainder(linear, position, quotient)?,
+                    }
+                }
                 Atom::Product(factors) => {
                     self.with_quotient_of_factor(linear, position, factors)?
                 }
@@ -195,6 +203,87 @@ impl Normalizer<'_> {
         Ok(None)
     }
 
+    /// `b * c * ((x floordiv c) mod m)` as `b * (x mod (c * m)) - b * (x mod c)`, where one of those is there.
+    fn as_difference(
+        &self,
+        linear: &Linear,
+        position: usize,
+        remainder: &Division,
+    ) -> Simplified<Option<Linear>> {
+        let Some(coarse) = remainder.divisor.as_constant() else {
+            return Ok(None);
+        };
+        let coefficient = linear.terms[position].coefficient;
+        for (inner, term) in remainder.numerator.terms.iter().enumerate() {
+            let (Atom::FloorDiv(quotient), 1) = (&term.atom, term.coefficient) else {
+                continue;
+            };
+            let Some(fine) = quotient.divisor.as_constant() else {
+                continue;
+            };
+            let Some(modulus) = fine.checked_mul(coarse) else {
+                continue;
+            };
+            let is_met = |atom: &Atom| {
+                matches!(atom, Atom::Mod(it)
+                    if [Some(fine), Some(modulus)].contains(&it.divisor.as_constant()))
+            };
+            if coefficient % fine != 0 || !linear.terms.iter().any(|it| is_met(&it.atom)) {
+                continue;
+            }
+            let rest = remainder.numerator.without(inner);
+            let numerator = quotient.numerator.plus_scaled(&rest, fine)?;
+            let large = self.modulo(numerator.clone(), modulus.into())?;
+            let difference = large.minus(&self.modulo(numerator, fine.into())?)?;
+            let replaced = linear.without(position);
+            let replaced = replaced.plus_scaled(&difference, coefficient / fine)?;
+            if replaced.size() < linear.size() {
+                return Ok(Some(replaced));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `b * (x floordiv c) - b * m * (x floordiv (c * m))` as `b * ((x floordiv c) mod m)`.
+    fn as_remainder(
+        &self,
+        linear: &Linear,
+        position: usize,
+        coarse: &Rc<Division>,
+    ) -> Simplified<Option<Linear>> {
+        let Some(divisor) = coarse.divisor.as_constant() else {
+            return Ok(None);
+        };
+        let coefficient = linear.terms[position].coefficient;
+        for term in &linear.terms {
+            let Atom::FloorDiv(fine) = &term.atom else {
+                continue;
+            };
+            let factor = match fine.divisor.as_constant() {
+                Some(fine) if fine < divisor && divisor % fine == 0 => divisor / fine,
+                _ => continue,
+            };
+            if coefficient % factor != 0 {
+                continue;
+            }
+            let fine = Linear::from(term.atom.clone());
+            let quotient = self.floor_div(fine.clone(), factor.into())?;
+            let atom = Linear::from(Atom::FloorDiv(Rc::clone(coarse)));
+            let offset = atom.minus(&quotient)?;
+            if offset.as_constant().is_none() {
+                continue;
+            }
+            let remainder = self.modulo(fine.clone(), factor.into())?;
+            let multiple = fine.minus(&remainder)?.plus_scaled(&offset, factor)?;
+            let replaced = linear.without(position);
+            let replaced = replaced.plus_scaled(&multiple, coefficient / factor)?;
+            if replaced.size() < linear.size() {
+                return Ok(Some(replaced));
+            }
+        }
+        Ok(None)
+    }
+
     /// `b * x - b * c * (x floordiv c)` as `b * (x mod c)`.
     fn without_quotient(
         &self,
@@ -210,10 +299,18 @@ impl Normalizer<'_> {
             return Ok(None);
         }
         let scale = coefficient / divisor;
-        let remainder = self.modulo(quotient.numerator.clone(), divisor.into())?;
-        let rest = linear.without(position);
-        let rest = rest.plus_scaled(&quotient.numerator, scale)?;
-        rest.plus_scaled(&remainder.scaled(-1)?, scale).map(Some)
+        let numerator = &quotient.numerator;
+        let rest = linear.without(position).plus_scaled(numerator, scale)?;
+        let remainder = self.modulo(numerator.clone(), divisor.into())?;
+        let replaced = rest.plus_scaled(&remainder.scaled(-1)?, scale)?;
+        // `x mod c` is also `c - 1 - (-x - 1) mod c`.
+        let opposite = self.modulo(numerator.negated()?.offset(-1)?, divisor.into())?;
+        let opposite = rest.plus_scaled(&opposite.offset(1 - divisor)?, scale)?;
+        Ok(Some(if opposite.size() < replaced.size() {
+            opposite
+        } else {
+            replaced
+        }))
     }
 }
 
