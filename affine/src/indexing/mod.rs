@@ -7,6 +7,20 @@
 //! Reading order: [`Interval`], [`Variable`], [`IndexExpr`], [`IndexingMap`], then what is done with maps: [`text`] (print
 //! and parse), composition ([`IndexingMap::then`]), evaluation. Values are mathematical integers; a
 //! number of a map, or a value that is asked for, that leaves 64 bits is an [`IndexingError`].
+//!
+//! ```
+//! use strew_affine::indexing::{IndexExpr, IndexingMap, parse_map};
+//!
+//! let row = parse_map("(i, j) -> (i * 32 + j), domain: i in [0, 9], j in [0, 31]")?;
+//! let back = row.inverse()?;
+//! assert_eq!(back.to_string(), "(d0) -> (d0 floordiv 32, d0 mod 32), domain: d0 in [0, 319]");
+//! assert_eq!(row.then(&back)?.simplified(), IndexingMap::identity(&[10, 32]).with_name(0, "i").with_name(1, "j"));
+//! assert_eq!(row.evaluate(&[2, 3])?, Some(vec![67]));
+//!
+//! let indices = strew_affine::indexing::delinearize_index(&IndexExpr::dimension(0), &[10.into(), 32.into()])?;
+//! assert_eq!(indices[1].to_string(), "d0 mod 32");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod compose;
 mod delinearize;
