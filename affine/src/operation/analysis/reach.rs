@@ -220,6 +220,10 @@ impl<'m> Reaches<'m> {
         direction: Direction,
     ) -> Result<Vec<Indexing>, IndexingError> {
         let relation = &read.relation;
+        // Nothing is computed from no elements, and groups of none could not be divided by.
+        if relation.input.contains(&0) || relation.output.contains(&0) {
+            return Ok(Vec::new());
+        }
         let (solved, rank) = match direction {
             Direction::OutputToInput => (relation.output_to_input()?, relation.input.len()),
             Direction::InputToOutput => (relation.input_to_output()?, relation.output.len()),

@@ -1,7 +1,7 @@
 //! What is refused, where, and in which words; and that nothing else happens on any text.
 
 use super::programs::{Program, Random, text};
-use crate::operation::{Analysis, Module};
+use crate::operation::{Analysis, Module, coalescing, tile, utilization};
 
 /// Errors as `text under the span: message`.
 #[track_caller]
@@ -289,12 +289,93 @@ fn changed_texts_are_read_or_refused() {
         }
         let changed = String::from_utf8_lossy(&bytes).into_owned();
         if let Ok(module) = Module::parse(&changed) {
-            for (at, computation) in module.computations().iter().enumerate() {
-                for position in 0..computation.instructions().len() {
-                    let _ = Analysis::new(&module).of_instruction(at, position);
+            ask_everything(&module);
+        }
+    }
+}
+
+/// Everything that is asked of a module, whatever comes of it.
+fn ask_everything(module: &Module) {
+    for (at, computation) in module.computations().iter().enumerate() {
+        let instructions = 0..computation.instructions().len();
+        let mut all: Vec<_> = instructions
+            .map(|position| Analysis::new(module).of_instruction(at, position))
+            .collect();
+        all.push(Analysis::new(module).of_computation(at));
+        for maps in all.into_iter().flatten() {
+            for (output, operands) in maps.outputs().iter().zip(&maps.output_to_input) {
+                for (input, known) in maps.inputs.iter().zip(operands) {
+                    let _ = utilization(&input.shape, &[known]);
+                    for it in known.iter().flatten() {
+                        let _ = coalescing(&it.indexing, output, input.shape.leaves()[it.part]);
+                        let sizes = vec![3; output.rank()];
+                        let _ = tile(&it.indexing, &output.extents, &sizes);
+                    }
                 }
-                let _ = Analysis::new(&module).of_computation(at);
             }
+        }
+    }
+}
+
+#[test]
+fn extreme_numbers_are_read_or_refused() {
+    let extremes = [
+        "0",
+        "-1",
+        "1",
+        "2",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "4294967296",
+        "9223372036854775808",
+        "3037000500",
+        "0_0_9223372036854775807",
+        "1x1",
+    ];
+    let mut random = Random(99);
+    for seed in 1..1200 {
+        let mut program = Program::new(seed);
+        program.step();
+        let source = text(&program, false);
+        let mut changed = String::new();
+        let mut rest = source.as_str();
+        while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
+            let (before, from) = rest.split_at(at);
+            let end = from
+                .find(|it: char| !it.is_ascii_digit())
+                .unwrap_or(from.len());
+            let (number, behind) = from.split_at(end);
+            changed += before;
+            let is_name = before.ends_with(['v', 's']);
+            changed += if !is_name && random.below(6) == 0 {
+                extremes[random.below(extremes.len())]
+            } else {
+                number
+            };
+            rest = behind;
+        }
+        changed += rest;
+        // The shape of a result that follows from the operands can be left out: then other numbers fit more often.
+        for text in [
+            changed.clone(),
+            changed.replace("ROOT v", "w = s32[7] iota(), iota_dimension=0\n ROOT v"),
+        ] {
+            if let Ok(module) = Module::parse(&text) {
+                ask_everything(&module);
+            }
+        }
+        let without: Vec<_> = changed
+            .lines()
+            .map(|line| match line.split_once("] ") {
+                Some((head, operation)) if !operation.starts_with("parameter") => {
+                    let name = head.split_once('=').map_or(head, |it| it.0);
+                    format!("{name} = {operation}")
+                }
+                _ => line.to_owned(),
+            })
+            .collect();
+        if let Ok(module) = Module::parse(&without.join("\n")) {
+            ask_everything(&module);
         }
     }
 }
