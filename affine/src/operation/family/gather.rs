@@ -51,6 +51,25 @@ impl Indices {
             .collect()
     }
 
+    /// Refuses indices in the operand at `position` whose dimensions do not have the extents of those of `operand` that they are
+    /// counted together with.
+    pub(super) fn expect_batch_extents<'d>(
+        &self,
+        call: &Call<'_, '_, '_>,
+        position: usize,
+        operand: &[i64],
+        mut pairs: impl Iterator<Item = (&'d usize, &'d usize)>,
+    ) -> Checked<()> {
+        let fits = pairs.all(|(theirs, ours)| {
+            Some(*ours) != self.vector && operand.get(*theirs) == self.extents.get(*ours)
+        });
+        if fits {
+            return Ok(());
+        }
+        let expected = "an array with the extents of the operand along the batching dimensions";
+        Err(call.operand_misfit(position, expected))
+    }
+
     /// Where coordinate `coordinate` of the corner of a batch element stands, whose indices `batch` gives.
     pub(super) fn place(&self, coordinate: usize, batch: impl Fn(usize) -> Place) -> Vec<Place> {
         let mut next = 0;
@@ -118,75 +137,128 @@ impl Dropped {
     }
 }
 
+/// Which dimensions of the operand, the indices and the result belong together.
+struct Gather {
+    operand: Vec<i64>,
+    indices: Indices,
+    /// The dimensions of the operand that coordinates count along.
+    started: Vec<usize>,
+    dropped: Dropped,
+    /// The extents of a slice.
+    sizes: Vec<i64>,
+    /// The dimensions of the operand that a slice keeps, and those of the result that they become.
+    kept: Vec<(usize, usize)>,
+    /// The other dimensions of the result.
+    batch: Vec<usize>,
+}
+
 pub(super) fn gather(call: &Call<'_, '_, '_>) -> Checked<Described> {
     call.takes(2..=2, "an operand and indices")?;
-    let attributes = &call.attributes;
-    let operand = call.array(0)?.extents.clone();
-    let rank = operand.len();
-    let started =
-        attributes.required_dimensions("start_index_map", "start_index_map={0,1}", rank)?;
-    let indices = Indices::read(call, 1, started.len())?;
-    let dropped = Dropped::read(attributes, rank, &indices)?;
-    let sizes = slice_sizes(call, &operand, &dropped)?;
-    let kept: Vec<_> = (0..rank).filter(|it| !dropped.contains(*it)).collect();
-    let batch_extents = indices.batch_extents();
-    let output_rank = batch_extents.len() + kept.len();
-    let offsets = attributes.dimensions("offset_dims", output_rank)?;
-    let span = attributes.span_of("offset_dims");
-    let what = "dimensions of a slice";
-    same_length("offset_dims", offsets.len(), kept.len(), what, span)?;
-    let batch: Vec<_> = (0..output_rank)
-        .filter(|it| !offsets.contains(it))
-        .collect();
-    let mut output = vec![0; output_rank];
-    let kept_sizes = kept.iter().filter_map(|it| sizes.get(*it));
-    let parts = offsets.iter().zip(kept_sizes);
-    for (dimension, extent) in parts.chain(batch.iter().zip(&batch_extents)) {
-        if let Some(slot) = output.get_mut(*dimension) {
-            *slot = *extent;
-        }
+    let gather = Gather::read(call)?;
+    let output = gather.output();
+    let reads = vec![
+        Read::new(0, gather.of_operand(&output)),
+        Read::new(1, gather.of_indices(&output)),
+    ];
+    Ok(Described::array(call.same_elements(output, 0)?, reads))
+}
+
+impl Gather {
+    fn read(call: &Call<'_, '_, '_>) -> Checked<Self> {
+        let attributes = &call.attributes;
+        let operand = call.array(0)?.extents.clone();
+        let rank = operand.len();
+        let started =
+            attributes.required_dimensions("start_index_map", "start_index_map={0,1}", rank)?;
+        let indices = Indices::read(call, 1, started.len())?;
+        let dropped = Dropped::read(attributes, rank, &indices)?;
+        let batching = dropped.batching.iter().zip(&dropped.indices_batching);
+        indices.expect_batch_extents(call, 1, &operand, batching)?;
+        let sizes = slice_sizes(call, &operand, &dropped)?;
+        let kept: Vec<_> = (0..rank).filter(|it| !dropped.contains(*it)).collect();
+        let output_rank = indices.batch().len() + kept.len();
+        let offsets = attributes.dimensions("offset_dims", output_rank)?;
+        let span = attributes.span_of("offset_dims");
+        let what = "dimensions of a slice";
+        same_length("offset_dims", offsets.len(), kept.len(), what, span)?;
+        let all = 0..output_rank;
+        let batch = all.filter(|it| !offsets.contains(it)).collect();
+        Ok(Self {
+            kept: kept.into_iter().zip(offsets).collect(),
+            operand,
+            indices,
+            started,
+            dropped,
+            sizes,
+            batch,
+        })
     }
 
-    let axis = |dimension: usize| {
-        let offset = kept.iter().position(|it| *it == dimension);
-        let offset = offset.and_then(|it| offsets.get(it));
-        let batching = dropped.batching.iter().position(|it| *it == dimension);
-        let batching = batching.and_then(|it| {
-            let along = dropped.indices_batching.get(it)?;
-            let at = indices.batch().iter().position(|it| it == along)?;
-            batch.get(at)
+    /// The extents of the result.
+    fn output(&self) -> Vec<i64> {
+        let mut output = vec![0; self.batch.len() + self.kept.len()];
+        let mut set = |dimension: usize, extent: i64| {
+            if let Some(slot) = output.get_mut(dimension) {
+                *slot = extent;
+            }
+        };
+        for (ours, theirs) in &self.kept {
+            set(*theirs, self.size(*ours));
+        }
+        for (dimension, extent) in self.batch.iter().zip(self.indices.batch_extents()) {
+            set(*dimension, extent);
+        }
+        output
+    }
+
+    fn size(&self, dimension: usize) -> i64 {
+        self.sizes.get(dimension).copied().unwrap_or(0)
+    }
+
+    fn of_operand(&self, output: &[i64]) -> Relation {
+        let axes = (0..self.operand.len()).map(|dimension| {
+            let start = self.started.iter().position(|it| *it == dimension);
+            let inside = self.along(dimension);
+            let axis = inside.map_or_else(Linear::first, Linear::output);
+            start.map_or(axis, |start| axis.and_start(start, 1))
         });
-        let axis = offset
-            .or(batching)
-            .map_or_else(Linear::first, |it| Linear::output(*it));
-        match started.iter().position(|it| *it == dimension) {
-            Some(start) => axis.and_start(start, 1),
-            None => axis,
+        let mut relation = Relation::of_axes(&self.operand, output, Vec::new(), axes);
+        let starts = self.started.iter().enumerate();
+        let starts = starts.map(|(coordinate, dimension)| {
+            let extent = self.operand.get(*dimension).copied().unwrap_or(0);
+            let batch = |at| Place::Output(self.batch.get(at).copied().unwrap_or(0));
+            Start {
+                operand: 1,
+                place: self.indices.place(coordinate, batch),
+                bounds: Interval::new(0, extent - self.size(*dimension)),
+                is_clamped: true,
+            }
+        });
+        relation.starts = starts.collect();
+        relation
+    }
+
+    /// The dimension of the result that a dimension of the operand is counted along, beside the start.
+    fn along(&self, dimension: usize) -> Option<usize> {
+        let kept = self.kept.iter().find(|(ours, _)| *ours == dimension);
+        if let Some((_, theirs)) = kept {
+            return Some(*theirs);
         }
-    };
-    let mut relation = Relation::of_axes(&operand, &output, Vec::new(), (0..rank).map(axis));
-    let starts = started.iter().enumerate().map(|(coordinate, dimension)| {
-        let extent = operand.get(*dimension).copied().unwrap_or(0);
-        let size = sizes.get(*dimension).copied().unwrap_or(0);
-        Start {
-            operand: 1,
-            place: indices.place(coordinate, |at| {
-                Place::Output(batch.get(at).copied().unwrap_or(0))
-            }),
-            bounds: Interval::new(0, extent - size),
-            is_clamped: true,
-        }
-    });
-    relation.starts = starts.collect();
-    let coordinates = i64::try_from(started.len()).unwrap_or(i64::MAX);
-    let of_indices = Relation::of_axes(
-        &indices.extents,
-        &output,
-        vec![coordinates],
-        indices.axes(&batch),
-    );
-    let reads = vec![Read::new(0, relation), Read::new(1, of_indices)];
-    Ok(Described::array(call.same_elements(output, 0)?, reads))
+        let at = self
+            .dropped
+            .batching
+            .iter()
+            .position(|it| *it == dimension)?;
+        let indices = self.dropped.indices_batching.get(at)?;
+        let at = self.indices.batch().iter().position(|it| it == indices)?;
+        self.batch.get(at).copied()
+    }
+
+    fn of_indices(&self, output: &[i64]) -> Relation {
+        let coordinates = i64::try_from(self.started.len()).unwrap_or(i64::MAX);
+        let axes = self.indices.axes(&self.batch);
+        Relation::of_axes(&self.indices.extents, output, vec![coordinates], axes)
+    }
 }
 
 /// `slice_sizes={…}`; 1 along dimensions that are dropped.

@@ -70,29 +70,11 @@ impl Scatter {
         let started =
             attributes.required_dimensions(name, "scatter_dims_to_operand_dims={0}", rank)?;
         let indices = Indices::read(call, count, started.len())?;
-        let mut both = attributes
-            .numbers("inserted_window_dims")?
-            .unwrap_or_default();
-        let inserted_count = both.len();
-        both.extend(
-            attributes
-                .numbers("input_batching_dims")?
-                .unwrap_or_default(),
-        );
-        let mut inserted = different_dimensions("inserted_window_dims", &both, rank)?;
-        let batching = inserted.split_off(inserted_count);
-        let name = "scatter_indices_batching_dims";
-        let along = attributes.dimensions(name, indices.extents.len())?;
-        let span = attributes.span_of(name);
-        same_length(
-            name,
-            along.len(),
-            batching.len(),
-            "input_batching_dims",
-            span,
-        )?;
-        let kept = (0..rank).filter(|it| !inserted.contains(it) && !batching.contains(it));
-        let kept: Vec<_> = kept.collect();
+        let (inserted, batching) = dropped(call, &operand, &indices, count)?;
+        let is_kept = |it: &usize| {
+            !inserted.contains(it) && batching.iter().all(|(dimension, _)| dimension != it)
+        };
+        let kept: Vec<_> = (0..rank).filter(is_kept).collect();
         let name = "update_window_dims";
         let window = attributes.dimensions(name, updates.len())?;
         let span = attributes.span_of(name);
@@ -106,11 +88,6 @@ impl Scatter {
         let batch = (0..updates.len())
             .filter(|it| !window.contains(it))
             .collect();
-        let positions = along.iter().filter_map(|it| {
-            let batch = indices.batch();
-            batch.iter().position(|dimension| dimension == it)
-        });
-        let batching = batching.into_iter().zip(positions).collect();
         let scatter = Self {
             window: window.into_iter().zip(kept).collect(),
             operand,
@@ -192,4 +169,39 @@ impl Scatter {
         let size = window.and_then(|(ours, _)| self.updates.get(*ours));
         size.copied().unwrap_or(1)
     }
+}
+
+/// A dimension of the operand, and the dimension of the batch that it is counted together with.
+type Batching = Vec<(usize, usize)>;
+
+/// The dimensions of the operand that slices do not have: those along which they have one position, and those of the batch.
+fn dropped(
+    call: &Call<'_, '_, '_>,
+    operand: &[i64],
+    indices: &Indices,
+    count: usize,
+) -> Checked<(Vec<usize>, Batching)> {
+    let attributes = &call.attributes;
+    let numbers = |name| attributes.numbers(name).map(Option::unwrap_or_default);
+    let mut both = numbers("inserted_window_dims")?;
+    let inserted_count = both.len();
+    both.extend(numbers("input_batching_dims")?);
+    let mut inserted = different_dimensions("inserted_window_dims", &both, operand.len())?;
+    let batching = inserted.split_off(inserted_count);
+    let name = "scatter_indices_batching_dims";
+    let along = attributes.dimensions(name, indices.extents.len())?;
+    let span = attributes.span_of(name);
+    same_length(
+        name,
+        along.len(),
+        batching.len(),
+        "input_batching_dims",
+        span,
+    )?;
+    indices.expect_batch_extents(call, count, operand, batching.iter().zip(&along))?;
+    let batch = indices.batch();
+    let positions = along
+        .iter()
+        .filter_map(|it| batch.iter().position(|other| other == it));
+    Ok((inserted, batching.into_iter().zip(positions).collect()))
 }

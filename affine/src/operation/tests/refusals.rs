@@ -198,6 +198,10 @@ fn attributes_are_needed_and_checked() {
         "f32[4,4] convolution(a, b), dim_labels=bf_io->bf, feature_group_count=0",
         "0: 0 cannot stand here: there is at least one group",
     );
+    refuses(
+        "x = f32[3,5] parameter(0)\ni = s32[4,1] parameter(1)\ng = gather(x, i), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=1, slice_sizes={1,1}",
+        "i: this operand is s32[4,1], but an array with the extents of the operand along the batching dimensions is needed",
+    );
     refuses_line(
         "f32[] get-tuple-element(a), index=0",
         "a: this operand is f32[4,6], but a tuple is needed",
