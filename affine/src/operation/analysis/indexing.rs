@@ -1,7 +1,7 @@
 //! The maps from one array to another, with where their runtime variables come from.
 
 use crate::indexing::{
-    Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable,
+    Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval, MAX_SIZE, Variable,
     VariableKind,
 };
 use crate::operation::relation::{Solved, Start};
@@ -30,6 +30,22 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The value that the variable has where `expr` is read.
+    fn moved(&self, expr: IndexExpr) -> IndexExpr {
+        match self.clamp {
+            Some(clamp) => clamped(&expr, clamp),
+            None => expr,
+        }
+    }
+
+    /// The source of a variable on which nothing depends.
+    fn superfluous(&self) -> Self {
+        Self {
+            clamp: Some(Interval::ALL),
+            ..*self
+        }
+    }
+
     /// Whether the value can be outside of `bounds`: then these cut the domain down, even where nothing else depends on it.
     fn can_leave(&self, bounds: Interval) -> bool {
         let is_inside = |it: Interval| it.low >= bounds.low && it.high <= bounds.high;
@@ -212,37 +228,26 @@ impl Indexing {
             first += source.rank;
             let bounds = self.joint.runtimes().get(position);
             let bounds = bounds.map_or(Interval::ALL, |it| it.bounds);
-            let (value, places) = match trace(source.value, &places)? {
+            let (source, places) = match trace(source.value, &places)? {
                 Traced::Known(expr) => {
-                    let expr = match source.clamp {
-                        Some(clamp) => clamped(&expr, clamp),
-                        None => expr,
-                    };
+                    let expr = source.moved(expr);
                     constraints.push(Constraint {
                         expr: expr.clone(),
                         bounds,
                     });
                     known.insert(position, expr);
-                    (source.value, places)
+                    (source.superfluous(), places)
                 }
-                Traced::At(value, places) => (value, places),
+                Traced::At(value, places) => (Source { value, ..*source }, places),
             };
             sources.push(Source {
-                value,
                 rank: places.len(),
-                ..*source
+                ..source
             });
             results.extend(places);
         }
-        // A known value can speak of runtime variables that are known themselves: those stand further on in the list.
-        let mut substitution: HashMap<usize, IndexExpr> = HashMap::new();
-        for position in (0..sources.len()).rev() {
-            if let Some(expr) = known.get(&position) {
-                let value = expr.substitute(&|it| replaced(it, &substitution))?;
-                substitution.insert(position, value);
-            }
-        }
-        let joint = rebuilt(&self.joint, results, constraints, &substitution)?;
+        let known = independent(known)?;
+        let joint = rebuilt(&self.joint, results, constraints, &known)?;
         Ok(Self {
             joint,
             sources,
@@ -267,40 +272,8 @@ impl Indexing {
             VariableKind::Range => points.get(variable.position).copied().flatten(),
             VariableKind::Dimension | VariableKind::Runtime => None,
         };
-        let mut seen = Seen::default();
-        let constrained = self.joint.constraints().iter().map(|it| &it.expr);
-        for expr in self
-            .joint
-            .results()
-            .iter()
-            .take(self.rank)
-            .chain(constrained)
-        {
-            seen.look_at(expr, &point);
-        }
-        for (position, (source, declared)) in
-            self.sources.iter().zip(self.joint.runtimes()).enumerate()
-        {
-            if source.can_leave(declared.bounds) && !seen.runtimes.contains(&position) {
-                seen.runtimes.push(position);
-            }
-        }
-        // The place of a runtime variable that is needed can need others.
-        let mut firsts = Vec::with_capacity(self.sources.len());
-        let mut first = self.rank;
-        for source in &self.sources {
-            firsts.push(first);
-            first += source.rank;
-        }
-        let mut next = 0;
-        while let Some(position) = seen.runtimes.get(next).copied() {
-            let first = firsts.get(position).copied().unwrap_or(first);
-            let rank = self.sources.get(position).map_or(0, |it| it.rank);
-            for place in self.joint.results().iter().skip(first).take(rank) {
-                seen.look_at(place, &point);
-            }
-            next += 1;
-        }
+        let firsts = self.first_places();
+        let seen = self.seen(&firsts, &point);
         let renamed = |variable: Variable| {
             if let Some(value) = point(variable) {
                 return IndexExpr::Constant(value);
@@ -344,6 +317,46 @@ impl Indexing {
             sources,
             ..self
         })
+    }
+}
+
+impl Indexing {
+    /// For each runtime variable, the position of the first index of its place among the results.
+    fn first_places(&self) -> Vec<usize> {
+        let mut next = self.rank;
+        let firsts = self.sources.iter().map(|source| {
+            let first = next;
+            next += source.rank;
+            first
+        });
+        firsts.collect()
+    }
+
+    /// The range and runtime variables that something depends on, without ranges of one value.
+    fn seen(&self, firsts: &[usize], point: &impl Fn(Variable) -> Option<i64>) -> Seen {
+        let mut seen = Seen::default();
+        let indices = self.joint.results().iter().take(self.rank);
+        let constrained = self.joint.constraints().iter().map(|it| &it.expr);
+        for expr in indices.chain(constrained) {
+            seen.look_at(expr, point);
+        }
+        let declared = self.sources.iter().zip(self.joint.runtimes());
+        for (position, (source, declared)) in declared.enumerate() {
+            if source.can_leave(declared.bounds) && !seen.runtimes.contains(&position) {
+                seen.runtimes.push(position);
+            }
+        }
+        // The place of a runtime variable that is needed can need others.
+        let mut next = 0;
+        while let Some(position) = seen.runtimes.get(next).copied() {
+            let first = firsts.get(position).copied().unwrap_or(0);
+            let rank = self.sources.get(position).map_or(0, |it| it.rank);
+            for place in self.joint.results().iter().skip(first).take(rank) {
+                seen.look_at(place, point);
+            }
+            next += 1;
+        }
+        seen
     }
 }
 
@@ -409,6 +422,35 @@ fn clamped(expr: &IndexExpr, bounds: Interval) -> IndexExpr {
     }
 }
 
+/// The known values, none of them in terms of another.
+fn independent(mut known: HashMap<usize, IndexExpr>) -> Checked<HashMap<usize, IndexExpr>> {
+    // What a value is read by is known before it is: there is no cycle, and each round removes one link of every chain.
+    for _ in 0..known.len() {
+        let speaks_of_known = |expr: &IndexExpr| {
+            let mut found = false;
+            expr.for_each_variable(&mut |it| {
+                found |= it.kind == VariableKind::Runtime && known.contains_key(&it.position);
+            });
+            found
+        };
+        if !known.values().any(speaks_of_known) {
+            break;
+        }
+        let mut next = HashMap::new();
+        let mut nodes = 0_usize;
+        for (position, expr) in &known {
+            let value = expr.substitute(&|it| replaced(it, &known))?;
+            nodes = nodes.saturating_add(value.size().nodes);
+            next.insert(*position, value);
+        }
+        if nodes > MAX_SIZE {
+            return Err(IndexingError::TooLarge);
+        }
+        known = next;
+    }
+    Ok(known)
+}
+
 fn replaced(variable: Variable, by: &HashMap<usize, IndexExpr>) -> IndexExpr {
     match (variable.kind, by.get(&variable.position)) {
         (VariableKind::Runtime, Some(expr)) => expr.clone(),
@@ -416,7 +458,7 @@ fn replaced(variable: Variable, by: &HashMap<usize, IndexExpr>) -> IndexExpr {
     }
 }
 
-/// The map with other results and constraints, in which some runtime variables are replaced.
+/// The map with other results and constraints, in which some runtime variables are replaced, so that nothing depends on them.
 fn rebuilt(
     map: &IndexingMap,
     results: Vec<IndexExpr>,
@@ -431,10 +473,15 @@ fn rebuilt(
         let bounds = it.bounds;
         Ok(Constraint { expr, bounds })
     });
+    let runtimes = map.runtimes().iter().enumerate();
+    let runtimes = runtimes.map(|(position, declared)| match by.get(&position) {
+        Some(_) => Declaration::new(Interval::ALL),
+        None => declared.clone(),
+    });
     IndexingMap::new(
         map.dimensions().to_vec(),
         map.ranges().to_vec(),
-        map.runtimes().to_vec(),
+        runtimes.collect(),
         results.collect::<Checked<_>>()?,
         constraints.collect::<Checked<_>>()?,
     )

@@ -319,3 +319,20 @@ fn positions_that_count_are_put_into_the_map() {
         "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 2]"
     );
 }
+
+/// A constant index that fits is no variable any more; one that does not fit updates nothing.
+#[test]
+fn known_indices_of_a_scatter_leave_no_variable() {
+    for (index, expected) in [
+        (
+            3,
+            vec!["(d0)[s0] -> (s0), domain: d0 in [3, 3], s0 in [0, 1]".to_owned()],
+        ),
+        (9, vec![]),
+    ] {
+        let maps = root(&format!(
+            "x = f32[8] parameter(0)\ni = s32[2] constant({{{index}, {index}}})\nu = f32[2] parameter(1)\nROOT s = f32[8] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add"
+        ));
+        assert_eq!(texts(&maps.output_to_input[0][2]), expected);
+    }
+}
