@@ -27,6 +27,7 @@ mod delinearize;
 mod error;
 mod evaluate;
 mod expression;
+mod from_affine;
 mod interval;
 mod invert;
 mod map;
