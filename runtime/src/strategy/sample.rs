@@ -6,6 +6,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
 use crate::stream::{self, Sink, Updates};
 use smallvec::SmallVec;
+use std::collections::HashSet;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
 const WORTH_A_LOOK: u64 = 1 << 20;
@@ -31,6 +32,9 @@ const HOT: usize = 20;
 
 /// A line this near behind one that is used is fetched in advance, mostly.
 const NEXT: u64 = 4;
+
+/// Lines follow each other in up to so many places by turns.
+const STREAMS: usize = 4;
 
 /// Of the lines that are, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
@@ -140,16 +144,22 @@ fn repeats(keys: &[u32], _element_bytes: u64) -> usize {
         .count()
 }
 
-/// How many cache lines the elements lie in, as far as processors do not fetch them in advance.
+/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where lines follow each other
+/// as they are needed, in a few places by turns.
 fn lines(keys: &[u32], element_bytes: u64) -> usize {
-    let line = |key: &u32| u64::from(*key) * element_bytes / CACHE_LINE;
-    let mut lines: Vec<u64> = keys.iter().map(line).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let follow = lines.windows(2);
-    let follow = follow.filter(|pair| matches!(pair, [a, b] if b - a <= NEXT));
-    let following = follow.count();
-    lines.len() - following + following / FORESEEN
+    let mut known = HashSet::new();
+    let mut latest = [None; STREAMS];
+    let mut following = 0;
+    for key in keys {
+        let line = u64::from(*key) * element_bytes / CACHE_LINE;
+        if known.insert(line) {
+            let follows = |before: &u64| (1..=NEXT).contains(&line.wrapping_sub(*before));
+            following += usize::from(latest.iter().flatten().any(follows));
+            latest.rotate_right(1);
+            latest[0] = Some(line);
+        }
+    }
+    known.len() - following + following / FORESEEN
 }
 
 /// From the least of the keys to the largest.
