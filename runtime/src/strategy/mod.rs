@@ -306,11 +306,8 @@ pub(crate) unsafe fn run(
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&job) };
     job.body = body(session.settings().body, &shape, sample);
-    let machine = &session.settings().machine;
-    let is_nested = session.is_nested();
-    let mut around = auto::Circumstances::new(&shape, sample, is_nested, machine);
     // SAFETY: the caller vouches for the forall.
-    around.scans = auto::may_color(&shape, around) && unsafe { look::can_scan(&job) };
+    let around = unsafe { circumstances(&job, sample) };
     let asked = asked(session, forall)?;
     if may_plan(asked, &around.costs) {
         // SAFETY: the caller vouches for the forall.
@@ -344,6 +341,19 @@ pub(crate) unsafe fn run(
         merge: ran.merge,
     });
     Ok(())
+}
+
+/// What is to be known of a job besides its sizes.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn circumstances(job: &Job<'_>, sample: Option<Sample>) -> auto::Circumstances {
+    let machine = &job.session.settings().machine;
+    let is_nested = job.session.is_nested();
+    let mut around = auto::Circumstances::new(&job.shape, sample, is_nested, machine);
+    // SAFETY: the caller vouches for the forall.
+    around.scans = auto::may_color(&job.shape, around) && unsafe { look::can_scan(job) };
+    around
 }
 
 /// How a body in `shape` combines updates.
