@@ -25,6 +25,7 @@ pub mod lanes;
 mod math;
 mod node;
 pub mod operation;
+mod rejected;
 mod same;
 mod span;
 pub mod spelling;

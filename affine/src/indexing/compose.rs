@@ -100,12 +100,8 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use crate::indexing::{IndexExpr, IndexingError, IndexingMap, parse_map};
-
-    #[track_caller]
-    fn map(text: &str) -> IndexingMap {
-        parse_map(text).expect("a map")
-    }
+    use crate::indexing::test_maps::map;
+    use crate::indexing::{IndexExpr, IndexingError, IndexingMap};
 
     #[test]
     fn the_variables_of_the_second_map_come_first() {

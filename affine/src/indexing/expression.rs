@@ -120,6 +120,19 @@ impl IndexExpr {
         }
     }
 
+    /// The scaled expressions whose sum it is, and the constant that is added to them: itself when it is no sum.
+    pub fn terms(&self) -> (Vec<(&Self, i64)>, i64) {
+        match self {
+            Self::Constant(value) => (Vec::new(), *value),
+            Self::Sum(sum) => {
+                let terms = sum.terms.iter();
+                let terms = terms.map(|it| (&it.expr, it.coefficient));
+                (terms.collect(), sum.constant)
+            }
+            other => (vec![(other, 1)], 0),
+        }
+    }
+
     /// The sum of `terms` and `constant`; sums among the terms become part of it where they are not scaled.
     ///
     /// # Errors

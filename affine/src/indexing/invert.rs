@@ -293,12 +293,8 @@ fn offset_from(numerator: &Linear, atom: &Atom, divisor: i64) -> Option<(i64, i6
 
 #[cfg(test)]
 mod tests {
-    use crate::indexing::{IndexingError, IndexingMap, parse_map};
-
-    #[track_caller]
-    fn map(text: &str) -> IndexingMap {
-        parse_map(text).expect("a map")
-    }
+    use crate::indexing::test_maps::map;
+    use crate::indexing::{IndexingError, IndexingMap};
 
     /// The inverse takes every result back to the dimensions, and nothing else.
     #[track_caller]

@@ -34,6 +34,8 @@ mod map;
 mod remove;
 mod search;
 mod simplify;
+#[cfg(test)]
+mod test_maps;
 pub mod text;
 mod variable;
 

@@ -163,12 +163,7 @@ impl IndexingMap {
 
 #[cfg(test)]
 mod tests {
-    use crate::indexing::{IndexingMap, parse_map};
-
-    #[track_caller]
-    fn map(text: &str) -> IndexingMap {
-        parse_map(text).expect("a map")
-    }
+    use crate::indexing::test_maps::map;
 
     #[track_caller]
     fn leaves(text: &str, expected: &str) {

@@ -332,12 +332,7 @@ fn next(random: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::indexing::parse_map;
-
-    #[track_caller]
-    fn map(text: &str) -> IndexingMap {
-        parse_map(text).expect("a map")
-    }
+    use crate::indexing::test_maps::map;
 
     #[track_caller]
     fn ranges(text: &str) -> String {

@@ -2,9 +2,10 @@ use super::error::{ParseError, ParseErrorKind};
 use super::resolve;
 use super::token::Token;
 use super::tree::{Infix, Name, Tree, TreeKind};
+use crate::rejected::Rejected;
 use crate::verify::MAX_NESTING;
 use crate::{Function, Kernel, Span};
-use lalrpop_util::{ErrorRecovery, ParseError as Rejected, lalrpop_mod};
+use lalrpop_util::{ErrorRecovery, lalrpop_mod};
 use logos::Logos;
 use std::cell::Cell;
 
@@ -146,31 +147,27 @@ impl Recorder<'_> {
         self.reject(recovery.error);
     }
 
-    fn reject(&mut self, rejected: Rejected<usize, Token<'_>, ()>) {
-        let (start, end, expected) = match rejected {
-            // The lexer reported it.
-            Rejected::UnrecognizedToken {
+    fn reject(&mut self, error: lalrpop_util::ParseError<usize, Token<'_>, ()>) {
+        let is_reported = matches!(
+            error,
+            lalrpop_util::ParseError::UnrecognizedToken {
                 token: (_, Token::Unknown, _),
                 ..
             }
-            | Rejected::User { .. } => return,
-            Rejected::UnrecognizedToken {
-                token: (start, _, end),
-                expected,
-            } => (start, end, expected),
-            Rejected::ExtraToken {
-                token: (start, _, end),
-            } => (start, end, Vec::new()),
-            Rejected::UnrecognizedEof { location, expected } => (location, location, expected),
-            Rejected::InvalidToken { location } => (location, location, Vec::new()),
+        );
+        // What the lexer does not know it reported itself.
+        let Ok(rejected) = Rejected::of(self.source, error) else {
+            return;
         };
-        let found = self.source.get(start..end).filter(|it| !it.is_empty());
-        let expected = expected.iter().map(|it| it.trim_matches('"').to_owned());
+        if is_reported {
+            return;
+        }
+        let expected = rejected.expected.into_iter();
         let kind = ParseErrorKind::Unexpected {
-            found: found.map(str::to_owned),
+            found: rejected.found,
             expected: expected.filter(|it| it != "unknown text").collect(),
         };
-        self.record(Span::new(start, end), kind);
+        self.record(rejected.span, kind);
     }
 
     /// An expression, if it is not nested too deep.

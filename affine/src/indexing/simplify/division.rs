@@ -17,15 +17,10 @@ impl Normalizer<'_> {
         divisor: Linear,
     ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
-        match self.constant_divisor(&divisor) {
-            Some(0) => Err(Unsimplified::Overflow),
-            Some(1) => Ok(numerator),
-            Some(divisor) if divisor > 0 => self.quotient(numerator, divisor),
+        match self.constant_divisor(&divisor)? {
+            Some((1, size)) => self.quotient(numerator, size),
             // `x floordiv -c` is `-x floordiv c`.
-            Some(divisor) => {
-                let positive = divisor.checked_neg().ok_or(Unsimplified::Overflow)?;
-                self.floor_div(numerator.negated()?, positive.into())
-            }
+            Some((_, size)) => self.quotient(numerator.negated()?, size),
             None => self.symbolic_quotient(numerator, divisor),
         }
     }
@@ -36,28 +31,32 @@ impl Normalizer<'_> {
         divisor: Linear,
     ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
-        match self.constant_divisor(&divisor) {
-            Some(0) => Err(Unsimplified::Overflow),
-            Some(1) => Ok(0.into()),
-            Some(divisor) if divisor > 0 => self.remainder(numerator, divisor),
+        match self.constant_divisor(&divisor)? {
+            Some((1, size)) => self.remainder(numerator, size),
             // `x mod -c` is `-(-x mod c)`.
-            Some(divisor) => {
-                let positive = divisor.checked_neg().ok_or(Unsimplified::Overflow)?;
-                self.modulo(numerator.negated()?, positive.into())?
-                    .negated()
-            }
+            Some((_, size)) => self.remainder(numerator.negated()?, size)?.negated(),
             None => self.symbolic_remainder(numerator, divisor),
         }
     }
 
-    /// The value of a divisor that has but one.
-    fn constant_divisor(&self, divisor: &Linear) -> Option<i64> {
-        let value = self.context.range(divisor).as_point()?;
-        i64::try_from(value).ok()
+    /// The sign and the size of a divisor that has but one value.
+    fn constant_divisor(&self, divisor: &Linear) -> Simplified<Option<(i64, i64)>> {
+        let value = self.context.range(divisor).as_point();
+        match value.and_then(|it| i64::try_from(it).ok()) {
+            Some(0) => Err(Unsimplified::Overflow),
+            Some(value) => {
+                let size = value.checked_abs().ok_or(Unsimplified::Overflow)?;
+                Ok(Some((value.signum(), size)))
+            }
+            None => Ok(None),
+        }
     }
 
-    /// `numerator floordiv divisor` for a divisor greater than one.
+    /// `numerator floordiv divisor` for a positive divisor.
     fn quotient(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        if divisor == 1 {
+            return Ok(numerator);
+        }
         if let Some(quotient) = self.context.range(&numerator).quotient(divisor) {
             return Ok(narrow(quotient)?.into());
         }
@@ -172,8 +171,11 @@ impl Normalizer<'_> {
         }
     }
 
-    /// `numerator mod divisor` for a divisor greater than one.
+    /// `numerator mod divisor` for a positive divisor.
     fn remainder(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        if divisor == 1 {
+            return Ok(0.into());
+        }
         let numerator = self.without_inner_remainders(numerator, divisor)?;
         if let Some(remainder) = self.remainder_in_window(&numerator, divisor)? {
             return Ok(remainder);

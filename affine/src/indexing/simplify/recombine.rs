@@ -139,9 +139,7 @@ impl Normalizer<'_> {
         let scale = linear.terms[position].coefficient;
         let quotient = self.floor_div(remainder.numerator.clone(), divisor.into())?;
         let value = remainder.numerator.plus_scaled(&quotient, -divisor)?;
-        let rest = linear.without(position);
-        let replaced = rest.plus_scaled(&self.product(&value, cofactor)?, scale)?;
-        Ok((replaced.size() < linear.size()).then_some(replaced))
+        smaller(linear, position, &self.product(&value, cofactor)?, scale)
     }
 
     /// `b * (x mod c)` as `b * x - b * c * (x floordiv c)`.
@@ -235,9 +233,8 @@ impl Normalizer<'_> {
             let numerator = quotient.numerator.plus_scaled(&rest, fine)?;
             let large = self.modulo(numerator.clone(), modulus.into())?;
             let difference = large.minus(&self.modulo(numerator, fine.into())?)?;
-            let replaced = linear.without(position);
-            let replaced = replaced.plus_scaled(&difference, coefficient / fine)?;
-            if replaced.size() < linear.size() {
+            let scale = coefficient / fine;
+            if let Some(replaced) = smaller(linear, position, &difference, scale)? {
                 return Ok(Some(replaced));
             }
         }
@@ -275,9 +272,8 @@ impl Normalizer<'_> {
             }
             let remainder = self.modulo(fine.clone(), factor.into())?;
             let multiple = fine.minus(&remainder)?.plus_scaled(&offset, factor)?;
-            let replaced = linear.without(position);
-            let replaced = replaced.plus_scaled(&multiple, coefficient / factor)?;
-            if replaced.size() < linear.size() {
+            let scale = coefficient / factor;
+            if let Some(replaced) = smaller(linear, position, &multiple, scale)? {
                 return Ok(Some(replaced));
             }
         }
@@ -312,6 +308,17 @@ impl Normalizer<'_> {
             replaced
         }))
     }
+}
+
+/// The sum with `scale * value` in the place of a term, if that makes it smaller.
+fn smaller(
+    linear: &Linear,
+    position: usize,
+    value: &Linear,
+    scale: i64,
+) -> Simplified<Option<Linear>> {
+    let replaced = linear.without(position).plus_scaled(value, scale)?;
+    Ok((replaced.size() < linear.size()).then_some(replaced))
 }
 
 impl Atom {

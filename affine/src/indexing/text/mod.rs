@@ -15,15 +15,8 @@ pub use parse::{parse_expression, parse_map};
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::indexing::test_maps::map;
     use crate::indexing::{IndexingError, IndexingMap, MAX_DEPTH};
-
-    #[track_caller]
-    fn map(text: &str) -> IndexingMap {
-        match parse_map(text) {
-            Ok(map) => map,
-            Err(error) => panic!("{error} in {text}"),
-        }
-    }
 
     #[track_caller]
     fn prints_as(text: &str, expected: &str) {

@@ -4,7 +4,8 @@ use super::token::Token;
 use super::tree::{Infix, Tree, TreeKind};
 use crate::Span;
 use crate::indexing::{IndexExpr, IndexingError, IndexingMap, MAX_DEPTH, Variable};
-use lalrpop_util::{ParseError as Rejected, lalrpop_mod};
+use crate::rejected::Rejected;
+use lalrpop_util::{ParseError, lalrpop_mod};
 use logos::Logos;
 
 lalrpop_mod!(
@@ -61,30 +62,20 @@ fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, MapParseError> {
     tokens.collect()
 }
 
-fn rejection(source: &str, rejected: Rejected<usize, Token<'_>, MapParseError>) -> MapParseError {
-    let (start, end, expected) = match rejected {
-        Rejected::User { error } => return error,
-        Rejected::UnrecognizedToken {
-            token: (start, _, end),
-            expected,
-        } => (start, end, expected),
-        Rejected::ExtraToken {
-            token: (start, _, end),
-        } => (start, end, Vec::new()),
-        Rejected::UnrecognizedEof { location, expected } => (location, location, expected),
-        Rejected::InvalidToken { location } => (location, location, Vec::new()),
-    };
-    let found = source.get(start..end).filter(|it| !it.is_empty());
-    let expected = expected.iter().map(|it| it.trim_matches('"').to_owned());
-    let kind = MapParseErrorKind::Unexpected {
-        found: found.map(str::to_owned),
-        expected: expected.collect(),
-    };
-    let span = Span::new(start, end);
-    MapParseError { span, kind }
+fn rejection(source: &str, error: ParseError<usize, Token<'_>, MapParseError>) -> MapParseError {
+    match Rejected::of(source, error) {
+        Ok(rejected) => MapParseError {
+            span: rejected.span,
+            kind: MapParseErrorKind::Unexpected {
+                found: rejected.found,
+                expected: rejected.expected,
+            },
+        },
+        Err(error) => error,
+    }
 }
 
-type Limited<'a> = Result<Tree<'a>, Rejected<usize, Token<'a>, MapParseError>>;
+type Limited<'a> = Result<Tree<'a>, ParseError<usize, Token<'a>, MapParseError>>;
 
 /// An expression, if it is not nested too deep.
 pub(super) fn limited<'a>(kind: TreeKind<'a>, start: usize, end: usize) -> Limited<'a> {
@@ -95,7 +86,7 @@ pub(super) fn limited<'a>(kind: TreeKind<'a>, start: usize, end: usize) -> Limit
     let kind = IndexingError::TooDeep.into();
     let span = tree.span;
     let error = MapParseError { span, kind };
-    Err(Rejected::User { error })
+    Err(ParseError::User { error })
 }
 
 pub(super) fn product<'a>(

@@ -116,15 +116,8 @@ fn split(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<IndexingM
 
 /// The terms that speak of the position in the tile; `None` when one speaks of other things as well.
 fn local_part(result: &IndexExpr) -> Checked<Option<IndexExpr>> {
-    let terms = match result {
-        IndexExpr::Sum(sum) => {
-            let terms = sum.terms().iter();
-            terms.map(|it| (it.expr.clone(), it.coefficient)).collect()
-        }
-        other => vec![(other.clone(), 1)],
-    };
     let mut local = Vec::new();
-    for (expr, coefficient) in terms {
+    for (expr, coefficient) in result.terms().0 {
         let (mut is_local, mut is_fixed) = (false, false);
         expr.for_each_variable(&mut |it| match it.kind {
             VariableKind::Range => is_local = true,
@@ -132,7 +125,7 @@ fn local_part(result: &IndexExpr) -> Checked<Option<IndexExpr>> {
         });
         match (is_local, is_fixed) {
             (true, true) => return Ok(None),
-            (true, false) => local.push((expr, coefficient)),
+            (true, false) => local.push((expr.clone(), coefficient)),
             (false, _) => {}
         }
     }
@@ -197,25 +190,7 @@ pub(super) fn groups(exprs: &[IndexExpr]) -> Vec<Vec<usize>> {
 
 /// The values of a sum of scaled variables, if each variable fills the gaps between those of the smaller scales.
 pub(super) fn linear(map: &IndexingMap, expr: &IndexExpr) -> Option<Progression> {
-    let terms = match expr {
-        IndexExpr::Constant(value) => {
-            return Some(Progression {
-                first: *value,
-                stride: 1,
-                count: 1,
-            });
-        }
-        IndexExpr::Sum(sum) => sum
-            .terms()
-            .iter()
-            .map(|it| (&it.expr, it.coefficient))
-            .collect(),
-        other => vec![(other, 1)],
-    };
-    let mut first = match expr {
-        IndexExpr::Sum(sum) => sum.constant(),
-        _ => 0,
-    };
+    let (terms, mut first) = expr.terms();
     let mut scales = Vec::with_capacity(terms.len());
     let mut seen = BTreeSet::new();
     for (expr, coefficient) in terms {

@@ -228,16 +228,8 @@ pub fn coalescing(indexing: &Indexing, from: &ArrayShape, to: &ArrayShape) -> Ch
 
 /// By how much `expr` grows with `variable`, if that is always the same.
 fn slope(expr: &IndexExpr, variable: Variable) -> Option<i64> {
-    let terms = match expr {
-        IndexExpr::Sum(sum) => sum
-            .terms()
-            .iter()
-            .map(|it| (&it.expr, it.coefficient))
-            .collect(),
-        other => vec![(other, 1)],
-    };
     let mut slope = 0_i64;
-    for (expr, coefficient) in terms {
+    for (expr, coefficient) in expr.terms().0 {
         if expr.as_variable() == Some(variable) {
             slope = slope.checked_add(coefficient)?;
         } else if expr.mentions(variable) {

@@ -5,8 +5,9 @@ pub(super) mod tree;
 
 use super::error::{ModuleError, ModuleErrorKind};
 use crate::Span;
+use crate::rejected::Rejected;
 use crate::verify::MAX_NESTING;
-use lalrpop_util::{ParseError as Rejected, lalrpop_mod};
+use lalrpop_util::{ParseError, lalrpop_mod};
 use logos::Logos;
 use token::Token;
 use tree::Item;
@@ -73,24 +74,16 @@ fn mark_layout(tokens: &mut [Spanned<'_>], next: Token<'_>) {
     }
 }
 
-fn rejection(source: &str, rejected: Rejected<usize, Token<'_>, ()>) -> ModuleError {
-    let (start, end, expected) = match rejected {
-        Rejected::UnrecognizedToken {
-            token: (start, _, end),
-            expected,
-        } => (start, end, expected),
-        Rejected::ExtraToken {
-            token: (start, _, end),
-        } => (start, end, Vec::new()),
-        Rejected::UnrecognizedEof { location, expected } => (location, location, expected),
-        Rejected::InvalidToken { location } => (location, location, Vec::new()),
-        Rejected::User { .. } => (0, 0, Vec::new()),
-    };
-    let found = source.get(start..end).filter(|it| !it.is_empty());
-    let expected = expected.iter().map(|it| it.trim_matches('"').to_owned());
-    let kind = ModuleErrorKind::Unexpected {
-        found: found.map(str::to_owned),
-        expected: expected.filter(|it| !it.ends_with(" text")).collect(),
-    };
-    kind.at(Span::new(start, end))
+fn rejection(source: &str, error: ParseError<usize, Token<'_>, ModuleError>) -> ModuleError {
+    match Rejected::of(source, error) {
+        Ok(rejected) => {
+            let expected = rejected.expected.into_iter();
+            let kind = ModuleErrorKind::Unexpected {
+                found: rejected.found,
+                expected: expected.filter(|it| !it.ends_with(" text")).collect(),
+            };
+            kind.at(rejected.span)
+        }
+        Err(error) => error,
+    }
 }
