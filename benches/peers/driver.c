@@ -6,7 +6,7 @@
  *   real NUMBER           the next argument
  *   input BYTES …         the next argument, followed by its bytes
  *   output BYTES …        the same; every run begins with these bytes
- *   run serial|reduction|atomic      answers with nanoseconds, or with `none` where there is no such way
+ *   run serial|reduction|atomic|races      answers with nanoseconds, or with `none` where there is no such way
  *   get ARGUMENT          answers with the bytes of an output after the last run
  *   bandwidth BYTES       answers with bytes a nanosecond that two threads read, and write past the caches
  *
@@ -31,12 +31,12 @@ static const size_t STACK = (size_t)1 << 30;
 static Slot slots[MOST_SLOTS];
 static int count;
 
-#define ENTRY(name) {#name, name##_serial, name##_reduction, name##_atomic},
+#define ENTRY(name) {#name, name##_serial, name##_reduction, name##_atomic, name##_races},
 #ifdef _OPENMP
-static const Peer PEERS[] = {KERNELS(ENTRY){"k04_f32", k04_f32_serial, k04_f32_reduction, NULL}};
+static const Peer PEERS[] = {KERNELS(ENTRY){"k04_f32", k04_f32_serial, k04_f32_reduction, NULL, k04_f32_races}};
 #else
-#define ALONE(name) {#name, name##_serial, NULL, NULL},
-static const Peer PEERS[] = {KERNELS(ALONE){"k04_f32", k04_f32_serial, NULL, NULL}};
+#define ALONE(name) {#name, name##_serial, NULL, NULL, NULL},
+static const Peer PEERS[] = {KERNELS(ALONE){"k04_f32", k04_f32_serial, NULL, NULL, NULL}};
 #endif
 
 static void fail(const char *what) {
@@ -99,6 +99,7 @@ static Run *way(const Peer *peer, const char *name) {
     if (!strcmp(name, "serial")) return peer->serial;
     if (!strcmp(name, "reduction")) return peer->reduction;
     if (!strcmp(name, "atomic")) return peer->atomic;
+    if (!strcmp(name, "races")) return peer->races;
     return NULL;
 }
 

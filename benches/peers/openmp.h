@@ -1,4 +1,4 @@
-/* The kernels with OpenMP pragmas. This text is compiled twice: with CONFLICT as a reduction of array sections, and as atomic updates. */
+/* The kernels with OpenMP pragmas. This text is compiled for each way to resolve conflicts. */
 static void k01(int64_t n, int32_t m, float lo, float inv, const float x[n], uint32_t h[m]) {
     FOR(REDUCES(h [0:m]), static)
     for (int64_t i = 0; i < n; i++) {

@@ -155,6 +155,7 @@ impl<'p> Bench<'p> {
                 _ => &self.outputs,
             };
             match &expected {
+                Some(_) if variant == Variant::RACES => {}
                 Some(expected) => agree(expected, found, variant.is_exact()).map_err(wrong)?,
                 None => expected = Some(found.clone()),
             }

@@ -15,6 +15,8 @@ pub(crate) enum Way {
     Reduction,
     /// OpenMP with atomic updates.
     Atomic,
+    /// OpenMP with updates that get lost: how long it would take if conflicts cost nothing.
+    Races,
 }
 
 impl Way {
@@ -23,6 +25,7 @@ impl Way {
             Self::Serial => "serial",
             Self::Reduction => "reduction",
             Self::Atomic => "atomic",
+            Self::Races => "races",
         }
     }
 }
@@ -197,7 +200,7 @@ fn text(error: impl std::fmt::Display) -> String {
 
 fn compile(program: &Path, more: &[&str]) -> Result<(), String> {
     let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
-    let files = ["driver.c", "serial.c", "reduction.c", "atomic.c"];
+    let files = ["driver.c", "serial.c", "reduction.c", "atomic.c", "races.c"];
     let output = Command::new("cc")
         .args(FLAGS)
         .args(more)

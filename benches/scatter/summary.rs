@@ -13,7 +13,7 @@ struct Figure {
     of: fn(&Measurement) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 7] = [
+const FIGURES: [Figure; 8] = [
     Figure {
         name: "stable / cc",
         of: |it| it.speedup(Variant::STABLE).map(|it| it.median),
@@ -29,6 +29,10 @@ const FIGURES: [Figure; 7] = [
     Figure {
         name: "stable / fast",
         of: |it| it.ratio(Variant::FAST, Variant::STABLE).map(|it| it.median),
+    },
+    Figure {
+        name: "races / cc",
+        of: |it| it.speedup(Variant::RACES).map(|it| it.median),
     },
     Figure {
         name: "stable 1 / cc",

@@ -186,6 +186,7 @@ fn ratios() -> Vec<Column> {
             "speedup_over_omp_atomic",
             Variant::ATOMIC,
         ),
+        speedup("races / cc", "speedup_races", Variant::RACES),
         against("stable / rayon", "speedup_over_rayon", Variant::ByHand),
         speedup("stable 1 / cc", "speedup_stable_1", Variant::STABLE_1),
         speedup("fast / cc", "speedup_fast", Variant::FAST),

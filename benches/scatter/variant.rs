@@ -22,6 +22,8 @@ impl Variant {
     pub(crate) const CC: Self = Self::C(Way::Serial);
     pub(crate) const REDUCTION: Self = Self::C(Way::Reduction);
     pub(crate) const ATOMIC: Self = Self::C(Way::Atomic);
+    /// A limit, and no peer: the results are wrong.
+    pub(crate) const RACES: Self = Self::C(Way::Races);
     /// The loop in order, whatever the keys.
     pub(crate) const SERIAL: Self = Self::Strew {
         strategy: Some("serial"),
@@ -55,11 +57,12 @@ impl Variant {
 
     /// Those that every cell has where they can be had, in the order in which they take turns. The first are serial: the others are
     /// compared with them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::CC,
         Self::SERIAL,
         Self::REDUCTION,
         Self::ATOMIC,
+        Self::RACES,
         Self::ByHand,
         Self::STABLE_1,
         Self::STABLE,
@@ -81,6 +84,7 @@ impl Variant {
             Self::C(Way::Serial) => "cc -O3".to_owned(),
             Self::C(Way::Reduction) => "omp reduction".to_owned(),
             Self::C(Way::Atomic) => "omp atomic".to_owned(),
+            Self::C(Way::Races) => "omp races".to_owned(),
             Self::ByHand => "rayon".to_owned(),
             Self::Strew {
                 strategy: Some(strategy),

@@ -1,6 +1,6 @@
 use super::look::{Seen, can_look, look_while_rising};
 use super::safety::{self, Safety};
-use super::serial::{Serial, targets};
+use super::serial::{Serial, Targets};
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::{BodyShape, Bounds, ChunkFn};
 use crate::chunks::{Chunks, part};
@@ -55,7 +55,7 @@ impl Strategy for Apart {
             within: Safety::Checked.chunks(job, within(job)?),
             // What belongs to the task behind is counted there.
             behind: Safety::Checked.chunks(job, within(job)?).unseen(),
-            targets: targets(job),
+            targets: Targets::of(job),
         };
         let team = job.session.runtime().team();
         team.for_each(tasks.len(), &|number| {
@@ -176,11 +176,8 @@ struct Running<'j> {
     whole: Chunks<'j>,
     within: Chunks<'j>,
     behind: Chunks<'j>,
-    targets: SmallVec<[*mut u8; 8]>,
+    targets: Targets,
 }
-
-// SAFETY: the pointers are only handed on; `run` asks its caller to keep tasks apart.
-unsafe impl Sync for Running<'_> {}
 
 impl Running<'_> {
     /// Runs task `number`.
@@ -200,7 +197,7 @@ impl Running<'_> {
         // SAFETY: the caller vouches for the targets.
         unsafe {
             self.within.run(first, start..border, &self.table(&from));
-            self.whole.run(first + 1, border..end, &self.targets);
+            self.whole.run(first + 1, border..end, self.targets.get());
             if let Some((iterations, elements)) = &task.behind {
                 self.behind
                     .run(first + 2, iterations.clone(), &self.table(elements));
@@ -223,7 +220,7 @@ impl Running<'_> {
                 std::iter::repeat_n(distance(number(range)), *targets)
             })
         };
-        let targets = self.targets.iter().copied();
+        let targets = self.targets.get().iter().copied();
         let targets = targets.chain(numbers(|it| it.start));
         targets.chain(numbers(|it| it.end)).collect()
     }

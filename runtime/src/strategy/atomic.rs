@@ -1,5 +1,5 @@
 use super::safety::Safety;
-use super::serial::targets;
+use super::serial::Targets;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::BodyShape;
 use crate::chunks::part;
@@ -39,10 +39,9 @@ impl Strategy for Atomic {
         // SAFETY: the caller vouches for the forall.
         let safety = unsafe { Safety::prepare(job) }?;
         let prepared = Instant::now();
-        let targets = targets(job);
+        let targets = Targets::of(job);
         let parts = job.shape.parts();
         let chunks = safety.chunks(job, body);
-        let targets = Targets(&targets);
         job.session.runtime().team().for_each(parts, &|number| {
             let iterations = part(job.shape.count, parts, number);
             // SAFETY: the caller vouches for the targets, and this body lets several threads have them at the same time.
@@ -57,18 +56,6 @@ impl Strategy for Atomic {
             main: prepared.elapsed(),
             ..Ran::default()
         })
-    }
-}
-
-/// What all tasks are handed.
-struct Targets<'t>(&'t [*mut u8]);
-
-// SAFETY: the pointers are only handed on to a body that several threads may run on them at the same time.
-unsafe impl Sync for Targets<'_> {}
-
-impl Targets<'_> {
-    fn get(&self) -> &[*mut u8] {
-        self.0
     }
 }
 

@@ -1,12 +1,11 @@
 use super::look::{Seen, can_look, look};
 use super::safety::{self, Safety};
-use super::serial::{Serial, targets};
+use super::serial::{Serial, Targets};
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{BodyShape, Bounds};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::settings::{Body, Mode};
-use smallvec::SmallVec;
 use std::time::Instant;
 
 /// Looks first where all updates go. Parts of the iterations whose updates go to different ranges of elements get the same color, and
@@ -63,7 +62,7 @@ impl Strategy for Colored {
         let body = job.body(self)?;
         let running = Running {
             chunks: Safety::Checked.chunks(job, body),
-            targets: targets(job),
+            targets: Targets::of(job),
         };
         if colors.is_empty() {
             // SAFETY: the caller vouches for the targets.
@@ -120,11 +119,8 @@ fn meet(one: &Seen, other: &Seen) -> bool {
 /// What all parts have in common.
 struct Running<'j> {
     chunks: Chunks<'j>,
-    targets: SmallVec<[*mut u8; 8]>,
+    targets: Targets,
 }
-
-// SAFETY: the pointers are only handed on; `run` asks its caller to keep parts apart.
-unsafe impl Sync for Running<'_> {}
 
 impl Running<'_> {
     /// Runs one of several parts of `count` iterations.
@@ -135,7 +131,7 @@ impl Running<'_> {
         // SAFETY: that of the caller.
         unsafe {
             self.chunks
-                .run(number, part(count, parts, number), &self.targets);
+                .run(number, part(count, parts, number), self.targets.get());
         }
     }
 }
@@ -145,6 +141,7 @@ mod tests {
     use super::*;
     use crate::test_kernels::{Scatter, runtime};
     use crate::{Choice, Settings};
+    use smallvec::SmallVec;
 
     fn colored(mode: Mode) -> Settings {
         Settings {

@@ -73,6 +73,22 @@ pub(super) fn targets(job: &Job<'_>) -> SmallVec<[*mut u8; 8]> {
     targets.chain(strides).collect()
 }
 
+/// [`targets`] that tasks share.
+pub(super) struct Targets(SmallVec<[*mut u8; 8]>);
+
+// SAFETY: the pointers are only handed on, to bodies whose callers vouch that threads may run them on these at the same time.
+unsafe impl Sync for Targets {}
+
+impl Targets {
+    pub(super) fn of(job: &Job<'_>) -> Self {
+        Self(targets(job))
+    }
+
+    pub(super) fn get(&self) -> &[*mut u8] {
+        &self.0
+    }
+}
+
 /// What has to be put back after a failure, if nobody else does.
 pub(super) fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
     let unguarded = job.forall.guarded == 0;

@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{
-    Access, AffineFor, ArrayId, BinaryOp, Expr, Forall, IterId, LocalId, Node, Place, Subscript,
-    Term,
+    Access, AffineFor, ArrayId, BinaryOp, Bound, Expr, Forall, IterId, LocalId, Node, Place,
+    Subscript, Term,
 };
 use strew_runtime::abi::{Bounds, Scanned};
 
@@ -231,26 +231,21 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
     }
 
     fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), Unknown> {
-        let mut least: Option<Value> = None;
-        for bound in &node.lower.0 {
-            let bound = self.interval(bound)?.least;
-            least = Some(match least {
-                Some(least) => self.function.builder.ins().smax(least, bound),
-                None => bound,
-            });
-        }
-        let mut most: Option<Value> = None;
-        for bound in &node.upper.0 {
-            let bound = self.interval(bound)?.most;
-            most = Some(match most {
-                Some(most) => self.function.builder.ins().smin(most, bound),
-                None => bound,
-            });
-        }
+        let lowers = self.intervals(&node.lower)?;
+        let uppers = self.intervals(&node.upper)?;
+        let ins = &mut self.function.builder;
+        let leasts = lowers.into_iter().map(|it| it.least);
+        let least = leasts.reduce(|one, other| ins.ins().smax(one, other));
+        let mosts = uppers.into_iter().map(|it| it.most);
+        let most = mosts.reduce(|one, other| ins.ins().smin(one, other));
         let (least, most) = least.zip(most).ok_or(Unknown)?;
         let back = self.constant(-1);
         let most = self.sum(most, back);
         self.in_loop(Loop::Affine(node), Interval { least, most }, node.step)
+    }
+
+    fn intervals(&mut self, bound: &Bound) -> Result<Vec<Interval>, Unknown> {
+        bound.0.iter().map(|it| self.interval(it)).collect()
     }
 
     /// What `expr` may fail of, whichever parts of it are evaluated.
