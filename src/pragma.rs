@@ -46,11 +46,11 @@ impl Pragmas {
 
 /// A step that names the loop below its pragma as the source does is about that loop and no other of the same name.
 fn about_loop(kernel: &Kernel, pragma: &Pragma, step: &Step) -> Step {
-    match step.target().names() {
-        [target] if pragma.loop_names.contains(target) => {
+    step.clone().renamed(&|path| match path.names() {
+        [name] if pragma.loop_names.contains(name) => {
             let name = kernel.iters[pragma.loop_iter].name.as_str();
-            step.clone().with_target(LoopPath::new([name]))
+            Some(LoopPath::new([name]))
         }
-        _ => step.clone(),
-    }
+        _ => None,
+    })
 }

@@ -4,7 +4,7 @@ use crate::reason::Reason;
 use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, ArrayId, Kernel};
+use strew_affine::{AffineFor, ArrayId, Kernel, Node};
 
 /// How a schedule names a loop: by its iterator, or by a path of iterators from the outside in (`i/j`).
 ///
@@ -70,6 +70,23 @@ pub(crate) fn find_affine_for<'k>(
         Loop::Scf(it) => Err(Reason::NotAffine {
             path: path.clone(),
             span: kernel.iters[it.iter].span,
+        }),
+    }
+}
+
+/// The `affine.for` that `inner` names, which must be all that `outer`, called `path`, does.
+pub(crate) fn only_loop_in<'k>(
+    kernel: &'k Kernel,
+    outer: &'k AffineFor,
+    path: &LoopPath,
+    inner: &LoopPath,
+) -> Result<&'k AffineFor, Reason> {
+    let target = find_affine_for(kernel, inner)?.it;
+    match outer.body.as_slice() {
+        [Node::AffineFor(only)] if only.iter == target.iter => Ok(only),
+        _ => Err(Reason::NotPerfectlyNested {
+            outer: path.clone(),
+            inner: inner.clone(),
         }),
     }
 }

@@ -1,5 +1,6 @@
 //! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
 
+use crate::affine_value::AffineValues;
 use std::collections::HashMap;
 use strew_affine::visit;
 use strew_affine::{
@@ -16,33 +17,37 @@ pub(crate) struct Copying {
 }
 
 /// What an iterator becomes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Iteration {
     /// Another iterator plus a constant.
     Shifted(IterId, i64),
     /// A constant.
     Fixed(i64),
+    /// Any affine function, in bounds and subscripts, and the same as a value of 64 bits.
+    Function(AffineExpr, Expr),
 }
 
 impl Iteration {
-    fn affine(self) -> Option<AffineExpr> {
+    fn affine(&self) -> Option<AffineExpr> {
         match self {
             // A variable plus a constant is a canonical expression: there is nothing to overflow.
-            Self::Shifted(base, offset) => AffineExpr::from(base).offset(offset).ok(),
-            Self::Fixed(value) => Some(value.into()),
+            Self::Shifted(base, offset) => AffineExpr::from(*base).offset(*offset).ok(),
+            Self::Fixed(value) => Some((*value).into()),
+            Self::Function(function, _) => Some(function.clone()),
         }
     }
 
-    fn expr(self) -> Expr {
+    fn expr(&self) -> Expr {
         match self {
-            Self::Shifted(base, 0) => Expr::Iter(base),
+            Self::Shifted(base, 0) => Expr::Iter(*base),
             Self::Shifted(base, offset) => Expr::binary(
                 BinaryOp::Add,
-                Expr::Iter(base),
-                Expr::i64(offset),
+                Expr::Iter(*base),
+                Expr::i64(*offset),
                 Span::default(),
             ),
-            Self::Fixed(value) => Expr::i64(value),
+            Self::Fixed(value) => Expr::i64(*value),
+            Self::Function(_, value) => value.clone(),
         }
     }
 }
@@ -62,6 +67,19 @@ impl Copying {
             iters: HashMap::from([(iter, Iteration::Shifted(base, offset))]),
             ..Self::default()
         }
+    }
+
+    /// `iter` becomes `function`.
+    pub(crate) fn express(
+        mut self,
+        values: AffineValues<'_>,
+        iter: IterId,
+        function: AffineExpr,
+    ) -> Self {
+        let value = values.value(&function);
+        self.iters
+            .insert(iter, Iteration::Function(function, value));
+        self
     }
 
     /// Everything that `body` declares becomes something new in `kernel`, called as before with `_suffix` behind it.

@@ -39,7 +39,7 @@ const BOUNDS: [&str; 9] = [
 
 const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
 
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 18] = [
     "tile_indirection_using_forall(i)",
     "tile_indirection_using_forall(i, chunks = 3)",
     "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
@@ -49,6 +49,15 @@ const STEPS: [&str; 9] = [
     "unroll(i, 3)",
     "unroll(j, 2)",
     "unroll(j, 4)",
+    "strip_mine(i = 2)",
+    "strip_mine(j = 3)",
+    "peel(i, first = 1)",
+    "peel(j, last = 2)",
+    "split(i, at = n / 2)",
+    "split(j, at = m - 1)",
+    "skew(j by i, 1)",
+    "skew(j by i, -2)",
+    "coalesce(i, j)",
 ];
 
 /// Two loops, statements in both; a local that is declared twice gets another name the second time.

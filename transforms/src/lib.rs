@@ -10,6 +10,11 @@
 //! | step | file |
 //! |---|---|
 //! | `tile_indirection_using_forall(i, reduction(out) = add, chunks = 8, strategy = auto)` | `tile_indirection/` |
+//! | `strip_mine(i = 32)` | `strip_mine.rs` |
+//! | `skew(j by i, 1)` | `skew.rs` |
+//! | `coalesce(i, j)` | `coalesce.rs` |
+//! | `peel(i, first = 1)` | `peel.rs` |
+//! | `split(i, at = n / 2)` | `split.rs` |
 //! | `unroll(i, 4)` | `unroll/` |
 //! | `vectorize(j, 4)` | `vectorize.rs` |
 //!
@@ -20,24 +25,31 @@
 
 mod address;
 mod affine_parts;
+mod affine_value;
+mod apart;
 mod auto;
+mod coalesce;
 mod concrete;
 mod copy;
+mod cut;
 #[cfg(test)]
 mod differential;
 mod in_range;
 mod observe;
+mod peel;
 mod reason;
 mod schedule;
 mod script;
-mod separate;
+mod size;
+mod skew;
+mod split;
 mod steering;
 mod step;
+mod strip_mine;
 #[cfg(test)]
 mod test_support;
 mod tile_indirection;
 mod tiling;
-mod token;
 mod tree;
 mod unroll;
 mod vectorize;
@@ -45,12 +57,18 @@ mod witness;
 
 pub use address::LoopPath;
 pub use auto::{Decision, Machine, auto};
+pub use coalesce::Coalesce;
 pub use observe::{Event, Observer, Trace};
+pub use peel::{End, Peel};
 pub use reason::{DependenceKind, Label, Reason, Verdict};
 pub use schedule::{Refused, Schedule};
 pub use script::{Fault, ScriptError, ScriptErrors};
+pub use size::Size;
+pub use skew::Skew;
+pub use split::Split;
 pub use step::Step;
-pub use tile_indirection::{Reduction, TileIndirection, tile_indirection_using_forall};
-pub use unroll::{Unroll, unroll};
-pub use vectorize::{Vectorize, vectorize};
+pub use strip_mine::StripMine;
+pub use tile_indirection::{Reduction, TileIndirection};
+pub use unroll::Unroll;
+pub use vectorize::Vectorize;
 pub use witness::{Contents, Witness};

@@ -98,6 +98,14 @@ pub enum Reason {
         /// The arrays there are.
         arrays: Vec<String>,
     },
+    /// No integer parameter is called `name`.
+    #[error("no integer parameter is called `{name}`; {}", there_are("integer parameters", .parameters))]
+    NoSuchParameter {
+        /// What was asked for.
+        name: String,
+        /// The integer parameters there are.
+        parameters: Vec<String>,
+    },
     /// No combiner is called `name`.
     #[error("there is no combiner `{name}`; {}", there_are("combiners", .combiners))]
     NoSuchCombiner {
@@ -105,6 +113,38 @@ pub enum Reason {
         name: String,
         /// The combiners that need no declaration.
         combiners: Vec<String>,
+    },
+    /// A loop is not around the other.
+    #[error("`{outer}` is not around `{inner}`")]
+    NotAround {
+        /// The loop that should be around.
+        outer: LoopPath,
+        /// The other.
+        inner: LoopPath,
+    },
+    /// The inner loop is not all that the outer one does.
+    #[error("`{inner}` is not all that `{outer}` does: the two are not perfectly nested")]
+    NotPerfectlyNested {
+        /// The outer loop.
+        outer: LoopPath,
+        /// The inner loop.
+        inner: LoopPath,
+    },
+    /// The bounds of the inner loop depend on the outer one.
+    #[error(
+        "the bounds of `{inner}` depend on `{outer}`, so it does not run as often in every turn"
+    )]
+    NotRectangular {
+        /// The outer loop.
+        outer: LoopPath,
+        /// The inner loop.
+        inner: LoopPath,
+    },
+    /// Skewing by zero.
+    #[error("skewing `{path}` by 0 would change nothing")]
+    NoSkew {
+        /// The loop.
+        path: LoopPath,
     },
     /// A number is outside of what the step can do.
     #[error("{what} is {given}; from {least} to {most} is accepted")]
@@ -356,8 +396,13 @@ impl Reason {
             | Self::IsForall { .. }
             | Self::NestedForall { .. }
             | Self::NoSuchArray { .. }
+            | Self::NoSuchParameter { .. }
             | Self::NoSuchCombiner { .. }
             | Self::BadNumber { .. }
+            | Self::NotAround { .. }
+            | Self::NotPerfectlyNested { .. }
+            | Self::NotRectangular { .. }
+            | Self::NoSkew { .. }
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
@@ -405,7 +450,12 @@ impl Reason {
             Self::IsForall { .. } => "IsForall",
             Self::NestedForall { .. } => "NestedForall",
             Self::NoSuchArray { .. } => "NoSuchArray",
+            Self::NoSuchParameter { .. } => "NoSuchParameter",
             Self::NoSuchCombiner { .. } => "NoSuchCombiner",
+            Self::NotAround { .. } => "NotAround",
+            Self::NotPerfectlyNested { .. } => "NotPerfectlyNested",
+            Self::NotRectangular { .. } => "NotRectangular",
+            Self::NoSkew { .. } => "NoSkew",
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NotWritten { .. } => "NotWritten",
@@ -486,6 +536,10 @@ impl Reason {
                 name,
                 arrays: known,
             }
+            | Self::NoSuchParameter {
+                name,
+                parameters: known,
+            }
             | Self::NoSuchCombiner {
                 name,
                 combiners: known,
@@ -501,7 +555,7 @@ impl Reason {
                 Step::TileIndirectionUsingForall(request) => {
                     Some(request.clone().reduction(array, combiner).to_string())
                 }
-                Step::Unroll(_) | Step::Vectorize(_) => None,
+                _ => None,
             },
             Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
             Self::BadNumber {

@@ -1,19 +1,89 @@
 //! The steps there are.
 
-use crate::tile_indirection::{self, TileIndirection};
-use crate::unroll::{self, Unroll};
-use crate::vectorize::{self, Vectorize};
+use crate::coalesce::Coalesce;
+use crate::peel::Peel;
+use crate::script::call::{Call, FaultAt};
+use crate::skew::Skew;
+use crate::split::Split;
+use crate::strip_mine::StripMine;
+use crate::tile_indirection::TileIndirection;
+use crate::unroll::Unroll;
+use crate::vectorize::Vectorize;
 use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
 use strew_affine::Kernel;
 use strew_affine::verify::{Verified, Violation, ViolationKind, verify};
 
-/// One request of a schedule: plain data that prints as it parses.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Step {
+/// What every step is: plain data that prints as it parses.
+///
+/// `apply` is `plan`, which finds every reason against the step, then `rewrite`, which cannot fail.
+pub(crate) trait Transform: fmt::Display {
+    /// The kernel with the step done.
+    ///
+    /// # Errors
+    /// Why the step is declined.
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason>;
+
+    /// The loops that the step names, the one that it is about first.
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath>;
+}
+
+/// The steps, each with its request, in the order in which they are listed.
+macro_rules! steps {
+    ($($(#[$doc:meta])* $step:ident($request:ident),)*) => {
+        /// One request of a schedule: plain data that prints as it parses.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Step {
+            $($(#[$doc])* $step($request),)*
+        }
+
+        impl Step {
+            /// The word a step begins with, for each kind of step.
+            pub const NAMES: &'static [&'static str] = &[$($request::NAME),*];
+
+            /// What is written in a script.
+            pub(crate) fn read(call: Call) -> Result<Self, FaultAt> {
+                match call.name() {
+                    $($request::NAME => $request::read(call).map(Self::$step),)*
+                    _ => Err(call.unknown()),
+                }
+            }
+
+            fn transform(&self) -> &dyn Transform {
+                match self {
+                    $(Self::$step(request) => request,)*
+                }
+            }
+
+            fn transform_mut(&mut self) -> &mut dyn Transform {
+                match self {
+                    $(Self::$step(request) => request,)*
+                }
+            }
+        }
+
+        $(impl From<$request> for Step {
+            fn from(request: $request) -> Self {
+                Self::$step(request)
+            }
+        })*
+    };
+}
+
+steps! {
     /// Tiles a loop and runs the tiles at once, each on private copies of the arrays it updates.
     TileIndirectionUsingForall(TileIndirection),
+    /// Tiles of one loop.
+    StripMine(StripMine),
+    /// An inner loop that moves with an outer one.
+    Skew(Skew),
+    /// One loop of two.
+    Coalesce(Coalesce),
+    /// The first or the last iterations of a loop apart from the others.
+    Peel(Peel),
+    /// A loop cut in two.
+    Split(Split),
     /// Several iterations of a loop in one turn.
     Unroll(Unroll),
     /// Several iterations of a loop at once, in the lanes of vectors.
@@ -21,21 +91,12 @@ pub enum Step {
 }
 
 impl Step {
-    /// The word a step begins with, for each kind of step.
-    pub const NAMES: [&'static str; 3] = [TileIndirection::NAME, Unroll::NAME, Vectorize::NAME];
-
     /// The kernel after this step.
     ///
     /// # Errors
     /// The reason why the step is declined.
     pub fn apply(&self, kernel: &Verified) -> Result<Verified, Reason> {
-        let after = match self {
-            Self::TileIndirectionUsingForall(request) => {
-                tile_indirection::tile_indirection_using_forall(kernel, request)
-            }
-            Self::Unroll(request) => unroll::unroll(kernel, request),
-            Self::Vectorize(request) => vectorize::vectorize(kernel, request),
-        }?;
+        let after = self.transform().apply(kernel)?;
         verify(after).map_err(|violations| broken(violations, kernel))
     }
 
@@ -69,24 +130,15 @@ impl Step {
         result
     }
 
-    /// The same step about another loop.
+    /// The same step, each loop that it names called as `rename` says, if it says something.
     #[must_use]
-    pub fn with_target(mut self, target: LoopPath) -> Self {
-        match &mut self {
-            Self::TileIndirectionUsingForall(request) => request.target = target,
-            Self::Unroll(request) => request.target = target,
-            Self::Vectorize(request) => request.target = target,
+    pub fn renamed(mut self, rename: &dyn Fn(&LoopPath) -> Option<LoopPath>) -> Self {
+        for path in self.transform_mut().loops_mut() {
+            if let Some(name) = rename(path) {
+                *path = name;
+            }
         }
         self
-    }
-
-    /// The loop that the step is about.
-    pub fn target(&self) -> &LoopPath {
-        match self {
-            Self::TileIndirectionUsingForall(request) => &request.target,
-            Self::Unroll(request) => &request.target,
-            Self::Vectorize(request) => &request.target,
-        }
     }
 }
 
@@ -103,10 +155,6 @@ fn broken(violations: Vec<Violation>, before: &Kernel) -> Reason {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TileIndirectionUsingForall(request) => request.fmt(f),
-            Self::Unroll(request) => request.fmt(f),
-            Self::Vectorize(request) => request.fmt(f),
-        }
+        self.transform().fmt(f)
     }
 }

@@ -1,7 +1,9 @@
 //! The tiling mechanism: cutting the iterations of one loop into consecutive parts.
 
+use crate::cut::{greatest, least};
+use crate::reason::checked_number;
 use crate::{LoopPath, Reason};
-use strew_affine::{AffineExpr, AffineFor, Bound, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Overflow};
 
 /// The bounds of one part of a loop, for a loop of the same iterator and step.
 #[derive(Clone, Debug)]
@@ -55,6 +57,90 @@ fn position(part: &AffineExpr, trips: &AffineExpr, parts: i64) -> Result<AffineE
         Some(trips) if parts > 0 && trips % parts == 0 => part.scaled(trips / parts),
         _ => part.times(trips)?.floordiv(&parts.into()),
     }
+}
+
+/// The iterators of the two loops that a tiled one becomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TileNames {
+    pub(crate) tile: IterId,
+    /// That of the loop before, by another name: the body stays as it is.
+    pub(crate) point: IterId,
+}
+
+impl TileNames {
+    /// `i_t` and `i_p` for `target`, made in `kernel`.
+    pub(crate) fn make(kernel: &mut Kernel, target: &AffineFor) -> Self {
+        let Iter { name, span } = kernel.iters[target.iter].clone();
+        let tile = kernel.fresh_name(&format!("{name}_t"));
+        let tile = kernel.iters.alloc(Iter { name: tile, span });
+        let point = kernel.fresh_name(&format!("{name}_p"));
+        kernel.iters[target.iter].name = point;
+        Self {
+            tile,
+            point: target.iter,
+        }
+    }
+}
+
+/// How many iterations a tile has.
+pub(crate) fn checked_size(given: u64) -> Result<i64, Reason> {
+    let most = i64::MAX.unsigned_abs();
+    checked_number("the size of a tile", given, 1..=most)
+}
+
+/// The loop over tiles of `size` iterations of `target`, without a body; the tiles are those between `bounds`.
+pub(crate) fn tiles(
+    target: &AffineFor,
+    names: &TileNames,
+    size: i64,
+    (lower, upper): (Bound, Bound),
+) -> Result<AffineFor, Overflow> {
+    Ok(AffineFor {
+        iter: names.tile,
+        lower,
+        upper,
+        step: target.step.checked_mul(size).ok_or(Overflow)?,
+        lanes: 1,
+        body: Vec::new(),
+    })
+}
+
+/// The loop over the points of a tile of `size` iterations of `target`, without a body. Where tiles do not begin with iterations,
+/// `lower` says where these do.
+pub(crate) fn points(
+    target: &AffineFor,
+    names: &TileNames,
+    size: i64,
+    lower: Option<&Bound>,
+) -> Result<AffineFor, Overflow> {
+    let length = target.step.checked_mul(size).ok_or(Overflow)?;
+    let begin = AffineExpr::from(names.tile);
+    let end = begin.offset(length)?;
+    let upper = match is_multiple(target, size)? && lower.is_none() {
+        true => end.into(),
+        false => least(&target.upper, &end)?,
+    };
+    let lower = match lower {
+        Some(lower) => greatest(lower, &begin)?,
+        None => begin.into(),
+    };
+    Ok(AffineFor {
+        iter: names.point,
+        lower,
+        upper,
+        step: target.step,
+        lanes: target.lanes,
+        body: Vec::new(),
+    })
+}
+
+/// Whether `target` is known to run a multiple of `size` iterations.
+fn is_multiple(target: &AffineFor, size: i64) -> Result<bool, Overflow> {
+    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
+        return Ok(false);
+    };
+    let trips = trip_count(lower, upper, target.step)?.as_constant();
+    Ok(trips.is_some_and(|trips| trips % size == 0))
 }
 
 #[cfg(test)]

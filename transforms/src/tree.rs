@@ -34,6 +34,23 @@ pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: &mu
     }
 }
 
+/// What every rewriting needs that puts something in the place of one loop.
+pub(crate) struct Replacing {
+    /// The kernel, with all new names made.
+    pub(crate) kernel: Kernel,
+    pub(crate) target: IterId,
+    /// What stands in the loop's place.
+    pub(crate) replacement: Vec<Node>,
+}
+
+impl Replacing {
+    /// The kernel with that done.
+    pub(crate) fn rewrite(mut self) -> Kernel {
+        replace_loop(&mut self.kernel.body, self.target, &mut self.replacement);
+        self.kernel
+    }
+}
+
 /// Lets every statement in `nodes` that writes `from` write `to` instead.
 pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     for node in nodes {

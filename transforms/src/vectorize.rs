@@ -1,16 +1,18 @@
 //! The step `vectorize`.
 
 use crate::address::{self, Target};
+use crate::apart::{Meeting, meeting_pair};
 use crate::reason::checked_number;
-use crate::separate::{Meeting, meeting_pair};
-use crate::tree::replace_loop;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
-use strew_affine::{AffineFor, IterId, Kernel, Node};
+use strew_affine::{AffineFor, Kernel, Node};
 
 /// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
 ///
@@ -54,22 +56,25 @@ impl fmt::Display for Vectorize {
     }
 }
 
-/// The kernel with the step done.
-///
-/// # Errors
-/// Why the step is declined.
-pub fn vectorize(kernel: &Verified, request: &Vectorize) -> Result<Kernel, Reason> {
-    Ok(rewrite(kernel, plan(kernel, request)?))
+impl Vectorize {
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?, call.number()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
 }
 
-/// What the rewriting needs.
-struct Plan {
-    target: IterId,
-    /// What stands in the loop's place.
-    replacement: AffineFor,
+impl Transform for Vectorize {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
 }
 
-fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Plan, Reason> {
+fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let path = request.target.clone();
     if target.lanes != 1 {
@@ -86,9 +91,10 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Plan, Reason> {
     check_kept_apart(kernel, request, target, &around)?;
     let mut replacement = target.clone();
     replacement.lanes = lanes;
-    Ok(Plan {
+    Ok(Replacing {
+        kernel: kernel.clone(),
         target: target.iter,
-        replacement,
+        replacement: vec![Node::AffineFor(replacement)],
     })
 }
 
@@ -117,22 +123,6 @@ fn check_kept_apart(
         }
     }
     Ok(())
-}
-
-fn rewrite(
-    kernel: &Kernel,
-    Plan {
-        target,
-        replacement,
-    }: Plan,
-) -> Kernel {
-    let mut kernel = kernel.clone();
-    replace_loop(
-        &mut kernel.body,
-        target,
-        &mut vec![Node::AffineFor(replacement)],
-    );
-    kernel
 }
 
 #[cfg(test)]

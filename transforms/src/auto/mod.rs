@@ -31,7 +31,7 @@ impl Default for Machine {
 /// What was decided about one loop, for explanations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The step that was considered; [`Step::target`] is the loop.
+    /// The step that was considered.
     pub step: Step,
     /// Why it was left out; `None` when it is in the schedule.
     pub refused: Option<Reason>,

@@ -6,7 +6,8 @@ mod rewrite;
 #[cfg(test)]
 mod together;
 
-use crate::script::{Fault, Placed};
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::Kernel;
@@ -62,14 +63,6 @@ pub struct Reduction {
     pub combiner: String,
 }
 
-/// An optional part of the request, as it stands in a script.
-#[derive(Clone, Debug)]
-pub(crate) enum Clause {
-    Reduction(String, String),
-    Chunks(u64),
-    Strategy(String),
-}
-
 impl TileIndirection {
     /// The word that the step begins with.
     pub const NAME: &'static str = "tile_indirection_using_forall";
@@ -112,24 +105,18 @@ impl TileIndirection {
         self
     }
 
-    pub(crate) fn from_clauses(
-        target: LoopPath,
-        clauses: Vec<Placed<Clause>>,
-    ) -> Result<Self, Placed<Fault>> {
-        let mut request = Self::new(target);
-        let (mut chunks, mut strategy) = (None, None);
-        for (start, clause, end) in clauses {
-            let again = |name| Err((start, Fault::Repeated(name), end));
-            match clause {
-                Clause::Reduction(array, combiner) => request = request.reduction(array, combiner),
-                Clause::Chunks(_) if chunks.is_some() => return again("chunks"),
-                Clause::Chunks(given) => chunks = Some(given),
-                Clause::Strategy(_) if strategy.is_some() => return again("strategy"),
-                Clause::Strategy(given) => strategy = Some(given),
-            }
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let mut request = Self::new(call.path()?);
+        for (array, combiner) in call.clauses("reduction")? {
+            request = request.reduction(array, combiner.combiner()?);
         }
-        request.chunks = chunks.unwrap_or(request.chunks);
-        request.strategy = strategy.unwrap_or(request.strategy);
+        if let Some(chunks) = call.named("chunks")? {
+            request.chunks = chunks.number()?;
+        }
+        if let Some(strategy) = call.named("strategy")? {
+            request.strategy = strategy.word()?;
+        }
+        call.finish(&["reduction", "chunks", "strategy"])?;
         Ok(request)
     }
 }
@@ -148,15 +135,14 @@ impl fmt::Display for TileIndirection {
     }
 }
 
-/// The kernel with the step done. `kernel` must be a verified one.
-///
-/// # Errors
-/// Why the step is declined.
-pub fn tile_indirection_using_forall(
-    kernel: &Verified,
-    request: &TileIndirection,
-) -> Result<Kernel, Reason> {
-    Ok(rewrite::rewrite(plan::plan(kernel, request)?))
+impl Transform for TileIndirection {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(rewrite::rewrite(plan::plan(kernel, self)?))
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
 }
 
 #[cfg(test)]

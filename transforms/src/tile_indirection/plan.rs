@@ -3,8 +3,8 @@
 use super::cover::fills_array;
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
+use crate::apart::{Meeting, meeting_pair};
 use crate::reason::{Reason, checked_number};
-use crate::separate::{Meeting, meeting_pair};
 use crate::tiling::{self, Part};
 use crate::tree::has_forall;
 use crate::witness::{self, Ends};

@@ -5,14 +5,16 @@ mod hoist;
 use crate::address::{self, Target};
 use crate::copy::Copying;
 use crate::reason::checked_number;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::replace_loop;
+use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use hoist::Hoisting;
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit;
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Node, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Node, Overflow};
 
 /// Runs several iterations of a loop in one turn, and what is left over in a loop of its own.
 ///
@@ -64,24 +66,25 @@ impl fmt::Display for Unroll {
     }
 }
 
-/// The kernel with the step done.
-///
-/// # Errors
-/// Why the step is declined.
-pub fn unroll(kernel: &Verified, request: &Unroll) -> Result<Kernel, Reason> {
-    Ok(rewrite(plan(kernel, request)?))
+impl Unroll {
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?, call.number()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
 }
 
-/// What the rewriting needs: all that could fail is in it already.
-struct Plan {
-    /// The kernel, with all new names made.
-    kernel: Kernel,
-    target: IterId,
-    /// What stands in the loop's place.
-    replacement: Vec<Node>,
+impl Transform for Unroll {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
 }
 
-fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
+fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let factor = checked_factor(request, target)?;
     if target.lanes != 1 {
@@ -102,7 +105,7 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Plan, Reason> {
     };
     let mut prepared = kernel.clone();
     let replacement = copies.replacement(&mut prepared)?;
-    Ok(Plan {
+    Ok(Replacing {
         kernel: prepared,
         target: target.iter,
         replacement,
@@ -209,17 +212,6 @@ impl Copies<'_> {
             body: Copying::shift(*iter, rest, 0).block(body)?,
         }))
     }
-}
-
-fn rewrite(
-    Plan {
-        mut kernel,
-        target,
-        mut replacement,
-    }: Plan,
-) -> Kernel {
-    replace_loop(&mut kernel.body, target, &mut replacement);
-    kernel
 }
 
 #[cfg(test)]

@@ -8,64 +8,51 @@ use std::fmt;
 #[logos(skip r"[ \t\r\n\f]+")]
 #[logos(skip(r"#[^\n]*", allow_greedy = true))]
 pub(crate) enum Token<'s> {
-    #[token("tile_indirection_using_forall")]
-    TileIndirection,
-    #[token("unroll")]
-    Unroll,
-    #[token("vectorize")]
-    Vectorize,
-    #[token("reduction")]
-    Reduction,
-    #[token("chunks")]
-    Chunks,
-    #[token("strategy")]
-    Strategy,
+    #[token("by")]
+    By,
     #[token("(")]
     Open,
     #[token(")")]
     Close,
+    #[token("[")]
+    OpenList,
+    #[token("]")]
+    CloseList,
     #[token(",")]
     Comma,
     #[token(";")]
     Semicolon,
     #[token("=")]
     Equals,
-    #[token("/")]
-    Slash,
+    #[token("+")]
+    Plus,
     #[token("-")]
     Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Name(&'s str),
     #[regex("[0-9]+")]
     Digits(&'s str),
 }
 
-impl Token<'_> {
-    /// Whether it can be meant as the word that a step begins with.
-    pub(crate) fn can_begin_step(self) -> bool {
-        matches!(
-            self,
-            Self::TileIndirection | Self::Unroll | Self::Vectorize | Self::Name(_)
-        )
-    }
-}
-
 impl fmt::Display for Token<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TileIndirection => "tile_indirection_using_forall",
-            Self::Unroll => "unroll",
-            Self::Vectorize => "vectorize",
-            Self::Reduction => "reduction",
-            Self::Chunks => "chunks",
-            Self::Strategy => "strategy",
+            Self::By => "by",
             Self::Open => "(",
             Self::Close => ")",
+            Self::OpenList => "[",
+            Self::CloseList => "]",
             Self::Comma => ",",
             Self::Semicolon => ";",
             Self::Equals => "=",
-            Self::Slash => "/",
+            Self::Plus => "+",
             Self::Minus => "-",
+            Self::Star => "*",
+            Self::Slash => "/",
             Self::Name(text) | Self::Digits(text) => text,
         })
     }

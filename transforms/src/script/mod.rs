@@ -1,15 +1,18 @@
 //! The text form of schedules: steps on lines of their own or separated by `;`, comments from `#` to the end of the line.
 //!
 //! ```text
-//! script := ";"* (step ";"*)*
-//! step   := "tile_indirection_using_forall" "(" path ("," clause)* ")"
-//!         | "unroll" "(" path "," integer ")" | "vectorize" "(" path "," integer ")"
-//! clause := "reduction" "(" name ")" "=" combiner | "chunks" "=" integer | "strategy" "=" name
-//! combiner := name ("(" ("-"? integer | name) ")")?
-//! path   := name ("/" name)*
+//! script   := ";"* (step ";"*)*
+//! step     := name "(" (argument ("," argument)*)? ")"
+//! argument := (value "=")? value
+//! value    := size | "[" size ("," size)* "]" | name "(" (size ("," size)*)? ")" | size "by" size
+//! size     := integer | name | "-" size | size ("+" | "-" | "*" | "/") size | "(" size ")"
 //! ```
+//!
+//! `i/j` is the path of a loop where a step expects one. What arguments a step takes it knows itself.
 
-use crate::token::Token;
+pub(crate) mod call;
+mod token;
+
 use crate::{Schedule, Step};
 use lalrpop_util::{ParseError, lalrpop_mod};
 use logos::Logos;
@@ -17,10 +20,12 @@ use std::fmt;
 use std::str::FromStr;
 use strew_affine::Span;
 use strew_affine::spelling::nearest;
+use token::Token;
 
 lalrpop_mod!(
     #[allow(clippy::all, unused, missing_docs, unreachable_pub)]
-    grammar
+    grammar,
+    "/script/grammar.rs"
 );
 
 /// Why a script is not a schedule.
@@ -85,7 +90,7 @@ impl fmt::Display for Fault {
             Self::Character(character) => write!(f, "`{character}` means nothing in a schedule"),
             Self::UnknownStep(name) => {
                 write!(f, "there is no step `{name}`; ")?;
-                match nearest(name, Step::NAMES) {
+                match nearest(name, Step::NAMES.iter().copied()) {
                     Some(known) => write!(f, "did you mean `{known}`?"),
                     None => write!(f, "the steps are {}", Step::NAMES.join(", ")),
                 }
@@ -143,8 +148,8 @@ fn steps_from(script: &str, start: usize) -> Result<Schedule, ScriptError> {
     parsed.map_err(|error| from_parser(error, script))
 }
 
-/// Where behind the byte at `position` the next step seems to begin: with a word that can be that of a step and has a parenthesis
-/// behind it, and not inside of another step.
+/// Where behind the byte at `position` the next step seems to begin: with a word that has a parenthesis behind it, where a step has
+/// ended, or on a line of its own with that of a step.
 fn next_step(script: &str, position: usize) -> Option<usize> {
     let tokens = Token::lexer(script).spanned();
     let mut tokens = tokens
@@ -154,8 +159,9 @@ fn next_step(script: &str, position: usize) -> Option<usize> {
     while let Some((token, span)) = tokens.next() {
         let between = script.get(end..span.start).unwrap_or_default();
         let opens = matches!(tokens.peek(), Some((Ok(Token::Open), _)));
-        let can_begin = token.is_ok_and(Token::can_begin_step) && opens;
-        if can_begin && (is_ended || between.contains('\n')) {
+        let is_step = |name| between.contains('\n') && Step::NAMES.contains(&name);
+        let can_begin = matches!(token, Ok(Token::Name(name)) if is_ended || is_step(name));
+        if can_begin && opens {
             return Some(span.start);
         }
         is_ended = matches!(token, Ok(Token::Close | Token::Semicolon));
@@ -201,7 +207,7 @@ fn from_parser(error: ParseError<usize, Token<'_>, Spanned>, script: &str) -> Sc
         ParseError::UnrecognizedToken {
             token: (start, token, end),
             expected,
-        } => (start, unrecognized(token, expected), end),
+        } => (start, unexpected(Some(token), expected), end),
         ParseError::ExtraToken {
             token: (start, token, end),
         } => (start, unexpected(Some(token), Vec::new()), end),
@@ -212,35 +218,28 @@ fn from_parser(error: ParseError<usize, Token<'_>, Spanned>, script: &str) -> Sc
     }
 }
 
-/// A name where a step could begin and a name could not is meant as a step.
-fn unrecognized(token: Token<'_>, expected: Vec<String>) -> Fault {
-    let wanted = |terminal: &str| expected.iter().any(|it| it.trim_matches('"') == terminal);
-    match token {
-        Token::Name(name) if wanted("unroll") && !wanted("name") => {
-            Fault::UnknownStep(name.to_owned())
+/// Where an argument can stand, that is all that anybody wants to read; where one ends, no arithmetic.
+fn unexpected(found: Option<Token<'_>>, expected: Vec<String>) -> Fault {
+    let can_be = |terminal: &str| expected.iter().any(|it| it.trim_matches('"') == terminal);
+    let is_argument = can_be("name") && can_be("integer");
+    let mut words: Vec<String> = Vec::new();
+    if is_argument {
+        words.push("an argument".to_owned());
+    }
+    for it in &expected {
+        match it.trim_matches('"') {
+            "name" if !is_argument => words.push("a name".to_owned()),
+            "name" | "integer" | "by" | "+" | "*" | "/" => {}
+            "-" | "(" | "[" if is_argument => {}
+            "-" => {}
+            terminal => words.push(format!("`{terminal}`")),
         }
-        token => unexpected(Some(token), expected),
-    }
-}
-
-fn unexpected(found: Option<Token<'_>>, mut expected: Vec<String>) -> Fault {
-    for it in &mut expected {
-        *it = it
-            .replace('"', "`")
-            .replace("`name`", "a name")
-            .replace("`integer`", "a number");
-    }
-    // Where a name can stand the words of the grammar can stand too, which nobody wants to read.
-    if expected.iter().any(|it| it == "a name") {
-        let word = |it: &String| {
-            it.trim_matches('`')
-                .chars()
-                .all(|c| c.is_alphabetic() || c == '_')
-        };
-        expected.retain(|it| !word(it));
     }
     let found = found.map(|token| token.to_string());
-    Fault::Unexpected { found, expected }
+    Fault::Unexpected {
+        found,
+        expected: words,
+    }
 }
 
 pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spanned> {
@@ -249,13 +248,13 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
         .map_err(|_| (start, Fault::TooLarge(digits.to_owned()), end))
 }
 
-/// Something of the script with where it stands.
-pub(crate) type Placed<T> = (usize, T, usize);
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LoopPath, TileIndirection, Unroll, Vectorize};
+    use crate::{
+        Coalesce, End, LoopPath, Peel, Size, Skew, Split, StripMine, TileIndirection, Unroll,
+        Vectorize,
+    };
     use proptest::prelude::*;
 
     fn name() -> impl Strategy<Value = String> {
@@ -287,15 +286,39 @@ mod tests {
                 )
             },
         );
-        let unroll =
-            (path(), any::<u64>()).prop_map(|(target, factor)| Unroll::new(target, factor));
-        let vectorize =
-            (path(), any::<u64>()).prop_map(|(target, lanes)| Vectorize::new(target, lanes));
+        let numbered = || (path(), any::<u64>());
         prop_oneof![
             tile,
-            unroll.prop_map(Step::Unroll),
-            vectorize.prop_map(Step::Vectorize)
+            numbered().prop_map(|(it, factor)| Unroll::new(it, factor).into()),
+            numbered().prop_map(|(it, lanes)| Vectorize::new(it, lanes).into()),
+            numbered().prop_map(|(it, size)| StripMine::new(it, size).into()),
+            (numbered(), any::<bool>()).prop_map(|((it, count), is_first)| {
+                let end = if is_first { End::First } else { End::Last };
+                Peel::new(it, end, count).into()
+            }),
+            (path(), size()).prop_map(|(it, at)| Split::new(it, at).into()),
+            (path(), path(), any::<i64>())
+                .prop_map(|(it, by, by_how)| Skew::new(it, by, by_how).into()),
+            (path(), path()).prop_map(|(outer, inner)| Coalesce::new(outer, inner).into()),
         ]
+    }
+
+    fn size() -> impl Strategy<Value = Size> {
+        let leaf = prop_oneof![
+            any::<u64>().prop_map(Size::Integer),
+            name().prop_map(Size::Name)
+        ];
+        leaf.prop_recursive(3, 8, 2, |size| {
+            let two =
+                (size.clone(), size.clone()).prop_map(|(left, right)| Box::new([left, right]));
+            prop_oneof![
+                size.prop_map(|it| Size::Negative(Box::new(it))),
+                two.clone().prop_map(Size::Sum),
+                two.clone().prop_map(Size::Difference),
+                two.clone().prop_map(Size::Product),
+                two.prop_map(Size::Quotient),
+            ]
+        })
     }
 
     proptest! {
@@ -357,11 +380,18 @@ mod tests {
         refuses(
             "melt(i)",
             "melt",
-            "there is no step `melt`; the steps are tile_indirection_using_forall, unroll, vectorize",
+            &format!(
+                "there is no step `melt`; the steps are {}",
+                Step::NAMES.join(", ")
+            ),
         );
-        refuses("unroll(i)", ")", "found `)`, expected `,`");
+        refuses("unroll(i)", ")", "found `)`, expected a number");
         refuses("unroll(i, x)", "x", "found `x`, expected a number");
-        refuses("unroll(", "", "the schedule ends here, expected a name");
+        refuses(
+            "unroll(",
+            "",
+            "the schedule ends here, expected an argument, `)`",
+        );
         refuses("unroll(i, 2) é", "é", "`é` means nothing in a schedule");
         refuses(
             "unroll(i, 99999999999999999999)",

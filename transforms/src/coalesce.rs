@@ -1,0 +1,231 @@
+//! The step `coalesce`.
+
+use crate::address::{self, Target};
+use crate::affine_value::AffineValues;
+use crate::copy::Copying;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tiling::trip_count;
+use crate::tree::Replacing;
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::{
+    AffineExpr, AffineFor, Condition, Iter, Kernel, Node, Overflow, Relation, Variable,
+};
+
+/// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every turn of the outer one.
+///
+/// ```text
+/// affine.for i in 0..n {              affine.for i_j in 0..32 * n {
+///   affine.for j in 0..32 {     →       y[i_j floordiv 32, i_j mod 32] = x[i_j floordiv 32, i_j mod 32]
+///     y[i, j] = x[i, j]               }
+///   }
+/// }
+/// ```
+///
+/// Always legal: iterations keep their order. The old iterators are what `delinearize_index` makes of the new one with the two trip
+/// counts as its basis. Where the inner loop is not known to run at all, that is asked first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Coalesce {
+    /// The outer loop, an `affine.for`.
+    pub outer: LoopPath,
+    /// The inner loop, an `affine.for`, all that the outer one does.
+    pub inner: LoopPath,
+}
+
+impl Coalesce {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "coalesce";
+
+    /// A request to make one loop of `outer` and `inner`.
+    pub fn new(outer: impl Into<LoopPath>, inner: impl Into<LoopPath>) -> Self {
+        Self {
+            outer: outer.into(),
+            inner: inner.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?, call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Coalesce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}, {})", Self::NAME, self.outer, self.inner)
+    }
+}
+
+impl Transform for Coalesce {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.outer, &mut self.inner]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
+    let Target { it: outer, .. } = address::find_affine_for(kernel, &request.outer)?;
+    let inner = address::only_loop_in(kernel, outer, &request.outer, &request.inner)?;
+    let [slow, fast] = [
+        Counting::of(outer, &request.outer)?,
+        Counting::of(inner, &request.inner)?,
+    ];
+    if fast.depends_on(outer) {
+        return Err(Reason::NotRectangular {
+            outer: request.outer.clone(),
+            inner: request.inner.clone(),
+        });
+    }
+    let mut prepared = kernel.clone();
+    let name = |it: &AffineFor| kernel.iters[it.iter].name.as_str();
+    let name = kernel.fresh_name(&format!("{}_{}", name(outer), name(inner)));
+    let span = kernel.iters[outer.iter].span;
+    let iter = prepared.iters.alloc(Iter { name, span });
+    let [quotient, remainder] = delinearized(&iter.into(), &fast.trips)?;
+    let values = AffineValues {
+        kernel,
+        counter: Some(iter),
+    };
+    let copying = Copying::default()
+        .express(values, outer.iter, slow.value(&quotient)?)
+        .express(values, inner.iter, fast.value(&remainder)?);
+    let coalesced = Node::AffineFor(AffineFor {
+        iter,
+        lower: AffineExpr::from(0).into(),
+        upper: slow.trips.times(&fast.trips)?.into(),
+        step: 1,
+        lanes: 1,
+        body: copying.block(&inner.body)?,
+    });
+    Ok(Replacing {
+        kernel: prepared,
+        target: outer.iter,
+        replacement: vec![if_any(coalesced, fast.trips)],
+    })
+}
+
+/// What `delinearize_index` makes of `index` with a basis that ends in `trips`.
+fn delinearized(index: &AffineExpr, trips: &AffineExpr) -> Result<[AffineExpr; 2], Overflow> {
+    match trips.as_constant() {
+        // Of a loop that never runs; a division by zero would be no expression.
+        Some(..=0) => Ok([0.into(), 0.into()]),
+        _ => Ok([index.floordiv(trips)?, index.modulo(trips)?]),
+    }
+}
+
+/// The product of two negative trip counts is positive, and nothing can be divided by zero.
+fn if_any(coalesced: Node, trips: AffineExpr) -> Node {
+    if trips.as_constant().is_some_and(|it| it > 0) {
+        return coalesced;
+    }
+    Node::AffineIf {
+        conditions: vec![Condition {
+            left: 0.into(),
+            relation: Relation::Less,
+            right: trips,
+        }],
+        then: vec![coalesced],
+        otherwise: Vec::new(),
+    }
+}
+
+/// How a loop counts.
+struct Counting<'k> {
+    lower: &'k AffineExpr,
+    step: i64,
+    trips: AffineExpr,
+}
+
+impl<'k> Counting<'k> {
+    fn of(target: &'k AffineFor, path: &LoopPath) -> Result<Self, Reason> {
+        if target.lanes != 1 {
+            let path = path.clone();
+            return Err(Reason::HasLanes { path });
+        }
+        let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single())
+        else {
+            let path = path.clone();
+            return Err(Reason::SeveralBounds { path });
+        };
+        Ok(Self {
+            lower,
+            step: target.step,
+            trips: trip_count(lower, upper, target.step)?,
+        })
+    }
+
+    fn depends_on(&self, outer: &AffineFor) -> bool {
+        let outer = Variable::Iter(outer.iter);
+        self.lower.mentions(outer) || self.trips.mentions(outer)
+    }
+
+    /// The iterator in turn number `turn`.
+    fn value(&self, turn: &AffineExpr) -> Result<AffineExpr, Overflow> {
+        self.lower.plus(&turn.scaled(self.step)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    fn nest(outer: &str, inner: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, x: f64[n, m], out: f64[m]) {{
+               affine.for i in {outer} {{
+                 affine.for j in {inner} {{ out[j] reduce(add) x[i, j] + f64(i) * f64(j) }}
+               }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n, 32], y: f64[n, 32]) {
+  affine.for i in 0..n {
+    affine.for j in 0..32 { y[i, j] = x[i, j] }
+  }
+}",
+            "coalesce(i, j)",
+            "kernel @k(n: i64, x: f64[n, 32], y: f64[n, 32]) {
+  affine.for i_j in 0..32 * n {
+    y[i_j floordiv 32, i_j mod 32] = x[i_j floordiv 32, i_j mod 32]
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn loops_that_may_not_run_at_all() {
+        for outer in ["0..n", "1..n step 2", "n..3", "0..2"] {
+            for inner in ["0..m", "1..m step 3", "m..n", "0..0", "2..m - 2"] {
+                let before = kernel(&nest(outer, inner));
+                assert_same_meaning(&before, &apply(&before, "coalesce(i, j)"));
+            }
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let refused = |outer, inner, verdict, name| {
+            refuses(&nest(outer, inner), "coalesce(i, j)", verdict, name);
+        };
+        refused("0..n", "0..i", Misaddressed, "NotRectangular");
+        refused("0..min(n, m)", "0..m", Unproven, "SeveralBounds");
+        let source = nest("0..n", "0..m");
+        refuses(
+            &source,
+            "coalesce(j, i)",
+            Misaddressed,
+            "NotPerfectlyNested",
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! Sizes in a schedule: integers that may depend on the parameters of a kernel.
+
+use crate::Reason;
+use std::fmt;
+use strew_affine::{AffineExpr, Kernel, Overflow};
+
+/// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on: `n / 2`.
+///
+/// Division rounds towards minus infinity.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// A number.
+    Integer(u64),
+    /// A scalar parameter of the kernel.
+    Name(String),
+    /// `-a`
+    Negative(Box<Self>),
+    /// `a + b`
+    Sum(Box<[Self; 2]>),
+    /// `a - b`
+    Difference(Box<[Self; 2]>),
+    /// `a * b`
+    Product(Box<[Self; 2]>),
+    /// `a / b`
+    Quotient(Box<[Self; 2]>),
+}
+
+impl From<i64> for Size {
+    fn from(value: i64) -> Self {
+        let absolute = Self::Integer(value.unsigned_abs());
+        match value {
+            0.. => absolute,
+            _ => Self::Negative(Box::new(absolute)),
+        }
+    }
+}
+
+impl From<&str> for Size {
+    /// The parameter called so.
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl Size {
+    /// The number that it is, where it speaks of no parameter.
+    pub(crate) fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(value) => i64::try_from(*value).ok(),
+            Self::Negative(size) => match **size {
+                Self::Integer(value) => 0_i64.checked_sub_unsigned(value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What it is in `kernel`.
+    pub(crate) fn resolve(&self, kernel: &Kernel) -> Result<AffineExpr, Reason> {
+        let both = |[left, right]: &[Self; 2]| -> Result<(AffineExpr, AffineExpr), Reason> {
+            Ok((left.resolve(kernel)?, right.resolve(kernel)?))
+        };
+        Ok(match self {
+            Self::Integer(value) => i64::try_from(*value).map_err(|_| Overflow)?.into(),
+            Self::Name(name) => parameter(kernel, name)?,
+            Self::Negative(size) => size.resolve(kernel)?.scaled(-1)?,
+            Self::Sum(sides) => {
+                let (left, right) = both(sides)?;
+                left.plus(&right)?
+            }
+            Self::Difference(sides) => {
+                let (left, right) = both(sides)?;
+                left.minus(&right)?
+            }
+            Self::Product(sides) => {
+                let (left, right) = both(sides)?;
+                left.times(&right)?
+            }
+            Self::Quotient(sides) => {
+                let (left, right) = both(sides)?;
+                left.floordiv(&right)?
+            }
+        })
+    }
+
+    /// How tightly the outermost operation binds.
+    fn precedence(&self) -> u8 {
+        match self {
+            Self::Sum(_) | Self::Difference(_) => 0,
+            Self::Product(_) | Self::Quotient(_) => 1,
+            Self::Negative(_) => 2,
+            Self::Integer(_) | Self::Name(_) => 3,
+        }
+    }
+
+    /// Prints it where something binds as tightly as `least`.
+    fn print(&self, least: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.precedence() < least {
+            write!(f, "({self})")
+        } else {
+            write!(f, "{self}")
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sides, operator) = match self {
+            Self::Integer(value) => return write!(f, "{value}"),
+            Self::Name(name) => return f.write_str(name),
+            Self::Negative(size) => {
+                f.write_str("-")?;
+                return size.print(self.precedence(), f);
+            }
+            Self::Sum(sides) => (sides, "+"),
+            Self::Difference(sides) => (sides, "-"),
+            Self::Product(sides) => (sides, "*"),
+            Self::Quotient(sides) => (sides, "/"),
+        };
+        let [left, right] = &**sides;
+        left.print(self.precedence(), f)?;
+        write!(f, " {operator} ")?;
+        // Operators of one precedence go together from the left.
+        right.print(self.precedence() + 1, f)
+    }
+}
+
+fn parameter(kernel: &Kernel, name: &str) -> Result<AffineExpr, Reason> {
+    let integers = kernel.scalars.iter().filter(|(_, it)| it.ty.is_integer());
+    let mut found = integers.clone().filter(|(_, it)| it.name == name);
+    found
+        .next()
+        .map(|(id, _)| id.into())
+        .ok_or_else(|| Reason::NoSuchParameter {
+            name: name.to_owned(),
+            parameters: integers.map(|(_, it)| it.name.clone()).collect(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::kernel;
+
+    fn integer(value: u64) -> Size {
+        Size::Integer(value)
+    }
+
+    #[test]
+    fn sizes_print_with_the_parentheses_that_they_need() {
+        let half = Size::Quotient(Box::new(["n".into(), integer(2)]));
+        assert_eq!(half.to_string(), "n / 2");
+        let sum = Size::Sum(Box::new([half.clone(), integer(1)]));
+        let twice = Size::Product(Box::new([integer(2), sum.clone()]));
+        assert_eq!(twice.to_string(), "2 * (n / 2 + 1)");
+        let less = Size::Difference(Box::new(["n".into(), sum]));
+        assert_eq!(less.to_string(), "n - (n / 2 + 1)");
+        assert_eq!(Size::from(-3).to_string(), "-3");
+        let negative = Size::Negative(Box::new(half));
+        assert_eq!(negative.to_string(), "-(n / 2)");
+    }
+
+    #[test]
+    fn names_are_those_of_integer_parameters() {
+        let kernel = kernel("kernel @k(n: i64, x: f64) { }");
+        let half = Size::Quotient(Box::new(["n".into(), integer(2)]));
+        let n = Size::from("n").resolve(&kernel).expect("a parameter");
+        assert_eq!(
+            half.resolve(&kernel),
+            Ok(n.floordiv(&2.into()).expect("a half"))
+        );
+        let reason = Size::from("x").resolve(&kernel).expect_err("a float");
+        assert_eq!(
+            reason.to_string(),
+            "no integer parameter is called `x`; the integer parameters are `n`"
+        );
+        let reason = integer(u64::MAX).resolve(&kernel).expect_err("too large");
+        assert_eq!(reason, Reason::Overflow);
+    }
+}
