@@ -389,6 +389,78 @@ mod simplifier {
     }
 
     #[test]
+    fn constraints_of_one_variable_become_its_exact_bounds() {
+        for (constraint, bounds) in [
+            ("(d0 * 3) floordiv 2 in [5, 35]", "[4, 23]"),
+            ("(d0 * -7 + 3) floordiv 2 in [-35, -5]", "[2, 10]"),
+            ("(d0 * -7 + 3) ceildiv 5 + d0 in [-35, -5]", "[14, 91]"),
+            ("d0 floordiv 3 + d0 floordiv 4 + d0 in [7, 20]", "[5, 13]"),
+            ("max(d0, 2) in [3, 5]", "[3, 5]"),
+            ("min(d0 * 2, d0 + 40) in [9, 50]", "[5, 25]"),
+            ("max(d0 floordiv 2, d0 - 9) in [-20, 11]", "[0, 20]"),
+        ] {
+            simplifies_to(
+                &format!("(d0) -> (d0), domain: d0 in [0, 1000], {constraint}"),
+                &format!("(d0) -> (d0), domain: d0 in {bounds}"),
+            );
+        }
+        simplifies_to(
+            "(d0, d1) -> (d0), domain: d0 in [0, 1000], d1 in [0, 9], (d0 * 3 + d1) floordiv 2 in [5, 35]",
+            "(d0, d1) -> (d0), domain: d0 in [1, 23], d1 in [0, 9], d0 * 3 + d1 in [10, 71]",
+        );
+        simplifies_to(
+            "(d0, d1) -> (d0), domain: d0 in [0, 1000], d1 in [0, 9], d0 floordiv 4 + d1 * d1 in [90, 99]",
+            "(d0, d1) -> (d0), domain: d0 in [36, 399], d1 in [0, 9], d0 + d1 * d1 * 4 in [360, 399]",
+        );
+    }
+
+    #[test]
+    fn bounds_go_through_quotients_remainders_and_extrema() {
+        simplifies_to(
+            "(d0) -> (d0), domain: d0 in [-1, 0], (d0 floordiv 5) mod 12 in [5, 5]",
+            "known empty",
+        );
+        simplifies_to(
+            "(d0) -> (d0), domain: d0 in [0, 100000], (d0 floordiv 500) mod 12 in [5, 5]",
+            "(d0) -> (d0), domain: d0 in [2500, 98999], (d0 floordiv 500) mod 12 in [5, 5]",
+        );
+        simplifies_to(
+            "(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 9], max(d0, d1) in [30, 40]",
+            "(d0, d1) -> (d0), domain: d0 in [30, 40], d1 in [0, 9]",
+        );
+        simplifies_to(
+            "(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 9], min(d0, d1) * 2 in [17, 40]",
+            "(d0, d1) -> (d0), domain: d0 in [9, 99], d1 in [9, 9]",
+        );
+    }
+
+    #[test]
+    fn variables_with_one_value_give_way_to_it_in_constraints() {
+        simplifies_to(
+            "(d0, d1) -> (d0 + d1), domain: d0 in [0, 100], d1 in [3, 3], d0 * d1 + d1 * d1 in [5, 35], (d0 + d1) mod 7 in [0, 0]",
+            "(d0, d1) -> (d0 + d1), domain: d0 in [4, 4], d1 in [3, 3]",
+        );
+        simplifies_to(
+            "(d0, d1) -> (d0 * d1), domain: d0 in [0, 100], d1 in [8, 8], d0 mod d1 in [2, 3]",
+            "(d0, d1) -> (d0 * d1), domain: d0 in [2, 99], d1 in [8, 8], d0 mod 8 in [2, 3]",
+        );
+    }
+
+    #[test]
+    fn no_map_becomes_larger() {
+        simplifies_to(
+            "(d0) -> ((12 - d0) floordiv 6), domain: d0 in [0, 90]",
+            "(d0) -> ((-d0 + 12) floordiv 6), domain: d0 in [0, 90]",
+        );
+        for sum in ["-d0 + d1", "d1 - d0"] {
+            simplifies_to(
+                &format!("(d0, d1) -> (({sum}) floordiv 2), domain: d0 in [0, 9], d1 in [0, 9]"),
+                "(d0, d1) -> ((d1 - d0) floordiv 2), domain: d0 in [0, 9], d1 in [0, 9]",
+            );
+        }
+    }
+
+    #[test]
     fn constraint_rule_2_what_always_holds_is_dropped() {
         simplifies_to(
             "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 5], s0 in [1, 3], d0 + s0 in [0, 20]",
@@ -404,7 +476,7 @@ mod simplifier {
     fn constraint_rule_3_constraints_are_simplified_as_results_are() {
         simplifies_to(
             "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], (16d0 + 4d1) floordiv 8 + d0 mod 10 in [0, 9]",
-            "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 9], d0 * 3 + d1 floordiv 2 in [0, 9]",
+            "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 9], d0 * 6 + d1 in [0, 19]",
         );
     }
 

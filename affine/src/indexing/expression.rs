@@ -409,17 +409,15 @@ impl Sum {
         }
     }
 
-    /// The nodes of the sum itself: signs and operators, coefficients and the constant.
+    /// The nodes of the sum itself: operators, coefficients and the constant, and a sign that no order of the terms saves.
     fn operator_nodes(&self) -> usize {
-        let mut nodes = self.terms.len() - usize::from(!self.terms.is_empty());
-        for (position, term) in self.terms.iter().enumerate() {
-            nodes += match term.coefficient {
-                1 => 0,
-                -1 => usize::from(position == 0),
-                _ => 2,
-            };
-        }
-        nodes + if self.constant == 0 { 0 } else { 2 }
+        let scaled = self
+            .terms
+            .iter()
+            .filter(|it| it.coefficient.abs_diff(0) != 1);
+        let has_sign = self.constant <= 0 && self.terms.iter().all(|it| it.coefficient == -1);
+        let constant = if self.constant == 0 { 0 } else { 2 };
+        self.terms.len().saturating_sub(1) + 2 * scaled.count() + usize::from(has_sign) + constant
     }
 }
 
@@ -535,7 +533,8 @@ mod tests {
         let size = |expr: &IndexExpr| expr.size().nodes;
         assert_eq!(size(&d0.scaled(8)?.plus(&d1)?), 5);
         assert_eq!(size(&d0.minus(&d1)?.offset(-3)?), 5);
-        assert_eq!(size(&d0.scaled(-1)?.offset(16)?), 4);
+        assert_eq!(size(&d0.scaled(-1)?.offset(16)?), 3);
+        assert_eq!(size(&d0.scaled(-1)?.plus(&d1)?), size(&d1.minus(&d0)?));
         assert_eq!(size(&d0.times(&d1)?.scaled(4)?), 5);
         let least = IndexExpr::least([
             d0.clone(),

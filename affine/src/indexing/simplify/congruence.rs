@@ -1,8 +1,9 @@
 //! Constraints on remainders: `x mod m in [r, r]`, and how several of them meet.
 
 use super::constraint::NoPoint;
-use super::context::{Congruence, Context};
+use super::context::{Congruence, Context, Span};
 use super::linear::{Atom, Division, Linear, greatest_common_divisor};
+use super::propagate;
 use crate::indexing::expression::floor_mod;
 use crate::indexing::{Interval, Variable};
 
@@ -191,14 +192,22 @@ fn first_with_residue(congruence: &Congruence, low: i64) -> i128 {
 /// Moves the bounds of a variable inwards to values at which `division` leaves a remainder in `bounds`.
 pub(in crate::indexing) fn tighten(
     division: &Division,
-    bounds: Interval,
+    within: Span,
     context: &mut Context,
 ) -> Result<(), NoPoint> {
-    let (Some((variable, coefficient)), Some(modulus)) = (
-        only_variable(&division.numerator),
-        division.divisor.as_constant(),
-    ) else {
+    let Some(modulus) = division.divisor.as_constant() else {
         return Ok(());
+    };
+    let clamp = |end: i128| i64::try_from(end.clamp(-1, modulus.into())).unwrap_or(0);
+    let bounds = Interval::new(
+        clamp(within.low).max(0),
+        clamp(within.high).min(modulus - 1),
+    );
+    if bounds.is_empty() {
+        return Err(NoPoint);
+    }
+    let Some((variable, coefficient)) = only_variable(&division.numerator) else {
+        return tighten_numerator(&division.numerator, modulus, bounds, context);
     };
     let remainder = |value: i64| {
         let value = i128::from(value) * i128::from(coefficient);
@@ -239,4 +248,40 @@ pub(in crate::indexing) fn tighten(
     }
     context.set_bounds(variable, range);
     Ok(())
+}
+
+/// Moves the ends of what a numerator can be to where it leaves a remainder in `bounds`.
+fn tighten_numerator(
+    numerator: &Linear,
+    modulus: i64,
+    bounds: Interval,
+    context: &mut Context,
+) -> Result<(), NoPoint> {
+    let range = context.range(numerator);
+    let (Ok(low), Ok(high)) = (i64::try_from(range.low), i64::try_from(range.high)) else {
+        return Ok(());
+    };
+    let from = |end: i64| i128::from(wide_mod(end.into(), modulus));
+    let step = |by: i128| i128::from(wide_mod(by, modulus));
+    let up = match from(low) {
+        remainder if bounds.contains_wide(remainder) => 0,
+        remainder => step(i128::from(bounds.low) - remainder),
+    };
+    let down = match from(high) {
+        remainder if bounds.contains_wide(remainder) => 0,
+        remainder => step(remainder - i128::from(bounds.high)),
+    };
+    let within = Span {
+        low: i128::from(low) + up,
+        high: i128::from(high) - down,
+    };
+    if within.low > within.high {
+        return Err(NoPoint);
+    }
+    let constant = i128::from(numerator.constant);
+    propagate::narrow(
+        &numerator.without_constant(),
+        within.offset(-constant),
+        context,
+    )
 }

@@ -4,6 +4,7 @@ use super::express;
 use super::linear::{Atom, Linear, Simplified, Unsimplified, narrow};
 use super::normalize::{Normalizer, Style};
 use super::ordered::ordered;
+use super::propagate::{self, dividend};
 use super::{STEPS, STEPS_A_NODE};
 use crate::indexing::expression::{ceil_div, floor_div};
 use crate::indexing::{Constraint, IndexExpr, IndexingMap, Interval, MAX_DEPTH, Variable};
@@ -40,7 +41,7 @@ enum Form {
 /// The domain has no point.
 pub(in crate::indexing) struct NoPoint;
 
-type Checked<T> = Result<T, NoPoint>;
+pub(in crate::indexing) type Checked<T> = Result<T, NoPoint>;
 
 /// What is left to be done with a constraint.
 struct Pending {
@@ -141,27 +142,21 @@ impl Domain {
     }
 
     fn pending(&self, item: &Item, context: &Context) -> Simplified<Pending> {
-        match &item.form {
-            Form::Written(written) => {
-                let fuel = STEPS + written.expr.size().nodes.saturating_mul(STEPS_A_NODE);
-                let normalizer = Normalizer::new(context, Style::Careful, fuel);
-                Ok(Pending {
-                    linear: normalizer.linear(&written.expr)?,
-                    low: written.bounds.low.into(),
-                    high: written.bounds.high.into(),
-                })
-            }
+        let expressed;
+        let (expr, bounds) = match &item.form {
+            Form::Written(written) => (&written.expr, written.bounds),
             Form::Normal { linear, bounds } => {
-                let expr = express::expression(linear).ok_or(Unsimplified::Overflow)?;
-                let fuel = STEPS + expr.size().nodes.saturating_mul(STEPS_A_NODE);
-                let normalizer = Normalizer::new(context, Style::Careful, fuel);
-                Ok(Pending {
-                    linear: normalizer.linear(&expr)?,
-                    low: bounds.low.into(),
-                    high: bounds.high.into(),
-                })
+                expressed = express::expression(linear).ok_or(Unsimplified::Overflow)?;
+                (&expressed, *bounds)
             }
-        }
+        };
+        let fuel = STEPS + expr.size().nodes.saturating_mul(STEPS_A_NODE);
+        let normalizer = Normalizer::new(context, Style::Careful, fuel).taking_points();
+        Ok(Pending {
+            linear: normalizer.linear(expr)?,
+            low: bounds.low.into(),
+            high: bounds.high.into(),
+        })
     }
 
     /// Peels constants, scales and divisions off a constraint until a bound of a variable or a normal form is left.
@@ -183,6 +178,17 @@ impl Domain {
             next.high = next.high.min(range.high);
             if next.low > next.high {
                 return Err(NoPoint);
+            }
+            let within = Span {
+                low: next.low,
+                high: next.high,
+            };
+            if let Some(values) = propagate::values(&next.linear, within, &context)? {
+                self.tighten(values.variable, values.bounds)?;
+                context.set_bounds(values.variable, self.bounds.bounds(values.variable));
+                if values.is_all {
+                    continue;
+                }
             }
             match next.peeled(&context, range) {
                 Ok(Peeled::Parts(parts)) => pending.extend(parts),
@@ -245,7 +251,7 @@ impl Domain {
         for _ in 0..PASSES {
             let before = bounds.clone();
             for (linear, of_linear) in &normal {
-                propagate_through(linear, *of_linear, &mut bounds)?;
+                propagate::narrow(linear, (*of_linear).into(), &mut bounds)?;
             }
             if bounds.is_same_box(&before) {
                 self.bounds = bounds;
@@ -265,7 +271,7 @@ impl Domain {
             if range.low > bounds.high.into() || range.high < bounds.low.into() {
                 return None;
             }
-            propagate_through(linear, *bounds, &mut context).ok()?;
+            propagate::narrow(linear, (*bounds).into(), &mut context).ok()?;
         }
         Some(context)
     }
@@ -294,44 +300,6 @@ fn variables(expr: &IndexExpr) -> Vec<Variable> {
         }
     });
     variables
-}
-
-fn propagate_through(linear: &Linear, bounds: Interval, context: &mut Context) -> Checked<()> {
-    if let Some(Atom::Mod(division)) = linear.as_atom() {
-        return congruence::tighten(division, bounds, context);
-    }
-    for (position, term) in linear.terms.iter().enumerate() {
-        let Atom::Variable(variable) = term.atom else {
-            continue;
-        };
-        let rest = context.range(&linear.without(position));
-        let low = i128::from(bounds.low).saturating_sub(rest.high);
-        let high = i128::from(bounds.high).saturating_sub(rest.low);
-        let coefficient = i128::from(term.coefficient);
-        let (low, high) = if coefficient > 0 {
-            (low, high)
-        } else {
-            (high, low)
-        };
-        let (low, high) = (ceil_div(low, coefficient), floor_div(high, coefficient));
-        let clamp = |value: i128| {
-            let clamped = value.clamp(i64::MIN.into(), i64::MAX.into());
-            i64::try_from(clamped).unwrap_or(0)
-        };
-        let limit = |value: i128| {
-            (value == value.clamp(i64::MIN.into(), i64::MAX.into())).then(|| clamp(value))
-        };
-        let old = context.bounds(variable);
-        let new = Interval::new(
-            limit(low).map_or(old.low, |it| old.low.max(it)),
-            limit(high).map_or(old.high, |it| old.high.min(it)),
-        );
-        if new.is_empty() {
-            return Err(NoPoint);
-        }
-        context.set_bounds(variable, new);
-    }
-    Ok(())
 }
 
 enum Peeled {
@@ -387,17 +355,9 @@ impl Pending {
         match self.linear.as_atom() {
             Some(Atom::Variable(variable)) => Ok(Peeled::Bound(*variable, self.interval()?)),
             Some(Atom::FloorDiv(division)) => match division.divisor.as_constant() {
-                Some(divisor) => {
-                    let divisor = i128::from(divisor);
-                    Ok(Peeled::Parts(vec![Self {
-                        linear: division.numerator.clone(),
-                        low: self.low.saturating_mul(divisor),
-                        high: self
-                            .high
-                            .saturating_mul(divisor)
-                            .saturating_add(divisor - 1),
-                    }]))
-                }
+                Some(divisor) => Ok(Peeled::Parts(vec![
+                    self.multiplied(division.numerator.clone(), divisor),
+                ])),
                 None => Ok(Peeled::Done(self.linear.clone(), self.interval()?)),
             },
             // No lower bound: every operand has to be low enough.
@@ -408,11 +368,32 @@ impl Pending {
                 Ok(Peeled::Parts(self.of_each(operands, context)))
             }
             Some(_) => Ok(Peeled::Done(self.linear.clone(), self.interval()?)),
-            None => match self.split(context, range)? {
-                Some(parts) => Ok(Peeled::Parts(parts)),
-                None => Ok(Peeled::Done(self.linear.clone(), self.interval()?)),
+            None => match (self.undivided(), self.split(context, range)?) {
+                (Some(part), _) => Ok(Peeled::Parts(vec![part])),
+                (None, Some(parts)) => Ok(Peeled::Parts(parts)),
+                (None, None) => Ok(Peeled::Done(self.linear.clone(), self.interval()?)),
             },
         }
+    }
+
+    /// The constraint of a numerator whose quotient by `divisor` is constrained.
+    fn multiplied(&self, numerator: Linear, divisor: i64) -> Self {
+        let within = Span {
+            low: self.low,
+            high: self.high,
+        };
+        let Span { low, high } = dividend(within, divisor.into());
+        Self {
+            linear: numerator,
+            low,
+            high,
+        }
+    }
+
+    /// `x + n floordiv c` as `(c * x + n) floordiv c`, of which the numerator is constrained.
+    fn undivided(&self) -> Option<Self> {
+        let (numerator, divisor) = self.linear.as_quotient()?;
+        Some(self.multiplied(numerator, divisor))
     }
 
     /// The bound that matters for each operand of an extremum.

@@ -10,7 +10,7 @@ pub(in crate::indexing) struct Span {
 }
 
 impl Span {
-    const ALL: Self = Self {
+    pub(in crate::indexing) const ALL: Self = Self {
         low: i128::MIN,
         high: i128::MAX,
     };
@@ -70,6 +70,15 @@ impl Span {
             low: span.low.min(value),
             high: span.high.max(value),
         })
+    }
+
+    pub(in crate::indexing) fn contains(self, value: i128) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Whether no value is in both.
+    pub(in crate::indexing) fn is_apart(self, other: Self) -> bool {
+        self.low > other.high || self.high < other.low
     }
 
     fn intersect(self, other: Self) -> Self {

@@ -135,26 +135,13 @@ impl Normalizer<'_> {
 
     /// `(n floordiv a + m) floordiv c` is `(n + a * m) floordiv (a * c)`.
     fn merged_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
-        for (position, term) in rest.terms.iter().enumerate() {
-            let (Atom::FloorDiv(inner), 1 | -1) = (&term.atom, term.coefficient) else {
-                continue;
-            };
-            let Some(first) = inner.divisor.as_constant() else {
-                continue;
-            };
-            let Some(product) = first.checked_mul(divisor) else {
-                continue;
-            };
-            let others = rest.without(position).scaled(first)?;
-            let numerator = if term.coefficient == 1 {
-                others.plus(&inner.numerator)?
-            } else {
-                // `-(n floordiv a)` is `(-n + a - 1) floordiv a`.
-                others.minus(&inner.numerator)?.offset(first - 1)?
-            };
-            return self.floor_div(numerator, product.into()).map(Some);
+        let Some((numerator, first)) = rest.as_quotient() else {
+            return Ok(None);
+        };
+        match first.checked_mul(divisor) {
+            Some(product) => self.floor_div(numerator, product.into()).map(Some),
+            None => Ok(None),
         }
-        Ok(None)
     }
 
     /// `(n mod (a * b)) floordiv a` is `(n floordiv a) mod b`.

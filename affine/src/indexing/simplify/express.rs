@@ -14,12 +14,25 @@ pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
     let mut terms = Vec::with_capacity(linear.terms.len());
     let (factored, rest) = factored(&linear.terms);
     for (factor, inner) in &factored {
-        let product = [atom(factor, &mut 0, 0)?, expression(inner)?];
+        let product = [atom(factor)?, expression(inner)?];
         terms.push((sorted_product(product)?, 1));
     }
-    for term in rest.iter() {
-        let expr = atom(&term.atom, &mut constant, term.coefficient)?;
-        terms.push((expr, term.coefficient));
+    for (position, term) in rest.iter().enumerate() {
+        match &term.atom {
+            Atom::FloorDiv(division) => {
+                let mut others = rest.iter().enumerate().filter(|(at, _)| *at != position);
+                let is_led = !factored.is_empty() || others.any(|(_, it)| it.coefficient != -1);
+                let beside = Beside {
+                    coefficient: term.coefficient,
+                    constant,
+                    is_led,
+                };
+                let (expr, coefficient, left) = scaled_quotient(division, beside)?;
+                constant = left;
+                terms.push((expr, coefficient));
+            }
+            other => terms.push((atom(other)?, term.coefficient)),
+        }
     }
     sum(grouped(terms)?, constant)
 }
@@ -156,9 +169,7 @@ pub(in crate::indexing) fn put_positive_first<T>(terms: &mut [T], coefficient: i
     }
 }
 
-/// The expression of an atom. What the atom is scaled by and the constant beside it tell which form of a quotient is smallest:
-/// a multiple of the divisor can be moved in and the constant then vanishes.
-fn atom(atom: &Atom, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> {
+fn atom(atom: &Atom) -> Option<IndexExpr> {
     let all = |operands: &[Linear]| -> Option<Vec<IndexExpr>> {
         let operands = operands.iter().map(expression);
         let mut operands: Vec<_> = operands.collect::<Option<_>>()?;
@@ -168,10 +179,10 @@ fn atom(atom: &Atom, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> 
     match atom {
         Atom::Variable(variable) => Some((*variable).into()),
         Atom::Product(factors) => {
-            let factors = factors.iter().map(|it| self::atom(it, &mut 0, 0));
+            let factors = factors.iter().map(self::atom);
             sorted_product(factors.collect::<Option<Vec<_>>>()?)
         }
-        Atom::FloorDiv(division) => quotient(division, constant, coefficient),
+        Atom::FloorDiv(division) => quotient(&division.numerator, &division.divisor),
         Atom::Mod(division) => remainder(division),
         Atom::Min(operands) => all(operands).map(IndexExpr::Min),
         Atom::Max(operands) => all(operands).map(IndexExpr::Max),
@@ -179,33 +190,79 @@ fn atom(atom: &Atom, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> 
     }
 }
 
-fn quotient(division: &Division, constant: &mut i64, coefficient: i64) -> Option<IndexExpr> {
-    let Some(divisor) = division.divisor.as_constant() else {
-        let pair = [
-            expression(&division.numerator)?,
-            expression(&division.divisor)?,
-        ];
-        return Some(IndexExpr::FloorDiv(Box::new(pair)));
-    };
-    let numerator = &division.numerator;
-    let moved_in = moved_into_quotient(numerator.constant, divisor, *constant, coefficient);
-    let inner = moved_in.unwrap_or(numerator.constant);
-    // `(x + c - 1) floordiv c` is `x ceildiv c`.
-    let upwards = inner.checked_sub(divisor - 1)?;
-    if moved_in.is_some() {
-        *constant = 0;
-    }
-    let with_constant = |constant: i64| Linear {
-        terms: numerator.terms.clone(),
+/// What stands beside a quotient in a sum.
+#[derive(Clone, Copy)]
+struct Beside {
+    coefficient: i64,
+    constant: i64,
+    /// Whether another term can stand before it, so that a minus is no sign of its own.
+    is_led: bool,
+}
+
+/// The smallest form of `coefficient * quotient + constant`, as an expression, its coefficient and the constant that is left. A
+/// multiple of the divisor can be moved into the numerator, and `-(x floordiv c)` is `(-x + c - 1) floordiv c`.
+fn scaled_quotient(division: &Division, beside: Beside) -> Option<(IndexExpr, i64, i64)> {
+    let Beside {
+        coefficient,
         constant,
+        is_led,
+    } = beside;
+    let numerator = &division.numerator;
+    let Some(divisor) = division.divisor.as_constant() else {
+        let expr = quotient(numerator, &division.divisor)?;
+        return Some((expr, coefficient, constant));
     };
-    Some(if inner != 0 && upwards == 0 {
-        let pair = [expression(&with_constant(0))?, divisor.into()];
-        IndexExpr::CeilDiv(Box::new(pair))
-    } else {
-        let pair = [expression(&with_constant(inner))?, divisor.into()];
-        IndexExpr::FloorDiv(Box::new(pair))
-    })
+    let opposite = || {
+        let opposite = numerator.negated().ok()?.offset(divisor - 1).ok()?;
+        Some((opposite, coefficient.checked_neg()?))
+    };
+    // The normal form leads with a plus: its opposite can be smaller where it stands behind a minus, or where only one term of
+    // it does not.
+    let positive = numerator.terms.iter().filter(|it| it.coefficient > 0);
+    let can_turn = coefficient == -1 || positive.count() * 2 <= numerator.terms.len();
+    let forms = [
+        Some((numerator.clone(), coefficient)),
+        can_turn.then(opposite).flatten(),
+    ];
+    let forms = forms.into_iter().flatten().map(|(numerator, coefficient)| {
+        let moved = moved_into_quotient(numerator.constant, divisor, constant, coefficient);
+        let (inner, left) = moved.map_or((numerator.constant, constant), |it| (it, 0));
+        let form = Linear {
+            constant: inner,
+            ..numerator
+        };
+        let has_sign = coefficient == -1 && !is_led && left <= 0;
+        let of_left = if left == 0 { 0 } else { 2 };
+        let cost = signs_and_constant(&form, divisor) + usize::from(has_sign) + of_left;
+        (cost, form, coefficient, left)
+    });
+    let (_, form, coefficient, left) = forms.min_by_key(|(cost, ..)| *cost)?;
+    let expr = quotient(&form, &division.divisor)?;
+    Some((expr, coefficient, left))
+}
+
+/// The nodes of a numerator that depend on its sign and its constant.
+fn signs_and_constant(numerator: &Linear, divisor: i64) -> usize {
+    let constant = match numerator.constant {
+        it if it == divisor - 1 => 0,
+        it => it,
+    };
+    let has_sign = constant <= 0 && numerator.terms.iter().all(|it| it.coefficient == -1);
+    usize::from(has_sign) + if constant == 0 { 0 } else { 2 }
+}
+
+/// The quotient; `(x + c - 1) floordiv c` is `x ceildiv c`.
+fn quotient(numerator: &Linear, divisor: &Linear) -> Option<IndexExpr> {
+    let upwards = divisor.as_constant().and_then(|it| it.checked_sub(1));
+    if numerator.constant != 0 && upwards == Some(numerator.constant) {
+        let pair = [
+            expression(&numerator.without_constant())?,
+            expression(divisor)?,
+        ];
+        return Some(IndexExpr::CeilDiv(Box::new(pair)));
+    }
+    let pair = [expression(numerator)?, expression(divisor)?];
+    Some(IndexExpr::FloorDiv(Box::new(pair)))
 }
 
 /// The constant of the numerator when `constant`, beside `coefficient` times the quotient, is moved into it, if that is smaller.

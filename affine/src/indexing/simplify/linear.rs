@@ -101,6 +101,25 @@ impl Linear {
         }
     }
 
+    /// `n` and `c` for the sum of a quotient and other terms, which is `n floordiv c`.
+    pub(in crate::indexing) fn as_quotient(&self) -> Option<(Self, i64)> {
+        self.terms.iter().enumerate().find_map(|(position, term)| {
+            let (Atom::FloorDiv(division), 1 | -1) = (&term.atom, term.coefficient) else {
+                return None;
+            };
+            let divisor = division.divisor.as_constant()?;
+            let others = self.without(position).scaled(divisor).ok()?;
+            let numerator = if term.coefficient == 1 {
+                others.plus(&division.numerator)
+            } else {
+                // `-(n floordiv c)` is `(-n + c - 1) floordiv c`.
+                let opposite = others.minus(&division.numerator);
+                opposite.and_then(|it| it.offset(divisor - 1))
+            };
+            Some((numerator.ok()?, divisor))
+        })
+    }
+
     /// Sorts and merges terms that may be in any order.
     pub(in crate::indexing) fn collect(mut terms: Vec<Term>, constant: i64) -> Simplified<Self> {
         terms.sort_unstable();

@@ -16,6 +16,7 @@ mod extreme;
 pub(super) mod linear;
 pub(super) mod normalize;
 mod ordered;
+mod propagate;
 mod recombine;
 
 use super::{IndexExpr, IndexingMap, MAX_DEPTH};

@@ -1,6 +1,6 @@
 use super::context::Context;
 use super::linear::{Atom, Linear, Simplified, Term, Unsimplified};
-use crate::indexing::IndexExpr;
+use crate::indexing::{IndexExpr, Variable};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -24,6 +24,8 @@ pub(in crate::indexing) struct Normalizer<'c> {
     fuel: Cell<usize>,
     /// Whether the styles have parted: if not, the other one need not be tried.
     pub(in crate::indexing) has_chosen: Cell<bool>,
+    /// Whether variables with one value give way to it.
+    takes_points: bool,
 }
 
 impl<'c> Normalizer<'c> {
@@ -33,6 +35,21 @@ impl<'c> Normalizer<'c> {
             style,
             fuel: Cell::new(fuel),
             has_chosen: Cell::new(false),
+            takes_points: false,
+        }
+    }
+
+    /// The same, but that variables with one value give way to it.
+    pub(in crate::indexing) fn taking_points(mut self) -> Self {
+        self.takes_points = true;
+        self
+    }
+
+    fn variable(&self, variable: Variable) -> Linear {
+        let point = self.context.bounds(variable).as_point();
+        match point.filter(|_| self.takes_points) {
+            Some(value) => value.into(),
+            None => Atom::Variable(variable).into(),
         }
     }
 
@@ -61,7 +78,7 @@ impl<'c> Normalizer<'c> {
         };
         match expr {
             IndexExpr::Constant(value) => Ok((*value).into()),
-            IndexExpr::Variable(variable) => Ok(Atom::Variable(*variable).into()),
+            IndexExpr::Variable(variable) => Ok(self.variable(*variable)),
             IndexExpr::Product(factors) => {
                 let one = Linear::from(1);
                 factors
@@ -97,10 +114,14 @@ impl<'c> Normalizer<'c> {
     fn add(&self, expr: &IndexExpr, factor: i64, sum: &mut Addends) -> Simplified<()> {
         match expr {
             IndexExpr::Constant(value) => sum.add_constant((*value).into(), factor),
-            IndexExpr::Variable(variable) => sum.terms.push(Term {
-                atom: Atom::Variable(*variable),
-                coefficient: factor,
-            }),
+            IndexExpr::Variable(variable) => {
+                let linear = self.variable(*variable);
+                sum.add_constant(linear.constant.into(), factor);
+                sum.terms.extend(linear.terms.into_iter().map(|it| Term {
+                    coefficient: factor,
+                    ..it
+                }));
+            }
             IndexExpr::Sum(inner) => {
                 sum.add_constant(inner.constant().into(), factor);
                 for term in inner.terms() {
