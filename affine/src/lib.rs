@@ -27,6 +27,7 @@ mod node;
 pub mod operation;
 mod rejected;
 mod same;
+pub mod sets;
 mod span;
 pub mod spelling;
 #[cfg(test)]
