@@ -1,4 +1,4 @@
-//! Generates the parsers of the kernel text and of indexing maps.
+//! Generates the parsers of the kernel text, of indexing maps, of operations and of sets.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     lalrpop::Configuration::new()

@@ -3,8 +3,9 @@ use super::token::Token;
 use super::tree::{Formula, FormulaKind, Tree, TreeKind};
 use super::{MAX_DEPTH, resolve};
 use crate::Span;
+use crate::rejected::Rejected;
 use crate::sets::Set;
-use lalrpop_util::{ParseError as Rejected, lalrpop_mod};
+use lalrpop_util::{ParseError, lalrpop_mod};
 use logos::Logos;
 
 lalrpop_mod!(
@@ -44,35 +45,25 @@ fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, SetParseError> {
     tokens.collect()
 }
 
-fn rejection(source: &str, rejected: Rejected<usize, Token<'_>, SetParseError>) -> SetParseError {
-    let (start, end, expected) = match rejected {
-        Rejected::User { error } => return error,
-        Rejected::UnrecognizedToken {
-            token: (start, _, end),
-            expected,
-        } => (start, end, expected),
-        Rejected::ExtraToken {
-            token: (start, _, end),
-        } => (start, end, Vec::new()),
-        Rejected::UnrecognizedEof { location, expected } => (location, location, expected),
-        Rejected::InvalidToken { location } => (location, location, Vec::new()),
-    };
-    let found = source.get(start..end).filter(|it| !it.is_empty());
-    let expected = expected.iter().map(|it| it.trim_matches('"').to_owned());
-    let kind = SetParseErrorKind::Unexpected {
-        found: found.map(str::to_owned),
-        expected: expected.collect(),
-    };
-    let span = Span::new(start, end);
-    SetParseError { span, kind }
+fn rejection(source: &str, error: ParseError<usize, Token<'_>, SetParseError>) -> SetParseError {
+    match Rejected::of(source, error) {
+        Ok(rejected) => SetParseError {
+            span: rejected.span,
+            kind: SetParseErrorKind::Unexpected {
+                found: rejected.found,
+                expected: rejected.expected,
+            },
+        },
+        Err(error) => error,
+    }
 }
 
-type Limited<'a, T> = Result<T, Rejected<usize, Token<'a>, SetParseError>>;
+type Limited<'a, T> = Result<T, ParseError<usize, Token<'a>, SetParseError>>;
 
 fn too_deep<'a, T>(span: Span) -> Limited<'a, T> {
     let kind = SetParseErrorKind::TooDeep;
     let error = SetParseError { span, kind };
-    Err(Rejected::User { error })
+    Err(ParseError::User { error })
 }
 
 /// An expression, if it is not nested too deep.
