@@ -16,6 +16,7 @@ pub mod classify;
 mod combiner;
 pub mod evaluate;
 mod expr;
+pub mod flat;
 mod function;
 pub mod indexing;
 mod inferred;

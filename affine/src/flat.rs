@@ -1,0 +1,566 @@
+//! The shape that flat subscripts show: `a[(i * n + j) * m + k]` is `a[i][j][k]` with rows of `n` times `m` elements.
+//!
+//! The factors that iterators are multiplied by are the strides of the dimensions. Where each divides the next, their quotients are
+//! the sizes of the dimensions, and dividing a subscript by the strides, the largest first, gives a subscript for each dimension. That
+//! is the shape that was meant where the inner subscripts stay within their sizes: two flat subscripts are then equal if, and only
+//! if, all subscripts are. What has to hold for that comes as [`Condition`]s over the parameters.
+//!
+//! After Grosser, Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of Parametrically Sized Arrays* (ICS 2015).
+
+use crate::visit::{Loop, accesses};
+use crate::{
+    AffineExpr, ArrayId, Bound, Condition, Factor, IterId, Kernel, Overflow, Relation, Subscript,
+    Term, Variable,
+};
+use std::collections::BTreeMap;
+
+/// A shape of a one-dimensional array in which its accesses are understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The sizes of all dimensions but the outermost, over parameters, outermost first; at least one, none of them constant.
+    pub inner: Vec<AffineExpr>,
+    /// The subscripts of each access, in the order of [`accesses`], outermost first; one more than there are inner sizes.
+    pub subscripts: Vec<Vec<AffineExpr>>,
+    /// What has to hold so that the inner subscripts stay within their sizes, but for what always does.
+    pub conditions: Vec<Condition>,
+}
+
+/// The shape that the accesses of `array` show together.
+///
+/// `None` where the array has several dimensions already, where a subscript is computed, where no stride is symbolic, or where the
+/// accesses do not agree.
+///
+/// # Errors
+/// A coefficient leaves 64 bits.
+pub fn shape_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Shape>, Overflow> {
+    let sites = accesses(kernel);
+    let sites = sites.iter().filter(|site| site.access.array == array);
+    let mut flat = Vec::new();
+    for site in sites {
+        match site.access.subscripts.as_slice() {
+            [Subscript::Affine(subscript)] => flat.push((subscript, site.loops.as_slice())),
+            _ => return Ok(None),
+        }
+    }
+    let Some(inner) = inner_sizes(flat.iter().map(|(subscript, _)| *subscript))? else {
+        return Ok(None);
+    };
+    let mut shape = Shape {
+        inner,
+        subscripts: Vec::new(),
+        conditions: Vec::new(),
+    };
+    for (subscript, loops) in flat {
+        let Some(understood) = understood(subscript, &shape.inner, loops)? else {
+            return Ok(None);
+        };
+        shape.subscripts.push(understood.subscripts);
+        for condition in understood.conditions {
+            if !shape.conditions.contains(&condition) {
+                shape.conditions.push(condition);
+            }
+        }
+    }
+    Ok(Some(shape))
+}
+
+/// One flat subscript, as several.
+struct Understood {
+    subscripts: Vec<AffineExpr>,
+    conditions: Vec<Condition>,
+}
+
+/// The subscripts that `flat` is made of, in the way that asks for the least, and what that is.
+fn understood(
+    flat: &AffineExpr,
+    inner: &[AffineExpr],
+    loops: &[Loop<'_>],
+) -> Result<Option<Understood>, Overflow> {
+    let mut best: Option<Understood> = None;
+    for subscripts in candidates(flat, inner)? {
+        let Some(conditions) = stay_within(&subscripts, inner, loops)? else {
+            continue;
+        };
+        let least = best.as_ref().map(|it| it.conditions.len());
+        if least.is_none_or(|least| conditions.len() < least) {
+            best = Some(Understood {
+                subscripts,
+                conditions,
+            });
+        }
+    }
+    Ok(best)
+}
+
+/// The sizes of the inner dimensions that these subscripts show.
+fn inner_sizes<'e>(
+    subscripts: impl Iterator<Item = &'e AffineExpr>,
+) -> Result<Option<Vec<AffineExpr>>, Overflow> {
+    let mut strides: Vec<AffineExpr> = Vec::new();
+    for subscript in subscripts {
+        let Some(found) = strides_of(subscript)? else {
+            return Ok(None);
+        };
+        for stride in found {
+            if stride.as_constant().is_none() && !strides.contains(&stride) {
+                strides.push(stride);
+            }
+        }
+    }
+    strides.sort_by_key(degree);
+    let mut sizes = Vec::new();
+    let mut below = AffineExpr::from(1);
+    for stride in strides {
+        let (size, rest) = divided(&stride, &below)?;
+        match size.as_constant() {
+            _ if rest != AffineExpr::from(0) => return Ok(None),
+            // An iterator that goes through several rows at a time.
+            Some(_) => {}
+            None => {
+                sizes.push(size);
+                below = stride;
+            }
+        }
+    }
+    sizes.reverse();
+    Ok(Some(sizes).filter(|sizes| !sizes.is_empty()))
+}
+
+/// What iterators are multiplied by, each positive as far as its first coefficient says. `None` where two are multiplied.
+fn strides_of(subscript: &AffineExpr) -> Result<Option<Vec<AffineExpr>>, Overflow> {
+    let mut strides: BTreeMap<&[Factor], AffineExpr> = BTreeMap::new();
+    let parts: Vec<_> = subscript.terms().iter().map(parted).collect();
+    for (term, (over_iterators, parameters)) in subscript.terms().iter().zip(&parts) {
+        match over_iterators.as_slice() {
+            [] => continue,
+            [_] => {}
+            _ => return Ok(None),
+        }
+        let stride = product(parameters, term.coefficient)?;
+        let sum = strides.entry(over_iterators).or_default();
+        *sum = sum.plus(&stride)?;
+    }
+    let positive = strides.into_values().map(|stride| {
+        let is_negative = leading(&stride).is_some_and(|it| it.coefficient < 0);
+        if is_negative {
+            stride.scaled(-1)
+        } else {
+            Ok(stride)
+        }
+    });
+    positive.collect::<Result<_, _>>().map(Some)
+}
+
+/// The factors of a term that depend on iterators, and those that do not.
+fn parted(term: &Term) -> (Vec<Factor>, Vec<Factor>) {
+    let is_fixed = |factor: &Factor| AffineExpr::from_factor(factor.clone()).is_over_parameters();
+    let (parameters, over_iterators) = term.factors.iter().cloned().partition(is_fixed);
+    (over_iterators, parameters)
+}
+
+fn product(factors: &[Factor], coefficient: i64) -> Result<AffineExpr, Overflow> {
+    let factors = factors.iter().cloned().map(AffineExpr::from_factor);
+    let mut product = AffineExpr::from(coefficient);
+    for factor in factors {
+        product = product.times(&factor)?;
+    }
+    Ok(product)
+}
+
+fn degree(expr: &AffineExpr) -> usize {
+    leading(expr).map_or(0, |term| term.factors.len())
+}
+
+/// The term that division begins with: of the most factors, and the last of those in the order of factors. What two terms are to each
+/// other they are too after being multiplied by the same.
+fn leading(expr: &AffineExpr) -> Option<Term> {
+    let constant = Term {
+        factors: Vec::new(),
+        coefficient: expr.constant(),
+    };
+    let terms = expr.terms().iter().cloned();
+    let terms = terms.chain((constant.coefficient != 0).then_some(constant));
+    terms.max_by(|one, other| {
+        let key = |term: &Term| term.factors.len();
+        (key(one).cmp(&key(other))).then_with(|| one.factors.cmp(&other.factors))
+    })
+}
+
+/// Quotient and remainder of two polynomials.
+fn divided(
+    dividend: &AffineExpr,
+    divisor: &AffineExpr,
+) -> Result<(AffineExpr, AffineExpr), Overflow> {
+    let (mut quotient, mut remainder) = (AffineExpr::default(), AffineExpr::default());
+    let Some(by) = leading(divisor) else {
+        return Ok((quotient, dividend.clone()));
+    };
+    let mut left = dividend.clone();
+    while let Some(term) = leading(&left) {
+        let whole = product(&term.factors, term.coefficient)?;
+        match without(&term, &by) {
+            Some(Term {
+                factors,
+                coefficient,
+            }) => {
+                let part = product(&factors, coefficient)?;
+                left = left.minus(&part.times(divisor)?)?;
+                quotient = quotient.plus(&part)?;
+            }
+            None => {
+                left = left.minus(&whole)?;
+                remainder = remainder.plus(&whole)?;
+            }
+        }
+    }
+    Ok((quotient, remainder))
+}
+
+/// `term / by`, if that is a term.
+fn without(term: &Term, by: &Term) -> Option<Term> {
+    let mut factors = term.factors.clone();
+    for factor in &by.factors {
+        let position = factors.iter().position(|it| it == factor)?;
+        factors.remove(position);
+    }
+    let is_multiple = term.coefficient.checked_rem(by.coefficient) == Some(0);
+    is_multiple.then_some(Term {
+        factors,
+        coefficient: term.coefficient / by.coefficient,
+    })
+}
+
+/// More ways to take a subscript apart are not tried.
+const MOST_CANDIDATES: usize = 256;
+
+/// The ways to take `flat` apart. Each of the terms that are added to all iterators may be meant for all dimensions, or for some inner
+/// ones: in `m - 1 - j` the row length `m` is no row.
+fn candidates(flat: &AffineExpr, inner: &[AffineExpr]) -> Result<Vec<Vec<AffineExpr>>, Overflow> {
+    let mut added = Vec::new();
+    let mut moving = flat.clone();
+    for term in flat.terms() {
+        let (over_iterators, parameters) = parted(term);
+        if over_iterators.is_empty() {
+            let term = product(&parameters, term.coefficient)?;
+            moving = moving.minus(&term)?;
+            added.push(term);
+        }
+    }
+    let mut found = vec![taken_apart(&moving, inner)?];
+    for term in &added {
+        let mut longer = Vec::new();
+        for subscripts in &found {
+            for dimension in 0..=inner.len() {
+                longer.push(with(subscripts, term, inner, dimension)?);
+            }
+        }
+        longer.dedup();
+        longer.truncate(MOST_CANDIDATES);
+        found = longer;
+    }
+    Ok(found)
+}
+
+/// `subscripts` with `term` added to those from `dimension` on.
+fn with(
+    subscripts: &[AffineExpr],
+    term: &AffineExpr,
+    inner: &[AffineExpr],
+    dimension: usize,
+) -> Result<Vec<AffineExpr>, Overflow> {
+    let fixed = taken_apart(term, inner.get(dimension..).unwrap_or_default())?;
+    let outer = vec![AffineExpr::default(); dimension];
+    let sums = outer.iter().chain(&fixed).zip(subscripts);
+    sums.map(|(fixed, moving)| moving.plus(fixed)).collect()
+}
+
+/// A subscript for each dimension, so that together they are `flat`.
+fn taken_apart(flat: &AffineExpr, inner: &[AffineExpr]) -> Result<Vec<AffineExpr>, Overflow> {
+    let mut subscripts = Vec::with_capacity(inner.len() + 1);
+    let mut rest = flat.clone();
+    for dimension in 0..inner.len() {
+        let mut stride = AffineExpr::from(1);
+        for size in inner.iter().skip(dimension) {
+            stride = stride.times(size)?;
+        }
+        let (quotient, remainder) = divided(&rest, &stride)?;
+        subscripts.push(quotient);
+        rest = remainder;
+    }
+    subscripts.push(rest);
+    Ok(subscripts)
+}
+
+/// What has to hold so that all but the first of `subscripts` stay within the sizes `inner` in these loops; `None` if nothing could be
+/// said about that beforehand, or if it cannot hold.
+fn stay_within(
+    subscripts: &[AffineExpr],
+    inner: &[AffineExpr],
+    loops: &[Loop<'_>],
+) -> Result<Option<Vec<Condition>>, Overflow> {
+    let mut conditions = Vec::new();
+    for (subscript, size) in subscripts.iter().skip(1).zip(inner) {
+        let sides = [
+            extreme(&subscript.scaled(-1)?, loops)?.map(|it| it.offset(-1)),
+            extreme(subscript, loops)?.map(|it| it.minus(size)),
+        ];
+        for below_zero in sides {
+            let Some(below_zero) = below_zero.transpose()? else {
+                return Ok(None);
+            };
+            match below_zero.as_constant() {
+                Some(..=-1) => {}
+                Some(_) => return Ok(None),
+                None if is_implied(&below_zero, loops)? => {}
+                None => conditions.push(Condition {
+                    left: below_zero,
+                    relation: Relation::Less,
+                    right: 0.into(),
+                }),
+            }
+        }
+    }
+    Ok(Some(conditions))
+}
+
+/// Whether `expr` is negative wherever a certain one of these loops runs at all.
+fn is_implied(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<bool, Overflow> {
+    for around in loops {
+        let sides = (last_value(around, true)?, last_value(around, false)?);
+        if let (Some(last), Some(first)) = sides {
+            let with_length = expr.plus(&last.minus(&first)?)?;
+            if with_length.as_constant().is_some_and(|it| it < 0) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The greatest value of `expr` in these loops, over parameters, or something above it. Innermost iterators go first, so that what
+/// bounds share with the rest cancels.
+fn extreme(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<Option<AffineExpr>, Overflow> {
+    let mut expr = expr.clone();
+    for around in loops.iter().rev() {
+        let iter = around.iter();
+        if !expr.mentions(Variable::Iter(iter)) {
+            continue;
+        }
+        let Some(coefficient) = coefficient_of(&expr, iter) else {
+            return Ok(None);
+        };
+        let Some(bound) = last_value(around, coefficient > 0)? else {
+            return Ok(None);
+        };
+        expr = expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| bound.clone()))?;
+    }
+    Ok(expr.is_over_parameters().then_some(expr))
+}
+
+/// What `iter` is multiplied by, where that is a number and nothing else depends on it.
+fn coefficient_of(expr: &AffineExpr, iter: IterId) -> Option<i64> {
+    let variable = Variable::Iter(iter);
+    let mut terms = expr.terms().iter();
+    let alone = [Factor::Variable(variable)];
+    let term = terms.find(|term| term.factors == alone)?;
+    let mentions = |term: &&Term| {
+        let mut factors = term.factors.iter().cloned();
+        factors.any(|it| AffineExpr::from_factor(it).mentions(variable))
+    };
+    (expr.terms().iter().filter(mentions).count() == 1).then_some(term.coefficient)
+}
+
+/// The value of a loop's iterator that nothing exceeds, or that nothing falls below: of several alternatives any will do.
+fn last_value(around: &Loop<'_>, greatest: bool) -> Result<Option<AffineExpr>, Overflow> {
+    let first = |bound: &Bound| bound.0.first().cloned();
+    match (around, greatest) {
+        (Loop::Affine(it), true) => first(&it.upper).map(|it| it.offset(-1)).transpose(),
+        (Loop::Affine(it), false) => Ok(first(&it.lower)),
+        (Loop::Forall(it), true) => it.count.offset(-1).map(Some),
+        (Loop::Forall(_), false) => Ok(Some(0.into())),
+        (Loop::Scf(_), _) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text;
+
+    /// Kernel, inner sizes, subscripts of each access and conditions, as text.
+    #[track_caller]
+    fn shape(body: &str) -> Option<(Kernel, Shape)> {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, p: i64, length: i64, a: f64[length], seg: i32[n]) {{ {body} }}"
+        );
+        let kernel = text::parse(&source).expect("a kernel").remove(0);
+        let array = kernel.arrays.iter().find(|(_, it)| it.name == "a");
+        let (array, _) = array.expect("an array");
+        let shape = shape_of(&kernel, array).expect("no overflow")?;
+        Some((kernel, shape))
+    }
+
+    #[track_caller]
+    fn shows(body: &str, inner: &str, subscripts: &[&str], conditions: &[&str]) {
+        let (kernel, shape) = shape(body).expect("a shape");
+        let shown = |expr: &AffineExpr| text::affine(&kernel, expr);
+        let list = |exprs: &[AffineExpr]| {
+            let each: Vec<_> = exprs.iter().map(shown).collect();
+            each.join(", ")
+        };
+        assert_eq!(list(&shape.inner), inner);
+        let found: Vec<_> = shape.subscripts.iter().map(|it| list(it)).collect();
+        assert_eq!(found, subscripts);
+        let found: Vec<_> = shape
+            .conditions
+            .iter()
+            .map(|it| format!("{} < {}", shown(&it.left), shown(&it.right)))
+            .collect();
+        assert_eq!(found, conditions);
+    }
+
+    #[test]
+    fn three_dimensions() {
+        shows(
+            "affine.for i in 0..p { affine.for j in 0..n { affine.for k in 0..m {
+               a[i * n * m + j * m + k] = 1.0
+             } } }",
+            "n, m",
+            &["i, j, k"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn offsets_and_strides() {
+        shows(
+            "affine.for i in 1..p { affine.for j in 1..m - 1 {
+               a[i * m + j] = a[(i - 1) * m + j] + a[i * m + j - 1] + a[2 * i * m + j + 1]
+             } }",
+            "m",
+            &["i - 1, j", "i, j - 1", "i * 2, j + 1", "i, j"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn sizes_may_be_sums() {
+        shows(
+            "affine.for i in 0..p { affine.for j in 0..n + 1 { affine.for k in 0..m + 2 {
+               a[(i * (n + 1) + j) * (m + 2) + k] = 1.0
+             } } }",
+            "n + 1, m + 2",
+            &["i, j, k"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_is_added_to_rows_may_belong_to_the_columns() {
+        shows(
+            "affine.for i in 0..p { affine.for j in 0..m { a[i * m + m - 1 - j] = 1.0 } }",
+            "m",
+            &["i, -j + m - 1"],
+            &[],
+        );
+        shows(
+            "affine.for i in 0..p { affine.for j in 0..m { a[i * m + m + j] = 1.0 } }",
+            "m",
+            &["i + 1, j"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn triangles_stay_within() {
+        shows(
+            "affine.for i in 0..n { affine.for j in 0..i + 1 { a[i * n + j] = 1.0 } }",
+            "n",
+            &["i, j"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_condition() {
+        shows(
+            "affine.for i in 0..n { affine.for j in 0..p { a[i * m + j] = 1.0 } }",
+            "m",
+            &["i, j"],
+            &["-m + p - 1 < 0"],
+        );
+    }
+
+    #[test]
+    fn no_shape() {
+        for body in [
+            // No symbolic stride.
+            "affine.for i in 0..n { a[i * 8 + 3] = 1.0 }",
+            // Two strides of which none divides the other.
+            "affine.for i in 0..n { affine.for j in 0..m { a[i * n + j * m] = 1.0 } }",
+            // Columns beyond the row.
+            "affine.for i in 0..n { affine.for j in 0..m + 1 { a[i * m + j] = 1.0 } }",
+            // Computed.
+            "affine.for i in 0..n { a[i * m + i64(seg[i])] = 1.0 }",
+            "affine.for i in 0..n { affine.for j in 0..m { a[i * j] = 1.0 } }",
+        ] {
+            assert_eq!(shape(body).map(|(_, shape)| shape), None, "{body}");
+        }
+    }
+
+    /// Brute force: within the conditions, the subscripts are those of one element in each row-major shape.
+    #[test]
+    fn subscripts_name_the_same_elements() {
+        for body in [
+            "affine.for i in 0..p { affine.for j in 0..n { affine.for k in 0..m {
+               a[(i * n + j) * m + k] = a[i * n * m + (n - 1 - j) * m + k] } } }",
+            "affine.for i in 0..p { affine.for j in 0..n { affine.for k in 0..m {
+               a[(2 * i + 1) * n * m + j * m + m - 1 - k] = 1.0 } } }",
+            "affine.for i in 0..n { affine.for j in 0..m { a[i * m + j] = a[(i + 3) * m + j] } }",
+        ] {
+            let (kernel, shape) = shape(body).expect("a shape");
+            assert_eq!(shape.conditions, [], "{body}");
+            let array = |name| kernel.arrays.iter().find(|(_, it)| it.name == name);
+            let (array, _) = array("a").expect("an array");
+            let sites = accesses(&kernel);
+            let sites = sites.iter().filter(|site| site.access.array == array);
+            for (site, subscripts) in sites.zip(&shape.subscripts) {
+                let [Subscript::Affine(flat)] = site.access.subscripts.as_slice() else {
+                    panic!("an affine subscript");
+                };
+                for seed in 0..200_i64 {
+                    check_at(&kernel, flat, subscripts, &shape.inner, seed);
+                }
+            }
+        }
+    }
+
+    /// The values of variables follow from `seed`: sizes are positive, iterators below them.
+    fn check_at(
+        kernel: &Kernel,
+        flat: &AffineExpr,
+        subscripts: &[AffineExpr],
+        inner: &[AffineExpr],
+        seed: i64,
+    ) {
+        let size = |name: &str| 1 + seed * (name.len() as i64 + i64::from(name.as_bytes()[0])) % 7;
+        let value_of = |variable| match variable {
+            Variable::Param(scalar) => size(&kernel.scalars[scalar].name),
+            Variable::Iter(iter) => {
+                let bound = match kernel.iters[iter].name.as_str() {
+                    "i" => size("p").min(size("n")),
+                    "j" => size("n").min(size("m")),
+                    _ => size("m"),
+                };
+                seed % bound
+            }
+        };
+        let at = |expr: &AffineExpr| expr.evaluate(&value_of).expect("a value");
+        let mut linear = at(&subscripts[0]);
+        for (subscript, size) in subscripts[1..].iter().zip(inner) {
+            assert!((0..at(size)).contains(&at(subscript)));
+            linear = linear * at(size) + at(subscript);
+        }
+        assert_eq!(linear, at(flat));
+    }
+}
