@@ -237,6 +237,7 @@ impl std::str::FromStr for Point {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split(',').filter(|it| !it.trim().is_empty());
+        let mut seen: Vec<&str> = Vec::new();
         let values = parts.map(|part| {
             let (name, value) = part
                 .split_once('=')
@@ -245,7 +246,12 @@ impl std::str::FromStr for Point {
             let number = value
                 .parse()
                 .map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
-            Ok((name.trim().to_owned(), number))
+            let name = name.trim();
+            if seen.contains(&name) {
+                return Err(format!("`{name}` is given twice"));
+            }
+            seen.push(name);
+            Ok((name.to_owned(), number))
         });
         values.collect::<Result<_, String>>().map(Self)
     }

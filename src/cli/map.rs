@@ -93,7 +93,7 @@ fn evaluated(map: &IndexingMap, at: Option<&Point>) -> Answered {
         return Err(format!("the map has no variable `{unknown}`"));
     }
     let values = names.iter().zip(map.box_bounds()).map(|(name, bounds)| {
-        let value = given.iter().rfind(|(given, _)| given == name);
+        let value = given.iter().find(|(given, _)| given == name);
         let value = value.map(|(_, value)| *value).or(bounds.as_point());
         value.ok_or_else(|| format!("`{name}` has no value; --at gives it, as in --at {name}=0"))
     });

@@ -5,7 +5,7 @@
 
 use super::simplify::constraint::Domain;
 use super::simplify::context::{Context, Span};
-use super::simplify::linear::Linear;
+use super::simplify::linear::{Linear, Unsimplified};
 use super::simplify::normalize::{Normalizer, Style};
 use super::{IndexExpr, IndexingError, IndexingMap, Interval, Variable};
 use std::cmp::Reverse;
@@ -13,6 +13,9 @@ use std::collections::BinaryHeap;
 
 /// So many boxes are looked at in one search.
 const BOXES: usize = 4_000;
+
+/// So often the interval in which an end of a range is sought is cut in half.
+const BISECTIONS: usize = 16;
 
 /// The steps that one expression may take.
 const STEPS: usize = 1_000_000;
@@ -111,8 +114,8 @@ fn following(point: &[i64], bounds: &[Interval]) -> Option<Vec<i64>> {
     None
 }
 
-enum Found {
-    Point(Vec<i64>),
+enum Found<T> {
+    Point(T),
     Nothing,
     Unknown,
 }
@@ -121,6 +124,8 @@ struct Search {
     /// Simplified.
     map: IndexingMap,
     context: Context,
+    /// With what the constraints say.
+    facts: Context,
     /// What can be said of a box without trying its points.
     constraints: Vec<(Linear, Interval)>,
     /// The variables that occur in constraints.
@@ -138,6 +143,7 @@ impl Search {
             return None;
         }
         let context = Context::of_bounds(&map);
+        let facts = map.context();
         let normal = map.constraints.iter().filter_map(|it| {
             let linear = normal(&it.expr, &context)?;
             Some((linear, it.bounds))
@@ -153,6 +159,7 @@ impl Search {
         }
         Some(Self {
             context,
+            facts,
             constraints,
             constrained,
             map,
@@ -178,7 +185,7 @@ impl Search {
     }
 
     /// A point of the domain: the halves of boxes are tried in the order that the bits of `seed` give.
-    fn point(&self, seed: u64) -> Found {
+    fn point(&self, seed: u64) -> Found<Vec<i64>> {
         let mut random = seed;
         let mut boxes = vec![self.map.box_bounds()];
         let mut has_no_value = false;
@@ -230,14 +237,60 @@ impl Search {
     }
 
     fn range(&self, result: &IndexExpr) -> Result<Interval, IndexingError> {
-        let Some(linear) = normal(result, &self.context) else {
-            return Err(IndexingError::Overflow);
-        };
+        let normalizer = Normalizer::new(&self.context, Style::Careful, STEPS);
+        let linear = normalizer.linear(result).map_err(|error| match error {
+            Unsimplified::DivisionByZero => IndexingError::DivisionByZero,
+            Unsimplified::Overflow | Unsimplified::OutOfFuel => IndexingError::Overflow,
+        })?;
         let least = self.least(result, &linear, 1)?;
         let greatest = self.least(result, &linear, -1)?;
         let narrow = |value: i128| i64::try_from(value).map_err(|_| IndexingError::Overflow);
         let negated = greatest.checked_neg().ok_or(IndexingError::Overflow)?;
         Ok(Interval::new(narrow(least)?, narrow(negated)?))
+    }
+
+    /// A value of `sign * result` in `within`, if there is one.
+    fn value_in(&self, result: &IndexExpr, sign: i128, within: Span) -> Found<i128> {
+        let within = within.scaled(sign);
+        let (Ok(low), Ok(high)) = (i64::try_from(within.low), i64::try_from(within.high)) else {
+            return Found::Unknown;
+        };
+        let Ok(map) = (self.map.clone()).constrained(result.clone(), Interval::new(low, high))
+        else {
+            return Found::Unknown;
+        };
+        let Some(search) = Self::of(&map) else {
+            return Found::Nothing;
+        };
+        let point = match search.point(0) {
+            Found::Point(point) => point,
+            Found::Nothing => return Found::Nothing,
+            Found::Unknown => return Found::Unknown,
+        };
+        let value_of = |it| point.get(self.map.slot(it)).copied().unwrap_or(0);
+        match result.wide_value(&value_of) {
+            Ok(value) => Found::Point(value * sign),
+            Err(_) => Found::Unknown,
+        }
+    }
+
+    /// The least value of `sign * result`, which is not below `low` and not above `high`. The interval is cut in half as long as
+    /// it is known in which half there is a value.
+    fn bisected(&self, result: &IndexExpr, sign: i128, mut low: i128, mut high: i128) -> i128 {
+        // The end itself first: mostly it is a value.
+        let mut middle = low;
+        for _ in 0..BISECTIONS {
+            if high <= low {
+                break;
+            }
+            match self.value_in(result, sign, Span { low, high: middle }) {
+                Found::Point(value) => high = value,
+                Found::Nothing => low = middle + 1,
+                Found::Unknown => break,
+            }
+            middle = low + high.saturating_sub(low).max(0) / 2;
+        }
+        low
     }
 
     /// The least value of `sign * result`. Boxes are looked at in the order of their least possible values, so that the first one
@@ -254,9 +307,10 @@ impl Search {
                 along.push(variable);
             }
         });
+        let known = self.facts.range(linear).scaled(sign);
         let bound = |bounds: &Bounds| -> i128 {
             let span: Span = self.context(bounds).range(linear).scaled(sign);
-            span.low
+            span.low.max(known.low)
         };
         let falling = |variable: Variable| linear.falls_with(variable) == (sign > 0);
         let mut best: Option<i128> = None;
@@ -294,9 +348,13 @@ impl Search {
                 }
             }
         }
-        let unsearched = queue.peek().map(|Reverse((low, ..))| *low);
-        let found = best.into_iter().chain(unsearched).min();
-        Ok(found.unwrap_or_else(|| bound(&self.map.box_bounds())))
+        match queue.peek() {
+            Some(Reverse((low, ..))) => {
+                let high = best.unwrap_or(known.high);
+                Ok(self.bisected(result, sign, *low, high))
+            }
+            None => Ok(best.unwrap_or_else(|| bound(&self.map.box_bounds()))),
+        }
     }
 }
 
@@ -366,6 +424,37 @@ mod tests {
             ranges("(d0){rt0} -> (d0 + rt0, 7), domain: d0 in [1, 3], rt0 in [-4, 4]"),
             "[-3, 7] [7, 7]"
         );
+    }
+
+    #[test]
+    fn ranges_of_what_is_constrained_are_exact_in_large_boxes() {
+        let large = "d0 in [0, 1000000], rt0 in [0, 1000000]";
+        for (result, constraint, expected) in [
+            ("d0 - rt0", "d0 - rt0 in [3, 4]", "[3, 4]"),
+            ("d0 * 3 - rt0 * 3 + 1", "d0 - rt0 in [3, 4]", "[10, 13]"),
+            (
+                "rt0 - d0, d0",
+                "d0 - rt0 in [3, 4]",
+                "[-4, -3] [3, 1000000]",
+            ),
+            ("(d0 - rt0) * 5 + 2", "d0 + rt0 in [7, 7]", "[-33, 37]"),
+            ("d0 + rt0 * 2", "d0 - rt0 in [-2, 4]", "[0, 3000000]"),
+        ] {
+            let text = format!("(d0){{rt0}} -> ({result}), domain: {large}, {constraint}");
+            assert_eq!(ranges(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_division_by_zero_is_named() {
+        let divided = map("(d0, d1) -> (d0 mod d1), domain: d0 in [0, 9], d1 in [0, 0]");
+        assert_eq!(divided.result_ranges(), Err(IndexingError::DivisionByZero));
+        assert_eq!(
+            divided.evaluate(&[3, 0]),
+            Err(IndexingError::DivisionByZero)
+        );
+        assert_eq!(divided.inverse(), Err(IndexingError::DivisionByZero));
+        assert_eq!(divided.simplified(), divided);
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub(super) struct Relation {
     pub(super) starts: Vec<Start>,
     /// Equations that hold between outputs and starts, with 0 in place of the input.
     pub(super) conditions: Vec<Linear>,
+    /// Inputs of another operand, and how many there are along their dimension: where they are outside of it, or between its
+    /// elements, nothing is read.
+    pub(super) companions: Vec<(Linear, i64)>,
     pub(super) rule: Rule,
 }
 
@@ -158,6 +161,7 @@ impl Relation {
             ranges,
             starts: Vec::new(),
             conditions: Vec::new(),
+            companions: Vec::new(),
             rule: Rule::Axes(axes.into_iter().map(Into::into).collect()),
         }
     }
@@ -195,6 +199,7 @@ impl Relation {
             ranges: Vec::new(),
             starts: Vec::new(),
             conditions: Vec::new(),
+            companions: Vec::new(),
             rule: Rule::Count {
                 input_order: input.1,
                 output_order: output.1,
@@ -261,6 +266,9 @@ impl Relation {
                 for condition in &self.conditions {
                     condition.input(1, &mut parts)?;
                 }
+                for (companion, extent) in &self.companions {
+                    companion.input(*extent, &mut parts)?;
+                }
                 let axes = axes.iter().zip(&self.input);
                 let inputs = axes.map(|(axis, extent)| axis.input(*extent, &mut parts));
                 inputs.collect::<Checked<_>>()?
@@ -317,6 +325,13 @@ impl Relation {
         }
         let outputs: Vec<_> = unknowns.outputs.into_iter().flatten().collect();
         let ranges: Vec<_> = unknowns.ranges.into_iter().flatten().collect();
+        for (companion, extent) in &self.companions {
+            let numerator = companion.numerator(
+                |at| outputs.get(at).cloned().unwrap_or(0.into()),
+                |at| ranges.get(at).cloned().unwrap_or(0.into()),
+            )?;
+            parts.exact_quotient(&numerator, companion.dilation, *extent)?;
+        }
         self.solved(&self.input, parts, outputs.clone(), &outputs, &ranges)
     }
 
@@ -511,12 +526,20 @@ impl Axis {
 impl Linear {
     /// The index of the input, which has `extent` positions.
     fn input(&self, extent: i64, parts: &mut Parts) -> Checked<IndexExpr> {
-        let output = self.output.map(|(at, by)| (IndexExpr::dimension(at), by));
-        let range = self.range.map(|(at, by)| (IndexExpr::range(at), by));
-        let start = self.start.map(|(at, by)| (IndexExpr::runtime(at), by));
-        let terms = [output, range, start].into_iter().flatten();
-        let sum = IndexExpr::sum(terms, self.offset)?;
+        let sum = self.numerator(IndexExpr::dimension, IndexExpr::range)?;
         parts.exact_quotient(&sum, self.dilation, extent)
+    }
+
+    /// `stride * output + step * range + start + offset` for these outputs and ranges.
+    fn numerator(
+        &self,
+        output: impl Fn(usize) -> IndexExpr,
+        range: impl Fn(usize) -> IndexExpr,
+    ) -> Checked<IndexExpr> {
+        let output = self.output.map(|(at, by)| (output(at), by));
+        let range = self.range.map(|(at, by)| (range(at), by));
+        let start = self.start.map(|(at, by)| (IndexExpr::runtime(at), by));
+        IndexExpr::sum([output, range, start].into_iter().flatten(), self.offset)
     }
 
     /// `stride * output`, or `step * range` where no range is given: `dilation * input - step * range - start - offset`.

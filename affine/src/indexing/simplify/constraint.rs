@@ -129,6 +129,8 @@ impl Domain {
         let bounds = self.bounds.clone();
         let reduced = match self.pending(&item, context) {
             Ok(pending) => self.reduce(pending, context)?,
+            // A constraint holds nowhere that has a value nowhere.
+            Err(Unsimplified::DivisionByZero) => return Err(NoPoint),
             Err(error) => Err(error),
         };
         if reduced.is_err() {

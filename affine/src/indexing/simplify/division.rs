@@ -43,7 +43,7 @@ impl Normalizer<'_> {
     fn constant_divisor(&self, divisor: &Linear) -> Simplified<Option<(i64, i64)>> {
         let value = self.context.range(divisor).as_point();
         match value.and_then(|it| i64::try_from(it).ok()) {
-            Some(0) => Err(Unsimplified::Overflow),
+            Some(0) => Err(Unsimplified::DivisionByZero),
             Some(value) => {
                 let size = value.checked_abs().ok_or(Unsimplified::Overflow)?;
                 Ok(Some((value.signum(), size)))

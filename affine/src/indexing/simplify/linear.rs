@@ -40,8 +40,10 @@ pub(in crate::indexing) struct Division {
 /// Why an expression is left as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::indexing) enum Unsimplified {
-    /// A constant would leave 64 bits, or a divisor is zero.
+    /// A constant would leave 64 bits.
     Overflow,
+    /// A divisor is zero at every point of the domain: nowhere there is a value.
+    DivisionByZero,
     /// It would take too long.
     OutOfFuel,
 }

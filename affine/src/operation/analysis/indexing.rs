@@ -155,9 +155,62 @@ impl Indexing {
         self.joint.is_known_empty()
     }
 
-    /// Whether both say the same, but for how sure it is.
+    /// Whether both say the same, but for how sure it is. A range counts from anywhere.
     pub(super) fn is_same_map(&self, other: &Self) -> bool {
-        self.joint == other.joint && self.rank == other.rank && self.sources == other.sources
+        if self.rank != other.rank || self.sources.len() != other.sources.len() {
+            return false;
+        }
+        let is_same = |one: &Self, other: &Self| {
+            one.joint == other.joint && one.rank == other.rank && one.sources == other.sources
+        };
+        let is_shifted = |it: &Self| it.joint.ranges().iter().any(|it| it.bounds.low != 0);
+        if is_same(self, other) || !(is_shifted(self) || is_shifted(other)) {
+            return is_same(self, other);
+        }
+        match (self.counting_from_zero(), other.counting_from_zero()) {
+            (Ok(one), Ok(other)) => is_same(&one, &other),
+            _ => false,
+        }
+    }
+
+    /// The same map with ranges that begin at 0.
+    fn counting_from_zero(&self) -> Checked<Self> {
+        let low = |variable: Variable| match variable.kind {
+            VariableKind::Range => self
+                .joint
+                .declaration(variable)
+                .map_or(0, |it| it.bounds.low),
+            VariableKind::Dimension | VariableKind::Runtime => 0,
+        };
+        let mut ranges = Vec::with_capacity(self.joint.ranges().len());
+        for it in self.joint.ranges() {
+            let last = it.bounds.high.checked_sub(it.bounds.low);
+            let last = last.ok_or(IndexingError::Overflow)?;
+            ranges.push(Declaration::new(Interval::new(0, last)));
+        }
+        let shifted = |expr: &IndexExpr| {
+            expr.substitute(&|it| {
+                let from_low = IndexExpr::from(it).offset(low(it));
+                from_low.unwrap_or_else(|_| it.into())
+            })
+        };
+        let results = self.joint.results().iter().map(shifted);
+        let constraints = self.joint.constraints().iter().map(|it| {
+            let expr = shifted(&it.expr)?;
+            Ok(Constraint { expr, ..*it })
+        });
+        let joint = IndexingMap::new(
+            self.joint.dimensions().to_vec(),
+            ranges,
+            self.joint.runtimes().to_vec(),
+            results.collect::<Checked<_>>()?,
+            constraints.collect::<Checked<_>>()?,
+        )?;
+        let shifted = Self {
+            joint,
+            ..self.clone()
+        };
+        shifted.tidied()
     }
 
     /// Takes note that the same map is found a second time.
@@ -262,7 +315,14 @@ impl Indexing {
         if joint.is_known_empty() {
             return Ok(Self { joint, ..self });
         }
-        Self { joint, ..self }.renumbered()
+        let mut points = joint.ranges().iter().map(|it| it.bounds.as_point());
+        let has_points = points.any(|it| it.is_some());
+        let renumbered = Self { joint, ..self }.renumbered()?;
+        if has_points {
+            // The values that ranges have given way to can make more of it known.
+            return renumbered.tidied();
+        }
+        Ok(renumbered)
     }
 
     fn renumbered(self) -> Checked<Self> {

@@ -5,7 +5,7 @@ use super::reduce_window::{moving, positions};
 use crate::operation::attributes::{Labels, WindowDimension};
 use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::error::{ModuleError, ModuleErrorKind};
-use crate::operation::relation::{Axis, Inner, Linear, Relation};
+use crate::operation::relation::{Axis, Inner, Linear, Relation, Rule};
 
 /// The dimensions of one array: the two that have letters, and the spatial ones in the order of their numbers.
 struct Roles {
@@ -31,10 +31,9 @@ pub(super) fn convolution(call: &Call<'_, '_, '_>) -> Checked<Described> {
     let sizes = convolution.sizes(call, input, kernel)?;
     let output = convolution.output_extents(call, input, &sizes)?;
     let input_relation = convolution.input_relation(call, input, &output, &sizes)?;
-    let reads = vec![
-        Read::new(0, input_relation),
-        Read::new(1, convolution.kernel_relation(kernel, &output, &sizes)),
-    ];
+    let mut kernel_relation = convolution.kernel_relation(kernel, &output, &sizes);
+    kernel_relation.companions = convolution.companions(&input_relation, input);
+    let reads = vec![Read::new(0, input_relation), Read::new(1, kernel_relation)];
     Ok(Described::array(call.result(output, 0)?, reads))
 }
 
@@ -204,6 +203,20 @@ impl Convolution {
             set(*dimension, axis.into());
         }
         Ok(Relation::of_axes(input, output, self.ranges(sizes), axes))
+    }
+
+    /// What each position of the kernel is multiplied with: padding counts for nothing.
+    fn companions(&self, relation: &Relation, input: &[i64]) -> Vec<(Linear, i64)> {
+        let Rule::Axes(axes) = &relation.rule else {
+            return Vec::new();
+        };
+        let spatial = self.input.spatial.iter().filter_map(|dimension| {
+            match (axes.get(*dimension)?, input.get(*dimension)?) {
+                (Axis::Linear(linear), extent) => Some((*linear, *extent)),
+                (Axis::Group { .. }, _) => None,
+            }
+        });
+        spatial.collect()
     }
 
     fn kernel_relation(&self, kernel: &[i64], output: &[i64], sizes: &Sizes) -> Relation {

@@ -336,3 +336,39 @@ fn known_indices_of_a_scatter_leave_no_variable() {
         assert_eq!(texts(&maps.output_to_input[0][2]), expected);
     }
 }
+
+#[test]
+fn a_kernel_is_not_read_where_it_meets_padding_alone() {
+    let maps = root(
+        "x = f32[1,1,1] parameter(0)\nw = f32[1,1,3] parameter(1)\nROOT c = f32[1,1,1] convolution(x, w), dim_labels=bf0_io0->bf0, window={size=3 pad=1_1}",
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][1]),
+        "(d0, d1, d2) -> (0, d1, 1), domain: d0 in [0, 0], d1 in [0, 0], d2 in [0, 0]"
+    );
+    let read = crate::operation::utilization(&maps.inputs[1].shape, &[&maps.output_to_input[0][1]]);
+    assert_eq!(read, Ok(Some(1.0 / 3.0)));
+}
+
+#[test]
+fn maps_whose_ranges_count_from_elsewhere_are_one() {
+    let sum = "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n s = f32[] add(a, b)\n}";
+    for (extent, expected) in [
+        (
+            8,
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]",
+        ),
+        (1, "(d0) -> (d0, 0), domain: d0 in [0, 3]"),
+    ] {
+        let twice = 2 * extent;
+        let maps = root(&format!(
+            "{sum}\nf {{\n p = f32[4,{extent}] parameter(0)\n both = f32[4,{twice}] concatenate(p, p), dimensions={{1}}\n zero = f32[] constant(0)\n ROOT r = f32[4] reduce(both, zero), dimensions={{1}}, to_apply=sum\n}}"
+        ));
+        assert_eq!(only(&maps.output_to_input[0][0]), expected);
+    }
+    // Not the same: each half of the sum reads other elements.
+    let maps = root(&format!(
+        "{sum}\nf {{\n p = f32[4,8] parameter(0)\n left = f32[4,4] slice(p), slice={{[0:4],[0:4]}}\n right = f32[4,4] slice(p), slice={{[0:4],[4:8]}}\n both = f32[4,8] concatenate(right, left), dimensions={{1}}\n zero = f32[] constant(0)\n ROOT r = f32[4] reduce(both, zero), dimensions={{1}}, to_apply=sum\n}}"
+    ));
+    assert_eq!(texts(&maps.output_to_input[0][0]).len(), 2);
+}

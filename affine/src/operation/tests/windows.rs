@@ -164,10 +164,10 @@ impl Program {
                     .at(&arranged(&orders[0], &ours))
                     .filter(|_| is_inside)
                     .cloned();
-                [
-                    read.unwrap_or_default(),
-                    kernel.get(&arranged(&orders[1], &theirs)),
-                ]
+                // What meets padding counts for nothing.
+                let weight = kernel.get(&arranged(&orders[1], &theirs));
+                let product = read.map(|read| [read, weight]);
+                product.into_iter().flatten()
             });
             Cell::joined(cells.collect::<Vec<_>>())
         });
