@@ -1,7 +1,9 @@
 //! Inverse maps.
 //!
 //! A result is a sum of *digits*: variables, quotients and remainders. Digits whose coefficients are far enough apart, as in a
-//! number with mixed radices, are read off the result by division and remainder. From the digits follow the variables.
+//! number with mixed radices, are read off the result by division and remainder. Results whose terms are not apart are solved as a
+//! system of linear equations. From the digits follow the variables; a variable of which residues are known is found by the
+//! Chinese remainder theorem.
 
 use super::expression::floor_mod;
 use super::simplify::context::Context;
@@ -9,6 +11,8 @@ use super::simplify::linear::{Atom, Division, Linear, Term};
 use super::simplify::normalize::{Normalizer, Style};
 use super::{Declaration, IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
 use std::collections::HashMap;
+
+mod system;
 
 type Checked<T> = Result<T, IndexingError>;
 
@@ -122,9 +126,16 @@ impl Solver<'_> {
                 let (linear, value) = self.without_known(linear, value)?;
                 self.read_digits(linear, value)?;
             }
-            if self.digits.len() == before {
+            if self.digits.len() > before {
+                continue;
+            }
+            let equations = open.iter();
+            let equations = equations.map(|(linear, value)| self.without_known(linear, value));
+            let solved = system::solved(&equations.collect::<Checked<Vec<_>>>()?)?;
+            if solved.is_empty() {
                 return Ok(());
             }
+            self.digits.extend(solved);
         }
     }
 
@@ -231,7 +242,40 @@ impl Solver<'_> {
             };
             return Ok(Some(value));
         }
-        Ok(None)
+        self.by_residues(atom)
+    }
+
+    /// An atom whose residues by several moduli are known, as the only one of its values that has all of them.
+    fn by_residues(&self, atom: &Atom) -> Checked<Option<IndexExpr>> {
+        let range = self.context.atom_range(atom);
+        let mut digits: Vec<_> = self.digits.iter().collect();
+        digits.sort_unstable_by_key(|(digit, _)| *digit);
+        let mut found: Option<Residue> = None;
+        for (digit, value) in digits {
+            let Atom::Mod(division) = digit else { continue };
+            let Some(modulus) = division.divisor.as_constant() else {
+                continue;
+            };
+            let Some((sign, shift)) = offset_from(&division.numerator, atom, modulus) else {
+                continue;
+            };
+            let shift = shift.checked_neg().ok_or(IndexingError::Overflow)?;
+            let value = value.offset(shift)?.scaled(sign)?;
+            let residue = Residue { modulus, value };
+            found = match found {
+                Some(before) => Some(before.and(&residue)?),
+                None => Some(residue),
+            };
+        }
+        let Some(Residue { modulus, value }) = found else {
+            return Ok(None);
+        };
+        if range.high.saturating_sub(range.low) >= modulus.into() {
+            return Ok(None);
+        }
+        let low = super::expression::narrow(range.low)?;
+        let above = value.offset(low.checked_neg().ok_or(IndexingError::Overflow)?)?;
+        above.modulo(&modulus.into())?.offset(low).map(Some)
     }
 
     fn by_division(
@@ -273,6 +317,43 @@ impl Solver<'_> {
         let value = quotient.scaled(divisor)?.plus(&remainder)?;
         let value = value.offset(shift.checked_neg().ok_or(IndexingError::Overflow)?)?;
         value.scaled(sign).map(Some)
+    }
+}
+
+/// Something leaves the same remainder by `modulus` as `value`.
+struct Residue {
+    modulus: i64,
+    value: IndexExpr,
+}
+
+impl Residue {
+    /// Both residues as one, by the Chinese remainder theorem; `self` alone where the moduli have a common divisor.
+    fn and(self, other: &Self) -> Checked<Self> {
+        let coprime = |left: i64, right: i64| {
+            super::simplify::linear::greatest_common_divisor(
+                left.unsigned_abs(),
+                right.unsigned_abs(),
+            ) == 1
+        };
+        if !coprime(self.modulus, other.modulus) {
+            return Ok(self);
+        }
+        let Some(modulus) = self.modulus.checked_mul(other.modulus) else {
+            return Ok(self);
+        };
+        // One by the first modulus and zero by the other.
+        let idempotent = |first: i64, second: i64| {
+            let inverse = super::simplify::congruence::inverse(second, first);
+            second.checked_mul(inverse).ok_or(IndexingError::Overflow)
+        };
+        let ours = self
+            .value
+            .scaled(idempotent(self.modulus, other.modulus)?)?;
+        let theirs = other
+            .value
+            .scaled(idempotent(other.modulus, self.modulus)?)?;
+        let value = ours.plus(&theirs)?;
+        Ok(Self { modulus, value })
     }
 }
 
@@ -369,6 +450,42 @@ mod tests {
     }
 
     #[test]
+    fn skewed_maps_are_solved_as_linear_equations() {
+        inverts_to(
+            "(d0, d1) -> (d0 + d1, d0 + d1 * 2), domain: d0 in [0, 9], d1 in [0, 9]",
+            "(d0, d1) -> (d0 * 2 - d1, d1 - d0), domain: d0 in [0, 18], d1 in [0, 27], d0 - d1 in [-9, 0], d0 * 2 - d1 in [0, 9]",
+        );
+        inverts_to(
+            "(d0, d1) -> (d0 + d1, d0 - d1), domain: d0 in [0, 9], d1 in [0, 9]",
+            "(d0, d1) -> ((d0 + d1) floordiv 2, (d0 - d1) floordiv 2), domain: d0 in [0, 18], d1 in [-9, 9], (d0 + d1) mod 2 in [0, 0], d0 - d1 in [0, 19], d0 + d1 in [0, 19]",
+        );
+        for text in [
+            "(d0, d1, d2) -> (d0 + d1 + d2, d1 - d2 * 3, d0 * 2 - d2 + 1), domain: d0 in [0, 4], d1 in [-2, 3], d2 in [0, 5]",
+            "(d0, d1) -> (d1 - d0, d0 * 3 + d1, d0 floordiv 2), domain: d0 in [0, 9], d1 in [0, 9]",
+            "(d0, d1){rt0} -> (d0 * 2 + d1 + rt0, d0 + d1 * 3 - rt0), domain: d0 in [0, 5], d1 in [0, 5], rt0 in [0, 3]",
+        ] {
+            let map = map(text);
+            is_inverse(&map, &map.inverse().expect("an inverse"));
+        }
+    }
+
+    #[test]
+    fn residues_determine_an_index() {
+        inverts_to(
+            "(d0) -> (d0 mod 3, d0 mod 5), domain: d0 in [0, 14]",
+            "(d0, d1) -> ((d0 * -5 + d1 * 6) mod 15), domain: d0 in [0, 2], d1 in [0, 4]",
+        );
+        for text in [
+            "(d0) -> (d0 mod 3, (1 - d0) mod 5), domain: d0 in [-7, 7]",
+            "(d0, d1) -> (d0 mod 4, d1 + 2, (d0 + 1) mod 9), domain: d0 in [5, 40], d1 in [0, 2]",
+            "(d0) -> (d0 mod 2, d0 mod 3, d0 mod 7), domain: d0 in [100, 141]",
+        ] {
+            let map = map(text);
+            is_inverse(&map, &map.inverse().expect("an inverse"));
+        }
+    }
+
+    #[test]
     fn what_takes_two_points_to_one_has_no_inverse() {
         for text in [
             "(d0, d1) -> (d0 + d1), domain: d0 in [0, 9], d1 in [0, 9]",
@@ -376,6 +493,8 @@ mod tests {
             "(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]",
             "(d0) -> (d0 mod 4), domain: d0 in [0, 9]",
             "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 8]",
+            "(d0, d1) -> (d0 + d1, d0 * 2 + d1 * 2), domain: d0 in [0, 9], d1 in [0, 9]",
+            "(d0) -> (d0 mod 3, d0 mod 5), domain: d0 in [0, 15]",
         ] {
             assert_eq!(
                 map(text).inverse(),

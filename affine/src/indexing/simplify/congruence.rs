@@ -99,7 +99,7 @@ impl Congruence {
 }
 
 /// What `value` has to be multiplied with to be one modulo `modulus`, when they have no common divisor.
-fn inverse(value: i64, modulus: i64) -> i64 {
+pub(in crate::indexing) fn inverse(value: i64, modulus: i64) -> i64 {
     let (mut old, mut new) = (i128::from(value), i128::from(modulus));
     let (mut old_factor, mut factor) = (1_i128, 0_i128);
     while new != 0 {

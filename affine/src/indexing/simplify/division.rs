@@ -17,6 +17,7 @@ impl Normalizer<'_> {
         divisor: Linear,
     ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
+        let numerator = self.with_equalities(numerator)?;
         match self.constant_divisor(&divisor)? {
             Some((1, size)) => self.quotient(numerator, size),
             // `x floordiv -c` is `-x floordiv c`.
@@ -31,6 +32,7 @@ impl Normalizer<'_> {
         divisor: Linear,
     ) -> Simplified<Linear> {
         self.spend(numerator.terms.len())?;
+        let numerator = self.with_equalities(numerator)?;
         match self.constant_divisor(&divisor)? {
             Some((1, size)) => self.remainder(numerator, size),
             // `x mod -c` is `-(-x mod c)`.
@@ -64,6 +66,9 @@ impl Normalizer<'_> {
         if let Some(quotient) = self.context.range(&rest).quotient(divisor) {
             return whole.offset(narrow(quotient)?);
         }
+        if let Some(quotient) = self.quotient_by_residue(&rest, divisor)? {
+            return whole.plus(&quotient);
+        }
         if let Some(quotient) = self.reduced_quotient(&rest, divisor)? {
             return whole.plus(&quotient);
         }
@@ -77,6 +82,34 @@ impl Normalizer<'_> {
             return whole.plus(&quotient);
         }
         whole.plus(&with_positive_lead(rest, divisor)?)
+    }
+
+    /// The quotient of `x + r` where `x` is known to leave a residue: that of `x` alone, if `r` reaches no other multiple.
+    fn quotient_by_residue(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
+        for known in &self.context.congruences {
+            let Some(factor) = rest.multiple_of_first(&known.linear) else {
+                continue;
+            };
+            let period = i128::from(known.modulus) * i128::from(factor);
+            if period % i128::from(divisor) != 0 {
+                continue;
+            }
+            self.spend(rest.terms.len())?;
+            let multiple = known.linear.scaled(factor)?;
+            let others = rest.minus(&multiple)?;
+            let is_part = others.terms.len() + multiple.terms.len() == rest.terms.len();
+            if !is_part || others.terms.is_empty() {
+                continue;
+            }
+            let residue = i128::from(known.residue) * i128::from(factor);
+            let range = self.context.range(&others).offset(residue);
+            if let Some(quotient) = range.quotient(divisor) {
+                let offset = quotient - floor_div(residue, divisor.into());
+                let quotient = self.floor_div(multiple, divisor.into())?;
+                return quotient.offset(narrow(offset)?).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Moves multiples of the divisor out of the coefficients, where no division is left of it then, or where each coefficient

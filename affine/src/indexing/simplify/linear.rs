@@ -203,6 +203,14 @@ impl Linear {
         self.scaled(-1)
     }
 
+    /// How often the term of `other` that stands first is in this sum.
+    pub(in crate::indexing) fn multiple_of_first(&self, other: &Self) -> Option<i64> {
+        let first = other.terms.first()?;
+        let ours = self.terms.iter().find(|it| it.atom == first.atom)?;
+        let factor = ours.coefficient.checked_div(first.coefficient)?;
+        (ours.coefficient.checked_rem(first.coefficient)? == 0).then_some(factor)
+    }
+
     /// Without its constant.
     pub(in crate::indexing) fn without_constant(&self) -> Self {
         Self {

@@ -7,7 +7,7 @@
 //! Every step keeps the set of points of the domain and the results at each of them, and none makes the map larger. It is
 //! repeated until nothing changes, so a second simplification changes nothing.
 
-mod congruence;
+pub(super) mod congruence;
 pub(super) mod constraint;
 pub(super) mod context;
 mod division;

@@ -105,7 +105,8 @@ impl<'c> Normalizer<'c> {
                 self.add(expr, 1, &mut sum)?;
                 self.spend(sum.terms.len())?;
                 let constant = super::linear::narrow(sum.constant)?;
-                self.recombined(Linear::collect(sum.terms, constant)?)
+                let sum = self.with_equalities(Linear::collect(sum.terms, constant)?)?;
+                self.recombined(sum)
             }
         }
     }
@@ -140,6 +141,29 @@ impl<'c> Normalizer<'c> {
             }
         }
         Ok(())
+    }
+
+    /// The sum without what constraints say the value of, where that makes it smaller.
+    pub(in crate::indexing) fn with_equalities(&self, mut linear: Linear) -> Simplified<Linear> {
+        for fact in &self.context.facts {
+            let Some(value) = fact.bounds.as_point() else {
+                continue;
+            };
+            let Some(factor) = linear.multiple_of_first(&fact.linear) else {
+                continue;
+            };
+            self.spend(linear.terms.len())?;
+            let replaced = fact.linear.negated().and_then(|it| {
+                let difference = it.offset(value)?;
+                linear.plus_scaled(&difference, factor)
+            });
+            if let Ok(replaced) = replaced
+                && replaced.size() < linear.size()
+            {
+                linear = replaced;
+            }
+        }
+        Ok(linear)
     }
 
     pub(in crate::indexing) fn product(&self, left: &Linear, right: &Linear) -> Simplified<Linear> {

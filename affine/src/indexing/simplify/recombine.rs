@@ -36,7 +36,10 @@ impl Normalizer<'_> {
                 Atom::FloorDiv(quotient) => {
                     match self.without_quotient(linear, position, quotient)? {
                         Some(found) if found.size() < linear.size() => Some(found),
-                        _ => self.as_remainder(linear, position, quotient)?,
+                        _ => match self.as_remainder(linear, position, quotient)? {
+                            None => with_congruent(linear, position, quotient)?,
+                            found => found,
+                        },
                     }
                 }
                 Atom::Product(factors) => {
@@ -308,6 +311,32 @@ impl Normalizer<'_> {
             replaced
         }))
     }
+}
+
+/// `b * ((x + c * y) floordiv c)` as `b * (x floordiv c) + b * y`, where `x floordiv c` is there.
+fn with_congruent(
+    linear: &Linear,
+    position: usize,
+    quotient: &Division,
+) -> Simplified<Option<Linear>> {
+    let Some(divisor) = quotient.divisor.as_constant() else {
+        return Ok(None);
+    };
+    for (at, term) in linear.terms.iter().enumerate() {
+        let Atom::FloorDiv(other) = &term.atom else {
+            continue;
+        };
+        if at == position || !quotient.is_congruent_to(other) {
+            continue;
+        }
+        let multiple = quotient.numerator.minus(&other.numerator)?.divided(divisor);
+        let value = Linear::from(term.atom.clone()).plus(&multiple)?;
+        let scale = linear.terms[position].coefficient;
+        if let Some(replaced) = smaller(linear, position, &value, scale)? {
+            return Ok(Some(replaced));
+        }
+    }
+    Ok(None)
 }
 
 /// The sum with `scale * value` in the place of a term, if that makes it smaller.

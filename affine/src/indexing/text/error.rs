@@ -53,6 +53,9 @@ pub enum MapParseErrorKind {
     /// A variable that the domain does not bound.
     #[error("`{0}` has no bounds; the domain says them, as in `domain: {0} in [0, 9]`")]
     Unbounded(String),
+    /// An index that a basis does not have.
+    #[error("the basis has {0} sizes; the indices are numbered from 0, outermost first")]
+    NoIndex(usize),
     /// A number that 64 bits cannot hold.
     #[error("{0} is not a 64-bit integer")]
     IntegerOutOfRange(String),

@@ -103,6 +103,41 @@ mod tests {
     }
 
     #[test]
+    fn bases_are_written_out() {
+        let read = |expr: &str| {
+            let domain = "domain: d0 in [0, 9], d1 in [0, 9], n in [1, 9], by in [1, 9]";
+            map(&format!("(d0, d1){{n, by}} -> ({expr}), {domain}")).results()[0].to_string()
+        };
+        assert_eq!(
+            read("linearize_index [d0, d1, 2] by (7, n, 5)"),
+            "(d0 * rt0 + d1) * 5 + 2"
+        );
+        assert_eq!(read("linearize_index [] by ()"), "0");
+        assert_eq!(read("delinearize_index d0 into (4, 8)#1"), "d0 mod 8");
+        assert_eq!(
+            read("delinearize_index (d0 + by) into (4, n, 8) #1 * 2"),
+            "(((d0 + rt1) floordiv 8) mod rt0) * 2"
+        );
+        assert_eq!(read("delinearize_index 57 into (9, 4, 5)#0"), "2");
+        prints_back("(by, into) -> (by + into), domain: by in [0, 9], into in [0, 3]");
+        let wrong = |expr: &str| error(&format!("(d0) -> ({expr}), domain: d0 in [0, 9]"));
+        assert_eq!(
+            wrong("delinearize_index d0 into (4, 8)#2"),
+            "1:10: the basis has 2 sizes; the indices are numbered from 0, outermost first"
+        );
+        assert_eq!(
+            wrong("linearize_index [d0] by (4, 8)"),
+            "1:10: 1 values are given for 2"
+        );
+        assert_eq!(
+            wrong("delinearize_index d0 into (4, 0)#1"),
+            "1:10: division by zero"
+        );
+        let sizes = vec!["2"; 100_000].join(", ");
+        assert!(wrong(&format!("delinearize_index d0 into ({sizes})#0")).contains("nested"));
+    }
+
+    #[test]
     fn names_stay_apart() {
         prints_back("(d1, d0) -> (d1), domain: d1 in [0, 9], d0 in [0, 3]");
         let clash = IndexingMap::identity(&[2, 3]).with_name(0, "d1");

@@ -3,7 +3,7 @@ use super::tree::{Infix, Literal, MapTree, Name, Tree, TreeKind};
 use crate::Span;
 use crate::indexing::{
     Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval, MAX_DEPTH, Variable,
-    VariableKind,
+    VariableKind, delinearize_index, linearize_index,
 };
 use std::collections::HashMap;
 
@@ -162,6 +162,24 @@ impl<'a> Scope<'a> {
             }
             TreeKind::Min(operands) => Ok(IndexExpr::least(all(operands)?)),
             TreeKind::Max(operands) => Ok(IndexExpr::greatest(all(operands)?)),
+            // Each size of a basis is a level of its own.
+            TreeKind::LinearizeIndex(_, basis) | TreeKind::DelinearizeIndex(_, basis, _)
+                if basis.len() > MAX_DEPTH =>
+            {
+                Err(IndexingError::TooDeep)
+            }
+            TreeKind::LinearizeIndex(indices, basis) => {
+                linearize_index(&all(indices)?, &all(basis)?)
+            }
+            TreeKind::DelinearizeIndex(linear, basis, result) => {
+                let indices = delinearize_index(&self.operand(linear)?, &all(basis)?);
+                let result = result.parse().unwrap_or(usize::MAX);
+                match indices.map(|mut it| (result < it.len()).then(|| it.swap_remove(result))) {
+                    Ok(Some(index)) => Ok(index),
+                    Ok(None) => return wrong(tree.span, MapParseErrorKind::NoIndex(basis.len())),
+                    Err(error) => Err(error),
+                }
+            }
         })
     }
 

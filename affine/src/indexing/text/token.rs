@@ -29,6 +29,16 @@ pub(super) enum Token<'a> {
     Min,
     #[token("max")]
     Max,
+    #[token("linearize_index")]
+    LinearizeIndex,
+    #[token("delinearize_index")]
+    DelinearizeIndex,
+    #[token("by")]
+    By(&'a str),
+    #[token("into")]
+    Into(&'a str),
+    #[token("#")]
+    Hash,
     #[token("(")]
     OpenParen,
     #[token(")")]
@@ -59,7 +69,8 @@ impl Token<'_> {
     /// Whether the token has a meaning of its own where a name could stand.
     pub(super) fn is_reserved(text: &str) -> bool {
         let mut lexer = Token::lexer(text);
-        !matches!(lexer.next(), Some(Ok(Token::Name(name))) if name == text)
+        let first = lexer.next();
+        !matches!(first, Some(Ok(Token::Name(it) | Token::By(it) | Token::Into(it))) if it == text)
     }
 }
 

@@ -53,6 +53,10 @@ pub(super) enum TreeKind<'a> {
     Infix(Infix, Box<[Tree<'a>; 2]>),
     Min(Vec<Tree<'a>>),
     Max(Vec<Tree<'a>>),
+    /// The indices and the basis.
+    LinearizeIndex(Vec<Tree<'a>>, Vec<Tree<'a>>),
+    /// The linear index, the basis, and which of the indices is meant.
+    DelinearizeIndex(Box<Tree<'a>>, Vec<Tree<'a>>, &'a str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +75,8 @@ impl<'a> TreeKind<'a> {
             Self::Sum(terms) => deepest(terms.iter().map(|(_, tree)| tree)),
             Self::Infix(_, pair) => deepest(pair.iter()),
             Self::Min(operands) | Self::Max(operands) => deepest(operands.iter()),
+            Self::LinearizeIndex(indices, basis) => deepest(indices.iter().chain(basis)),
+            Self::DelinearizeIndex(linear, basis, _) => linear.depth.max(deepest(basis.iter())),
         };
         Tree {
             span: Span::new(start, end),

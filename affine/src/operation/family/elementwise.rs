@@ -4,7 +4,7 @@ use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::relation::Relation;
 
 /// The names, by the number of operands; `map` takes any.
-const UNARY: [&str; 37] = [
+const UNARY: [&str; 38] = [
     "abs",
     "acos",
     "acosh",
@@ -38,6 +38,7 @@ const UNARY: [&str; 37] = [
     "rsqrt",
     "sign",
     "sine",
+    "sinh",
     "sqrt",
     "tan",
     "tanh",

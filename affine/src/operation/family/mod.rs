@@ -44,6 +44,7 @@ pub(super) fn describe(opcode: &str) -> Option<Describe> {
         "scatter" => scatter::scatter,
         "slice" => slice::slice,
         "sort" => sort::sort,
+        "topk" => sort::topk,
         "transpose" => permute::transpose,
         "tuple" => tuple::tuple,
         _ if elementwise::is_elementwise(opcode) => elementwise::elementwise,
@@ -54,7 +55,7 @@ pub(super) fn describe(opcode: &str) -> Option<Describe> {
 
 /// The operations that [`describe`] knows, for whoever misspelt one.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 21] = [
+    const OTHERS: [&str; 22] = [
         "bitcast",
         "bitcast-convert",
         "broadcast",
@@ -74,6 +75,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         "scatter",
         "slice",
         "sort",
+        "topk",
         "transpose",
         "tuple",
     ];

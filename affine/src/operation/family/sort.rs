@@ -1,7 +1,9 @@
-//! `sort(keys, values, …), dimensions={k}`: each result can come from any position along the dimension.
+//! `sort(keys, values, …), dimensions={k}` and `topk(x), k=5`: each result can come from any position along the dimension.
 
 use crate::operation::call::{Call, Checked, Described, Read};
+use crate::operation::error::ModuleErrorKind;
 use crate::operation::relation::{Linear, Relation};
+use crate::operation::shape::{ArrayShape, ElementType};
 
 use super::reduce::{MAX_OPERANDS, few_operands};
 
@@ -30,4 +32,34 @@ pub(super) fn sort(call: &Call<'_, '_, '_>) -> Checked<Described> {
         }
     }
     Ok(Described::arrays(shapes, reads))
+}
+
+/// The greatest or least elements along the last dimension, and their positions there: these depend on the elements as well.
+pub(super) fn topk(call: &Call<'_, '_, '_>) -> Checked<Described> {
+    call.takes(1..=1, "one operand")?;
+    let array = call.array(0)?;
+    let Some((length, outer)) = array.extents.split_last() else {
+        return Err(call.operand_misfit(0, "an array with a dimension".to_owned()));
+    };
+    let Some((count, span)) = call.attributes.number("k")? else {
+        return Err(call.attributes.missing("k", "k=5"));
+    };
+    if !(0..=*length).contains(&count) {
+        let expected = format!("the last dimension has {length} positions");
+        let found = count;
+        return Err(ModuleErrorKind::BadNumber { found, expected }.at(span));
+    }
+    let extents = [outer, &[count]].concat();
+    let mut axes: Vec<_> = (0..outer.len()).map(Linear::output).collect();
+    axes.push(Linear::range(0));
+    let relation = Relation::of_axes(&array.extents, &extents, vec![*length], axes);
+    let reads = (0..2).map(|output| Read::new(0, relation.clone()).for_output(output).perhaps());
+    let positions = ArrayShape {
+        element: ElementType::from_name("s32").unwrap_or(array.element),
+        extents: extents.clone(),
+        layout: None,
+        is_tiled: false,
+    };
+    let shapes = vec![call.same_elements(extents, 0)?, positions];
+    Ok(Described::arrays(shapes, reads.collect()))
 }

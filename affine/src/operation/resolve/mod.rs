@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 const ERRORS_REPORTED: usize = 20;
 
 /// Operations whose results are there, but of whose elements nothing is said.
-const UNKNOWN: [&str; 43] = [
+const UNKNOWN: [&str; 44] = [
     "add-dependency",
     "after-all",
     "all-gather",
@@ -58,6 +58,7 @@ const UNKNOWN: [&str; 43] = [
     "reduce-scatter",
     "rng",
     "rng-bit-generator",
+    "scan",
     "select-and-scatter",
     "send",
     "send-done",

@@ -50,7 +50,9 @@ impl Resolver<'_> {
         }
         let mut extents = Vec::with_capacity(words.len());
         for word in words {
-            let extent = word.text.parse::<i64>().ok().filter(|it| *it >= 0);
+            // Of a dimension with at most so many positions all can be there.
+            let bound = word.text.strip_prefix("<=").unwrap_or(word.text);
+            let extent = bound.parse::<i64>().ok().filter(|it| *it >= 0);
             extents.push(extent.ok_or_else(|| {
                 let kind = ModuleErrorKind::NotAnExtent(word.text.to_owned());
                 self.record(kind.at(word.span))

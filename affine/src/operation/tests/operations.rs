@@ -372,3 +372,60 @@ fn maps_whose_ranges_count_from_elsewhere_are_one() {
     ));
     assert_eq!(texts(&maps.output_to_input[0][0]).len(), 2);
 }
+
+#[test]
+fn what_newer_compilers_print_is_read() {
+    let maps = root(
+        r#"HloModule jit_f, is_scheduled=true
+
+FileNames
+1 "/home/me/f.py"
+2 "g.py"
+
+FunctionNames
+1 "main"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=5 end_column=10}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+ENTRY %main (x: f32[<=4,8]) -> f32[<=4,8] {
+  %x = f32[<=4,8]{1,0} parameter(0), metadata={op_name="x" stack_frame_id=1}
+  %one = c64[] constant((1, 2.5))
+  %two = c64[2] constant({(1, 2), (-inf, nan)})
+  ROOT %s = f32[<=4,8]{1,0} sinh(%x)
+}"#,
+    );
+    assert_eq!(
+        only(&maps.output_to_input[0][0]),
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]"
+    );
+    let scan = root(
+        "x = f32[8] parameter(0)\ni = f32[] parameter(1)\nROOT s = f32[8] scan(x, i), dimensions={0}, to_apply=add",
+    );
+    assert_eq!(scan.output_to_input, [[None, None]]);
+}
+
+#[test]
+fn the_greatest_elements_come_from_anywhere_along_the_last_dimension() {
+    let maps =
+        root("x = f32[3,9] parameter(0)\nROOT t = (f32[3,2], s32[3,2]) topk(x), k=2, largest=true");
+    for output in 0..2 {
+        assert_eq!(
+            only(&maps.output_to_input[output][0]),
+            "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 2], d1 in [0, 1], s0 in [0, 8]"
+        );
+    }
+    assert_eq!(
+        only(&maps.input_to_output[0][1]),
+        "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 2], d1 in [0, 8], s0 in [0, 1]"
+    );
+    let too_many = "x = f32[3,9] parameter(0)\nROOT t = (f32[3,2], s32[3,2]) topk(x), k=10";
+    let errors = crate::operation::Module::parse(too_many).expect_err("there are nine");
+    assert_eq!(
+        errors[0].to_string(),
+        "10 cannot stand here: the last dimension has 9 positions"
+    );
+}

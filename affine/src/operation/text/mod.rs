@@ -34,12 +34,21 @@ fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ModuleError> {
     }
     let mut tokens: Vec<Spanned<'_>> = Vec::new();
     let mut depth = 0_usize;
+    let mut is_in_table = false;
     for (token, range) in Token::lexer(source).spanned() {
         let span = Span::new(range.start, range.end);
         let Ok(token) = token else {
             let text = source.get(range).unwrap_or_default().to_owned();
             return Err(ModuleErrorKind::Unknown(text).at(span));
         };
+        if depth == 0
+            && token.begins_table()
+            && matches!(tokens.first(), Some((_, Token::Module, _)))
+        {
+            is_in_table = true;
+        } else if depth == 0 && token.ends_table() {
+            is_in_table = false;
+        }
         match token {
             Token::OpenBrace | Token::OpenBracket | Token::OpenParen => depth += 1,
             Token::CloseBrace | Token::CloseBracket | Token::CloseParen => {
@@ -49,6 +58,9 @@ fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ModuleError> {
         }
         if depth > MAX_NESTING {
             return Err(ModuleErrorKind::TooDeep.at(span));
+        }
+        if is_in_table {
+            continue;
         }
         mark_layout(&mut tokens, token);
         tokens.push((range.start, token, range.end));

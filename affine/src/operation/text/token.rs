@@ -11,6 +11,8 @@ pub(super) enum Token<'a> {
     #[regex("%?[A-Za-z_](-?[A-Za-z0-9_.])*")]
     #[regex("-?[0-9]([-+]?[A-Za-z0-9_.])*")]
     #[regex("-[A-Za-z]+")]
+    // The extent of a dimension that has at most so many positions.
+    #[regex("<=[0-9]+")]
     Word(&'a str),
     #[regex(r#""([^"\\\n]|\\.)*""#)]
     Text(&'a str),
@@ -46,6 +48,25 @@ pub(super) enum Token<'a> {
     #[token("...")]
     #[regex(r"[<>*+/@;?!&|^~#$'.-]", priority = 1)]
     Other(&'a str),
+}
+
+/// What the tables behind the head of a module are called: they say where in other files its instructions come from.
+const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
+
+impl Token<'_> {
+    /// Whether a table begins.
+    pub(super) fn begins_table(self) -> bool {
+        matches!(self, Self::Word(word) if TABLES.contains(&word))
+    }
+
+    /// Whether no row of a table begins like this: rows are numbered.
+    pub(super) fn ends_table(self) -> bool {
+        match self {
+            Self::Word(word) => !word.starts_with(|it: char| it.is_ascii_digit()),
+            Self::Entry | Self::Root => true,
+            _ => false,
+        }
+    }
 }
 
 /// The parser's messages quote the source and never a token.
