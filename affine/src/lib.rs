@@ -14,6 +14,7 @@ mod affine_expr;
 pub mod bounds;
 pub mod classify;
 mod combiner;
+pub mod dependence;
 pub mod evaluate;
 mod expr;
 pub mod flat;

@@ -148,12 +148,18 @@ impl Condition {
             }
             side.evaluate(&|variable| value_of(variable).unwrap_or(0))
         };
-        let (left, right) = (side(&self.left)?, side(&self.right)?);
-        Ok(match self.relation {
-            Relation::LessOrEqual => left <= right,
-            Relation::Less => left < right,
-            Relation::Equal => left == right,
-        })
+        Ok(self.relation.holds(side(&self.left)?, side(&self.right)?))
+    }
+}
+
+impl Relation {
+    /// Whether it holds between two values.
+    pub fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Self::LessOrEqual => left <= right,
+            Self::Less => left < right,
+            Self::Equal => left == right,
+        }
     }
 }
 

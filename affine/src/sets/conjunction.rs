@@ -185,7 +185,7 @@ impl Conjunction {
     }
 
     /// Normalises the rows; nothing when they contradict each other at first sight.
-    pub(super) fn tidied(mut self) -> Checked<Option<Self>> {
+    pub(crate) fn tidied(mut self) -> Checked<Option<Self>> {
         let left = self.system.tidy()?;
         Ok((left == Left::Rows).then_some(self))
     }

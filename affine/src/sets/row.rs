@@ -168,7 +168,7 @@ impl Row {
     /// The row with each column moved to where `place` says.
     pub fn moved(&self, place: impl Fn(usize) -> usize) -> Self {
         let mut row = Self::from(self.constant);
-        for (column, coefficient) in self.terms() {
+        for (column, coefficient) in self.terms().rev() {
             row.set(place(column), coefficient);
         }
         row

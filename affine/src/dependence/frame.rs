@@ -1,0 +1,218 @@
+//! What all questions about the accesses of one kernel share.
+
+use super::site::{Site, Target};
+use crate::classify::{SubscriptKind, classify};
+use crate::sets::{Row, Unknown};
+use crate::visit::Loop;
+use crate::{
+    Access, AffineExpr, Condition, Expr, Factor, IterId, Kernel, LocalId, Relation as Compares,
+    ScalarId, Subscript, Variable,
+};
+use std::collections::{HashMap, HashSet};
+
+/// A subscript as far as it is known.
+#[derive(Clone, Debug)]
+pub(super) enum Position<'k> {
+    Affine(&'k AffineExpr),
+    /// One element of an array, and an affine offset.
+    Indirect(&'k Access, AffineExpr),
+    Computed(&'k Expr),
+    /// All elements along the dimension, or any.
+    Any,
+}
+
+pub(super) struct Frame<'k> {
+    pub(super) kernel: &'k Kernel,
+    /// The integer parameters, each with its column.
+    pub(super) parameters: HashMap<ScalarId, usize>,
+    /// What holds of the parameters whenever the kernel runs.
+    pub(super) facts: Vec<Fact>,
+    /// What some statement changes.
+    pub(super) written: HashSet<Target>,
+    /// The number of loops around the place where a target is made.
+    pub(super) homes: HashMap<Target, usize>,
+    /// Of each site the subscripts.
+    pub(super) positions: Vec<Vec<Position<'k>>>,
+    /// The elements that bound each `scf.for` whose bounds are read, by the iterator.
+    pub(super) rows: HashMap<IterId, [(&'k Access, AffineExpr); 2]>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Fact {
+    Zero(Row),
+    NotNegative(Row),
+}
+
+impl<'k> Frame<'k> {
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        sites: &[Site<'k>],
+        homes: HashMap<Target, usize>,
+    ) -> Self {
+        let scalars = kernel.scalars.iter();
+        let integers = scalars.filter(|(_, it)| it.ty.is_integer());
+        let parameters = integers.map(|(id, _)| id).zip(0..).collect();
+        let written = sites.iter().filter(|it| it.writes()).map(|it| it.target);
+        let mut frame = Self {
+            kernel,
+            parameters,
+            facts: Vec::new(),
+            written: written.collect(),
+            homes,
+            positions: sites.iter().map(|it| positions(kernel, it)).collect(),
+            rows: HashMap::new(),
+        };
+        frame.facts = frame.facts_of_parameters();
+        frame.rows = frame.rows_of_loops(sites);
+        frame
+    }
+
+    fn facts_of_parameters(&self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (id, column) in &self.parameters {
+            let range = self.kernel.scalars[*id].ty.integer_range();
+            if range.is_some_and(|(least, _)| least == 0) {
+                facts.push(Fact::NotNegative(Row::column(*column)));
+            }
+        }
+        let params = self.kernel.array_params();
+        for extent in params.flat_map(|it| &self.kernel.arrays[it].extents) {
+            facts.extend(self.linear(extent).map(Fact::NotNegative));
+        }
+        let assumed = self.kernel.assumptions.iter();
+        facts.extend(assumed.filter_map(|it| self.fact(it)));
+        facts
+    }
+
+    fn fact(&self, condition: &Condition) -> Option<Fact> {
+        let (left, right) = (
+            self.linear(&condition.left)?,
+            self.linear(&condition.right)?,
+        );
+        let difference = right.minus(&left).ok()?;
+        Some(match condition.relation {
+            Compares::LessOrEqual => Fact::NotNegative(difference),
+            Compares::Less => Fact::NotNegative(difference.offset(-1).ok()?),
+            Compares::Equal => Fact::Zero(difference),
+        })
+    }
+
+    /// An expression over parameters as a row, if it is linear.
+    pub(super) fn linear(&self, expr: &AffineExpr) -> Option<Row> {
+        let mut row = Row::from(i128::from(expr.constant()));
+        for term in expr.terms() {
+            let [Factor::Variable(Variable::Param(id))] = term.factors.as_slice() else {
+                return None;
+            };
+            let column = self.parameters.get(id)?;
+            let term = Row::column(*column).scaled(term.coefficient.into());
+            row = row.plus(&term.ok()?).ok()?;
+        }
+        Some(row)
+    }
+
+    fn rows_of_loops(&self, sites: &[Site<'k>]) -> HashMap<IterId, [(&'k Access, AffineExpr); 2]> {
+        let mut rows = HashMap::new();
+        for level in sites.iter().flat_map(Site::levels) {
+            if let super::Level::Loop(Loop::Scf(scf)) = level
+                && !rows.contains_key(&scf.iter)
+                && let Some(lower) = self.element(&scf.lower)
+                && let Some(upper) = self.element(&scf.upper)
+            {
+                rows.insert(scf.iter, [lower, upper]);
+            }
+        }
+        rows
+    }
+
+    /// The element of an array of one dimension that an expression reads, with its subscript.
+    fn element(&self, expr: &'k Expr) -> Option<(&'k Access, AffineExpr)> {
+        match expr {
+            Expr::Cast(_, inner) => self.element(inner),
+            Expr::Local(local) if !self.kernel.locals[*local].mutable => {
+                self.element(bound_to(self.kernel, *local)?)
+            }
+            Expr::Load(access) => match access.subscripts.as_slice() {
+                [Subscript::Affine(at)] => Some((access, at.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether nothing in the kernel changes what an expression reads, but the iterators.
+    pub(super) fn is_settled(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Load(access) => self.is_settled_access(access),
+            Expr::Local(local) => !self.kernel.locals[*local].mutable,
+            _ => expr.operands().into_iter().all(|it| self.is_settled(it)),
+        }
+    }
+
+    pub(super) fn is_settled_access(&self, access: &Access) -> bool {
+        !self.written.contains(&Target::Array(access.array))
+            && access.subscripts.iter().all(|it| match it {
+                Subscript::Affine(_) => true,
+                Subscript::Computed(expr) => self.is_settled(expr),
+            })
+    }
+}
+
+fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {
+    let mut found = None;
+    crate::visit::walk(&kernel.body, &mut |node, _| {
+        if let crate::Node::Declare { local: it, value } = node
+            && *it == local
+        {
+            found = Some(value);
+        }
+    });
+    found
+}
+
+fn positions<'k>(kernel: &'k Kernel, site: &Site<'k>) -> Vec<Position<'k>> {
+    match (site.target, site.access) {
+        (Target::Local(_), _) => Vec::new(),
+        (Target::Array(array), None) => {
+            vec![Position::Any; kernel.arrays[array].extents.len()]
+        }
+        (Target::Array(_), Some(access)) => {
+            let subscripts = access.subscripts.iter();
+            subscripts.map(|it| position(kernel, it)).collect()
+        }
+    }
+}
+
+fn position<'k>(kernel: &'k Kernel, subscript: &'k Subscript) -> Position<'k> {
+    let Subscript::Computed(expr) = subscript else {
+        return match subscript {
+            Subscript::Affine(expr) => Position::Affine(expr),
+            Subscript::Computed(expr) => Position::Computed(expr),
+        };
+    };
+    match classify(kernel, subscript) {
+        SubscriptKind::Affine(expr) => Position::Affine(expr),
+        // A sum that wrapped below zero is out of range, which no access that happens is.
+        SubscriptKind::Indirect {
+            load,
+            offset,
+            may_wrap,
+        } if !may_wrap || wraps_out_of_range(kernel, expr, &offset) => {
+            Position::Indirect(load, offset)
+        }
+        SubscriptKind::Indirect { .. } | SubscriptKind::Opaque(_) => Position::Computed(expr),
+    }
+}
+
+fn wraps_out_of_range(kernel: &Kernel, expr: &Expr, offset: &AffineExpr) -> bool {
+    let is_small = offset
+        .as_constant()
+        .is_some_and(|it| (0..1 << 30).contains(&it));
+    is_small && matches!(expr.ty(kernel), crate::Type::I32 | crate::Type::I64)
+}
+
+impl From<crate::Overflow> for Unknown {
+    fn from(_: crate::Overflow) -> Self {
+        Self::Overflow
+    }
+}

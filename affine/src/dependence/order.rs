@@ -1,0 +1,224 @@
+//! Whether another order of iterations keeps every dependence, as emptiness of sets.
+
+use super::analyzed::Analyzed;
+use super::pair::{disjoint_depth, witness_of};
+use super::relation::{Checked, End, Relation};
+use super::site::Site;
+use super::witness::Witness;
+use crate::sets::{Budget, Row, Solved, Unknown};
+use crate::{AffineExpr, IterId};
+
+/// One access in one iteration, while the time of it in another order is worked out.
+pub struct Instance<'r, 'a, 'k> {
+    relation: &'r mut Relation<'a, 'k>,
+    end: End,
+}
+
+impl<'k> Instance<'_, '_, 'k> {
+    /// The access.
+    pub fn site(&self) -> &Site<'k> {
+        match self.end {
+            End::Source => self.relation.source,
+            End::Sink => self.relation.sink,
+        }
+    }
+
+    /// The value of the iterator of a loop around the access.
+    pub fn iterator(&self, iter: IterId) -> Option<Row> {
+        let mut levels = self.site().levels();
+        let depth = levels.position(|it| it.iter() == Some(iter))?;
+        Some(Row::column(self.relation.column(self.end, depth)))
+    }
+
+    /// The value of an affine expression over parameters and the iterators around the access.
+    ///
+    /// # Errors
+    /// A coefficient leaves 128 bits.
+    pub fn affine(&mut self, expr: &AffineExpr) -> Result<Row, Unknown> {
+        self.relation.row(self.end, expr)
+    }
+
+    /// `row floordiv divisor`; the divisor is positive.
+    ///
+    /// # Errors
+    /// A coefficient leaves 128 bits.
+    pub fn quotient(&mut self, row: &Row, divisor: i64) -> Result<Row, Unknown> {
+        self.relation.fresh_quotient(row, divisor.max(1).into())
+    }
+}
+
+/// What another order of iterations does to the dependences of a kernel.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// Every sink still comes after its source.
+    Kept,
+    /// The two accesses at these positions meet, and would come the other way round.
+    Broken {
+        /// The access that comes first in the kernel.
+        source: usize,
+        /// The one that comes second.
+        sink: usize,
+        /// Where they meet.
+        witness: Box<Witness>,
+    },
+    /// Those two may meet, and may come the other way round.
+    Unknown {
+        /// The access that comes first in the kernel.
+        source: usize,
+        /// The one that comes second.
+        sink: usize,
+    },
+}
+
+/// How much work one pair of accesses may take, in rows.
+const ROWS_A_PAIR: u64 = 50_000;
+
+impl<'k> Analyzed<'k> {
+    /// Whether the pairs of accesses that are `wanted` and of which one writes keep their order when each access happens at the `time`
+    /// that is given for it: a list of rows, compared lexicographically. Accesses at equal times keep the order of the text; times of one
+    /// access that are equal in two iterations that meet count as broken, since they would happen at once.
+    ///
+    /// Interchange of `i` and `j` is the time `(j, i)`, skewing `(i, i + j)`, reversal `(-i)`, fusion of two loops the same leading row for
+    /// the accesses of both, tiling by 32 `(i floordiv 32, j floordiv 32, i, j)`, running in parallel no row at all for the loop.
+    pub fn order(
+        &self,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+        time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
+    ) -> Order {
+        let mut unknown = None;
+        for (first, second) in self.pairs() {
+            if !(first.writes() || second.writes()) || !wanted(first, second) {
+                continue;
+            }
+            let directions = [(first, second), (second, first)];
+            let count = if first.order == second.order { 1 } else { 2 };
+            for (source, sink) in directions.into_iter().take(count) {
+                let mut question = Question {
+                    analyzed: self,
+                    budget: Budget::new(ROWS_A_PAIR),
+                    is_open: false,
+                };
+                match question.ask(source, sink, &time) {
+                    Ok(Some(witness)) => {
+                        return Order::Broken {
+                            source: source.order,
+                            sink: sink.order,
+                            witness: Box::new(witness),
+                        };
+                    }
+                    Ok(None) if !question.is_open => {}
+                    _ => unknown = unknown.or(Some((source.order, sink.order))),
+                }
+            }
+        }
+        match unknown {
+            Some((source, sink)) => Order::Unknown { source, sink },
+            None => Order::Kept,
+        }
+    }
+}
+
+struct Question<'q, 'k> {
+    analyzed: &'q Analyzed<'k>,
+    budget: Budget,
+    /// Something may be broken, and no witness shows it.
+    is_open: bool,
+}
+
+impl<'k> Question<'_, 'k> {
+    fn ask(
+        &mut self,
+        source: &Site<'k>,
+        sink: &Site<'k>,
+        time: &impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
+    ) -> Checked<Option<Witness>> {
+        let frame = &self.analyzed.frame;
+        let Some(mut relation) = Relation::of(frame, source, sink)? else {
+            return Ok(None);
+        };
+        let mut times = Vec::new();
+        for end in [End::Source, End::Sink] {
+            times.push(time(&mut Instance {
+                relation: &mut relation,
+                end,
+            })?);
+        }
+        let mut ahead = Vec::new();
+        for (of_source, of_sink) in times[0].iter().zip(&times[1]) {
+            ahead.push(of_sink.minus(of_source)?);
+        }
+        for case in &relation.cases {
+            let Some(solved) = Solved::of(case, &mut self.budget)? else {
+                continue;
+            };
+            if let Some(witness) = self.in_case(&relation, solved, &ahead)? {
+                return Ok(Some(witness));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Each way in which the source comes first.
+    fn in_case(
+        &mut self,
+        relation: &Relation<'_, 'k>,
+        mut equal: Solved,
+        ahead: &[Row],
+    ) -> Checked<Option<Witness>> {
+        let (source, sink) = (relation.source, relation.sink);
+        let disjoint = disjoint_depth(source, sink);
+        for depth in 0..source.common_depth(sink) {
+            if disjoint == Some(depth) {
+                return Ok(None);
+            }
+            let difference = relation.difference(depth)?;
+            let later = equal.with_inequality(&difference.offset(-1)?)?;
+            if let Some(witness) = self.broken(relation, later, ahead)? {
+                return Ok(Some(witness));
+            }
+            let mut rows = relation.equal_values(&vec![true; depth + 1])?;
+            rows.push(difference);
+            match equal.with_equalities(&rows, &mut self.budget)? {
+                Some(next) => equal = next,
+                None => return Ok(None),
+            }
+        }
+        if source.order < sink.order {
+            return self.broken(relation, equal, ahead);
+        }
+        Ok(None)
+    }
+
+    /// A point of `ordered` at which the sink is not ahead of the source.
+    fn broken(
+        &mut self,
+        relation: &Relation<'_, 'k>,
+        ordered: Solved,
+        ahead: &[Row],
+    ) -> Checked<Option<Witness>> {
+        let mut equal = ordered;
+        for row in ahead {
+            let behind = equal.with_inequality(&row.scaled(-1)?.offset(-1)?)?;
+            if let Some(witness) = self.point(relation, &behind)? {
+                return Ok(Some(witness));
+            }
+            match equal.with_equalities(std::slice::from_ref(row), &mut self.budget)? {
+                Some(next) => equal = next,
+                None => return Ok(None),
+            }
+        }
+        if relation.sink.order <= relation.source.order {
+            return self.point(relation, &equal);
+        }
+        Ok(None)
+    }
+
+    fn point(&mut self, relation: &Relation<'_, 'k>, part: &Solved) -> Checked<Option<Witness>> {
+        let Some(point) = part.sample(&mut self.budget)? else {
+            return Ok(None);
+        };
+        let witness = witness_of(&self.analyzed.frame, relation, &point);
+        self.is_open |= witness.is_none();
+        Ok(witness)
+    }
+}

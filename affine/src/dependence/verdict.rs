@@ -1,0 +1,140 @@
+//! What the dependences of a kernel allow each of its loops.
+
+use super::analyzed::{Analyzed, Dependence};
+use super::site::{Level, Site, Target};
+use crate::visit::Loop;
+use crate::{ArrayId, Node};
+
+/// Whether the iterations of a loop may run in any order and at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parallelism {
+    /// They may.
+    Yes,
+    /// They may if updates of these may be regrouped.
+    Reduction(Vec<Target>),
+    /// They may if none of these row pointers ever falls.
+    IfMonotone(Vec<ArrayId>),
+    /// They may not, or nobody knows: the dependence at this position says why.
+    No(usize),
+}
+
+/// What is known of a loop.
+#[derive(Clone, Debug)]
+pub struct LoopVerdict<'k> {
+    /// The loop.
+    pub level: Level<'k>,
+    /// How many loops are around it.
+    pub depth: usize,
+    /// Whether its iterations may run at once.
+    pub parallelism: Parallelism,
+}
+
+impl<'k> Analyzed<'k> {
+    /// For each loop of the kernel, in the order of the text, what the `dependences` allow, which are those that
+    /// [`Analyzed::dependences`] gave. Scalars and local arrays that each iteration sets before it reads them do not count where
+    /// nothing behind the loop reads them.
+    pub fn verdicts(&self, dependences: &[Dependence]) -> Vec<LoopVerdict<'k>> {
+        let mut levels = Vec::new();
+        collect(&self.kernel().body, 0, &mut levels);
+        let verdicts = levels.into_iter().map(|(level, depth)| LoopVerdict {
+            level,
+            depth,
+            parallelism: self.parallelism(level, depth, dependences),
+        });
+        verdicts.collect()
+    }
+
+    fn parallelism(
+        &self,
+        level: Level<'k>,
+        depth: usize,
+        dependences: &[Dependence],
+    ) -> Parallelism {
+        let carried = dependences
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| self.is_around(level, depth, it) && it.may_be_carried_at(depth));
+        let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
+        for (position, dependence) in carried {
+            let target = self.target(dependence);
+            if dependence.is_reduction {
+                targets.extend(target);
+            } else if !dependence.unless_monotone.is_empty() {
+                pointers.extend(&dependence.unless_monotone);
+            } else if !target.is_some_and(|it| self.is_private_to(level, depth, it)) {
+                let better = |other: usize| {
+                    let other = dependences.get(other);
+                    other.is_some_and(|it| !it.is_must() && dependence.is_must())
+                };
+                if because.is_none_or(better) {
+                    because = Some(position);
+                }
+            }
+        }
+        targets.sort();
+        targets.dedup();
+        pointers.sort_by_key(|it: &ArrayId| it.into_raw());
+        pointers.dedup();
+        match because {
+            Some(position) => Parallelism::No(position),
+            None if !pointers.is_empty() => Parallelism::IfMonotone(pointers),
+            None if !targets.is_empty() => Parallelism::Reduction(targets),
+            None => Parallelism::Yes,
+        }
+    }
+
+    fn target(&self, dependence: &Dependence) -> Option<Target> {
+        self.sites.get(dependence.source).map(|it| it.target)
+    }
+
+    fn is_around(&self, level: Level<'k>, depth: usize, dependence: &Dependence) -> bool {
+        let site = self.sites.get(dependence.source);
+        let found = site.and_then(|it| it.levels().nth(depth));
+        depth < dependence.vector.len() && found.is_some_and(|it| it.is_same(level))
+    }
+
+    /// Whether each iteration of the loop may have a copy of its own of a scalar: it sets it, whatever happens, before it reads it, and
+    /// nothing behind the loop reads what the last iteration left.
+    fn is_private_to(&self, level: Level<'k>, depth: usize, target: Target) -> bool {
+        let Target::Local(_) = target else {
+            return false;
+        };
+        let inside = |site: &Site<'k>| site.levels().nth(depth).is_some_and(|it| it.is_same(level));
+        let of_target = self.sites.iter().filter(|it| it.target == target);
+        let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
+        let reads = |site: &&&Site<'k>| site.kind != crate::visit::AccessKind::Write;
+        let last = within.last().map_or(0, |it| it.order);
+        let survives = self.home_depth(target) < depth;
+        let mut read_outside = outside.iter().filter(reads);
+        let is_read_behind = read_outside.any(|it| it.order > last || survives);
+        !is_read_behind
+            && within.iter().filter(reads).all(|read| {
+                within.iter().any(|write| {
+                    write.kind == crate::visit::AccessKind::Write
+                        && write.order < read.order
+                        && is_before_in_all(write, read, depth)
+                })
+            })
+    }
+}
+
+/// Whether all loops and conditions around the write are around the read, too; the loop at `depth` is one of them.
+fn is_before_in_all(write: &Site<'_>, read: &Site<'_>, depth: usize) -> bool {
+    let pairs = read.around.iter().zip(&write.around);
+    let common = pairs.take_while(|(left, right)| left.is_same(right));
+    common.count() == write.around.len() && write.levels().count() > depth
+}
+
+fn collect<'k>(block: &'k [Node], depth: usize, levels: &mut Vec<(Level<'k>, usize)>) {
+    for node in block {
+        let level = match node {
+            Node::ScfWhile { .. } => Some(Level::While(node)),
+            _ => Loop::of(node).map(Level::Loop),
+        };
+        levels.extend(level.map(|it| (it, depth)));
+        let inside = depth + usize::from(level.is_some());
+        for block in node.blocks() {
+            collect(block, inside, levels);
+        }
+    }
+}

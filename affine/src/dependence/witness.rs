@@ -1,0 +1,170 @@
+//! Witnesses: parameters and two iterations in which accesses meet, each checked against the kernel itself.
+
+use super::frame::{Frame, Position};
+use super::site::{Around, Level, Site, Target};
+use crate::visit::Loop;
+use crate::{AffineExpr, AffineFor, IterId, ScalarId, Variable};
+use std::collections::HashMap;
+
+/// Two iterations that meet in a cell, for these parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The integer parameters, in the order of their declaration.
+    pub parameters: Vec<(ScalarId, i64)>,
+    /// The iterators around the source, outermost first.
+    pub source: Vec<(IterId, i64)>,
+    /// Those around the sink.
+    pub sink: Vec<(IterId, i64)>,
+    /// The subscripts; none for a scalar.
+    pub cell: Vec<i64>,
+}
+
+impl Witness {
+    /// The witness, if both accesses happen there and touch one cell: what is found in relations that leave something open need not.
+    pub(super) fn checked(
+        frame: &Frame<'_>,
+        ends: [&Site<'_>; 2],
+        parameters: HashMap<ScalarId, i64>,
+        values: [Vec<i64>; 2],
+    ) -> Option<Self> {
+        let [first, second] = values;
+        let runs = [first, second].into_iter().zip(ends).map(|(values, site)| {
+            let run = Run {
+                frame,
+                parameters: &parameters,
+                values: named(site, &values)?,
+            };
+            let cell = run.cell(site)?;
+            Some((run.values, cell))
+        });
+        let runs: Vec<_> = runs.collect::<Option<_>>()?;
+        let [(source, cell), (sink, other)] = runs.try_into().ok()?;
+        let call = Run {
+            frame,
+            parameters: &parameters,
+            values: Vec::new(),
+        };
+        if cell != other || !call.is_accepted() {
+            return None;
+        }
+        let mut parameters: Vec<_> = parameters.into_iter().collect();
+        parameters.sort_by_key(|(id, _)| id.into_raw());
+        Some(Self {
+            parameters,
+            source,
+            sink,
+            cell,
+        })
+    }
+
+    /// The witness seen from the other end.
+    pub(super) fn flipped(self) -> Self {
+        Self {
+            source: self.sink,
+            sink: self.source,
+            ..self
+        }
+    }
+}
+
+/// The iterators with their values; turns of an `scf.while` have no name.
+fn named(site: &Site<'_>, values: &[i64]) -> Option<Vec<(IterId, i64)>> {
+    let named = site
+        .levels()
+        .zip(values)
+        .map(|(level, value)| Some((level.iter()?, *value)));
+    named.collect()
+}
+
+/// One iteration of a run.
+struct Run<'a, 'k> {
+    frame: &'a Frame<'k>,
+    parameters: &'a HashMap<ScalarId, i64>,
+    values: Vec<(IterId, i64)>,
+}
+
+impl Run<'_, '_> {
+    fn value(&self, expr: &AffineExpr) -> Option<i64> {
+        let found = expr.evaluate(&|variable| match variable {
+            Variable::Param(id) => self.parameters.get(&id).copied().unwrap_or(0),
+            Variable::Iter(iter) => {
+                let found = self.values.iter().find(|(known, _)| *known == iter);
+                found.map_or(0, |(_, value)| *value)
+            }
+        });
+        found.ok()
+    }
+
+    /// The cell that the access touches here, if it happens.
+    fn cell(&self, site: &Site<'_>) -> Option<Vec<i64>> {
+        if !site.around.iter().all(|it| self.is_inside(it)) {
+            return None;
+        }
+        let positions = self.frame.positions.get(site.order)?.iter();
+        let cell: Vec<i64> = positions
+            .map(|it| match it {
+                Position::Affine(expr) => self.value(expr),
+                Position::Indirect(..) | Position::Computed(_) | Position::Any => None,
+            })
+            .collect::<Option<_>>()?;
+        let in_range = match site.target {
+            Target::Local(_) => true,
+            Target::Array(array) => {
+                let extents = self.frame.kernel.arrays[array].extents.iter();
+                cell.iter().zip(extents).all(|(index, extent)| {
+                    *index >= 0 && self.value(extent).is_some_and(|it| *index < it)
+                })
+            }
+        };
+        in_range.then_some(cell)
+    }
+
+    fn is_inside(&self, around: &Around<'_>) -> bool {
+        match around {
+            Around::Level(Level::Loop(Loop::Affine(affine))) => {
+                self.is_iteration(affine).unwrap_or(false)
+            }
+            Around::Level(Level::Loop(Loop::Forall(forall))) => {
+                let iter = self.value(&forall.iter.into());
+                let count = self.value(&forall.count);
+                iter.zip(count)
+                    .is_some_and(|(iter, count)| (0..count).contains(&iter))
+            }
+            Around::Level(Level::Loop(Loop::Scf(_)) | Level::While(_)) | Around::Data(..) => false,
+            Around::Affine { conditions, holds } => {
+                let all = conditions.iter().try_fold(true, |all, condition| {
+                    let (left, right) =
+                        (self.value(&condition.left)?, self.value(&condition.right)?);
+                    Some(all && condition.relation.holds(left, right))
+                });
+                all == Some(*holds)
+            }
+        }
+    }
+
+    fn is_iteration(&self, affine: &AffineFor) -> Option<bool> {
+        let iter = self.value(&affine.iter.into())?;
+        let all = |bound: &crate::Bound| -> Option<Vec<i64>> {
+            bound.0.iter().map(|it| self.value(it)).collect()
+        };
+        let lower = all(&affine.lower)?.into_iter().max()?;
+        let upper = all(&affine.upper)?.into_iter().min()?;
+        let steps = iter.checked_sub(lower)?.checked_rem(affine.step)?;
+        Some(lower <= iter && iter < upper && steps == 0)
+    }
+
+    /// Whether a call with these parameters begins.
+    fn is_accepted(&self) -> bool {
+        let kernel = self.frame.kernel;
+        let fits = self.parameters.iter().all(|(id, value)| {
+            let range = kernel.scalars[*id].ty.integer_range();
+            range.is_some_and(|(least, most)| (least..=most).contains(&i128::from(*value)))
+        });
+        let mut extents = kernel
+            .array_params()
+            .flat_map(|it| &kernel.arrays[it].extents);
+        let value_of = |id: ScalarId| self.parameters.get(&id).copied();
+        fits && extents.all(|it| self.value(it).is_some_and(|it| it >= 0))
+            && kernel.broken_assumption(&value_of).is_none()
+    }
+}

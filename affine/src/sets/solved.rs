@@ -1,0 +1,122 @@
+//! Conjunctions whose equalities are solved, for many questions about one of them.
+
+use super::number::Checked;
+use super::solve::pivot;
+use super::system::{Left, System};
+use super::{Budget, Conjunction, Row};
+
+/// The points of a conjunction in terms of columns that no equality ties to each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Solved {
+    system: System,
+    /// What each column of the conjunction is in terms of the columns that are left.
+    columns: Vec<Row>,
+}
+
+impl Solved {
+    /// `None` when the rows contradict each other at first sight.
+    ///
+    /// # Errors
+    /// A coefficient leaves 128 bits, or the budget is used up.
+    pub(crate) fn of(conjunction: &Conjunction, budget: &mut Budget) -> Checked<Option<Self>> {
+        let solved = Self {
+            system: conjunction.system.clone(),
+            columns: (0..conjunction.columns()).map(Row::column).collect(),
+        };
+        solved.reduced(budget)
+    }
+
+    fn reduced(mut self, budget: &mut Budget) -> Checked<Option<Self>> {
+        loop {
+            budget.spend(1)?;
+            if self.system.tidy()? == Left::Nothing {
+                return Ok(None);
+            }
+            let Some(equality) = self.system.equalities.pop() else {
+                self.compact();
+                return Ok(Some(self));
+            };
+            let Some((column, definition)) = pivot(&equality, |_| true)? else {
+                continue;
+            };
+            if equality.coefficient(column).abs() != 1 {
+                self.system.equalities.push(equality);
+            }
+            self.system.substitute(column, &definition, budget)?;
+            for value in &mut self.columns {
+                *value = value.substituted(column, &definition)?;
+            }
+        }
+    }
+
+    /// Numbers the columns that are left without gaps, so that rows are short.
+    fn compact(&mut self) {
+        let rows = || self.system.inequalities.iter().chain(&self.columns);
+        let width = rows().map(Row::width).max().unwrap_or(0);
+        let mut used = vec![false; width];
+        for (column, _) in rows().flat_map(Row::terms) {
+            if let Some(slot) = used.get_mut(column) {
+                *slot = true;
+            }
+        }
+        let mut places = Vec::with_capacity(width);
+        let mut next = 0;
+        for used in used {
+            places.push(next);
+            next += usize::from(used);
+        }
+        if next == width {
+            return;
+        }
+        let place = |column: usize| places.get(column).copied().unwrap_or(column);
+        let inequalities = self.system.inequalities.iter_mut();
+        for row in inequalities.chain(&mut self.columns) {
+            *row = row.moved(place);
+        }
+    }
+
+    /// A row over the columns of the conjunction in terms of those that are left.
+    pub(crate) fn value(&self, row: &Row) -> Checked<Row> {
+        let mut value = Row::from(row.constant());
+        for (column, coefficient) in row.terms() {
+            match self.columns.get(column) {
+                Some(of_column) => value = value.combined(1, of_column, coefficient)?,
+                // Columns that came later than the rows say nothing.
+                None => value.set(self.columns.len() + column, coefficient),
+            }
+        }
+        Ok(value)
+    }
+
+    /// The points at which a row over the columns of the conjunction is not negative, too.
+    pub(crate) fn with_inequality(&self, row: &Row) -> Checked<Self> {
+        let mut with = self.clone();
+        with.system.inequalities.push(self.value(row)?);
+        Ok(with)
+    }
+
+    /// The points at which these rows are zero, too.
+    pub(crate) fn with_equalities(
+        &self,
+        rows: &[Row],
+        budget: &mut Budget,
+    ) -> Checked<Option<Self>> {
+        let mut with = self.clone();
+        for row in rows {
+            with.system.equalities.push(self.value(row)?);
+        }
+        with.reduced(budget)
+    }
+
+    /// Values for all columns of the conjunction; `None` when it has no point.
+    pub(crate) fn sample(&self, budget: &mut Budget) -> Checked<Option<Vec<i128>>> {
+        let widths = self.columns.iter().map(Row::width);
+        let width = widths.max().unwrap_or(0);
+        let found = super::solve::solution(self.system.clone(), width, budget)?;
+        let Some(values) = found else {
+            return Ok(None);
+        };
+        let all = self.columns.iter().map(|it| it.value(&values));
+        all.collect::<Checked<Vec<_>>>().map(Some)
+    }
+}
