@@ -10,6 +10,7 @@
 //! | step | file |
 //! |---|---|
 //! | `tile_indirection_using_forall(i, reduction(out) = add, chunks = 8, strategy = auto)` | `tile_indirection/` |
+//! | `tile_reduction_using_forall(i, s = add, chunks = 8)` | `tile_reduction.rs` |
 //! | `strip_mine(i = 32)` | `strip_mine.rs` |
 //! | `skew(j by i, 1)` | `skew.rs` |
 //! | `coalesce(i, j)` | `coalesce.rs` |
@@ -49,6 +50,7 @@ mod strip_mine;
 #[cfg(test)]
 mod test_support;
 mod tile_indirection;
+mod tile_reduction;
 mod tiling;
 mod tree;
 mod unroll;
@@ -69,6 +71,7 @@ pub use split::Split;
 pub use step::Step;
 pub use strip_mine::StripMine;
 pub use tile_indirection::{Reduction, TileIndirection};
+pub use tile_reduction::TileReduction;
 pub use unroll::Unroll;
 pub use vectorize::Vectorize;
 pub use witness::{Contents, Witness};

@@ -7,6 +7,7 @@ use crate::skew::Skew;
 use crate::split::Split;
 use crate::strip_mine::StripMine;
 use crate::tile_indirection::TileIndirection;
+use crate::tile_reduction::TileReduction;
 use crate::unroll::Unroll;
 use crate::vectorize::Vectorize;
 use crate::{Event, LoopPath, Observer, Reason};
@@ -74,6 +75,8 @@ macro_rules! steps {
 steps! {
     /// Tiles a loop and runs the tiles at once, each on private copies of the arrays it updates.
     TileIndirectionUsingForall(TileIndirection),
+    /// Tiles a loop and runs the tiles at once, each with scalars of its own.
+    TileReductionUsingForall(TileReduction),
     /// Tiles of one loop.
     StripMine(StripMine),
     /// An inner loop that moves with an outer one.

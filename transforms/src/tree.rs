@@ -1,7 +1,9 @@
 //! The loops of a kernel, and putting something in a loop's place.
 
 use strew_affine::visit::{self, Loop};
-use strew_affine::{ArrayId, IterId, Kernel, Node, Place};
+use strew_affine::{
+    Access, ArrayId, Expr, Forall, IterId, Kernel, LocalId, Node, Place, Subscript,
+};
 
 /// A loop and the loops around it, outermost first.
 #[derive(Clone, Debug)]
@@ -65,6 +67,47 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
             redirect_writes(block, from, to);
         }
     }
+}
+
+/// Changes the `scf.forall` over `iter`.
+pub(crate) fn change_forall(nodes: &mut [Node], iter: IterId, change: &mut dyn FnMut(&mut Forall)) {
+    for node in nodes {
+        if let Node::Forall(forall) = node
+            && forall.iter == iter
+        {
+            return change(forall);
+        }
+        for block in node.blocks_mut() {
+            change_forall(block, iter, change);
+        }
+    }
+}
+
+/// Whether a statement in `nodes` reads `local`.
+pub(crate) fn reads_local(nodes: &[Node], local: LocalId) -> bool {
+    let mut found = false;
+    visit::walk(nodes, &mut |node, _| {
+        found |= node.expressions().into_iter().any(|it| reads(it, local));
+        let mut written = node.written_elements();
+        found |= written.any(|access| is_read_for(access, local));
+    });
+    found
+}
+
+fn reads(expr: &Expr, local: LocalId) -> bool {
+    match expr {
+        Expr::Local(it) => *it == local,
+        Expr::Load(access) => is_read_for(access, local),
+        _ => expr.operands().into_iter().any(|it| reads(it, local)),
+    }
+}
+
+/// Whether `local` says where `access` goes.
+fn is_read_for(access: &Access, local: LocalId) -> bool {
+    access.subscripts.iter().any(|subscript| match subscript {
+        Subscript::Affine(_) => false,
+        Subscript::Computed(expr) => reads(expr, local),
+    })
 }
 
 /// Whether a `scf.forall` stands in `nodes`.

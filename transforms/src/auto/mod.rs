@@ -3,8 +3,11 @@
 mod flatten;
 mod lanes;
 
+use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
-use crate::{LoopPath, Observer, Reason, Schedule, Step, TileIndirection, Unroll, tree};
+use crate::{
+    LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
+};
 use flatten::Flattening;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
@@ -82,7 +85,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         decisions: Vec::new(),
     };
     let mut scheduler = Scheduler { found, observer };
-    scheduler.tile(kernel, &kernel.body);
+    scheduler.tile(kernel, &kernel.body, true);
     for request in lanes::vectorizable(&scheduler.found.kernel) {
         scheduler.consider(Step::Vectorize(request));
     }
@@ -105,25 +108,32 @@ struct Scheduler<'o> {
 
 impl Scheduler<'_> {
     /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
-    fn tile(&mut self, kernel: &Kernel, nodes: &[Node]) {
+    fn tile(&mut self, kernel: &Kernel, nodes: &[Node], is_outermost: bool) {
         for node in nodes {
             let is_tiled = match node {
-                Node::AffineFor(it) if goes_through_indirection(&it.body, is_update_or_store) => {
-                    let request = TileIndirection::new(path_to(kernel, it));
-                    let request = match has_computed_loops(&it.body) {
-                        true => request.chunks(UNEVEN_CHUNKS),
-                        false => request,
-                    };
-                    self.consider(Step::TileIndirectionUsingForall(request))
-                }
+                Node::AffineFor(it) => self.tile_loop(kernel, it, is_outermost),
                 _ => matches!(node, Node::Forall(_)),
             };
             if !is_tiled {
-                node.blocks()
-                    .into_iter()
-                    .for_each(|block| self.tile(kernel, block));
+                let is_outermost = is_outermost && Loop::of(node).is_none();
+                for block in node.blocks() {
+                    self.tile(kernel, block, is_outermost);
+                }
             }
         }
+    }
+
+    /// Whether a loop could be tiled, and is now. To tile one that is only a sum pays where it does not start over and over again.
+    fn tile_loop(&mut self, kernel: &Kernel, target: &AffineFor, is_outermost: bool) -> bool {
+        let chunks = match has_computed_loops(&target.body) {
+            true => UNEVEN_CHUNKS,
+            false => TileIndirection::CHUNKS,
+        };
+        let path = || path_to(kernel, target);
+        let scatters = goes_through_indirection(&target.body, is_update_or_store);
+        let sums = (is_outermost || scatters) && reduces_scalars(target);
+        scatters && self.consider(TileIndirection::new(path()).chunks(chunks).into())
+            || sums && self.consider(TileReduction::new(path()).chunks(chunks).into())
     }
 
     /// Takes `step` into the schedule if it is accepted, and says whether it was.

@@ -162,6 +162,18 @@ impl Call {
         Ok(found)
     }
 
+    /// All arguments with names that are left, with these.
+    pub(crate) fn names(&mut self) -> Read<Vec<(String, Placed<Value>)>> {
+        let mut found = Vec::new();
+        while let Some(argument) = self.arguments.pop_front() {
+            match argument.it {
+                Argument::Named(key, value) => found.push((key.word()?, value)),
+                Argument::Plain(value) => return Err(unexpected(&value, &["`s = add`"])),
+            }
+        }
+        Ok(found)
+    }
+
     /// What the arguments `word(array) = …` are, with their arrays.
     pub(crate) fn clauses(&mut self, word: &str) -> Read<Vec<(String, Placed<Value>)>> {
         let mut found = Vec::new();

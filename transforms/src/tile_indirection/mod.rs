@@ -6,6 +6,9 @@ mod rewrite;
 #[cfg(test)]
 mod together;
 
+pub(crate) use plan::{Plan as Tiled, plan as tiled};
+pub(crate) use rewrite::rewrite;
+
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::{LoopPath, Reason};

@@ -16,11 +16,11 @@ use strew_affine::{
 };
 
 /// What the rewriting needs and what makes it unable to fail.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The kernel, with the chunk iterator made.
     pub(super) kernel: Kernel,
     pub(super) target: AffineFor,
-    pub(super) chunk: IterId,
+    pub(crate) chunk: IterId,
     pub(super) chunks: i64,
     pub(super) part: Part,
     pub(super) privates: Vec<Privatized>,
@@ -42,7 +42,7 @@ pub(super) struct Privatized {
     pub(super) fill: Option<Value>,
 }
 
-pub(super) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
+pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
     let loop_and_around = address::find_affine_for(kernel, &request.target)?;
     let most = TileIndirection::MOST_CHUNKS;
     let chunks = checked_number("the number of chunks", request.chunks, 1..=most)?;

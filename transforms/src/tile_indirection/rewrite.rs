@@ -7,7 +7,7 @@ use strew_affine::{
     Kernel, Last, Node, Place, Private, Subscript, Type, Value,
 };
 
-pub(super) fn rewrite(plan: Plan) -> Kernel {
+pub(crate) fn rewrite(plan: Plan) -> Kernel {
     let Plan {
         mut kernel,
         target: mut tile,

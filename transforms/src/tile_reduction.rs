@@ -1,0 +1,466 @@
+//! The step `tile_reduction_using_forall`.
+
+use crate::address::{self, Target};
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tile_indirection::{self, Tiled};
+use crate::tree::{change_forall, reads_local, replace_loop};
+use crate::witness;
+use crate::{LoopPath, Reason, Reduction, TileIndirection};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::visit;
+use strew_affine::{
+    Access, AffineFor, Array, ArrayId, Combine, Combiner, Expr, Forall, Kernel, Local, LocalId,
+    Node, Place, Span, Subscript, Value,
+};
+
+/// Tiles a loop that reduces into scalars, runs the tiles at once, each with scalars of its own, and combines these in the order of
+/// the loop.
+///
+/// ```text
+/// affine.for i in 0..n {              alloc s_r: f64[1]
+///   s reduce(add) x[i]                s_r[0] = s
+/// }                                   scf.forall i_c in 0..8
+///                                         private(s_r_p: f64[1] = identity(add)) merge(s_r reduce(add) s_r_p) strategy(auto) {
+///                               →       var s_c: f64 = -0.0
+///                                       affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+///                                         s_c reduce(add) x[i]
+///                                       }
+///                                       s_r_p[0] reduce(add) s_c
+///                                     }
+///                                     s = s_r[0]
+/// ```
+///
+/// Legal when the loop touches each scalar that lives outside of it by reductions with one combiner alone, and the rest of its body
+/// may be tiled by `tile_indirection_using_forall`, whose mechanism this is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TileReduction {
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+    /// The scalars, each with its combiner. When empty: those that the loop sets.
+    pub reductions: Vec<Reduction>,
+    /// How many tiles, from 1 to [`TileIndirection::MOST_CHUNKS`].
+    pub chunks: u64,
+}
+
+impl TileReduction {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "tile_reduction_using_forall";
+
+    /// A request with every choice left open.
+    pub fn new(target: impl Into<LoopPath>) -> Self {
+        Self {
+            target: target.into(),
+            reductions: Vec::new(),
+            chunks: TileIndirection::CHUNKS,
+        }
+    }
+
+    /// This request with the scalar `name` reduced by `combiner`.
+    #[must_use]
+    pub fn reduction(mut self, name: impl Into<String>, combiner: impl Into<String>) -> Self {
+        self.reductions.push(Reduction {
+            array: name.into(),
+            combiner: combiner.into(),
+        });
+        self
+    }
+
+    /// This request with `chunks` tiles.
+    #[must_use]
+    pub fn chunks(mut self, chunks: u64) -> Self {
+        self.chunks = chunks;
+        self
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let mut request = Self::new(call.path()?);
+        if let Some(chunks) = call.named("chunks")? {
+            request.chunks = chunks.number()?;
+        }
+        for (scalar, combiner) in call.names()? {
+            request = request.reduction(scalar, combiner.combiner()?);
+        }
+        call.finish(&["s = add", "chunks"])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for TileReduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}", Self::NAME, self.target)?;
+        for Reduction { array, combiner } in &self.reductions {
+            write!(f, ", {array} = {combiner}")?;
+        }
+        write!(f, ", chunks = {})", self.chunks)
+    }
+}
+
+impl Transform for TileReduction {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(rewrite(plan(kernel, self)?))
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+/// What the rewriting needs.
+struct Plan {
+    /// The loop tiled, the scalars being arrays of one element.
+    tiled: Tiled,
+    gathered: Vec<Gathered>,
+}
+
+/// A scalar that the loop reduces into.
+struct Gathered {
+    /// The array of one element in its place.
+    array: ArrayId,
+    combiner: Combiner,
+    span: Span,
+    /// The scalar of a tile, with its first value; a combiner without identity does without.
+    own: Option<(LocalId, Value)>,
+}
+
+fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Plan, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let scalars = scalars(kernel, request, target)?;
+    let mut prepared = kernel.clone();
+    let tiling = TileIndirection::new(request.target.clone()).chunks(request.chunks);
+    let mut around = target.clone();
+    let (mut before, mut after, mut gathered) = (Vec::new(), Vec::new(), Vec::new());
+    for Scalar {
+        local,
+        combiner,
+        span,
+    } in scalars
+    {
+        let array = one_element(&mut prepared, local);
+        before.extend([
+            Node::Alloc { array },
+            assign(element(array, span), Expr::Local(local), span),
+        ]);
+        let sum = Expr::Load(at(array, span));
+        after.push(assign(Place::Local(local), sum, span));
+        redirect(
+            &mut around.body,
+            &Place::Local(local),
+            &element(array, span),
+        );
+        gathered.push(Gathered {
+            own: own_scalar(&mut prepared, local, &combiner),
+            array,
+            combiner,
+            span,
+        });
+    }
+    let mut replacement = before;
+    replacement.push(Node::AffineFor(around));
+    replacement.append(&mut after);
+    replace_loop(&mut prepared.body, target.iter, &mut replacement);
+    Ok(Plan {
+        tiled: tile_indirection::tiled(&prepared, &tiling)?,
+        gathered,
+    })
+}
+
+struct Scalar {
+    local: LocalId,
+    combiner: Combiner,
+    /// One of the updates.
+    span: Span,
+}
+
+/// The scalars from outside that the loop sets, if reductions are all that it does with each and the request does not say otherwise.
+fn scalars(
+    kernel: &Kernel,
+    request: &TileReduction,
+    target: &AffineFor,
+) -> Result<Vec<Scalar>, Reason> {
+    let mut found: Vec<Scalar> = Vec::new();
+    for (local, node) in set_scalars(target) {
+        let span = span_of(node);
+        let Node::Reduce {
+            places, combiner, ..
+        } = node
+        else {
+            return Err(carried(kernel, request, target, (local, span)));
+        };
+        let known = found.iter().find(|it| it.local == local);
+        let is_alone = places.len() == 1 && known.is_none_or(|it| it.combiner == *combiner);
+        if !is_alone || reads_local(&target.body, local) {
+            return Err(carried(kernel, request, target, (local, span)));
+        }
+        if known.is_none() {
+            found.push(Scalar {
+                local,
+                combiner: combiner.clone(),
+                span,
+            });
+        }
+    }
+    for clause in &request.reductions {
+        check_clause(kernel, request, clause, &found)?;
+    }
+    match found.is_empty() {
+        true => Err(Reason::NothingReduced {
+            path: request.target.clone(),
+        }),
+        false => Ok(found),
+    }
+}
+
+fn check_clause(
+    kernel: &Kernel,
+    request: &TileReduction,
+    clause: &Reduction,
+    found: &[Scalar],
+) -> Result<(), Reason> {
+    let name = |it: &&Scalar| kernel.locals[it.local].name == clause.array;
+    match found.iter().find(name) {
+        None => Err(Reason::NotWritten {
+            array: clause.array.clone(),
+            path: request.target.clone(),
+        }),
+        Some(it) if it.combiner.to_string() != clause.combiner => Err(Reason::WrongCombiner {
+            array: clause.array.clone(),
+            given: clause.combiner.clone(),
+            found: it.combiner.to_string(),
+            span: it.span,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The scalars that live outside of the loop, each with a statement in the loop that sets it.
+fn set_scalars(target: &AffineFor) -> Vec<(LocalId, &Node)> {
+    let mut declared = Vec::new();
+    let mut set = Vec::new();
+    visit::walk(&target.body, &mut |node, _| {
+        if let Node::Declare { local, .. } = node {
+            declared.push(*local);
+        }
+        set.extend(node.places().iter().filter_map(|place| match place {
+            Place::Local(local) => Some((*local, node)),
+            Place::Element(_) => None,
+        }));
+    });
+    set.retain(|(local, _)| !declared.contains(local));
+    set
+}
+
+/// Whether the loop reduces into scalars that live outside of it, and sets them in no other way.
+pub(crate) fn reduces_scalars(target: &AffineFor) -> bool {
+    let set = set_scalars(target);
+    let is_reduced = |(_, node): &(LocalId, &Node)| matches!(node, Node::Reduce { .. });
+    !set.is_empty() && set.iter().all(is_reduced)
+}
+
+fn span_of(node: &Node) -> Span {
+    match node {
+        Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
+        _ => Span::default(),
+    }
+}
+
+fn carried(
+    kernel: &Kernel,
+    request: &TileReduction,
+    target: &AffineFor,
+    (local, span): (LocalId, Span),
+) -> Reason {
+    let witness = witness::find_scalar(kernel, target.iter, local);
+    Reason::CarriedScalar {
+        path: request.target.clone(),
+        name: kernel.locals[local].name.clone(),
+        span,
+        witness: witness.map(Box::new),
+    }
+}
+
+fn one_element(kernel: &mut Kernel, local: LocalId) -> ArrayId {
+    let Local { name, ty, span, .. } = kernel.locals[local].clone();
+    let array = Array {
+        name: kernel.fresh_name(&format!("{name}_r")),
+        element: ty,
+        extents: vec![1.into()],
+        field: None,
+        span,
+    };
+    kernel.arrays.alloc(array)
+}
+
+fn own_scalar(
+    kernel: &mut Kernel,
+    local: LocalId,
+    combiner: &Combiner,
+) -> Option<(LocalId, Value)> {
+    let scalar = kernel.locals[local].clone();
+    let identity = *combiner.identity(&[scalar.ty])?.first()?;
+    let name = kernel.fresh_name(&format!("{}_c", scalar.name));
+    let own = kernel.locals.alloc(Local {
+        name,
+        mutable: true,
+        ..scalar
+    });
+    Some((own, identity))
+}
+
+fn at(array: ArrayId, span: Span) -> Access {
+    Access {
+        array,
+        subscripts: vec![Subscript::Affine(0.into())],
+        span,
+    }
+}
+
+fn element(array: ArrayId, span: Span) -> Place {
+    Place::Element(at(array, span))
+}
+
+fn assign(place: Place, value: Expr, span: Span) -> Node {
+    Node::Assign { place, value, span }
+}
+
+/// Lets every statement in `nodes` that sets `from` set `to` instead.
+fn redirect(nodes: &mut [Node], from: &Place, to: &Place) {
+    for node in nodes {
+        for place in node.places_mut() {
+            let is_it = match (&*place, from) {
+                (Place::Local(place), Place::Local(from)) => place == from,
+                (Place::Element(place), Place::Element(from)) => place.array == from.array,
+                _ => false,
+            };
+            if is_it {
+                *place = to.clone();
+            }
+        }
+        for block in node.blocks_mut() {
+            redirect(block, from, to);
+        }
+    }
+}
+
+fn rewrite(Plan { tiled, gathered }: Plan) -> Kernel {
+    let chunk = tiled.chunk;
+    let mut kernel = tile_indirection::rewrite(tiled);
+    change_forall(&mut kernel.body, chunk, &mut |forall| {
+        gathered.iter().for_each(|it| gather(forall, it));
+    });
+    kernel
+}
+
+/// A tile updates a scalar of its own, and its private buffer once.
+fn gather(forall: &mut Forall, gathered: &Gathered) {
+    let targets = forall.privates.iter().map(|it| (&it.targets, &it.buffers));
+    let mut pairs = targets.flat_map(|(targets, buffers)| targets.iter().zip(buffers));
+    let buffer = pairs.find(|(target, _)| **target == gathered.array);
+    let (Some((_, buffer)), Some((own, identity))) = (buffer, gathered.own) else {
+        return;
+    };
+    let place = element(*buffer, gathered.span);
+    redirect(&mut forall.body, &place, &Place::Local(own));
+    let value = Expr::Constant(identity);
+    forall.body.insert(0, Node::Declare { local: own, value });
+    forall.body.push(Node::Reduce {
+        places: vec![place],
+        combiner: gathered.combiner.clone(),
+        values: vec![Expr::Local(own)],
+        span: gathered.span,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    const DOT: &str = "kernel @dot(n: i64, x: f64[n], y: f64[n], out: f64[1]) {
+  var s: f64 = 0.0
+  affine.for i in 0..n { s reduce(add) x[i] * y[i] }
+  out[0] = s
+}";
+
+    #[test]
+    fn scheme() {
+        let after = "kernel @dot(n: i64, x: f64[n], y: f64[n], out: f64[1]) {
+  var s: f64 = 0.0
+  alloc s_r: f64[1]
+  s_r[0] = s
+  scf.forall i_c in 0..4 private(s_r_p: f64[1] = identity(add)) merge(s_r reduce(add) s_r_p) strategy(auto) {
+    var s_c: f64 = -0.0
+    affine.for i in (i_c * n) floordiv 4..(i_c * n + n) floordiv 4 { s_c reduce(add) x[i] * y[i] }
+    s_r_p[0] reduce(add) s_c
+  }
+  s = s_r[0]
+  out[0] = s
+}";
+        accepts(
+            DOT,
+            "tile_reduction_using_forall(i, s = add, chunks = 4)",
+            after,
+        );
+        accepts(DOT, "tile_reduction_using_forall(i, chunks = 4)", after);
+    }
+
+    fn in_loop(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], out: f64[n], rest: f64[2]) {{
+               var s: f64 = 1.0
+               var t: f64 = 0.5
+               var count: i64 = 7
+               affine.for i in 0..n {{ {body} }}
+               rest[0] = s + f64(count)
+               rest[1] = t
+             }}"
+        )
+    }
+
+    #[test]
+    fn scalars_and_scattered_arrays_together() {
+        for body in [
+            "s reduce(add) x[i] t reduce(max) x[i]",
+            "s reduce(mul) 2.0 affine.for j in 0..i { s reduce(mul) 0.5 }",
+            "scf.if 1.0 < x[i] { count reduce(add) 1 } out[seg[i]] reduce(add) x[i]",
+            "var own: f64 = x[i] own reduce(add) 1.0 t reduce(min) own",
+        ] {
+            let before = kernel(&in_loop(body));
+            for chunks in [1, 3, 8] {
+                let script = format!("tile_reduction_using_forall(i, chunks = {chunks})");
+                assert_same_meaning(&before, &apply(&before, &script));
+            }
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let tile = "tile_reduction_using_forall(i)";
+        refuses(
+            &in_loop("s reduce(add) x[i] out[i] = s"),
+            tile,
+            Illegal,
+            "CarriedScalar",
+        );
+        refuses(&in_loop("s = x[i]"), tile, Illegal, "CarriedScalar");
+        refuses(
+            &in_loop("s reduce(add) x[i] s reduce(mul) 2.0"),
+            tile,
+            Illegal,
+            "CarriedScalar",
+        );
+        refuses(
+            &in_loop("out[i] = x[i]"),
+            tile,
+            Misaddressed,
+            "NothingReduced",
+        );
+        let by_max = "tile_reduction_using_forall(i, s = max)";
+        refuses(DOT, by_max, Misaddressed, "WrongCombiner");
+        let other = "tile_reduction_using_forall(i, t = add)";
+        refuses(DOT, other, Misaddressed, "NotWritten");
+        let recurrence = in_loop("s reduce(add) x[i] out[i] = out[0] + 1.0");
+        refuses(&recurrence, tile, Illegal, "Carried");
+    }
+}
