@@ -232,6 +232,16 @@ impl AffineExpr {
         found
     }
 
+    /// What `iter` is multiplied by, and the rest, in which it does not occur; `None` when it occurs in another way too.
+    pub fn split_off(&self, iter: IterId) -> Option<(i64, Self)> {
+        let alone = [Factor::Variable(Variable::Iter(iter))];
+        let term = self.terms.iter().find(|term| term.factors == alone);
+        let coefficient = term.map_or(0, |term| term.coefficient);
+        let multiple = Self::from(iter).scaled(coefficient).ok()?;
+        let rest = self.minus(&multiple).ok()?;
+        (!rest.mentions(Variable::Iter(iter))).then_some((coefficient, rest))
+    }
+
     /// Whether no iterator occurs.
     pub fn is_over_parameters(&self) -> bool {
         let mut over_parameters = true;

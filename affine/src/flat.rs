@@ -9,8 +9,8 @@
 
 use crate::visit::{Loop, accesses};
 use crate::{
-    AffineExpr, ArrayId, Bound, Condition, Factor, IterId, Kernel, Overflow, Relation, Subscript,
-    Term, Variable,
+    AffineExpr, ArrayId, Bound, Condition, Factor, Kernel, Overflow, Relation, Subscript, Term,
+    Variable,
 };
 use std::collections::BTreeMap;
 
@@ -346,7 +346,7 @@ fn extreme(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<Option<AffineExpr>, 
         if !expr.mentions(Variable::Iter(iter)) {
             continue;
         }
-        let Some(coefficient) = coefficient_of(&expr, iter) else {
+        let Some((coefficient, _)) = expr.split_off(iter) else {
             return Ok(None);
         };
         let Some(bound) = last_value(around, coefficient > 0)? else {
@@ -355,19 +355,6 @@ fn extreme(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<Option<AffineExpr>, 
         expr = expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| bound.clone()))?;
     }
     Ok(expr.is_over_parameters().then_some(expr))
-}
-
-/// What `iter` is multiplied by, where that is a number and nothing else depends on it.
-fn coefficient_of(expr: &AffineExpr, iter: IterId) -> Option<i64> {
-    let variable = Variable::Iter(iter);
-    let mut terms = expr.terms().iter();
-    let alone = [Factor::Variable(variable)];
-    let term = terms.find(|term| term.factors == alone)?;
-    let mentions = |term: &&Term| {
-        let mut factors = term.factors.iter().cloned();
-        factors.any(|it| AffineExpr::from_factor(it).mentions(variable))
-    };
-    (expr.terms().iter().filter(mentions).count() == 1).then_some(term.coefficient)
 }
 
 /// The value of a loop's iterator that nothing exceeds, or that nothing falls below: of several alternatives any will do.

@@ -1,10 +1,10 @@
 //! Accesses that are kept apart: no two iterations of a loop meet in a cell through them.
 
 use crate::LoopPath;
-use crate::affine_parts::split;
 use crate::reason::{DependenceKind, Reason};
 use crate::witness::{self, Ends};
-use strew_affine::visit::{AccessKind, AccessSite, Loop};
+use std::collections::BTreeSet;
+use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{Access, AffineExpr, AffineFor, ArrayId, IterId, Kernel, Subscript, Variable};
 
 /// Two of `sites`, accesses of one array in the body of `target`, one of them at least a write, that are not shown to be kept
@@ -24,6 +24,38 @@ pub(crate) fn meeting_pair<'s, 'k>(
         })?;
         Some((*first, *second))
     })
+}
+
+/// That no two iterations of the loop meet in an element which one of them writes, arrays that an iteration allocates aside.
+pub(crate) fn check_kept_apart(
+    kernel: &Kernel,
+    path: &LoopPath,
+    target: &AffineFor,
+    around: &[Loop<'_>],
+) -> Result<(), Reason> {
+    let sites = visit::accesses(kernel);
+    let own = visit::allocated_arrays(&target.body);
+    let is_shared = |site: &&AccessSite<'_>| {
+        let is_inside = site.loops.iter().any(|it| it.iter() == target.iter);
+        is_inside && !own.contains(&site.access.array)
+    };
+    let shared: Vec<_> = sites.iter().filter(is_shared).collect();
+    let writes = shared.iter().filter(|it| it.kind != AccessKind::Read);
+    let written: BTreeSet<_> = writes.map(|it| it.access.array).collect();
+    for array in written {
+        let of_array = shared.iter().filter(|it| it.access.array == array);
+        let of_array: Vec<_> = of_array.copied().collect();
+        if let Some((first, second)) = meeting_pair(&of_array, target, around) {
+            let meeting = Meeting {
+                kernel,
+                path,
+                target: target.iter,
+                array,
+            };
+            return Err(meeting.carried([first, second], None));
+        }
+    }
+    Ok(())
 }
 
 /// Iterations of a loop that are not shown to be kept apart in an array.
@@ -89,8 +121,8 @@ fn differs_between_iterations(
     target: &AffineFor,
     outer: &[IterId],
 ) -> Option<bool> {
-    let (coefficient, first) = split(first, target.iter)?;
-    let (other, second) = split(second, target.iter)?;
+    let (coefficient, first) = first.split_off(target.iter)?;
+    let (other, second) = second.split_off(target.iter)?;
     if coefficient == 0
         || coefficient != other
         || !is_fixed(&first, outer)

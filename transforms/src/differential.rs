@@ -39,7 +39,7 @@ const BOUNDS: [&str; 9] = [
 
 const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
 
-const STEPS: [&str; 18] = [
+const STEPS: [&str; 22] = [
     "tile_indirection_using_forall(i)",
     "tile_indirection_using_forall(i, chunks = 3)",
     "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
@@ -58,6 +58,10 @@ const STEPS: [&str; 18] = [
     "skew(j by i, 1)",
     "skew(j by i, -2)",
     "coalesce(i, j)",
+    "parallelize(i)",
+    "parallelize(j)",
+    "tile_reduction_using_forall(i, chunks = 3)",
+    "tile_reduction_using_forall(j, chunks = 2)",
 ];
 
 /// Two loops, statements in both; a local that is declared twice gets another name the second time.

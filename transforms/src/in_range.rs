@@ -1,6 +1,5 @@
 //! Accesses that are shown to stay inside their array, for every size.
 
-use crate::affine_parts::split;
 use strew_affine::visit::Loop;
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, Factor, IterId, Kernel, Overflow, Subscript, Variable,
@@ -47,7 +46,7 @@ enum End {
 fn extreme(expr: &AffineExpr, ranges: &[Range], end: End) -> Result<Option<AffineExpr>, Overflow> {
     let mut expr = expr.clone();
     for range in ranges {
-        let Some((coefficient, rest)) = split(&expr, range.iter) else {
+        let Some((coefficient, rest)) = expr.split_off(range.iter) else {
             return Ok(None);
         };
         let at_least = (end == End::Least) == (coefficient > 0);

@@ -16,6 +16,7 @@
 //! | `coalesce(i, j)` | `coalesce.rs` |
 //! | `peel(i, first = 1)` | `peel.rs` |
 //! | `split(i, at = n / 2)` | `split.rs` |
+//! | `parallelize(i)` | `parallelize.rs` |
 //! | `unroll(i, 4)` | `unroll/` |
 //! | `vectorize(j, 4)` | `vectorize.rs` |
 //!
@@ -25,7 +26,6 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod affine_parts;
 mod affine_value;
 mod apart;
 mod auto;
@@ -37,8 +37,10 @@ mod cut;
 mod differential;
 mod in_range;
 mod observe;
+mod parallelize;
 mod peel;
 mod reason;
+mod scalars;
 mod schedule;
 mod script;
 mod size;
@@ -61,6 +63,7 @@ pub use address::LoopPath;
 pub use auto::{Decision, Machine, auto};
 pub use coalesce::Coalesce;
 pub use observe::{Event, Observer, Trace};
+pub use parallelize::Parallelize;
 pub use peel::{End, Peel};
 pub use reason::{DependenceKind, Label, Reason, Verdict};
 pub use schedule::{Refused, Schedule};

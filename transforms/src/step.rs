@@ -1,6 +1,7 @@
 //! The steps there are.
 
 use crate::coalesce::Coalesce;
+use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::script::call::{Call, FaultAt};
 use crate::skew::Skew;
@@ -87,6 +88,8 @@ steps! {
     Peel(Peel),
     /// A loop cut in two.
     Split(Split),
+    /// All iterations of a loop at once.
+    Parallelize(Parallelize),
     /// Several iterations of a loop in one turn.
     Unroll(Unroll),
     /// Several iterations of a loop at once, in the lanes of vectors.

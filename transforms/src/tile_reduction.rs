@@ -1,18 +1,17 @@
 //! The step `tile_reduction_using_forall`.
 
 use crate::address::{self, Target};
+use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tile_indirection::{self, Tiled};
-use crate::tree::{change_forall, reads_local, replace_loop};
-use crate::witness;
+use crate::tree::{reads_local, replace_loop};
 use crate::{LoopPath, Reason, Reduction, TileIndirection};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::visit;
 use strew_affine::{
-    Access, AffineFor, Array, ArrayId, Combine, Combiner, Expr, Forall, Kernel, Local, LocalId,
-    Node, Place, Span, Subscript, Value,
+    Access, AffineFor, Array, ArrayId, Combiner, Expr, Kernel, Local, LocalId, Node, Place, Span,
+    Subscript,
 };
 
 /// Tiles a loop that reduces into scalars, runs the tiles at once, each with scalars of its own, and combines these in the order of
@@ -23,11 +22,9 @@ use strew_affine::{
 ///   s reduce(add) x[i]                s_r[0] = s
 /// }                                   scf.forall i_c in 0..8
 ///                                         private(s_r_p: f64[1] = identity(add)) merge(s_r reduce(add) s_r_p) strategy(auto) {
-///                               →       var s_c: f64 = -0.0
-///                                       affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
-///                                         s_c reduce(add) x[i]
+///                               →       affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+///                                         s_r_p[0] reduce(add) x[i]
 ///                                       }
-///                                       s_r_p[0] reduce(add) s_c
 ///                                     }
 ///                                     s = s_r[0]
 /// ```
@@ -76,13 +73,15 @@ impl TileReduction {
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
         let mut request = Self::new(call.path()?);
-        if let Some(chunks) = call.named("chunks")? {
-            request.chunks = chunks.number()?;
+        let mut is_counted = false;
+        for (name, value) in call.names()? {
+            // A scalar may be called so too: a combiner is no number.
+            match (name.as_str(), value.number()) {
+                ("chunks", Ok(_)) if is_counted => return Err(value.repeated("chunks")),
+                ("chunks", Ok(chunks)) => (request.chunks, is_counted) = (chunks, true),
+                _ => request = request.reduction(name, value.combiner()?),
+            }
         }
-        for (scalar, combiner) in call.names()? {
-            request = request.reduction(scalar, combiner.combiner()?);
-        }
-        call.finish(&["s = add", "chunks"])?;
         Ok(request)
     }
 }
@@ -99,7 +98,7 @@ impl fmt::Display for TileReduction {
 
 impl Transform for TileReduction {
     fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(rewrite(plan(kernel, self)?))
+        Ok(tile_indirection::rewrite(plan(kernel, self)?))
     }
 
     fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
@@ -107,38 +106,17 @@ impl Transform for TileReduction {
     }
 }
 
-/// What the rewriting needs.
-struct Plan {
-    /// The loop tiled, the scalars being arrays of one element.
-    tiled: Tiled,
-    gathered: Vec<Gathered>,
-}
-
-/// A scalar that the loop reduces into.
-struct Gathered {
-    /// The array of one element in its place.
-    array: ArrayId,
-    combiner: Combiner,
-    span: Span,
-    /// The scalar of a tile, with its first value; a combiner without identity does without.
-    own: Option<(LocalId, Value)>,
-}
-
-fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Plan, Reason> {
+/// The loop tiled, each scalar being an array of one element.
+fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
-    let scalars = scalars(kernel, request, target)?;
+    let reduced = reduced_scalars(kernel, request, target)?;
     let mut prepared = kernel.clone();
     let tiling = TileIndirection::new(request.target.clone()).chunks(request.chunks);
     let mut around = target.clone();
-    let (mut before, mut after, mut gathered) = (Vec::new(), Vec::new(), Vec::new());
-    for Scalar {
-        local,
-        combiner,
-        span,
-    } in scalars
-    {
+    let (mut replacement, mut after) = (Vec::new(), Vec::new());
+    for Scalar { local, span, .. } in reduced {
         let array = one_element(&mut prepared, local);
-        before.extend([
+        replacement.extend([
             Node::Alloc { array },
             assign(element(array, span), Expr::Local(local), span),
         ]);
@@ -149,21 +127,11 @@ fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Plan, Reason> {
             &Place::Local(local),
             &element(array, span),
         );
-        gathered.push(Gathered {
-            own: own_scalar(&mut prepared, local, &combiner),
-            array,
-            combiner,
-            span,
-        });
     }
-    let mut replacement = before;
     replacement.push(Node::AffineFor(around));
     replacement.append(&mut after);
     replace_loop(&mut prepared.body, target.iter, &mut replacement);
-    Ok(Plan {
-        tiled: tile_indirection::tiled(&prepared, &tiling)?,
-        gathered,
-    })
+    tile_indirection::tiled(&prepared, &tiling)
 }
 
 struct Scalar {
@@ -174,24 +142,25 @@ struct Scalar {
 }
 
 /// The scalars from outside that the loop sets, if reductions are all that it does with each and the request does not say otherwise.
-fn scalars(
+fn reduced_scalars(
     kernel: &Kernel,
     request: &TileReduction,
     target: &AffineFor,
 ) -> Result<Vec<Scalar>, Reason> {
     let mut found: Vec<Scalar> = Vec::new();
-    for (local, node) in set_scalars(target) {
-        let span = span_of(node);
+    for (local, node) in scalars::set_in(target) {
+        let span = scalars::span_of(node);
+        let carried = || scalars::carried(kernel, &request.target, target, (local, span));
         let Node::Reduce {
             places, combiner, ..
         } = node
         else {
-            return Err(carried(kernel, request, target, (local, span)));
+            return Err(carried());
         };
         let known = found.iter().find(|it| it.local == local);
         let is_alone = places.len() == 1 && known.is_none_or(|it| it.combiner == *combiner);
         if !is_alone || reads_local(&target.body, local) {
-            return Err(carried(kernel, request, target, (local, span)));
+            return Err(carried());
         }
         if known.is_none() {
             found.push(Scalar {
@@ -234,50 +203,11 @@ fn check_clause(
     }
 }
 
-/// The scalars that live outside of the loop, each with a statement in the loop that sets it.
-fn set_scalars(target: &AffineFor) -> Vec<(LocalId, &Node)> {
-    let mut declared = Vec::new();
-    let mut set = Vec::new();
-    visit::walk(&target.body, &mut |node, _| {
-        if let Node::Declare { local, .. } = node {
-            declared.push(*local);
-        }
-        set.extend(node.places().iter().filter_map(|place| match place {
-            Place::Local(local) => Some((*local, node)),
-            Place::Element(_) => None,
-        }));
-    });
-    set.retain(|(local, _)| !declared.contains(local));
-    set
-}
-
 /// Whether the loop reduces into scalars that live outside of it, and sets them in no other way.
 pub(crate) fn reduces_scalars(target: &AffineFor) -> bool {
-    let set = set_scalars(target);
+    let set = scalars::set_in(target);
     let is_reduced = |(_, node): &(LocalId, &Node)| matches!(node, Node::Reduce { .. });
     !set.is_empty() && set.iter().all(is_reduced)
-}
-
-fn span_of(node: &Node) -> Span {
-    match node {
-        Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
-        _ => Span::default(),
-    }
-}
-
-fn carried(
-    kernel: &Kernel,
-    request: &TileReduction,
-    target: &AffineFor,
-    (local, span): (LocalId, Span),
-) -> Reason {
-    let witness = witness::find_scalar(kernel, target.iter, local);
-    Reason::CarriedScalar {
-        path: request.target.clone(),
-        name: kernel.locals[local].name.clone(),
-        span,
-        witness: witness.map(Box::new),
-    }
 }
 
 fn one_element(kernel: &mut Kernel, local: LocalId) -> ArrayId {
@@ -290,22 +220,6 @@ fn one_element(kernel: &mut Kernel, local: LocalId) -> ArrayId {
         span,
     };
     kernel.arrays.alloc(array)
-}
-
-fn own_scalar(
-    kernel: &mut Kernel,
-    local: LocalId,
-    combiner: &Combiner,
-) -> Option<(LocalId, Value)> {
-    let scalar = kernel.locals[local].clone();
-    let identity = *combiner.identity(&[scalar.ty])?.first()?;
-    let name = kernel.fresh_name(&format!("{}_c", scalar.name));
-    let own = kernel.locals.alloc(Local {
-        name,
-        mutable: true,
-        ..scalar
-    });
-    Some((own, identity))
 }
 
 fn at(array: ArrayId, span: Span) -> Access {
@@ -343,35 +257,6 @@ fn redirect(nodes: &mut [Node], from: &Place, to: &Place) {
     }
 }
 
-fn rewrite(Plan { tiled, gathered }: Plan) -> Kernel {
-    let chunk = tiled.chunk;
-    let mut kernel = tile_indirection::rewrite(tiled);
-    change_forall(&mut kernel.body, chunk, &mut |forall| {
-        gathered.iter().for_each(|it| gather(forall, it));
-    });
-    kernel
-}
-
-/// A tile updates a scalar of its own, and its private buffer once.
-fn gather(forall: &mut Forall, gathered: &Gathered) {
-    let targets = forall.privates.iter().map(|it| (&it.targets, &it.buffers));
-    let mut pairs = targets.flat_map(|(targets, buffers)| targets.iter().zip(buffers));
-    let buffer = pairs.find(|(target, _)| **target == gathered.array);
-    let (Some((_, buffer)), Some((own, identity))) = (buffer, gathered.own) else {
-        return;
-    };
-    let place = element(*buffer, gathered.span);
-    redirect(&mut forall.body, &place, &Place::Local(own));
-    let value = Expr::Constant(identity);
-    forall.body.insert(0, Node::Declare { local: own, value });
-    forall.body.push(Node::Reduce {
-        places: vec![place],
-        combiner: gathered.combiner.clone(),
-        values: vec![Expr::Local(own)],
-        span: gathered.span,
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed};
@@ -390,9 +275,7 @@ mod tests {
   alloc s_r: f64[1]
   s_r[0] = s
   scf.forall i_c in 0..4 private(s_r_p: f64[1] = identity(add)) merge(s_r reduce(add) s_r_p) strategy(auto) {
-    var s_c: f64 = -0.0
-    affine.for i in (i_c * n) floordiv 4..(i_c * n + n) floordiv 4 { s_c reduce(add) x[i] * y[i] }
-    s_r_p[0] reduce(add) s_c
+    affine.for i in (i_c * n) floordiv 4..(i_c * n + n) floordiv 4 { s_r_p[0] reduce(add) x[i] * y[i] }
   }
   s = s_r[0]
   out[0] = s

@@ -1,9 +1,7 @@
 //! The loops of a kernel, and putting something in a loop's place.
 
 use strew_affine::visit::{self, Loop};
-use strew_affine::{
-    Access, ArrayId, Expr, Forall, IterId, Kernel, LocalId, Node, Place, Subscript,
-};
+use strew_affine::{Access, ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
 
 /// A loop and the loops around it, outermost first.
 #[derive(Clone, Debug)]
@@ -65,20 +63,6 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
         }
         for block in node.blocks_mut() {
             redirect_writes(block, from, to);
-        }
-    }
-}
-
-/// Changes the `scf.forall` over `iter`.
-pub(crate) fn change_forall(nodes: &mut [Node], iter: IterId, change: &mut dyn FnMut(&mut Forall)) {
-    for node in nodes {
-        if let Node::Forall(forall) = node
-            && forall.iter == iter
-        {
-            return change(forall);
-        }
-        for block in node.blocks_mut() {
-            change_forall(block, iter, change);
         }
     }
 }

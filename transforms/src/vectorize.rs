@@ -1,18 +1,16 @@
 //! The step `vectorize`.
 
 use crate::address::{self, Target};
-use crate::apart::{Meeting, meeting_pair};
+use crate::apart::check_kept_apart;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
-use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::verify::Verified;
-use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
-use strew_affine::{AffineFor, Kernel, Node};
+use strew_affine::{Kernel, Node};
 
 /// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
 ///
@@ -88,7 +86,7 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
             span,
         });
     }
-    check_kept_apart(kernel, request, target, &around)?;
+    check_kept_apart(kernel, &request.target, target, &around)?;
     let mut replacement = target.clone();
     replacement.lanes = lanes;
     Ok(Replacing {
@@ -96,33 +94,6 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
         target: target.iter,
         replacement: vec![Node::AffineFor(replacement)],
     })
-}
-
-fn check_kept_apart(
-    kernel: &Kernel,
-    request: &Vectorize,
-    target: &AffineFor,
-    around: &[Loop<'_>],
-) -> Result<(), Reason> {
-    let sites = visit::accesses(kernel);
-    let is_inside = |site: &&AccessSite<'_>| site.loops.iter().any(|it| it.iter() == target.iter);
-    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
-    let writes = inside.iter().filter(|it| it.kind != AccessKind::Read);
-    let written: BTreeSet<_> = writes.map(|it| it.access.array).collect();
-    for array in written {
-        let of_array = inside.iter().filter(|it| it.access.array == array);
-        let of_array: Vec<_> = of_array.copied().collect();
-        if let Some((first, second)) = meeting_pair(&of_array, target, around) {
-            let meeting = Meeting {
-                kernel,
-                path: &request.target,
-                target: target.iter,
-                array,
-            };
-            return Err(meeting.carried([first, second], None));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

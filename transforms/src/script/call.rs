@@ -265,6 +265,11 @@ impl Placed<Value> {
         path.ok_or_else(|| unexpected(self, &[LOOP]))
     }
 
+    /// That the argument that this belongs to is there twice.
+    pub(crate) fn repeated(&self, name: &'static str) -> FaultAt {
+        self.faulty(Fault::Repeated(name))
+    }
+
     pub(crate) fn number(&self) -> Read<u64> {
         match self.it {
             Value::Size(Size::Integer(value)) => Ok(value),

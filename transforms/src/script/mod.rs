@@ -252,8 +252,8 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
 mod tests {
     use super::*;
     use crate::{
-        Coalesce, End, LoopPath, Peel, Size, Skew, Split, StripMine, TileIndirection, Unroll,
-        Vectorize,
+        Coalesce, End, LoopPath, Parallelize, Peel, Size, Skew, Split, StripMine, TileIndirection,
+        TileReduction, Unroll, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -300,6 +300,13 @@ mod tests {
             (path(), path(), any::<i64>())
                 .prop_map(|(it, by, by_how)| Skew::new(it, by, by_how).into()),
             (path(), path()).prop_map(|(outer, inner)| Coalesce::new(outer, inner).into()),
+            path().prop_map(|it| Parallelize::new(it).into()),
+            (path(), name(), any::<u64>()).prop_map(|(it, scalar, chunks)| {
+                TileReduction::new(it)
+                    .reduction(scalar, "add")
+                    .chunks(chunks)
+                    .into()
+            }),
         ]
     }
 

@@ -1,6 +1,5 @@
 //! Assignments that fill an array: every cell exactly once.
 
-use crate::affine_parts::split;
 use strew_affine::visit::{AccessKind, AccessSite};
 use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow, Place, Subscript};
 
@@ -32,7 +31,7 @@ fn spans(
     let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
         return Ok(false);
     };
-    let Some((coefficient, rest)) = split(subscript, target.iter) else {
+    let Some((coefficient, rest)) = subscript.split_off(target.iter) else {
         return Ok(false);
     };
     let (least, beyond) = match coefficient {

@@ -5,14 +5,14 @@ use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
 use crate::apart::{Meeting, meeting_pair};
 use crate::reason::{Reason, checked_number};
+use crate::scalars;
 use crate::tiling::{self, Part};
 use crate::tree::has_forall;
 use crate::witness::{self, Ends};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    AffineFor, ArrayId, Combine, Combiner, Iter, IterId, Kernel, Last, LocalId, Node, Place, Span,
-    Subscript, Value,
+    AffineFor, ArrayId, Combine, Combiner, Iter, IterId, Kernel, Last, Node, Span, Subscript, Value,
 };
 
 /// What the rewriting needs and what makes it unable to fail.
@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     /// The kernel, with the chunk iterator made.
     pub(super) kernel: Kernel,
     pub(super) target: AffineFor,
-    pub(crate) chunk: IterId,
+    pub(super) chunk: IterId,
     pub(super) chunks: i64,
     pub(super) part: Part,
     pub(super) privates: Vec<Privatized>,
@@ -50,7 +50,7 @@ pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
     let privates = body.privatized()?;
     let disjoint = body.disjoint()?;
     body.check_kept_apart(&privates)?;
-    body.check_scalars()?;
+    scalars::check_none_set(kernel, &request.target, body.target)?;
     let mut prepared = kernel.clone();
     let chunk = prepared.iters.alloc(chunk_iterator(kernel, body.target));
     let part = tiling::nth_part(body.target, &request.target, &chunk.into(), chunks)?;
@@ -513,35 +513,6 @@ impl<'k> Body<'k> {
             .privatize_reduced(array, None, &self.sites_of(array))
             .ok()?;
         Some(private.combiner.to_string())
-    }
-
-    fn check_scalars(&self) -> Result<(), Reason> {
-        let mut declared = BTreeSet::new();
-        let mut set: Vec<(LocalId, Span)> = Vec::new();
-        visit::walk(&self.target.body, &mut |node, _| match node {
-            Node::Declare { local, .. } => drop(declared.insert(*local)),
-            Node::Assign { span, .. } | Node::Reduce { span, .. } => {
-                set.extend(node.places().iter().filter_map(|place| match place {
-                    Place::Local(local) => Some((*local, *span)),
-                    Place::Element(_) => None,
-                }));
-            }
-            _ => {}
-        });
-        match set.into_iter().find(|(local, _)| !declared.contains(local)) {
-            Some((local, span)) => Err(self.carried_scalar(local, span)),
-            None => Ok(()),
-        }
-    }
-
-    fn carried_scalar(&self, local: LocalId, span: Span) -> Reason {
-        let witness = witness::find_scalar(self.kernel, self.target.iter, local);
-        Reason::CarriedScalar {
-            path: self.request.target.clone(),
-            name: self.kernel.locals[local].name.clone(),
-            span,
-            witness: witness.map(Box::new),
-        }
     }
 }
 

@@ -1,0 +1,184 @@
+//! The step `parallelize`.
+
+use crate::address::{self, Target};
+use crate::affine_value::AffineValues;
+use crate::apart::check_kept_apart;
+use crate::copy::Copying;
+use crate::scalars;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tiling::trip_count;
+use crate::tree::{Replacing, has_forall};
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::visit::Loop;
+use strew_affine::{AffineExpr, AffineFor, Forall, Iter, Kernel, Node};
+
+/// Runs the iterations of a loop at once.
+///
+/// ```text
+/// affine.for i in 0..n {              scf.forall i in 0..n strategy(auto) {
+///   y[i] = 2.0 * x[i]           →       y[i] = 2.0 * x[i]
+/// }                                   }
+/// ```
+///
+/// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. A loop that does not begin at
+/// zero, or has a step, gets an iterator `i_c` that counts its iterations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parallelize {
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Parallelize {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "parallelize";
+
+    /// A request to run the iterations of `target` at once.
+    pub fn new(target: impl Into<LoopPath>) -> Self {
+        Self {
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Parallelize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", Self::NAME, self.target)
+    }
+}
+
+impl Transform for Parallelize {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let Target { it: target, around } = address::find_affine_for(kernel, path)?;
+    let in_forall = around.iter().any(|it| matches!(it, Loop::Forall(_)));
+    if in_forall || has_forall(&target.body) {
+        return Err(Reason::NestedForall { path: path.clone() });
+    }
+    if target.lanes != 1 {
+        return Err(Reason::HasLanes { path: path.clone() });
+    }
+    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
+        return Err(Reason::SeveralBounds { path: path.clone() });
+    };
+    check_kept_apart(kernel, path, target, &around)?;
+    scalars::check_none_set(kernel, path, target)?;
+    let mut prepared = kernel.clone();
+    let forall = Forall {
+        iter: target.iter,
+        count: trip_count(lower, upper, target.step)?,
+        privates: Vec::new(),
+        disjoint: Vec::new(),
+        strategy: "auto".to_owned(),
+        body: target.body.clone(),
+    };
+    let forall = match (lower.as_constant(), target.step) {
+        (Some(0), 1) => forall,
+        _ => counting(&mut prepared, target, lower, forall)?,
+    };
+    Ok(Replacing {
+        kernel: prepared,
+        target: target.iter,
+        replacement: vec![Node::Forall(forall)],
+    })
+}
+
+/// `forall` over the numbers of the iterations of `target`.
+fn counting(
+    kernel: &mut Kernel,
+    target: &AffineFor,
+    lower: &AffineExpr,
+    forall: Forall,
+) -> Result<Forall, Reason> {
+    let Iter { name, span } = kernel.iters[target.iter].clone();
+    let name = kernel.fresh_name(&format!("{name}_c"));
+    let counter = kernel.iters.alloc(Iter { name, span });
+    let value = lower.plus(&AffineExpr::from(counter).scaled(target.step)?)?;
+    let values = AffineValues {
+        kernel,
+        counter: Some(counter),
+    };
+    let copying = Copying::default().express(values, target.iter, value);
+    Ok(Forall {
+        iter: counter,
+        body: copying.block(&forall.body)?,
+        ..forall
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    fn in_loop(bounds: &str, body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, seg: i32[n], x: f64[n], y: f64[n]) {{
+               var s: f64 = 0.0
+               affine.for i in {bounds} {{ {body} }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n { y[i] = 2.0 * x[i] }
+}",
+            "parallelize(i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  scf.forall i in 0..n strategy(auto) { y[i] = 2.0 * x[i] }
+}",
+        );
+    }
+
+    #[test]
+    fn any_bounds_and_bodies() {
+        for bounds in ["0..n", "2..n - 1", "n - 7..n step 3", "0..n step 2"] {
+            for body in [
+                "y[i] = x[i] + f64(i)",
+                "alloc t: f64[2] t[i mod 2] = x[i] y[n - 1 - i] = t[1]",
+                "affine.for j in 0..i + 1 { y[i] reduce(add) x[j] }",
+                "var own: f64 = 1.0 own reduce(mul) x[i] scf.if 1.0 < own { y[i] = own }",
+            ] {
+                let before = kernel(&in_loop(bounds, body));
+                assert_same_meaning(&before, &apply(&before, "parallelize(i)"));
+            }
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let refused = |bounds, body, verdict, name| {
+            refuses(&in_loop(bounds, body), "parallelize(i)", verdict, name);
+        };
+        refused("1..n", "y[i] = y[i - 1] + x[i]", Illegal, "Carried");
+        refused("0..n", "y[seg[i]] reduce(add) x[i]", Illegal, "Carried");
+        refused("0..n", "s reduce(add) x[i]", Illegal, "CarriedScalar");
+        refused("0..min(n, 3)", "y[i] = x[i]", Unproven, "SeveralBounds");
+        refused(
+            "0..n",
+            "scf.forall j in 0..1 strategy(auto) { }",
+            Misaddressed,
+            "NestedForall",
+        );
+    }
+}

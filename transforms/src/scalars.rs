@@ -1,0 +1,59 @@
+//! Scalars that live outside of a loop and are set in it.
+
+use crate::witness;
+use crate::{LoopPath, Reason};
+use strew_affine::visit;
+use strew_affine::{AffineFor, Kernel, LocalId, Node, Place, Span};
+
+/// The scalars that live outside of the loop, each with a statement in the loop that sets it.
+pub(crate) fn set_in(target: &AffineFor) -> Vec<(LocalId, &Node)> {
+    let mut declared = Vec::new();
+    let mut set = Vec::new();
+    visit::walk(&target.body, &mut |node, _| {
+        if let Node::Declare { local, .. } = node {
+            declared.push(*local);
+        }
+        set.extend(node.places().iter().filter_map(|place| match place {
+            Place::Local(local) => Some((*local, node)),
+            Place::Element(_) => None,
+        }));
+    });
+    set.retain(|(local, _)| !declared.contains(local));
+    set
+}
+
+/// That the loop sets no scalar that lives outside of it.
+pub(crate) fn check_none_set(
+    kernel: &Kernel,
+    path: &LoopPath,
+    target: &AffineFor,
+) -> Result<(), Reason> {
+    match set_in(target).first() {
+        Some((local, node)) => Err(carried(kernel, path, target, (*local, span_of(node)))),
+        None => Ok(()),
+    }
+}
+
+/// That iterations of the loop meet in a scalar, which a statement at `span` sets.
+pub(crate) fn carried(
+    kernel: &Kernel,
+    path: &LoopPath,
+    target: &AffineFor,
+    (local, span): (LocalId, Span),
+) -> Reason {
+    let witness = witness::find_scalar(kernel, target.iter, local);
+    Reason::CarriedScalar {
+        path: path.clone(),
+        name: kernel.locals[local].name.clone(),
+        span,
+        witness: witness.map(Box::new),
+    }
+}
+
+/// Where a statement that sets something stands.
+pub(crate) fn span_of(node: &Node) -> Span {
+    match node {
+        Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
+        _ => Span::default(),
+    }
+}
