@@ -81,7 +81,7 @@ impl Span {
         self.low > other.high || self.high < other.low
     }
 
-    fn intersect(self, other: Self) -> Self {
+    pub(in crate::indexing) fn intersect(self, other: Self) -> Self {
         Self {
             low: self.low.max(other.low),
             high: self.high.min(other.high),

@@ -125,18 +125,23 @@ fn narrow_extreme(
             },
         )
     };
-    let mut reaching = Vec::new();
-    for operand in operands {
-        narrow_operand(operand, of_all, context)?;
-        if !context.range(operand).is_apart(of_one) {
-            reaching.push(operand);
-        }
+    let can_reach = |operand: &&Linear| !context.range(operand).is_apart(of_one);
+    let mut reaching = operands.iter().enumerate().filter(|(_, it)| can_reach(it));
+    let only = match (reaching.next(), reaching.next()) {
+        (None, _) => return Err(NoPoint),
+        (Some((only, _)), None) => Some(only),
+        (Some(_), Some(_)) => None,
+    };
+    // Each operand once: what it is made of can be as deep again.
+    for (position, operand) in operands.iter().enumerate() {
+        let within = if only == Some(position) {
+            of_all.intersect(of_one)
+        } else {
+            of_all
+        };
+        narrow_operand(operand, within, context)?;
     }
-    match reaching.as_slice() {
-        [] => Err(NoPoint),
-        [only] => narrow_operand(only, of_one, context),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn narrow_operand(operand: &Linear, within: Span, context: &mut Context) -> Checked<()> {
