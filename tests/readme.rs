@@ -1,4 +1,4 @@
-//! The console blocks of the README and of the pages on strategies and indexing maps, run as they stand there.
+//! The console blocks of the README and of the pages on strategies, indexing maps and explanations, run as they stand there.
 
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
@@ -6,5 +6,6 @@ fn the_console_blocks_of_the_readme_hold() {
         .env("STREW_CALIBRATION", "")
         .case("README.md")
         .case("docs/scatter.md")
-        .case("docs/indexing.md");
+        .case("docs/indexing.md")
+        .case("docs/explain.md");
 }

@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Opt(Opt),
     /// Print a stage of the compilation
     Emit(Emit),
+    /// Say what a kernel accesses, what depends on what, and which loops may run in parallel
+    Explain(Explain),
     /// Print which elements of their operands operations on arrays read
     Indexing(Indexing),
     /// Measure what work costs on this machine, and keep it for later runs
@@ -112,6 +114,18 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) kernel: KernelChoice,
+    /// How float results may depend on the order of combination
+    #[arg(long, value_name = "MODE", default_value = "stable")]
+    pub(crate) mode: ModeName,
+    /// Report to standard output as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -347,6 +361,16 @@ pub(crate) enum ModeName {
     Stable,
     /// The order of the serial loop
     Exact,
+}
+
+impl From<ModeName> for strew::Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Fast => Self::Fast,
+            ModeName::Stable => Self::Stable,
+            ModeName::Exact => Self::Exact,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

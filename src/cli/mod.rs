@@ -1,5 +1,7 @@
 //! One file for each command, and what they share. The only part of strew that prints.
 
+mod analysis;
+mod analysis_report;
 mod args;
 mod array;
 mod calibrate;
@@ -60,6 +62,7 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Check(flags) => check::check(flags, console),
         Command::Opt(flags) => opt::opt(flags, console),
         Command::Emit(flags) => emit::emit(flags, console),
+        Command::Explain(flags) => analysis::explain(flags, console),
         Command::Indexing(flags) => indexing::indexing(flags, console),
         Command::Calibrate(flags) => calibrate::calibrate(flags, console),
         Command::Map(flags) => map::map(flags, console),

@@ -1,6 +1,6 @@
 //! `strew run`: compile, read, run, write, and say on standard error what ran.
 
-use crate::cli::args::{ModeName, OobName, Run};
+use crate::cli::args::{OobName, Run};
 use crate::cli::array::{Array, with_values};
 use crate::cli::calibration;
 use crate::cli::console::Console;
@@ -16,7 +16,7 @@ use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Mode, Oob, Progress, Report, Sizes,
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Oob, Progress, Report, Sizes,
     StopToken, Strategy,
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&kernel, flags, &inputs, &temporaries)?;
     let sizes = sizes(&kernel, &inputs)?;
     let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
-    let mut report = RunReport::new(&kernel, mode(flags));
+    let mut report = RunReport::new(&kernel, flags.mode.into());
     match with_bar(&progress, || calls(&kernel, flags, &sizes, &mut arrays)) {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));
@@ -74,7 +74,7 @@ fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Fai
 
 fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
     let mut kernel = kernel
-        .mode(mode(flags))
+        .mode(flags.mode.into())
         .threads(flags.threads.map_or(0, std::num::NonZeroUsize::get));
     if let Some(name) = &flags.body {
         let body: Body = name
@@ -92,14 +92,6 @@ fn configured(kernel: Kernel, flags: &Run) -> Result<Kernel, Failure> {
         Some(bytes) => kernel.memory(bytes.0),
         None => kernel,
     })
-}
-
-fn mode(flags: &Run) -> Mode {
-    match flags.mode {
-        ModeName::Fast => Mode::Fast,
-        ModeName::Stable => Mode::Stable,
-        ModeName::Exact => Mode::Exact,
-    }
 }
 
 /// A call with the sizes that the flags tell, and no arrays.

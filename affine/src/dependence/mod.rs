@@ -22,6 +22,7 @@
 //! ```
 
 mod analyzed;
+mod describe;
 mod frame;
 mod order;
 mod pair;
@@ -32,6 +33,7 @@ mod verdict;
 mod witness;
 
 pub use analyzed::{Analyzed, Dependence, DependenceKind};
+pub use describe::{AccessMap, RuntimeVariable};
 pub use order::{Instance, Order};
 pub use site::{Level, Site, Target, Update};
 pub use vector::{Component, Direction};

@@ -35,6 +35,16 @@ impl Direction {
         }
     }
 
+    /// How it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::Equal => "=",
+            Self::Greater => ">",
+            Self::Any => "*",
+        }
+    }
+
     /// Whether it is possible that both are in the same iteration.
     pub fn may_be_equal(self) -> bool {
         matches!(self, Self::Equal | Self::Any)
@@ -43,12 +53,7 @@ impl Direction {
 
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Less => "<",
-            Self::Equal => "=",
-            Self::Greater => ">",
-            Self::Any => "*",
-        })
+        f.write_str(self.symbol())
     }
 }
 

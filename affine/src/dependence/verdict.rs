@@ -1,6 +1,6 @@
 //! What the dependences of a kernel allow each of its loops.
 
-use super::analyzed::{Analyzed, Dependence};
+use super::analyzed::{Analyzed, Dependence, DependenceKind};
 use super::site::{Level, Site, Target};
 use crate::visit::Loop;
 use crate::{ArrayId, Node};
@@ -62,11 +62,12 @@ impl<'k> Analyzed<'k> {
             } else if !dependence.unless_monotone.is_empty() {
                 pointers.extend(&dependence.unless_monotone);
             } else if !target.is_some_and(|it| self.is_private_to(level, depth, it)) {
-                let better = |other: usize| {
-                    let other = dependences.get(other);
-                    other.is_some_and(|it| !it.is_must() && dependence.is_must())
+                let is_better = |other: usize| {
+                    dependences
+                        .get(other)
+                        .is_some_and(|it| weight(it) < weight(dependence))
                 };
-                if because.is_none_or(better) {
+                if because.is_none_or(is_better) {
                     because = Some(position);
                 }
             }
@@ -116,6 +117,14 @@ impl<'k> Analyzed<'k> {
                 })
             })
     }
+}
+
+/// Which dependence says most: one that surely exists, and of those one along which values flow.
+fn weight(dependence: &Dependence) -> (bool, bool) {
+    (
+        dependence.is_must(),
+        dependence.kind == DependenceKind::Flow,
+    )
 }
 
 /// Whether all loops and conditions around the write are around the read, too; the loop at `depth` is one of them.

@@ -76,6 +76,13 @@ impl Display for IndexExpr {
     }
 }
 
+impl IndexExpr {
+    /// The text of the expression, with these names for its variables.
+    pub fn text<N: Display>(&self, name: &impl Fn(Variable) -> N) -> String {
+        text(self, name)
+    }
+}
+
 fn text<N: Display>(expr: &IndexExpr, name: &impl Fn(Variable) -> N) -> String {
     let mut printer = Printer {
         text: String::new(),

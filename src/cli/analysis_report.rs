@@ -1,0 +1,332 @@
+//! What `strew explain --json` prints. The keys are stable; more may be added.
+
+use crate::cli::failure::Failure;
+use serde::Serialize;
+use strew::ir::dependence::{
+    Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Site, Target, Witness,
+};
+use strew::ir::visit::AccessKind;
+use strew::ir::{Kernel, Node};
+use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct KernelReport {
+    pub(crate) kernel: String,
+    pub(crate) loops: Vec<LoopReport>,
+    pub(crate) dependences: Vec<DependenceReport>,
+    pub(crate) accesses: Vec<AccessReport>,
+    pub(crate) schedule: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct LoopReport {
+    /// `None` for a `while` without an iterator.
+    pub(crate) name: Option<String>,
+    pub(crate) line: usize,
+    pub(crate) depth: usize,
+    /// `yes`, `reduction` or `no`.
+    pub(crate) parallel: &'static str,
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct DependenceReport {
+    pub(crate) kind: String,
+    pub(crate) array: String,
+    pub(crate) source_line: usize,
+    pub(crate) sink_line: usize,
+    pub(crate) direction: Vec<&'static str>,
+    pub(crate) distance: Vec<Option<i64>>,
+    pub(crate) carried_by: Option<String>,
+    pub(crate) must: bool,
+    /// Whether both ends are updates that may be regrouped.
+    pub(crate) reduction: bool,
+    /// Whether the direction says all there is to say.
+    pub(crate) exact: bool,
+    /// Two iterations that meet.
+    pub(crate) example: Option<String>,
+    /// Row pointers that rule it out when they never fall.
+    pub(crate) unless_monotone: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct AccessReport {
+    pub(crate) array: String,
+    pub(crate) line: usize,
+    pub(crate) kind: &'static str,
+    pub(crate) map: Option<String>,
+    pub(crate) runtime: Vec<RuntimeReport>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RuntimeReport {
+    pub(crate) name: String,
+    pub(crate) array: Option<String>,
+    pub(crate) map: Option<String>,
+}
+
+impl KernelReport {
+    /// Everything that is known of a kernel.
+    pub(crate) fn of(parsed: &Parsed, kernel: &ParsedKernel, mode: Mode) -> Result<Self, Failure> {
+        let analyzed = Analyzed::new(kernel.kernel());
+        let dependences = analyzed.dependences();
+        let reporter = Reporter {
+            source: parsed.source(),
+            kernel: kernel.kernel(),
+            analyzed: &analyzed,
+            dependences: &dependences,
+            mode,
+        };
+        let schedule = kernel.schedule(&Plan::Auto, &mut ())?;
+        let steps = schedule.steps().steps();
+        Ok(Self {
+            kernel: kernel.kernel().name.clone(),
+            loops: reporter.loops(),
+            dependences: reporter.dependences(),
+            accesses: reporter.accesses(),
+            schedule: steps.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+struct Reporter<'r, 'k> {
+    source: &'r Source,
+    kernel: &'k Kernel,
+    analyzed: &'r Analyzed<'k>,
+    dependences: &'r [Dependence],
+    mode: Mode,
+}
+
+impl<'k> Reporter<'_, 'k> {
+    fn line(&self, span: Span) -> usize {
+        self.source.start(span).line
+    }
+
+    fn line_of(&self, site: usize) -> usize {
+        let site = self.analyzed.sites().get(site);
+        site.map_or(0, |it| self.line(span_of(self.kernel, it)))
+    }
+
+    fn name(&self, level: Level<'_>) -> Option<String> {
+        level.iter().map(|it| self.kernel.iters[it].name.clone())
+    }
+
+    fn target(&self, dependence: &Dependence) -> Option<Target> {
+        let site = self.analyzed.sites().get(dependence.source);
+        site.map(|it| it.target)
+    }
+
+    fn loops(&self) -> Vec<LoopReport> {
+        let verdicts = self.analyzed.verdicts(self.dependences);
+        verdicts.into_iter().map(|it| self.of_loop(&it)).collect()
+    }
+
+    fn of_loop(&self, verdict: &LoopVerdict<'k>) -> LoopReport {
+        let (parallel, reason) = match &verdict.parallelism {
+            Parallelism::Yes => ("yes", "parallel".to_owned()),
+            Parallelism::Reduction(targets) if self.keeps_order(targets) => (
+                "no",
+                format!(
+                    "not parallel, because mode exact keeps the order of the updates of {}",
+                    self.names(targets)
+                ),
+            ),
+            Parallelism::Reduction(targets) => (
+                "reduction",
+                format!("parallel as a reduction over {}", self.names(targets)),
+            ),
+            Parallelism::IfMonotone(arrays) => {
+                let names: Vec<&str> = arrays
+                    .iter()
+                    .map(|it| self.kernel.arrays[*it].name.as_str())
+                    .collect();
+                (
+                    "no",
+                    format!(
+                        "parallel only if {} never falls, which nothing promises",
+                        names.join(", ")
+                    ),
+                )
+            }
+            Parallelism::No(position) => ("no", self.because(*position)),
+        };
+        LoopReport {
+            name: self.name(verdict.level),
+            line: verdict.level.iter().map_or_else(
+                || self.line_of_while(verdict.level),
+                |it| self.line(self.kernel.iters[it].span),
+            ),
+            depth: verdict.depth,
+            parallel,
+            reason,
+        }
+    }
+
+    /// A `while` stands where the first access in it does.
+    fn line_of_while(&self, level: Level<'_>) -> usize {
+        let mut sites = self.analyzed.sites().iter();
+        let inside = sites.find(|it| it.levels().any(|around| around.is_same(level)));
+        inside.map_or(0, |it| self.line(span_of(self.kernel, it)))
+    }
+
+    fn names(&self, targets: &[Target]) -> String {
+        let names: Vec<&str> = targets.iter().map(|it| it.name(self.kernel)).collect();
+        names.join(", ")
+    }
+
+    /// Whether mode `exact` forbids to regroup the updates of one of these.
+    fn keeps_order(&self, targets: &[Target]) -> bool {
+        let is_float = |target: &Target| match target {
+            Target::Array(array) => self.kernel.arrays[*array].element.is_float(),
+            Target::Local(local) => self.kernel.locals[*local].ty.is_float(),
+        };
+        let is_inexact = |site: &Site<'_>| {
+            let types = [match site.target {
+                Target::Array(array) => self.kernel.arrays[array].element,
+                Target::Local(local) => self.kernel.locals[local].ty,
+            }];
+            site.update
+                .is_some_and(|it| it.combiner.parts() == 1 && !it.combiner.is_exact(&types))
+        };
+        let mut sites = self.analyzed.sites().iter();
+        self.mode == Mode::Exact
+            && sites
+                .any(|it| targets.contains(&it.target) && is_float(&it.target) && is_inexact(it))
+    }
+
+    fn because(&self, position: usize) -> String {
+        let Some(dependence) = self.dependences.get(position) else {
+            return "not parallel".to_owned();
+        };
+        let name = self
+            .target(dependence)
+            .map_or("?", |it| it.name(self.kernel));
+        let meet = if dependence.is_must() {
+            "meet"
+        } else {
+            "may meet"
+        };
+        let mut text = format!(
+            "not parallel, because iterations {meet} in {name}: {} dependence from line {} to line {}",
+            dependence.kind,
+            self.line_of(dependence.source),
+            self.line_of(dependence.sink)
+        );
+        if let Some(witness) = &dependence.witness {
+            text += &format!("; {}", self.example(dependence, witness));
+        }
+        text
+    }
+
+    /// `for example i = 0 and i = 1 meet in x[3] with n = 4`
+    fn example(&self, dependence: &Dependence, witness: &Witness) -> String {
+        let values = |end: &[(strew::ir::IterId, i64)]| -> String {
+            let each: Vec<String> = end
+                .iter()
+                .map(|(iter, value)| format!("{} = {value}", self.kernel.iters[*iter].name))
+                .collect();
+            if each.is_empty() {
+                "the kernel".to_owned()
+            } else {
+                format!("({})", each.join(", "))
+            }
+        };
+        let target = self
+            .target(dependence)
+            .map_or("?", |it| it.name(self.kernel));
+        let cell: String = witness.cell.iter().map(|it| format!("[{it}]")).collect();
+        let parameters: Vec<String> = witness
+            .parameters
+            .iter()
+            .map(|(id, value)| format!("{} = {value}", self.kernel.scalars[*id].name))
+            .collect();
+        let with = if parameters.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", parameters.join(", "))
+        };
+        format!(
+            "for example {} and {} meet in {target}{cell}{with}",
+            values(&witness.source),
+            values(&witness.sink)
+        )
+    }
+
+    fn dependences(&self) -> Vec<DependenceReport> {
+        let shown = self.dependences.iter().filter(|it| {
+            it.kind != DependenceKind::Input
+                && self.target(it).is_some_and(|target| match target {
+                    Target::Array(_) => true,
+                    Target::Local(local) => self.kernel.locals[local].mutable,
+                })
+        });
+        shown.map(|it| self.of_dependence(it)).collect()
+    }
+
+    fn of_dependence(&self, dependence: &Dependence) -> DependenceReport {
+        let levels = self.analyzed.common_levels(dependence);
+        let carried = dependence.carried_level();
+        let carried = carried.and_then(|it| levels.get(it));
+        let target = self.target(dependence);
+        let example = dependence.witness.as_ref();
+        DependenceReport {
+            kind: dependence.kind.to_string(),
+            array: target.map_or("?", |it| it.name(self.kernel)).to_owned(),
+            source_line: self.line_of(dependence.source),
+            sink_line: self.line_of(dependence.sink),
+            direction: dependence
+                .vector
+                .iter()
+                .map(|it| it.direction.symbol())
+                .collect(),
+            distance: dependence.vector.iter().map(|it| it.distance).collect(),
+            carried_by: carried.and_then(|it| self.name(*it)),
+            must: dependence.is_must(),
+            reduction: dependence.is_reduction,
+            exact: dependence.is_exact,
+            example: example.map(|it| self.example(dependence, it)),
+            unless_monotone: dependence
+                .unless_monotone
+                .iter()
+                .map(|it| self.kernel.arrays[*it].name.clone())
+                .collect(),
+        }
+    }
+
+    fn accesses(&self) -> Vec<AccessReport> {
+        let arrays = self.analyzed.sites().iter();
+        let arrays = arrays.filter(|it| matches!(it.target, Target::Array(_)));
+        arrays.map(|it| self.of_access(it)).collect()
+    }
+
+    fn of_access(&self, site: &Site<'k>) -> AccessReport {
+        let map = self.analyzed.access_map(site);
+        let runtime = map.iter().flat_map(|it| &it.runtime);
+        let runtime = runtime.map(|it| RuntimeReport {
+            name: it.name.clone(),
+            array: it.array.map(|array| self.kernel.arrays[array].name.clone()),
+            map: it.map.clone(),
+        });
+        AccessReport {
+            array: site.target.name(self.kernel).to_owned(),
+            line: self.line(span_of(self.kernel, site)),
+            kind: match site.kind {
+                AccessKind::Read => "read",
+                AccessKind::Write => "write",
+                AccessKind::Reduce => "reduce",
+            },
+            runtime: runtime.collect(),
+            map: map.map(|it| it.map),
+        }
+    }
+}
+
+/// Where an access stands; scalars stand where their statement does, or else their declaration.
+fn span_of(kernel: &Kernel, site: &Site<'_>) -> Span {
+    match (site.target, site.node) {
+        (Target::Array(_), _) if site.access.is_some() => site.span,
+        (_, Some(Node::Assign { span, .. } | Node::Reduce { span, .. })) => *span,
+        (Target::Local(local), _) => kernel.locals[local].span,
+        (Target::Array(array), _) => kernel.arrays[array].span,
+    }
+}

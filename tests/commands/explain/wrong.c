@@ -1,0 +1,1 @@
+void k(int n, double x[n]) { x[0] = y; }
