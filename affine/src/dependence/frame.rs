@@ -2,13 +2,14 @@
 
 use super::site::{Site, Target};
 use crate::classify::{SubscriptKind, classify};
-use crate::sets::{Row, Unknown};
-use crate::visit::Loop;
+use crate::flat::shape_of;
+use crate::sets::{Budget, Conjunction, Row, Unknown};
+use crate::visit::{Loop, accesses};
 use crate::{
     Access, AffineExpr, Condition, Expr, Factor, IterId, Kernel, LocalId, Relation as Compares,
     ScalarId, Subscript, Variable,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A subscript as far as it is known.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Frame<'k> {
     pub(super) homes: HashMap<Target, usize>,
     /// Of each site the subscripts.
     pub(super) positions: Vec<Vec<Position<'k>>>,
+    /// The subscripts that flat ones with symbolic strides are made of, by the site: equal exactly where the flat ones are.
+    pub(super) recovered: HashMap<usize, Vec<AffineExpr>>,
     /// The elements that bound each `scf.for` whose bounds are read, by the iterator.
     pub(super) rows: HashMap<IterId, [(&'k Access, AffineExpr); 2]>,
 }
@@ -60,9 +63,11 @@ impl<'k> Frame<'k> {
             written: written.collect(),
             homes,
             positions: sites.iter().map(|it| positions(kernel, it)).collect(),
+            recovered: HashMap::new(),
             rows: HashMap::new(),
         };
         frame.facts = frame.facts_of_parameters();
+        frame.recovered = frame.recovered_subscripts(sites);
         frame.rows = frame.rows_of_loops(sites);
         frame
     }
@@ -82,6 +87,55 @@ impl<'k> Frame<'k> {
         let assumed = self.kernel.assumptions.iter();
         facts.extend(assumed.filter_map(|it| self.fact(it)));
         facts
+    }
+
+    fn recovered_subscripts(&self, sites: &[Site<'k>]) -> HashMap<usize, Vec<AffineExpr>> {
+        let mut recovered = HashMap::new();
+        let is_flat = |site: &&Site<'k>| {
+            let positions = self.positions.get(site.order).map(Vec::as_slice);
+            matches!(positions, Some([Position::Affine(expr)]) if has_products(expr))
+        };
+        let flat = sites.iter().filter(is_flat).map(|it| it.target);
+        for target in flat.collect::<BTreeSet<_>>() {
+            let Target::Array(array) = target else {
+                continue;
+            };
+            let Ok(Some(shape)) = shape_of(self.kernel, array) else {
+                continue;
+            };
+            if !shape.conditions.iter().all(|it| self.always_holds(it)) {
+                continue;
+            }
+            let of_array = accesses(self.kernel).into_iter();
+            let of_array = of_array.filter(|it| it.access.array == array);
+            for (access, subscripts) in of_array.zip(shape.subscripts) {
+                let mut same = sites.iter().filter(|site| {
+                    let own = site.access;
+                    own.is_some_and(|it| std::ptr::eq(it, access.access))
+                });
+                recovered.extend(same.next().map(|site| (site.order, subscripts)));
+            }
+        }
+        recovered
+    }
+
+    /// Whether a condition over parameters holds for all that the kernel is run with.
+    fn always_holds(&self, condition: &Condition) -> bool {
+        let mut broken = Conjunction::universe(self.parameters.len());
+        for fact in &self.facts {
+            match fact {
+                Fact::Zero(row) => broken.add_equality(row.clone()),
+                Fact::NotNegative(row) => broken.add_inequality(row.clone()),
+            }
+        }
+        let Some(Fact::NotNegative(row)) = self.fact(condition) else {
+            return false;
+        };
+        let Ok(below) = row.scaled(-1).and_then(|it| it.offset(-1)) else {
+            return false;
+        };
+        broken.add_inequality(below);
+        broken.is_empty(&mut Budget::new(1000)) == Ok(true)
     }
 
     fn fact(&self, condition: &Condition) -> Option<Fact> {
@@ -156,6 +210,10 @@ impl<'k> Frame<'k> {
                 Subscript::Computed(expr) => self.is_settled(expr),
             })
     }
+}
+
+fn has_products(expr: &AffineExpr) -> bool {
+    expr.terms().iter().any(|term| term.factors.len() > 1)
 }
 
 fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {

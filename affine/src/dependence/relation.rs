@@ -156,6 +156,14 @@ impl<'a, 'k> Relation<'a, 'k> {
         }
         let frame = self.frame;
         let ends = [self.source.order, self.sink.order];
+        if let [Some(source), Some(sink)] = ends.map(|it| frame.recovered.get(&it)) {
+            for (source, sink) in source.iter().zip(sink) {
+                let source = self.row(End::Source, source)?;
+                let difference = self.row(End::Sink, sink)?.minus(&source)?;
+                self.each(|it| it.add_equality(difference.clone()));
+            }
+            return Ok(());
+        }
         let [source, sink] = ends.map(|it| frame.positions.get(it).map_or(&[][..], Vec::as_slice));
         let mut extents = match self.source.target {
             super::Target::Array(array) => frame.kernel.arrays[array].extents.iter(),

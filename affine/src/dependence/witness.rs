@@ -1,9 +1,9 @@
 //! Witnesses: parameters and two iterations in which accesses meet, each checked against the kernel itself.
 
-use super::frame::{Frame, Position};
+use super::frame::Frame;
 use super::site::{Around, Level, Site, Target};
 use crate::visit::Loop;
-use crate::{AffineExpr, AffineFor, IterId, ScalarId, Variable};
+use crate::{AffineExpr, AffineFor, IterId, ScalarId, Subscript, Variable};
 use std::collections::HashMap;
 
 /// Two iterations that meet in a cell, for these parameters.
@@ -100,13 +100,15 @@ impl Run<'_, '_> {
         if !site.around.iter().all(|it| self.is_inside(it)) {
             return None;
         }
-        let positions = self.frame.positions.get(site.order)?.iter();
-        let cell: Vec<i64> = positions
-            .map(|it| match it {
-                Position::Affine(expr) => self.value(expr),
-                Position::Indirect(..) | Position::Computed(_) | Position::Any => None,
-            })
-            .collect::<Option<_>>()?;
+        let subscripts = match (site.target, site.access) {
+            (Target::Local(_), _) => &[],
+            (Target::Array(_), access) => access?.subscripts.as_slice(),
+        };
+        let cell = subscripts.iter().map(|it| match it {
+            Subscript::Affine(expr) => self.value(expr),
+            Subscript::Computed(_) => None,
+        });
+        let cell: Vec<i64> = cell.collect::<Option<_>>()?;
         let in_range = match site.target {
             Target::Local(_) => true,
             Target::Array(array) => {
