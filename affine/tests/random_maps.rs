@@ -151,6 +151,37 @@ impl Generator {
         items
     }
 
+    /// A map whose domain says much: equal sums, residues, quotients in an interval.
+    fn constrained_map(&mut self) -> Result<IndexingMap, IndexingError> {
+        self.counts = [2 + self.below(2), self.below(2), 0];
+        let [dimensions, ranges, _] = self.counts.map(|count| self.declarations(count));
+        let constraints = (0..1 + self.below(3)).map(|_| {
+            let sum = self.expr(1)?.plus(&self.variable())?;
+            let modulus = self.between(2, 8);
+            let (expr, low, size) = match self.below(4) {
+                0 => (sum, self.between(-4, 9), 0),
+                1 => (sum.floordiv(&modulus.into())?, self.between(-2, 3), 1),
+                _ => {
+                    let residue = sum.modulo(&modulus.into())?;
+                    (residue, self.between(0, modulus - 1), 0)
+                }
+            };
+            let bounds = Interval::new(low, low + size);
+            Ok(Constraint { expr, bounds })
+        });
+        let constraints = constraints.collect::<Result<_, IndexingError>>()?;
+        let results = (0..2).map(|_| {
+            let sum = self.expr(2)?.plus(&self.variable())?;
+            match self.below(3) {
+                0 => Ok(sum),
+                1 => sum.floordiv(&self.scale().into()),
+                _ => sum.modulo(&self.scale().into()),
+            }
+        });
+        let results = results.collect::<Result<_, _>>()?;
+        IndexingMap::new(dimensions, ranges, Vec::new(), results, constraints)
+    }
+
     /// The same expression with operands in another order and parentheses in other places.
     fn reordered(&mut self, expr: &IndexExpr) -> Result<IndexExpr, IndexingError> {
         match expr {
@@ -291,6 +322,27 @@ fn maps_that_are_equal_but_for_names_and_order_print_equally() {
         // Which constraint is dropped first shows where it has no value.
         if one.to_string() != other.to_string() && !points_without_value(&map) {
             panic!("{map}\n{rewritten}\n{one}\n{other}");
+        }
+    }
+}
+
+#[test]
+fn what_constraints_say_is_used_where_it_holds() {
+    for seed in 0..MAPS / 2 {
+        let mut generator = Generator::new(seed);
+        let Ok(map) = generator.constrained_map() else {
+            continue;
+        };
+        let simplified = map.simplified();
+        assert!(simplified.size() <= map.size(), "{map}\n{simplified}");
+        is_equal_everywhere(&map, &simplified);
+        assert_eq!(simplified.simplified(), simplified, "{map}");
+        let Ok(rewritten) = generator.rewritten(&map) else {
+            continue;
+        };
+        let rewritten = rewritten.simplified().unnamed();
+        if rewritten != simplified && !points_without_value(&map) {
+            panic!("{map}\n{rewritten}\n{simplified}");
         }
     }
 }

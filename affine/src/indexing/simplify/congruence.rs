@@ -166,21 +166,24 @@ pub(in crate::indexing) fn normal(
             }
         }
     }
-    // `(x - r) mod m in [0, 0]` stays as it is written.
-    let is_written_as_multiple = bounds.as_point() == Some(0);
-    let (remainder, bounds) = if is_written_as_multiple && congruence.residue != 0 {
-        let Ok(numerator) = congruence
-            .linear
-            .offset(congruence.modulus - congruence.residue)
-        else {
-            return unchanged;
-        };
-        let remainder = Atom::modulo(numerator, congruence.modulus.into());
-        (remainder.into(), Interval::point(0))
-    } else {
-        congruence.constraint()
+    Ok(Some(congruence.constraint()))
+}
+
+/// `x mod m in [r, r]` as `(x - r) mod m in [0, 0]`.
+pub(in crate::indexing) fn as_multiple(
+    linear: &Linear,
+    bounds: Interval,
+) -> Option<(Linear, Interval)> {
+    let (Some(Atom::Mod(division)), Some(residue)) = (linear.as_atom(), bounds.as_point()) else {
+        return None;
     };
-    Ok(Some((remainder, bounds)))
+    let modulus = division.divisor.as_constant()?;
+    if residue == 0 || division.numerator.constant != 0 {
+        return None;
+    }
+    let numerator = division.numerator.offset(modulus - residue).ok()?;
+    let remainder = Atom::modulo(numerator, modulus.into());
+    Some((remainder.into(), Interval::point(0)))
 }
 
 /// The least value from `low` with the residue.

@@ -28,6 +28,8 @@ pub(in crate::indexing) struct Item {
     form: Form,
     /// How it stands in the map, if it does.
     written: Option<Constraint>,
+    /// Whether it is written as a multiple, `(x - r) mod m in [0, 0]`, and prints as one.
+    is_multiple: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -55,6 +57,7 @@ impl Domain {
         let written = map.constraints.iter().map(|constraint| Item {
             form: Form::Written(constraint.clone()),
             written: Some(constraint.clone()),
+            is_multiple: false,
         });
         Self {
             bounds: Context::of_bounds(map),
@@ -138,6 +141,11 @@ impl Domain {
             self.bounds = bounds;
             self.items.push(item);
         } else if let [only] = &mut self.items[before..] {
+            // With other variables it is another residue, and prints as one.
+            only.is_multiple = match &item.form {
+                Form::Normal { .. } => item.is_multiple,
+                Form::Written(_) => only.is_multiple,
+            } && only.variables() == item.variables();
             only.written = item.written;
         }
         Ok(())
@@ -199,10 +207,12 @@ impl Domain {
                     context.set_bounds(variable, self.bounds.bounds(variable));
                 }
                 Ok(Peeled::Done(linear, bounds)) => {
+                    let is_multiple = bounds.as_point() == Some(0);
                     match congruence::normal(&linear, bounds, &context) {
                         Ok(Some((linear, bounds))) => self.items.push(Item {
                             form: Form::Normal { linear, bounds },
                             written: None,
+                            is_multiple,
                         }),
                         Ok(None) => {}
                         Err(NoPoint) => return Err(NoPoint),
@@ -471,6 +481,18 @@ impl Item {
         }
     }
 
+    /// The variables that it speaks of, sorted.
+    fn variables(&self) -> Vec<Variable> {
+        let mut variables = match &self.form {
+            Form::Normal { linear, .. } => {
+                express::expression(linear).map_or_else(Vec::new, |it| variables(&it))
+            }
+            Form::Written(written) => variables(&written.expr),
+        };
+        variables.sort_unstable();
+        variables
+    }
+
     /// The constraint as it is printed.
     fn constraint(&self) -> Constraint {
         let written = self.written.as_ref().map(|it| Constraint {
@@ -478,10 +500,13 @@ impl Item {
             bounds: it.bounds,
         });
         let normal = match &self.form {
-            Form::Normal { linear, bounds } => express::expression(linear).map(|expr| Constraint {
-                expr,
-                bounds: *bounds,
-            }),
+            Form::Normal { linear, bounds } => {
+                let multiple = congruence::as_multiple(linear, *bounds);
+                let (linear, bounds) = multiple
+                    .filter(|_| self.is_multiple)
+                    .unwrap_or_else(|| (linear.clone(), *bounds));
+                express::expression(&linear).map(|expr| Constraint { expr, bounds })
+            }
             Form::Written(constraint) => Some(Constraint {
                 expr: ordered(&constraint.expr),
                 bounds: constraint.bounds,
@@ -518,11 +543,16 @@ impl Item {
         let of = |linear: Linear, bounds: Interval| Self {
             form: Form::Normal { linear, bounds },
             written: None,
+            is_multiple: false,
         };
         if linear == other_linear {
             let both = bounds.intersect(*other_bounds);
             return match both {
                 both if both.is_empty() => Err(NoPoint),
+                both if both == *bounds && both == *other_bounds => Ok(Some(Self {
+                    is_multiple: self.is_multiple && other.is_multiple,
+                    ..self.clone()
+                })),
                 both if both == *bounds => Ok(Some(self.clone())),
                 both if both == *other_bounds => Ok(Some(other.clone())),
                 both => Ok(Some(of(linear.clone(), both))),

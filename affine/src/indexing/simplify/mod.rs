@@ -92,7 +92,9 @@ fn simplified(expr: &IndexExpr, context: &Context) -> IndexExpr {
     let mut seen: Vec<IndexExpr> = Vec::new();
     for _ in 0..ROUNDS {
         let next = simplified_once(&expr, context);
-        if next == expr || next.size().divisions == 0 {
+        // A sum of variables is what it is, unless a constraint says more of it.
+        let is_plain = next.size().divisions == 0 && context.facts.is_empty();
+        if next == expr || is_plain {
             return next;
         }
         if let Some(start) = seen.iter().position(|it| *it == next) {
