@@ -215,3 +215,85 @@ mod tests {
         );
     }
 }
+
+/// As they stand in the text of maps.
+#[cfg(test)]
+mod text_tests {
+    use crate::indexing::test_maps::map;
+
+    #[track_caller]
+    fn folds(expr: &str, expected: &str) {
+        let domain = "domain: d0 in [0, 999], d1 in [0, 3], d2 in [0, 4], n in [1, 9], m in [1, 9]";
+        let text = |expr: &str| format!("(d0, d1, d2){{n, m}} -> ({expr}), {domain}");
+        assert_eq!(
+            map(&text(expr)).simplified(),
+            map(&text(expected)),
+            "{expr}"
+        );
+    }
+
+    /// The proposal's loop: row `linear_idx` of the tile at `iv` is taken out of `tensor<10x10x100xf32>`.
+    #[test]
+    fn rfc_slice_of_a_collapsed_tensor() {
+        let slice = map(
+            "(iv, linear_idx, column) -> (delinearize_index (iv * 10 + linear_idx) into (10, 10)#0, delinearize_index (iv * 10 + linear_idx) into (10, 10)#1, column), domain: iv in [0, 9], linear_idx in [0, 9], column in [0, 99]",
+        );
+        assert_eq!(
+            slice.simplified().to_string(),
+            "(iv, linear_idx, column) -> (iv, linear_idx, column), domain: iv in [0, 9], linear_idx in [0, 9], column in [0, 99]"
+        );
+    }
+
+    /// The discussion's chain: an induction variable is delinearized, and linearized again by the same basis.
+    #[test]
+    fn rfc_linearization_of_a_delinearization_is_no_op() {
+        folds(
+            "linearize_index [delinearize_index d0 into (8, 4, 32)#0, delinearize_index d0 into (8, 4, 32)#1, delinearize_index d0 into (8, 4, 32)#2] by (8, 4, 32)",
+            "d0",
+        );
+        folds(
+            "linearize_index [delinearize_index d0 into (8, n, m)#0, delinearize_index d0 into (8, n, m)#1, delinearize_index d0 into (8, n, m)#2] by (8, n, m)",
+            "d0",
+        );
+    }
+
+    #[test]
+    fn delinearization_of_a_linearization_is_no_op() {
+        for (result, expected) in [(0, "n"), (1, "d1"), (2, "d2")] {
+            folds(
+                &format!(
+                    "delinearize_index (linearize_index [n, d1, d2] by (10, 4, 5)) into (10, 4, 5)#{result}"
+                ),
+                expected,
+            );
+        }
+    }
+
+    #[test]
+    fn tails_and_heads_of_bases_fold() {
+        folds(
+            "linearize_index [delinearize_index d0 into (9, 4, 5)#1, delinearize_index d0 into (9, 4, 5)#2] by (4, 5)",
+            "d0 mod 20",
+        );
+        folds(
+            "linearize_index [delinearize_index d0 into (9, 4, 5)#0, delinearize_index d0 into (9, 4, 5)#1] by (9, 4)",
+            "d0 floordiv 5",
+        );
+        folds(
+            "delinearize_index (linearize_index [n, d1, d2] by (10, 4, 5)) into (10, 20)#1",
+            "d1 * 5 + d2",
+        );
+    }
+
+    #[test]
+    fn constants_and_unit_sizes_fold() {
+        folds("delinearize_index 57 into (9, 4, 5)#1", "3");
+        folds("linearize_index [2, 3, 2] by (9, 4, 5)", "57");
+        folds("delinearize_index d0 into (5, 1, 8, 1)#1", "0");
+        folds("delinearize_index d0 into (5, 1, 8, 1)#0", "d0 floordiv 8");
+        folds(
+            "linearize_index [d0, 0, d1, 0] by (5, 1, 4, 1)",
+            "d0 * 4 + d1",
+        );
+    }
+}
