@@ -91,7 +91,7 @@ impl Meeting<'_> {
     }
 }
 
-fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {
+pub(crate) fn dependence_kind(source: AccessKind, sink: AccessKind) -> DependenceKind {
     match (source, sink) {
         (AccessKind::Read, _) => DependenceKind::Anti,
         (_, AccessKind::Read) => DependenceKind::Flow,

@@ -11,6 +11,10 @@
 //! |---|---|
 //! | `tile_indirection_using_forall(i, reduction(out) = add, chunks = 8, strategy = auto)` | `tile_indirection/` |
 //! | `tile_reduction_using_forall(i, s = add, chunks = 8)` | `tile_reduction.rs` |
+//! | `tile(i = 32, j = 64)` | `tile.rs` |
+//! | `interchange(i, j)`, `permute(k, i, j)` | `permute.rs` |
+//! | `reverse(i)` | `reverse.rs` |
+//! | `distribute(i)` | `distribute.rs` |
 //! | `strip_mine(i = 32)` | `strip_mine.rs` |
 //! | `skew(j by i, 1)` | `skew.rs` |
 //! | `coalesce(i, j)` | `coalesce.rs` |
@@ -35,11 +39,16 @@ mod copy;
 mod cut;
 #[cfg(test)]
 mod differential;
+mod distribute;
 mod in_range;
+mod nest;
 mod observe;
+mod order;
 mod parallelize;
 mod peel;
+mod permute;
 mod reason;
+mod reverse;
 mod scalars;
 mod schedule;
 mod script;
@@ -51,6 +60,7 @@ mod step;
 mod strip_mine;
 #[cfg(test)]
 mod test_support;
+mod tile;
 mod tile_indirection;
 mod tile_reduction;
 mod tiling;
@@ -62,10 +72,13 @@ mod witness;
 pub use address::LoopPath;
 pub use auto::{Decision, Machine, auto};
 pub use coalesce::Coalesce;
+pub use distribute::Distribute;
 pub use observe::{Event, Observer, Trace};
 pub use parallelize::Parallelize;
 pub use peel::{End, Peel};
+pub use permute::{Interchange, Permute};
 pub use reason::{DependenceKind, Label, Reason, Verdict};
+pub use reverse::Reverse;
 pub use schedule::{Refused, Schedule};
 pub use script::{Fault, ScriptError, ScriptErrors};
 pub use size::Size;
@@ -73,6 +86,7 @@ pub use skew::Skew;
 pub use split::Split;
 pub use step::Step;
 pub use strip_mine::StripMine;
+pub use tile::Tile;
 pub use tile_indirection::{Reduction, TileIndirection};
 pub use tile_reduction::TileReduction;
 pub use unroll::Unroll;

@@ -13,7 +13,7 @@ use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Forall, Iter, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Iter, Kernel, Node, Relation};
 
 /// Runs the iterations of a loop at once.
 ///
@@ -24,7 +24,8 @@ use strew_affine::{AffineExpr, AffineFor, Forall, Iter, Kernel, Node};
 /// ```
 ///
 /// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. A loop that does not begin at
-/// zero, or has a step, gets an iterator `i_c` that counts its iterations.
+/// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, and
+/// iterations beyond the others do nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parallelize {
     /// The loop, an `affine.for`.
@@ -75,9 +76,12 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     if target.lanes != 1 {
         return Err(Reason::HasLanes { path: path.clone() });
     }
-    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
-        return Err(Reason::SeveralBounds { path: path.clone() });
-    };
+    let several = || Reason::SeveralBounds { path: path.clone() };
+    let (lower, lower_rest) = target.lower.0.split_first().ok_or_else(several)?;
+    let (upper, upper_rest) = target.upper.0.split_first().ok_or_else(several)?;
+    if !lower_rest.is_empty() && target.step != 1 {
+        return Err(several());
+    }
     check_kept_apart(kernel, path, target, &around)?;
     scalars::check_none_set(kernel, path, target)?;
     let mut prepared = kernel.clone();
@@ -87,7 +91,7 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
         privates: Vec::new(),
         disjoint: Vec::new(),
         strategy: "auto".to_owned(),
-        body: target.body.clone(),
+        body: only_within(target, lower_rest, upper_rest),
     };
     let forall = match (lower.as_constant(), target.step) {
         (Some(0), 1) => forall,
@@ -98,6 +102,29 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
         target: target.iter,
         replacement: vec![Node::Forall(forall)],
     })
+}
+
+/// The body, in the iterations that lie within these bounds too.
+fn only_within(target: &AffineFor, lower: &[AffineExpr], upper: &[AffineExpr]) -> Vec<Node> {
+    if lower.is_empty() && upper.is_empty() {
+        return target.body.clone();
+    }
+    let iter = AffineExpr::from(target.iter);
+    let above = lower.iter().map(|bound| Condition {
+        left: bound.clone(),
+        relation: Relation::LessOrEqual,
+        right: iter.clone(),
+    });
+    let below = upper.iter().map(|bound| Condition {
+        left: iter.clone(),
+        relation: Relation::Less,
+        right: bound.clone(),
+    });
+    vec![Node::AffineIf {
+        conditions: above.chain(below).collect(),
+        then: target.body.clone(),
+        otherwise: Vec::new(),
+    }]
 }
 
 /// `forall` over the numbers of the iterations of `target`.
@@ -152,7 +179,12 @@ mod tests {
 
     #[test]
     fn any_bounds_and_bodies() {
-        for bounds in ["0..n", "2..n - 1", "n - 7..n step 3", "0..n step 2"] {
+        for bounds in [
+            "0..n",
+            "2..n - 1",
+            "n - 7..n step 3",
+            "max(n - 4, 0)..min(3, n)",
+        ] {
             for body in [
                 "y[i] = x[i] + f64(i)",
                 "alloc t: f64[2] t[i mod 2] = x[i] y[n - 1 - i] = t[1]",
@@ -173,7 +205,8 @@ mod tests {
         refused("1..n", "y[i] = y[i - 1] + x[i]", Illegal, "Carried");
         refused("0..n", "y[seg[i]] reduce(add) x[i]", Illegal, "Carried");
         refused("0..n", "s reduce(add) x[i]", Illegal, "CarriedScalar");
-        refused("0..min(n, 3)", "y[i] = x[i]", Unproven, "SeveralBounds");
+        let bounds = "max(0, n - 3)..n step 2";
+        refused(bounds, "y[i] = x[i]", Unproven, "SeveralBounds");
         refused(
             "0..n",
             "scf.forall j in 0..1 strategy(auto) { }",

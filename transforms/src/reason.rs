@@ -140,6 +140,28 @@ pub enum Reason {
         /// The inner loop.
         inner: LoopPath,
     },
+    /// Bounds that depend on each other, in loops of which one has a step.
+    #[error(
+        "the bounds of loops from `{path}` on depend on each other, and one of them has a step other than 1"
+    )]
+    SteppedBand {
+        /// The outermost, or the one with the step.
+        path: LoopPath,
+    },
+    /// A bound that is no linear function of the iterators around.
+    #[error("a bound in `{path}` is no linear function of the iterators around it")]
+    NotLinear {
+        /// The outermost loop.
+        path: LoopPath,
+    },
+    /// There is nothing to part.
+    #[error(
+        "the statements of `{path}` cannot be parted: there is one, or they share what is declared in it"
+    )]
+    OneStatement {
+        /// The loop.
+        path: LoopPath,
+    },
     /// Skewing by zero.
     #[error("skewing `{path}` by 0 would change nothing")]
     NoSkew {
@@ -309,6 +331,20 @@ pub enum Reason {
         /// Two iterations that meet.
         witness: Option<Box<Witness>>,
     },
+    /// In the new order an access would come before one that it has to come after.
+    #[error("two accesses of `{array}` {} in another order than before ({kind} dependence){}", come(.witness), example(.witness))]
+    Reverses {
+        /// The array, or the scalar.
+        array: String,
+        /// How they meet.
+        kind: DependenceKind,
+        /// The access that comes first.
+        earlier: Span,
+        /// The one that comes second.
+        later: Span,
+        /// Two iterations that meet.
+        witness: Option<Box<Witness>>,
+    },
     /// A scalar from outside of the loop is set in it.
     #[error("`{name}` lives outside of `{path}` and is set in it, so its iterations depend on each other{}", example(.witness))]
     CarriedScalar {
@@ -403,6 +439,7 @@ impl Reason {
             | Self::NotPerfectlyNested { .. }
             | Self::NotRectangular { .. }
             | Self::NoSkew { .. }
+            | Self::OneStatement { .. }
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
@@ -415,6 +452,8 @@ impl Reason {
             | Self::NoIdentity { .. }
             | Self::NoLanes { .. }
             | Self::SeveralBounds { .. }
+            | Self::SteppedBand { .. }
+            | Self::NotLinear { .. }
             | Self::Overflow
             | Self::BreaksInvariant { .. } => Verdict::Unproven,
             Self::ReadsPartialSum { .. }
@@ -422,6 +461,7 @@ impl Reason {
             | Self::KeepsOldContents { .. }
             | Self::MixesCombiners { .. }
             | Self::Carried { .. }
+            | Self::Reverses { .. }
             | Self::CarriedScalar { .. } => match self.witness() {
                 Some(_) => Verdict::Illegal,
                 None => Verdict::Unproven,
@@ -437,6 +477,7 @@ impl Reason {
             | Self::KeepsOldContents { witness, .. }
             | Self::MixesCombiners { witness, .. }
             | Self::Carried { witness, .. }
+            | Self::Reverses { witness, .. }
             | Self::CarriedScalar { witness, .. } => witness.as_deref(),
             _ => None,
         }
@@ -456,6 +497,10 @@ impl Reason {
             Self::NotPerfectlyNested { .. } => "NotPerfectlyNested",
             Self::NotRectangular { .. } => "NotRectangular",
             Self::NoSkew { .. } => "NoSkew",
+            Self::SteppedBand { .. } => "SteppedBand",
+            Self::NotLinear { .. } => "NotLinear",
+            Self::OneStatement { .. } => "OneStatement",
+            Self::Reverses { .. } => "Reverses",
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NotWritten { .. } => "NotWritten",
@@ -508,6 +553,15 @@ impl Reason {
             } => {
                 vec![label(span, format!("combined by `{second}` here"))]
             }
+            Self::Reverses {
+                array,
+                earlier,
+                later,
+                ..
+            } => vec![
+                label(earlier, format!("`{array}` is touched here first")),
+                label(later, "and here second".to_owned()),
+            ],
             Self::Carried {
                 array,
                 earlier,
@@ -579,6 +633,14 @@ fn meet(witness: &Option<Box<Witness>>) -> &'static str {
         "meet"
     } else {
         "may meet"
+    }
+}
+
+fn come(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "would come"
+    } else {
+        "might come"
     }
 }
 

@@ -1,12 +1,16 @@
 //! The steps there are.
 
 use crate::coalesce::Coalesce;
+use crate::distribute::Distribute;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
+use crate::permute::{Interchange, Permute};
+use crate::reverse::Reverse;
 use crate::script::call::{Call, FaultAt};
 use crate::skew::Skew;
 use crate::split::Split;
 use crate::strip_mine::StripMine;
+use crate::tile::Tile;
 use crate::tile_indirection::TileIndirection;
 use crate::tile_reduction::TileReduction;
 use crate::unroll::Unroll;
@@ -78,6 +82,16 @@ steps! {
     TileIndirectionUsingForall(TileIndirection),
     /// Tiles a loop and runs the tiles at once, each with scalars of its own.
     TileReductionUsingForall(TileReduction),
+    /// Tiles of a perfect nest.
+    Tile(Tile),
+    /// Two loops in each other's place.
+    Interchange(Interchange),
+    /// Loops nested in another order.
+    Permute(Permute),
+    /// A loop from its end to its beginning.
+    Reverse(Reverse),
+    /// A loop for each statement.
+    Distribute(Distribute),
     /// Tiles of one loop.
     StripMine(StripMine),
     /// An inner loop that moves with an outer one.

@@ -67,6 +67,32 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     }
 }
 
+/// The arrays that statements in `nodes` touch.
+pub(crate) fn arrays_in(nodes: &[Node]) -> impl Iterator<Item = ArrayId> + use<> {
+    let mut found = Vec::new();
+    visit::walk(nodes, &mut |node, _| {
+        let mut take = |access: &Access| found.push(access.array);
+        for expr in node.expressions() {
+            visit::for_each_load(expr, &mut take);
+        }
+        for access in node.written_elements() {
+            visit::for_each_load_in_subscripts(access, &mut take);
+            take(access);
+        }
+    });
+    found.into_iter()
+}
+
+/// Whether a statement in `nodes` reads or sets `local`.
+pub(crate) fn uses(nodes: &[Node], local: LocalId) -> bool {
+    let mut is_set = false;
+    visit::walk(nodes, &mut |node, _| {
+        let mut places = node.places().iter();
+        is_set |= places.any(|place| matches!(place, Place::Local(it) if *it == local));
+    });
+    is_set || reads_local(nodes, local)
+}
+
 /// Whether a statement in `nodes` reads `local`.
 pub(crate) fn reads_local(nodes: &[Node], local: LocalId) -> bool {
     let mut found = false;

@@ -3,6 +3,7 @@
 use crate::concrete::{Runs, Touch};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use strew_affine::dependence;
 use strew_affine::interpret::{Argument, Touched};
 use strew_affine::visit::AccessKind;
 use strew_affine::{ArrayId, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable};
@@ -75,6 +76,34 @@ fn assignments(values: &[(String, i64)]) -> String {
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     each.join(", ")
+}
+
+impl Witness {
+    /// What an analysis of `kernel` found, in names, if the kernel does that: it may fail before.
+    pub(crate) fn of_dependence(
+        kernel: &Kernel,
+        found: &dependence::Witness,
+        array: &str,
+    ) -> Option<Self> {
+        let named = |iteration: &[(IterId, i64)]| {
+            let each = iteration.iter();
+            let each = each.map(|(iter, value)| (kernel.iters[*iter].name.clone(), *value));
+            each.collect()
+        };
+        let parameters = found.parameters.iter();
+        let parameters = parameters.map(|(it, value)| (kernel.scalars[*it].name.clone(), *value));
+        let parameters: Vec<_> = parameters.collect();
+        let each = [Contents::Zeros, Contents::Positions].into_iter();
+        let mut witnesses = each.map(|contents| Self {
+            parameters: parameters.clone(),
+            contents,
+            source: named(&found.source),
+            sink: named(&found.sink),
+            array: array.to_owned(),
+            cell: found.cell.clone(),
+        });
+        witnesses.find(|witness| holds(kernel, witness))
+    }
 }
 
 /// Two accesses of one cell in one run of the loop, the source no later than the sink.
@@ -170,8 +199,7 @@ fn trials(kernel: &Kernel) -> impl Iterator<Item = Trial<'_>> {
             let each = [Contents::Zeros, Contents::Positions].into_iter();
             each.map(move |contents| Trial {
                 kernel,
-                size,
-                growth,
+                sizes: sizes(kernel, size, growth),
                 contents,
             })
         })
@@ -181,9 +209,18 @@ fn trials(kernel: &Kernel) -> impl Iterator<Item = Trial<'_>> {
 /// One choice of parameters and contents.
 struct Trial<'k> {
     kernel: &'k Kernel,
-    size: i64,
-    growth: i64,
+    /// Of the scalar parameters, in their order.
+    sizes: Vec<i64>,
     contents: Contents,
+}
+
+fn sizes(kernel: &Kernel, size: i64, growth: i64) -> Vec<i64> {
+    let scalars = kernel.params.iter();
+    let scalars = scalars.filter(|it| matches!(it, Parameter::Scalar(_)));
+    let each = scalars
+        .zip(0..)
+        .map(|(_, position)| size + growth * position);
+    each.collect()
 }
 
 impl Trial<'_> {
@@ -242,13 +279,12 @@ impl Trial<'_> {
             Parameter::Scalar(scalar) => Some(*scalar),
             Parameter::Array(_) | Parameter::Record(_) => None,
         });
-        ids.zip(0..).map(|(scalar, position)| {
+        ids.zip(&self.sizes).map(|(scalar, size)| {
             let ty = self.kernel.scalars[scalar].ty;
-            let size = self.size + self.growth * position;
             let value = if ty.is_float() {
                 Value::float(ty, 1.0)
             } else {
-                Value::integer(ty, i128::from(size))
+                Value::integer(ty, i128::from(*size))
             };
             (scalar, value)
         })
@@ -337,12 +373,38 @@ impl Trial<'_> {
     }
 }
 
-/// The accesses of the run that `witness` is about, within its outermost loop.
-#[cfg(test)]
-pub(crate) fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>> {
-    let trial = trials(kernel).find(|trial| {
-        trial.contents == witness.contents && trial.parameters() == witness.parameters
-    })?;
+/// Whether both ends touch the cell, the source no later than the sink, when the kernel runs on what the witness says.
+pub(crate) fn holds(kernel: &Kernel, witness: &Witness) -> bool {
+    let Some(touches) = replayed(kernel, witness) else {
+        return false;
+    };
+    let position = |iteration: &[(String, i64)]| {
+        touches.iter().position(|touch| {
+            let here = touch.iteration.iter().map(|(_, value)| *value);
+            here.eq(iteration.iter().map(|(_, value)| *value)) && touch.cell == witness.cell
+        })
+    };
+    let (source, sink) = (position(&witness.source), position(&witness.sink));
+    source.is_some() && source <= sink
+}
+
+/// The accesses of the run that `witness` is about, within its outermost loop; `None` if it fails.
+fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>> {
+    let scalars = kernel.params.iter().filter_map(|param| match param {
+        Parameter::Scalar(scalar) => Some(&kernel.scalars[*scalar].name),
+        Parameter::Array(_) | Parameter::Record(_) => None,
+    });
+    let size_of = |name: &String| {
+        let mut given = witness.parameters.iter();
+        given
+            .find(|(it, _)| it == name)
+            .map_or(1, |(_, value)| *value)
+    };
+    let trial = Trial {
+        kernel,
+        sizes: scalars.map(size_of).collect(),
+        contents: witness.contents,
+    };
     let array = kernel
         .arrays
         .iter()

@@ -122,6 +122,15 @@ impl Call {
         self.plain(LOOP)?.path()
     }
 
+    /// All arguments that are left, loops.
+    pub(crate) fn paths(&mut self) -> Read<Vec<LoopPath>> {
+        let mut paths = vec![self.path()?];
+        while !self.arguments.is_empty() {
+            paths.push(self.path()?);
+        }
+        Ok(paths)
+    }
+
     /// `j by i`, the next argument: two loops.
     pub(crate) fn path_by_path(&mut self) -> Read<[LoopPath; 2]> {
         const WHAT: &str = "two loops, as in `j by i`";
@@ -205,6 +214,15 @@ impl Call {
             Some(Argument::Plain(value)) => Err(unexpected(&value, &[LOOP_WITH_NUMBER])),
             None => Err(self.ends(&[LOOP_WITH_NUMBER])),
         }
+    }
+
+    /// All arguments that are left, each a loop with a number.
+    pub(crate) fn numbers_of_loops(&mut self) -> Read<Vec<(LoopPath, u64)>> {
+        let mut found = vec![self.number_of_loop()?];
+        while !self.arguments.is_empty() {
+            found.push(self.number_of_loop()?);
+        }
+        Ok(found)
     }
 
     /// That nothing is left; `known` are the names that arguments can have.

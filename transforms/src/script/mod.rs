@@ -252,8 +252,8 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
 mod tests {
     use super::*;
     use crate::{
-        Coalesce, End, LoopPath, Parallelize, Peel, Size, Skew, Split, StripMine, TileIndirection,
-        TileReduction, Unroll, Vectorize,
+        Coalesce, Distribute, End, Interchange, LoopPath, Parallelize, Peel, Permute, Reverse,
+        Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -300,6 +300,11 @@ mod tests {
             (path(), path(), any::<i64>())
                 .prop_map(|(it, by, by_how)| Skew::new(it, by, by_how).into()),
             (path(), path()).prop_map(|(outer, inner)| Coalesce::new(outer, inner).into()),
+            (path(), path()).prop_map(|(outer, inner)| Interchange::new(outer, inner).into()),
+            prop::collection::vec(path(), 1..4).prop_map(|order| Permute::new(order).into()),
+            path().prop_map(|it| Reverse::new(it).into()),
+            path().prop_map(|it| Distribute::new(it).into()),
+            prop::collection::vec((path(), any::<u64>()), 1..4).prop_map(|it| Tile::new(it).into()),
             path().prop_map(|it| Parallelize::new(it).into()),
             (path(), name(), any::<u64>()).prop_map(|(it, scalar, chunks)| {
                 TileReduction::new(it)

@@ -1,0 +1,246 @@
+//! The step `distribute`.
+
+use crate::address::{self, Target};
+use crate::copy::Copying;
+use crate::order::{Reordering, Tick};
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tree::{Replacing, uses};
+use crate::{LoopPath, Reason};
+use std::collections::HashMap;
+use std::fmt;
+use strew_affine::dependence::Site;
+use strew_affine::verify::Verified;
+use strew_affine::visit;
+use strew_affine::{AffineExpr, AffineFor, Iter, Kernel, Node};
+
+/// Gives the statements of a loop loops of their own, as many as may be.
+///
+/// ```text
+/// affine.for i in 1..n {              affine.for i in 1..n {
+///   y[i] = x[i]                         y[i] = x[i]
+///   out[key[i]] reduce(add) y[i - 1]  →  }
+/// }                                   affine.for i_2 in 1..n {
+///                                       out[key[i_2]] reduce(add) y[i_2 - 1]
+///                                     }
+/// ```
+///
+/// The loop is cut between two statements when no access below would have to come before one above: of any two accesses of one
+/// element, one of them writing, the first one stays the first. Statements that share what the body declares stay together. If
+/// iterations fail, the first failure is that of the new order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Distribute {
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Distribute {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "distribute";
+
+    /// A request to distribute `target` over its statements.
+    pub fn new(target: impl Into<LoopPath>) -> Self {
+        Self {
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Distribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", Self::NAME, self.target)
+    }
+}
+
+impl Transform for Distribute {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
+    if target.lanes != 1 {
+        return Err(Reason::HasLanes { path: path.clone() });
+    }
+    let borders = borders(kernel, path, target)?;
+    let mut prepared = kernel.clone();
+    let mut replacement = Vec::new();
+    let mut start = 0;
+    for (number, end) in (1..).zip(borders.into_iter().chain([target.body.len()])) {
+        let part = target.body.get(start..end).unwrap_or_default();
+        replacement.push(Node::AffineFor(loop_over(
+            &mut prepared,
+            target,
+            part,
+            number,
+        )?));
+        start = end;
+    }
+    Ok(Replacing {
+        kernel: prepared,
+        target: target.iter,
+        replacement,
+    })
+}
+
+/// Before which statements the loop may be cut.
+///
+/// Cuts do not depend on each other: an access below would come after one above exactly if one of the cuts between them does that.
+fn borders(kernel: &Kernel, path: &LoopPath, target: &AffineFor) -> Result<Vec<usize>, Reason> {
+    let reordering = Reordering::of(kernel, &[target]);
+    let children = Children::of(target);
+    let mut borders = Vec::new();
+    let mut refused = None;
+    for border in 1..target.body.len() {
+        if children.share_across(target, border) {
+            continue;
+        }
+        let ticks = |site: &Site<'_>| {
+            let is_above = children.of_site(site).is_some_and(|it| it < border);
+            vec![
+                Tick::Part(i64::from(!is_above)),
+                Tick::Value(AffineExpr::from(target.iter)),
+            ]
+        };
+        match reordering.check(ticks) {
+            Ok(()) => borders.push(border),
+            Err(reason) => refused = refused.or(Some(reason)),
+        }
+    }
+    match (borders.is_empty(), refused) {
+        (true, Some(reason)) => Err(reason),
+        (true, None) => Err(Reason::OneStatement { path: path.clone() }),
+        (false, _) => Ok(borders),
+    }
+}
+
+/// The statements of a loop, and all nodes in each.
+struct Children {
+    of_nodes: HashMap<*const Node, usize>,
+}
+
+impl Children {
+    fn of(target: &AffineFor) -> Self {
+        let mut of_nodes = HashMap::new();
+        for (position, child) in target.body.iter().enumerate() {
+            visit::walk(std::slice::from_ref(child), &mut |node, _| {
+                of_nodes.insert(std::ptr::from_ref(node), position);
+            });
+        }
+        Self { of_nodes }
+    }
+
+    fn of_site(&self, site: &Site<'_>) -> Option<usize> {
+        self.of_nodes.get(&std::ptr::from_ref(site.node?)).copied()
+    }
+
+    /// Whether a statement behind `border` uses what one before it declares.
+    fn share_across(&self, target: &AffineFor, border: usize) -> bool {
+        let (above, below) = target.body.split_at(border.min(target.body.len()));
+        above.iter().any(|node| match node {
+            Node::Declare { local, .. } => uses(below, *local),
+            Node::Alloc { array } => {
+                let mut names = crate::tree::arrays_in(below);
+                names.any(|it| it == *array)
+            }
+            _ => false,
+        })
+    }
+}
+
+fn loop_over(
+    kernel: &mut Kernel,
+    target: &AffineFor,
+    part: &[Node],
+    number: usize,
+) -> Result<AffineFor, Reason> {
+    if number == 1 {
+        return Ok(AffineFor {
+            body: part.to_vec(),
+            ..target.clone()
+        });
+    }
+    let Iter { name, span } = kernel.iters[target.iter].clone();
+    let name = kernel.fresh_name(&format!("{name}_{number}"));
+    let iter = kernel.iters.alloc(Iter { name, span });
+    Ok(AffineFor {
+        iter,
+        body: Copying::shift(target.iter, iter, 0).block(part)?,
+        ..target.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
+
+    fn in_loop(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, key: i32[n], x: f64[n], y: f64[n], out: f64[m]) {{
+  affine.for i in 1..n {{ {body} }}
+}}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        let after = "kernel @k(n: i64, m: i64, key: i32[n], x: f64[n], y: f64[n], out: f64[m]) {
+  affine.for i in 1..n { y[i] = x[i] }
+  affine.for i_2 in 1..n { out[key[i_2]] reduce(add) y[i_2 - 1] }
+}";
+        let before = in_loop("y[i] = x[i] out[key[i]] reduce(add) y[i - 1]");
+        accepts(&before, "distribute(i)", after);
+    }
+
+    #[test]
+    fn what_depends_on_each_other_stays_together() {
+        for (body, loops) in [
+            ("y[i] = x[i - 1] x[i] = y[i] out[0] reduce(add) x[i]", 2),
+            ("let k: i32 = key[i] out[k] reduce(add) x[i] y[i] = 1.0", 2),
+            ("y[i] = x[i] x[i] = 2.0 out[0] reduce(max) f64(i)", 3),
+            (
+                "alloc t: f64[1] y[i] = 3.0 t[0] = x[i] out[0] reduce(add) t[0]",
+                1,
+            ),
+        ] {
+            let before = kernel(&in_loop(body));
+            if loops == 1 {
+                refuses(
+                    &in_loop(body),
+                    "distribute(i)",
+                    Misaddressed,
+                    "OneStatement",
+                );
+                continue;
+            }
+            let after = apply(&before, "distribute(i)");
+            assert_eq!(after.body.len(), loops, "{after}");
+            assert_same_results(&before, &after);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let both = in_loop("y[i] = x[i - 1] x[i] = y[i]");
+        refuses(&both, "distribute(i)", Illegal, "Reverses");
+        refuses(
+            &in_loop("y[i] = 1.0"),
+            "distribute(i)",
+            Misaddressed,
+            "OneStatement",
+        );
+    }
+}

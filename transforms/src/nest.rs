@@ -1,0 +1,177 @@
+//! Perfect nests: loops each of which is all that the one around it does.
+
+use crate::address::{self, only_loop_in};
+use crate::{LoopPath, Reason};
+use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Overflow, Variable};
+
+/// The loops that `paths` name, outermost first, each all that the one before does.
+pub(crate) fn find_band<'k>(
+    kernel: &'k Kernel,
+    paths: &[LoopPath],
+) -> Result<Vec<&'k AffineFor>, Reason> {
+    let mut band: Vec<&'k AffineFor> = Vec::new();
+    for (position, path) in paths.iter().enumerate() {
+        let next = match (
+            band.last(),
+            position.checked_sub(1).and_then(|it| paths.get(it)),
+        ) {
+            (Some(outer), Some(around)) => only_loop_in(kernel, outer, around, path)?,
+            _ => address::find_affine_for(kernel, path)?.it,
+        };
+        if next.lanes != 1 {
+            return Err(Reason::HasLanes { path: path.clone() });
+        }
+        band.push(next);
+    }
+    Ok(band)
+}
+
+/// The bounds of the loops of a band in another order, by Fourier-Motzkin elimination: those of a loop follow from all conditions that
+/// speak of it and of no loop inside. What the elimination adds holds anyway, so outer loops may have turns in which inner ones do not
+/// run, and none is missed or run twice.
+pub(crate) fn reordered_bounds(
+    band: &[&AffineFor],
+    order: &[usize],
+    path: &LoopPath,
+) -> Result<Vec<(Bound, Bound)>, Reason> {
+    let own: Vec<_> = band
+        .iter()
+        .map(|it| (it.lower.clone(), it.upper.clone()))
+        .collect();
+    let mentions = |bound: &Bound| {
+        let mut pairs = bound
+            .0
+            .iter()
+            .flat_map(|expr| band.iter().map(move |it| (expr, it)));
+        pairs.any(|(expr, it)| expr.mentions(Variable::Iter(it.iter)))
+    };
+    if !own
+        .iter()
+        .any(|(lower, upper)| mentions(lower) || mentions(upper))
+    {
+        return Ok(order
+            .iter()
+            .filter_map(|it| own.get(*it).cloned())
+            .collect());
+    }
+    if band.iter().any(|it| it.step != 1) {
+        return Err(Reason::SteppedBand { path: path.clone() });
+    }
+    let mut system = System::of(band, path)?;
+    let mut bounds = Vec::new();
+    for position in order.iter().rev() {
+        if let Some(it) = band.get(*position) {
+            bounds.push(system.eliminate(it.iter)?);
+        }
+    }
+    bounds.reverse();
+    Ok(bounds)
+}
+
+/// Expressions that are not negative.
+struct System {
+    conditions: Vec<AffineExpr>,
+}
+
+impl System {
+    fn of(band: &[&AffineFor], path: &LoopPath) -> Result<Self, Reason> {
+        let mut conditions = Vec::new();
+        for it in band {
+            let iter = AffineExpr::from(it.iter);
+            for lower in &it.lower.0 {
+                conditions.push(iter.minus(lower)?);
+            }
+            for upper in &it.upper.0 {
+                conditions.push(upper.minus(&iter)?.offset(-1)?);
+            }
+        }
+        let is_linear = |condition: &AffineExpr| {
+            let mut iters = band.iter().map(|it| it.iter);
+            iters.all(|iter| condition.split_off(iter).is_some())
+        };
+        match conditions.iter().all(is_linear) {
+            true => Ok(Self { conditions }),
+            false => Err(Reason::NotLinear { path: path.clone() }),
+        }
+    }
+
+    /// The bounds of `iter`, which none of the conditions mentions after that.
+    fn eliminate(&mut self, iter: IterId) -> Result<(Bound, Bound), Overflow> {
+        let (mut below, mut above, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for condition in self.conditions.drain(..) {
+            match condition.split_off(iter) {
+                Some((1.., _)) => below.push(condition),
+                Some((..=-1, _)) => above.push(condition),
+                _ => rest.push(condition),
+            }
+        }
+        let sides = |condition: &AffineExpr| condition.split_off(iter).unwrap_or_default();
+        for lower in &below {
+            for upper in &above {
+                let ((a, e), (b, f)) = (sides(lower), sides(upper));
+                let combined = e.scaled(b.saturating_neg())?.plus(&f.scaled(a)?)?;
+                if combined.as_constant().is_none_or(|it| it < 0) && !rest.contains(&combined) {
+                    rest.push(combined);
+                }
+            }
+        }
+        self.conditions = rest;
+        let lower = |condition: &AffineExpr| {
+            let (coefficient, others) = sides(condition);
+            others.scaled(-1)?.ceildiv(&coefficient.into())
+        };
+        let upper = |condition: &AffineExpr| {
+            let (coefficient, others) = sides(condition);
+            others
+                .floordiv(&coefficient.saturating_neg().into())?
+                .offset(1)
+        };
+        let lower = below.iter().map(lower).collect::<Result<Vec<_>, _>>()?;
+        let upper = above.iter().map(upper).collect::<Result<Vec<_>, _>>()?;
+        let higher = |one: &AffineExpr, other: &AffineExpr| one.minus(other);
+        let lesser = |one: &AffineExpr, other: &AffineExpr| other.minus(one);
+        Ok((
+            Bound(self.tightest(lower, &higher)?),
+            Bound(self.tightest(upper, &lesser)?),
+        ))
+    }
+
+    /// The alternatives without those that another one always makes idle: `ahead` says by how much one is the tighter of two.
+    fn tightest(
+        &self,
+        mut alternatives: Vec<AffineExpr>,
+        ahead: &dyn Fn(&AffineExpr, &AffineExpr) -> Result<AffineExpr, Overflow>,
+    ) -> Result<Vec<AffineExpr>, Overflow> {
+        let mut position = 0;
+        while let Some(one) = alternatives.get(position) {
+            let mut is_idle = false;
+            for (other, alternative) in alternatives.iter().enumerate() {
+                let is_other = other != position;
+                is_idle |= is_other && self.is_never_negative(&ahead(alternative, one)?)?;
+            }
+            if is_idle {
+                alternatives.remove(position);
+            } else {
+                position += 1;
+            }
+        }
+        Ok(alternatives)
+    }
+
+    /// Whether one of the conditions, or none, says so.
+    fn is_never_negative(&self, expr: &AffineExpr) -> Result<bool, Overflow> {
+        if let Some(constant) = expr.as_constant() {
+            return Ok(constant >= 0);
+        }
+        for condition in &self.conditions {
+            if expr
+                .minus(condition)?
+                .as_constant()
+                .is_some_and(|it| it >= 0)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

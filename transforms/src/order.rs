@@ -1,0 +1,147 @@
+//! Whether accesses keep their order when the iterations of a loop happen at other times.
+
+use crate::apart::dependence_kind;
+use crate::reason::Reason;
+use crate::witness::Witness;
+use std::collections::HashMap;
+use strew_affine::dependence::{Analyzed, Instance, Order, Site};
+use strew_affine::sets::{Row, Unknown};
+use strew_affine::visit::{self, AccessKind, Loop};
+use strew_affine::{AffineExpr, AffineFor, Combine, IterId, Kernel, Node, Place, Type};
+
+/// The question for one loop nest.
+pub(crate) struct Reordering<'k> {
+    analyzed: Analyzed<'k>,
+    /// Only what stands in this loop, or in one of these, changes its place.
+    inside: Vec<IterId>,
+    /// The position of each loop among all nodes.
+    numbers: HashMap<IterId, i64>,
+}
+
+/// What makes up the time of an access from the outside in: places in the text, and values.
+#[derive(Clone, Debug)]
+pub(crate) enum Tick {
+    /// A constant: the number of a part.
+    Part(i64),
+    /// A value that moves with the iterations.
+    Value(AffineExpr),
+}
+
+impl<'k> Reordering<'k> {
+    /// About what stands in `loops`.
+    pub(crate) fn of(kernel: &'k Kernel, loops: &[&AffineFor]) -> Self {
+        let mut numbers = HashMap::new();
+        let mut number = 0;
+        visit::walk(&kernel.body, &mut |node, _| {
+            number += 1;
+            numbers.extend(Loop::of(node).map(|it| (it.iter(), number)));
+        });
+        Self {
+            analyzed: Analyzed::new(kernel),
+            inside: loops.iter().map(|it| it.iter).collect(),
+            numbers,
+        }
+    }
+
+    /// That all accesses in the loops keep their order when they happen at `ticks` instead of when the iterators of these loops say, and
+    /// within one of these times as before. Updates by one combiner that can be regrouped may change places.
+    pub(crate) fn check(&self, ticks: impl Fn(&Site<'k>) -> Vec<Tick>) -> Result<(), Reason> {
+        let is_wanted = |one: &Site<'k>, other: &Site<'k>| {
+            self.moves(one) && self.moves(other) && !self.regroups(one, other)
+        };
+        let order = self.analyzed.order(is_wanted, |instance| {
+            let ticks = ticks(instance.site());
+            self.time(instance, ticks)
+        });
+        match order {
+            Order::Kept => Ok(()),
+            Order::Broken {
+                source,
+                sink,
+                witness,
+            } => Err(self.reverses([source, sink], Some(&witness))),
+            Order::Unknown { source, sink } => Err(self.reverses([source, sink], None)),
+        }
+    }
+
+    fn moves(&self, site: &Site<'k>) -> bool {
+        let mut iters = site.levels().filter_map(|it| it.iter());
+        iters.any(|it| self.inside.contains(&it))
+    }
+
+    /// Outer loops, then `ticks`, then the loops inside, each with its place in the text, so that those side by side do not mix.
+    fn time(
+        &self,
+        instance: &mut Instance<'_, '_, 'k>,
+        ticks: Vec<Tick>,
+    ) -> Result<Vec<Row>, Unknown> {
+        let levels: Vec<_> = instance.site().levels().collect();
+        let mut ticks = Some(ticks);
+        let mut rows = Vec::new();
+        for level in levels {
+            let iter = level.iter().ok_or(Unknown::Budget)?;
+            if self.inside.contains(&iter) {
+                for tick in ticks.take().into_iter().flatten() {
+                    rows.push(match tick {
+                        Tick::Part(number) => constant(number),
+                        Tick::Value(value) => instance.affine(&value)?,
+                    });
+                }
+                continue;
+            }
+            if ticks.is_none() {
+                rows.push(constant(self.numbers.get(&iter).copied().unwrap_or(0)));
+            }
+            rows.push(instance.iterator(iter).ok_or(Unknown::Budget)?);
+        }
+        Ok(rows)
+    }
+
+    /// Whether both update by one combiner, whose updates may be exchanged.
+    fn regroups(&self, one: &Site<'k>, other: &Site<'k>) -> bool {
+        let (Some(left), Some(right)) = (one.update, other.update) else {
+            return false;
+        };
+        let kernel = self.analyzed.kernel();
+        let places = one.node.map_or(&[][..], Node::places);
+        let types: Vec<_> = places
+            .iter()
+            .map(|place| place_type(kernel, place))
+            .collect();
+        left.combiner == right.combiner
+            && left.part == right.part
+            && left.combiner.is_commutative(&types)
+    }
+
+    fn reverses(
+        &self,
+        ends: [usize; 2],
+        witness: Option<&strew_affine::dependence::Witness>,
+    ) -> Reason {
+        let kernel = self.analyzed.kernel();
+        let sites = self.analyzed.sites();
+        let [source, sink] = ends.map(|it| sites.get(it));
+        let kind = |site: Option<&Site<'k>>| site.map_or(AccessKind::Write, |it| it.kind);
+        let span = |site: Option<&Site<'k>>| site.map(|it| it.span).unwrap_or_default();
+        let array = source.map_or("", |it| it.target.name(kernel)).to_owned();
+        let witness = witness.and_then(|it| Witness::of_dependence(kernel, it, &array));
+        Reason::Reverses {
+            kind: dependence_kind(kind(source), kind(sink)),
+            earlier: span(source),
+            later: span(sink),
+            witness: witness.map(Box::new),
+            array,
+        }
+    }
+}
+
+fn place_type(kernel: &Kernel, place: &Place) -> Type {
+    match place {
+        Place::Element(access) => kernel.arrays[access.array].element,
+        Place::Local(local) => kernel.locals[*local].ty,
+    }
+}
+
+fn constant(number: i64) -> Row {
+    Row::new([], number.into())
+}

@@ -1,0 +1,162 @@
+//! The step `reverse`.
+
+use crate::address::{self, Target};
+use crate::affine_value::AffineValues;
+use crate::copy::Copying;
+use crate::order::{Reordering, Tick};
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tiling::trip_count;
+use crate::tree::Replacing;
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Node};
+
+/// Runs a loop from its end to its beginning.
+///
+/// ```text
+/// affine.for i in 0..n {              affine.for i_r in 0..n {
+///   y[i] = x[i]                 →       y[n - i_r - 1] = x[n - i_r - 1]
+/// }                                   }
+/// ```
+///
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one combiner may
+/// change places. If iterations fail, the first failure is that of the new order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reverse {
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Reverse {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "reverse";
+
+    /// A request to run `target` backwards.
+    pub fn new(target: impl Into<LoopPath>) -> Self {
+        Self {
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Reverse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", Self::NAME, self.target)
+    }
+}
+
+impl Transform for Reverse {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
+    if target.lanes != 1 {
+        return Err(Reason::HasLanes { path: path.clone() });
+    }
+    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
+        return Err(Reason::SeveralBounds { path: path.clone() });
+    };
+    let backwards = AffineExpr::from(target.iter).scaled(-1)?;
+    let reordering = Reordering::of(kernel, &[target]);
+    reordering.check(|_| vec![Tick::Value(backwards.clone())])?;
+    let trips = trip_count(lower, upper, target.step)?;
+    let last = lower.plus(&trips.offset(-1)?.scaled(target.step)?)?;
+    let mut prepared = kernel.clone();
+    let Iter { name, span } = kernel.iters[target.iter].clone();
+    let name = kernel.fresh_name(&format!("{name}_r"));
+    let iter = prepared.iters.alloc(Iter { name, span });
+    let values = AffineValues {
+        kernel,
+        counter: None,
+    };
+    // The new iterator goes through the same values: `lower` is where it begins, whatever the step.
+    let mirrored = lower.plus(&last)?.minus(&iter.into())?;
+    let copying = Copying::default().express(values, target.iter, mirrored);
+    Ok(Replacing {
+        target: target.iter,
+        replacement: vec![Node::AffineFor(AffineFor {
+            iter,
+            lower: Bound(vec![lower.clone()]),
+            upper: Bound(vec![upper.clone()]),
+            step: target.step,
+            lanes: 1,
+            body: copying.block(&target.body)?,
+        })],
+        kernel: prepared,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n { y[i] = x[i] }
+}",
+            "reverse(i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i_r in 0..n { y[n - i_r - 1] = x[n - i_r - 1] }
+}",
+        );
+    }
+
+    #[test]
+    fn any_bounds_and_steps() {
+        for bounds in ["0..n", "2..n step 3", "n - 6..n step 4", "n..2"] {
+            let source = format!(
+                "kernel @k(n: i64, x: f64[n], out: f64[n], y: f64[n]) {{
+                   affine.for i in {bounds} {{ y[i] = x[i] * f64(i) out[0] reduce(add) x[i] }}
+                 }}"
+            );
+            let before = kernel(&source);
+            assert_same_results(&before, &apply(&before, "reverse(i)"));
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let source = |body: &str| {
+            format!(
+                "kernel @k(n: i64, seg: i32[n], x: f64[n]) {{ affine.for i in 1..n {{ {body} }} }}"
+            )
+        };
+        refuses(
+            &source("x[i] = x[i - 1]"),
+            "reverse(i)",
+            Illegal,
+            "Reverses",
+        );
+        refuses(
+            &source("x[0] = x[i] + x[0]"),
+            "reverse(i)",
+            Illegal,
+            "Reverses",
+        );
+        refuses(
+            &source("x[seg[i]] = 1.0 * f64(i)"),
+            "reverse(i)",
+            Unproven,
+            "Reverses",
+        );
+    }
+}
