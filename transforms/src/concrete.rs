@@ -45,11 +45,12 @@ impl Runs {
         })
     }
 
-    /// The accesses to `watched` inside the loop over `target`, in the order of the run; nothing when it does not come to its end.
+    /// The accesses to `watched` inside the loop over `target`, or anywhere, in the order of the run; nothing when it does not come to
+    /// its end.
     pub(crate) fn touches(
         &mut self,
         mut arguments: Vec<Argument>,
-        target: IterId,
+        target: Option<IterId>,
         watched: Touched,
     ) -> Option<Vec<Touch>> {
         let mut log = Log {
@@ -96,7 +97,7 @@ fn size_of_subscripts(access: &Access) -> u64 {
 }
 
 struct Log {
-    target: IterId,
+    target: Option<IterId>,
     watched: Touched,
     entries: usize,
     touches: Vec<Touch>,
@@ -104,12 +105,13 @@ struct Log {
 
 impl Watch for Log {
     fn enter(&mut self, iter: IterId) {
-        self.entries += usize::from(iter == self.target);
+        self.entries += usize::from(Some(iter) == self.target);
     }
 
     fn touch(&mut self, touch: interpret::Touch<'_>) {
         let mut around = touch.iteration.iter();
-        if touch.to == self.watched && around.any(|(iter, _)| *iter == self.target) {
+        let is_inside = |target| around.any(|(iter, _)| *iter == target);
+        if touch.to == self.watched && self.target.is_none_or(is_inside) {
             self.touches.push(Touch {
                 kind: touch.kind,
                 combiner: touch.combiner.cloned(),

@@ -14,6 +14,7 @@
 //! | `tile(i = 32, j = 64)` | `tile.rs` |
 //! | `interchange(i, j)`, `permute(k, i, j)` | `permute.rs` |
 //! | `reverse(i)` | `reverse.rs` |
+//! | `fuse(i, j, shift = 1)` | `fuse.rs` |
 //! | `distribute(i)` | `distribute.rs` |
 //! | `strip_mine(i = 32)` | `strip_mine.rs` |
 //! | `skew(j by i, 1)` | `skew.rs` |
@@ -40,6 +41,7 @@ mod cut;
 #[cfg(test)]
 mod differential;
 mod distribute;
+mod fuse;
 mod in_range;
 mod nest;
 mod observe;
@@ -73,6 +75,7 @@ pub use address::LoopPath;
 pub use auto::{Decision, Machine, auto};
 pub use coalesce::Coalesce;
 pub use distribute::Distribute;
+pub use fuse::Fuse;
 pub use observe::{Event, Observer, Trace};
 pub use parallelize::Parallelize;
 pub use peel::{End, Peel};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, Instance, Order, Site};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::visit::{self, AccessKind, Loop};
-use strew_affine::{AffineExpr, AffineFor, Combine, IterId, Kernel, Node, Place, Type};
+use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Place, Type};
 
 /// The question for one loop nest.
 pub(crate) struct Reordering<'k> {

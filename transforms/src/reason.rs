@@ -162,6 +162,22 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// The second loop does not follow the first.
+    #[error("`{second}` does not directly follow `{first}`")]
+    NotAdjacent {
+        /// The loop that should come first.
+        first: LoopPath,
+        /// The one that should follow.
+        second: LoopPath,
+    },
+    /// Two loops do not have the same bounds and steps.
+    #[error("`{first}` and `{second}` do not have the same bounds and the same step")]
+    DifferentBounds {
+        /// One loop.
+        first: LoopPath,
+        /// The other.
+        second: LoopPath,
+    },
     /// Skewing by zero.
     #[error("skewing `{path}` by 0 would change nothing")]
     NoSkew {
@@ -440,6 +456,8 @@ impl Reason {
             | Self::NotRectangular { .. }
             | Self::NoSkew { .. }
             | Self::OneStatement { .. }
+            | Self::NotAdjacent { .. }
+            | Self::DifferentBounds { .. }
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
@@ -500,6 +518,8 @@ impl Reason {
             Self::SteppedBand { .. } => "SteppedBand",
             Self::NotLinear { .. } => "NotLinear",
             Self::OneStatement { .. } => "OneStatement",
+            Self::NotAdjacent { .. } => "NotAdjacent",
+            Self::DifferentBounds { .. } => "DifferentBounds",
             Self::Reverses { .. } => "Reverses",
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",

@@ -2,6 +2,7 @@
 
 use crate::coalesce::Coalesce;
 use crate::distribute::Distribute;
+use crate::fuse::Fuse;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::permute::{Interchange, Permute};
@@ -90,6 +91,8 @@ steps! {
     Permute(Permute),
     /// A loop from its end to its beginning.
     Reverse(Reverse),
+    /// One loop of two that follow each other.
+    Fuse(Fuse),
     /// A loop for each statement.
     Distribute(Distribute),
     /// Tiles of one loop.

@@ -67,6 +67,17 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     }
 }
 
+/// Whether the `affine.for` over `second` directly follows that over `first`.
+pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> bool {
+    let is_over = |node: &Node, iter| matches!(node, Node::AffineFor(it) if it.iter == iter);
+    let mut pairs = nodes.iter().zip(nodes.iter().skip(1));
+    pairs.any(|(one, next)| is_over(one, first) && is_over(next, second))
+        || nodes
+            .iter()
+            .flat_map(Node::blocks)
+            .any(|block| follows(block, first, second))
+}
+
 /// The arrays that statements in `nodes` touch.
 pub(crate) fn arrays_in(nodes: &[Node]) -> impl Iterator<Item = ArrayId> + use<> {
     let mut found = Vec::new();

@@ -231,7 +231,7 @@ impl Trial<'_> {
         wanted: &dyn Fn(Ends<'_>) -> bool,
         runs: &mut Runs,
     ) -> Option<(End, End, Witness)> {
-        let touches = runs.touches(self.arguments()?, target, watched)?;
+        let touches = runs.touches(self.arguments()?, Some(target), watched)?;
         let mut cells: HashMap<(usize, &[i64]), Vec<&Touch>> = HashMap::new();
         let mut apart = None;
         let mut together = None;
@@ -262,7 +262,7 @@ impl Trial<'_> {
     fn uncovered(&self, target: IterId, array: ArrayId, runs: &mut Runs) -> Option<Witness> {
         let elements = usize::try_from(self.elements(array)?).ok()?;
         let watched = Touched::Array(array);
-        let touches = runs.touches(self.arguments()?, target, watched)?;
+        let touches = runs.touches(self.arguments()?, Some(target), watched)?;
         let first = touches.first()?;
         let in_one_entry = touches.iter().filter(|touch| touch.entry == first.entry);
         let cells: HashSet<&[i64]> = in_one_entry.map(|touch| touch.cell.as_slice()).collect();
@@ -380,15 +380,19 @@ pub(crate) fn holds(kernel: &Kernel, witness: &Witness) -> bool {
     };
     let position = |iteration: &[(String, i64)]| {
         touches.iter().position(|touch| {
-            let here = touch.iteration.iter().map(|(_, value)| *value);
-            here.eq(iteration.iter().map(|(_, value)| *value)) && touch.cell == witness.cell
+            let here = touch.iteration.iter();
+            let here = here.map(|(iter, value)| (kernel.iters[*iter].name.as_str(), *value));
+            let given = iteration
+                .iter()
+                .map(|(name, value)| (name.as_str(), *value));
+            here.eq(given) && touch.cell == witness.cell
         })
     };
     let (source, sink) = (position(&witness.source), position(&witness.sink));
     source.is_some() && source <= sink
 }
 
-/// The accesses of the run that `witness` is about, within its outermost loop; `None` if it fails.
+/// The accesses of the run that `witness` is about to what it is about; `None` if it fails.
 fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>> {
     let scalars = kernel.params.iter().filter_map(|param| match param {
         Parameter::Scalar(scalar) => Some(&kernel.scalars[*scalar].name),
@@ -416,12 +420,7 @@ fn replayed(kernel: &Kernel, witness: &Witness) -> Option<Vec<Touch>> {
     let watched = array
         .map(|(array, _)| Touched::Array(array))
         .or(local.map(|(local, _)| Touched::Local(local)))?;
-    let (outermost, _) = witness.source.first()?;
-    let (outermost, _) = kernel
-        .iters
-        .iter()
-        .find(|(_, iter)| iter.name == *outermost)?;
-    Runs::of(kernel)?.touches(trial.arguments()?, outermost, watched)
+    Runs::of(kernel)?.touches(trial.arguments()?, None, watched)
 }
 
 #[cfg(test)]

@@ -252,8 +252,9 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
 mod tests {
     use super::*;
     use crate::{
-        Coalesce, Distribute, End, Interchange, LoopPath, Parallelize, Peel, Permute, Reverse,
-        Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, Vectorize,
+        Coalesce, Distribute, End, Fuse, Interchange, LoopPath, Parallelize, Peel, Permute,
+        Reverse, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll,
+        Vectorize,
     };
     use proptest::prelude::*;
 
@@ -303,6 +304,13 @@ mod tests {
             (path(), path()).prop_map(|(outer, inner)| Interchange::new(outer, inner).into()),
             prop::collection::vec(path(), 1..4).prop_map(|order| Permute::new(order).into()),
             path().prop_map(|it| Reverse::new(it).into()),
+            (path(), path(), prop::option::of(any::<u64>())).prop_map(|(first, second, shift)| {
+                Fuse {
+                    shift,
+                    ..Fuse::new(first, second)
+                }
+                .into()
+            }),
             path().prop_map(|it| Distribute::new(it).into()),
             prop::collection::vec((path(), any::<u64>()), 1..4).prop_map(|it| Tile::new(it).into()),
             path().prop_map(|it| Parallelize::new(it).into()),

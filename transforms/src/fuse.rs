@@ -1,0 +1,279 @@
+//! The step `fuse`.
+
+use crate::address::{self, Target};
+use crate::copy::Copying;
+use crate::cut::{greatest, least};
+use crate::order::{Reordering, Tick};
+use crate::reason::checked_number;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tiling::trip_count;
+use crate::tree::{Replacing, follows, replace_loop};
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::dependence::Site;
+use strew_affine::verify::Verified;
+use strew_affine::{AffineExpr, AffineFor, Iter, IterId, Kernel, Node, Overflow};
+
+/// Makes one loop of two that follow each other and have the same bounds.
+///
+/// ```text
+/// affine.for i in 0..n { y[i] = x[i] }                      affine.for i in 0..n {
+/// affine.for j in 0..n { out[key[j]] reduce(add) y[j] }  →    y[i] = x[i]
+///                                                             out[key[i]] reduce(add) y[i]
+///                                                           }
+/// ```
+///
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. With a `shift` each iteration of
+/// the second loop comes so many iterations later, and what is left over of both is done before and after; without one the least
+/// shift that is legal is taken. If iterations fail, the first failure is that of the new order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fuse {
+    /// The loop that comes first.
+    pub first: LoopPath,
+    /// The one that follows.
+    pub second: LoopPath,
+    /// By how many iterations the second one is late, to [`Fuse::MOST_SHIFT`]; `None` for the least that is legal.
+    pub shift: Option<u64>,
+}
+
+impl Fuse {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "fuse";
+    /// The greatest shift.
+    pub const MOST_SHIFT: u64 = 1 << 20;
+    /// No greater shift is tried where none is given.
+    const MOST_TRIED: u64 = 8;
+
+    /// A request to make one loop of `first` and `second`.
+    pub fn new(first: impl Into<LoopPath>, second: impl Into<LoopPath>) -> Self {
+        Self {
+            first: first.into(),
+            second: second.into(),
+            shift: None,
+        }
+    }
+
+    /// This request with the second loop late by `shift` iterations.
+    #[must_use]
+    pub fn shift(mut self, shift: u64) -> Self {
+        self.shift = Some(shift);
+        self
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let mut request = Self::new(call.path()?, call.path()?);
+        if let Some(shift) = call.named("shift")? {
+            request.shift = Some(shift.number()?);
+        }
+        call.finish(&["shift"])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Fuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}, {}", Self::NAME, self.first, self.second)?;
+        match self.shift {
+            Some(shift) => write!(f, ", shift = {shift})"),
+            None => f.write_str(")"),
+        }
+    }
+}
+
+impl Transform for Fuse {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.first, &mut self.second]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
+    let Target { it: first, .. } = address::find_affine_for(kernel, &request.first)?;
+    let Target { it: second, .. } = address::find_affine_for(kernel, &request.second)?;
+    let paths = || (request.first.clone(), request.second.clone());
+    for (target, path) in [(first, &request.first), (second, &request.second)] {
+        if target.lanes != 1 {
+            return Err(Reason::HasLanes { path: path.clone() });
+        }
+    }
+    if !follows(&kernel.body, first.iter, second.iter) {
+        let (first, second) = paths();
+        return Err(Reason::NotAdjacent { first, second });
+    }
+    let bounds = |it: &AffineFor| (it.lower.clone(), it.upper.clone(), it.step);
+    if bounds(first) != bounds(second) {
+        let (first, second) = paths();
+        return Err(Reason::DifferentBounds { first, second });
+    }
+    let shift = legal_shift(kernel, request, first, second)?;
+    let mut prepared = kernel.clone();
+    let replacement = match shift {
+        0 => vec![fused(&mut prepared, first, second, 0)?],
+        shift => shifted(&mut prepared, (first, &request.first), second, shift)?,
+    };
+    replace_loop(&mut prepared.body, second.iter, &mut Vec::new());
+    Ok(Replacing {
+        kernel: prepared,
+        target: first.iter,
+        replacement,
+    })
+}
+
+/// The shift that is asked for, or the least that is legal.
+fn legal_shift(
+    kernel: &Kernel,
+    request: &Fuse,
+    first: &AffineFor,
+    second: &AffineFor,
+) -> Result<i64, Reason> {
+    let reordering = Reordering::of(kernel, &[first, second]);
+    let most = request.shift.map_or(Fuse::MOST_TRIED, |_| Fuse::MOST_SHIFT);
+    let mut refused = None;
+    for shift in request.shift.map_or(0..=most, |shift| shift..=shift) {
+        let shift = checked_number("the shift", shift, 0..=most)?;
+        let distance = first.step.checked_mul(shift).ok_or(Overflow)?;
+        let late = AffineExpr::from(second.iter).offset(distance)?;
+        let ticks = |site: &Site<'_>| match is_inside(site, first.iter) {
+            true => vec![Tick::Value(first.iter.into()), Tick::Part(0)],
+            false => vec![Tick::Value(late.clone()), Tick::Part(1)],
+        };
+        match reordering.check(ticks) {
+            Ok(()) => return Ok(shift),
+            Err(reason) => refused = refused.or(Some(reason)),
+        }
+    }
+    Err(refused.unwrap_or(Reason::Overflow))
+}
+
+fn is_inside(site: &Site<'_>, iter: IterId) -> bool {
+    let mut levels = site.levels();
+    levels.any(|it| it.iter() == Some(iter))
+}
+
+/// The first loop, with the body of the second one, `distance` late, behind its own.
+fn fused(
+    kernel: &mut Kernel,
+    first: &AffineFor,
+    second: &AffineFor,
+    distance: i64,
+) -> Result<Node, Overflow> {
+    let copying = Copying::shift(second.iter, first.iter, -distance);
+    let copying = match distance {
+        0 => copying,
+        // The rest of the second loop declares the same.
+        _ => copying.anew(kernel, &second.body, 1),
+    };
+    let mut body = first.body.clone();
+    body.extend(copying.block(&second.body)?);
+    Ok(Node::AffineFor(AffineFor {
+        body,
+        ..first.clone()
+    }))
+}
+
+/// The first iterations of the first loop, then both loops together, then the last iterations of the second one.
+fn shifted(
+    kernel: &mut Kernel,
+    (first, path): (&AffineFor, &LoopPath),
+    second: &AffineFor,
+    shift: i64,
+) -> Result<Vec<Node>, Reason> {
+    let several = || Reason::SeveralBounds { path: path.clone() };
+    let lower = first.lower.as_single().ok_or_else(several)?;
+    let upper = first.upper.as_single().ok_or_else(several)?;
+    let distance = first.step.checked_mul(shift).ok_or(Overflow)?;
+    let begin = lower.offset(distance)?;
+    let Iter { name, span } = kernel.iters[first.iter].clone();
+    let name = kernel.fresh_name(&format!("{name}_f"));
+    let iter = kernel.iters.alloc(Iter { name, span });
+    let copying = Copying::shift(first.iter, iter, 0).anew(kernel, &first.body, 1);
+    let head = AffineFor {
+        iter,
+        upper: least(&first.upper, &begin)?,
+        body: copying.block(&first.body)?,
+        ..first.clone()
+    };
+    let together = AffineFor {
+        lower: begin.into(),
+        ..first.clone()
+    };
+    let together = fused(kernel, &together, second, distance)?;
+    let turns = trip_count(lower, upper, first.step)?.offset(-shift)?;
+    let rest = lower.plus(&turns.scaled(first.step)?)?;
+    let tail = AffineFor {
+        lower: greatest(&second.lower, &rest)?,
+        ..second.clone()
+    };
+    Ok(vec![Node::AffineFor(head), together, Node::AffineFor(tail)])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
+
+    fn loops(bounds: &str, first: &str, second: &str) -> String {
+        format!(
+            "kernel @k(n: i64, key: i32[n], x: f64[n], y: f64[n], out: f64[n]) {{
+  affine.for i in {bounds} {{ {first} }}
+  affine.for j in {bounds} {{ {second} }}
+}}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        accepts(
+            &loops("0..n", "y[i] = x[i]", "out[key[j]] reduce(add) y[j]"),
+            "fuse(i, j)",
+            "kernel @k(n: i64, key: i32[n], x: f64[n], y: f64[n], out: f64[n]) {
+  affine.for i in 0..n { y[i] = x[i] out[key[i]] reduce(add) y[i] }
+}",
+        );
+    }
+
+    #[test]
+    fn a_shift_makes_it_legal() {
+        let source = loops("1..n - 1", "y[i] = x[i]", "out[j] = y[j + 1] + y[j]");
+        refuses(&source, "fuse(i, j, shift = 0)", Illegal, "Reverses");
+        let before = kernel(&source);
+        let after = apply(&before, "fuse(i, j)");
+        assert!(
+            after.to_string().contains("affine.for i in 2..n - 1"),
+            "{after}"
+        );
+        for script in [
+            "fuse(i, j)",
+            "fuse(i, j, shift = 1)",
+            "fuse(i, j, shift = 3)",
+        ] {
+            assert_same_results(&before, &apply(&before, script));
+        }
+    }
+
+    #[test]
+    fn steps_and_what_bodies_declare() {
+        for bounds in ["0..n", "2..n step 3", "n - 5..n step 2"] {
+            let first = "let a: f64 = x[i] y[i] = a * f64(i)";
+            let second = "let k: i32 = key[j] out[k] reduce(add) y[j] + f64(j)";
+            let before = kernel(&loops(bounds, first, second));
+            for shift in [0, 1, 2, 9] {
+                let script = format!("fuse(i, j, shift = {shift})");
+                assert_same_results(&before, &apply(&before, &script));
+            }
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let source = loops("0..n", "y[i] = x[i]", "out[j] = y[n - 1 - j]");
+        refuses(&source, "fuse(i, j)", Illegal, "Reverses");
+        refuses(&source, "fuse(j, i)", Misaddressed, "NotAdjacent");
+        let other = source.replacen("0..n", "0..n - 1", 1);
+        refuses(&other, "fuse(i, j)", Misaddressed, "DifferentBounds");
+    }
+}
