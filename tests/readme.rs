@@ -1,4 +1,4 @@
-//! The console blocks of the README and of the pages on strategies, indexing maps and explanations, run as they stand there.
+//! The console blocks of the README and of the pages on strategies, indexing maps, explanations and transformations, run as they stand there.
 
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
@@ -7,5 +7,6 @@ fn the_console_blocks_of_the_readme_hold() {
         .case("README.md")
         .case("docs/scatter.md")
         .case("docs/indexing.md")
-        .case("docs/explain.md");
+        .case("docs/explain.md")
+        .case("docs/transforms.md");
 }
