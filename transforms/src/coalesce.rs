@@ -82,6 +82,11 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
             inner: request.inner.clone(),
         });
     }
+    if !fast.trips.is_over_parameters() {
+        return Err(Reason::MovingDivisor {
+            path: request.inner.clone(),
+        });
+    }
     let mut prepared = kernel.clone();
     let name = |it: &AffineFor| kernel.iters[it.iter].name.as_str();
     let name = kernel.fresh_name(&format!("{}_{}", name(outer), name(inner)));
@@ -220,6 +225,10 @@ mod tests {
         };
         refused("0..n", "0..i", Misaddressed, "NotRectangular");
         refused("0..min(n, m)", "0..m", Unproven, "SeveralBounds");
+        let inside = "kernel @k(n: i64, x: f64[n, n]) {
+          affine.for k in 0..n { affine.for i in 0..n { affine.for j in 0..k { x[i, j] = 1.0 } } }
+        }";
+        refuses(inside, "coalesce(i, j)", Unproven, "MovingDivisor");
         let source = nest("0..n", "0..m");
         refuses(
             &source,

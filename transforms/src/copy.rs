@@ -152,6 +152,10 @@ impl Copying {
                     let arrays = private.buffers.iter_mut().chain(&mut private.targets);
                     arrays.for_each(|array| self.array(array));
                 }
+                for disjoint in &mut it.disjoint {
+                    self.array(&mut disjoint.target);
+                    self.array(&mut disjoint.met);
+                }
             }
             Node::ScfFor(it) => self.iter(&mut it.iter),
             Node::Declare { local, .. } => self.local(local),

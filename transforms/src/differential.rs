@@ -25,11 +25,12 @@ const STATEMENTS: [&str; 18] = [
     "seg[i] = seg[i]",
 ];
 
-const BOUNDS: [&str; 9] = [
+const BOUNDS: [&str; 10] = [
     "0..n",
     "1..n",
     "0..n - 1",
     "0..n step 2",
+    "max(0, n - 1)..min(n, 3)",
     "0..3",
     "2..7 step 3",
     "max(0, n - 4)..n",
@@ -65,7 +66,7 @@ const STEPS: [&str; 22] = [
 ];
 
 /// After these another iteration may be the first that fails.
-const REORDERINGS: [&str; 8] = [
+const REORDERINGS: [&str; 9] = [
     "interchange(i, j)",
     "permute(j, i)",
     "reverse(i)",
@@ -74,6 +75,7 @@ const REORDERINGS: [&str; 8] = [
     "tile(j = 2)",
     "distribute(i)",
     "distribute(j)",
+    "fuse(i, i_2)",
 ];
 
 /// Two loops, statements in both; a local that is declared twice gets another name the second time.

@@ -184,7 +184,7 @@ fn loop_over(
 
 #[cfg(test)]
 mod tests {
-    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
     use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
 
     fn in_loop(body: &str) -> String {
@@ -230,6 +230,15 @@ mod tests {
             assert_eq!(after.body.len(), loops, "{after}");
             assert_same_results(&before, &after);
         }
+    }
+
+    /// A sum of bytes comes back to where it was.
+    #[test]
+    fn sums_may_wrap_within_range() {
+        let source = "kernel @k(n: i64, key: u8[1], y: f64[200], z: f64[n]) {
+  affine.for i in 0..n { y[i64(key[0] + 200)] = f64(i) z[i] = y[i64(key[0]) - 56] }
+}";
+        refuses(source, "distribute(i)", Unproven, "Reverses");
     }
 
     #[test]

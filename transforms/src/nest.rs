@@ -71,6 +71,8 @@ pub(crate) fn reordered_bounds(
 /// Expressions that are not negative.
 struct System {
     conditions: Vec<AffineExpr>,
+    /// The loops whose bounds are still to be found: what speaks of them becomes one, and can be relied on.
+    left: Vec<IterId>,
 }
 
 impl System {
@@ -90,7 +92,10 @@ impl System {
             iters.all(|iter| condition.split_off(iter).is_some())
         };
         match conditions.iter().all(is_linear) {
-            true => Ok(Self { conditions }),
+            true => Ok(Self {
+                conditions,
+                left: band.iter().map(|it| it.iter).collect(),
+            }),
             false => Err(Reason::NotLinear { path: path.clone() }),
         }
     }
@@ -116,6 +121,7 @@ impl System {
             }
         }
         self.conditions = rest;
+        self.left.retain(|it| *it != iter);
         let lower = |condition: &AffineExpr| {
             let (coefficient, others) = sides(condition);
             others.scaled(-1)?.ceildiv(&coefficient.into())
@@ -158,16 +164,20 @@ impl System {
         Ok(alternatives)
     }
 
-    /// Whether one of the conditions, or none, says so.
+    /// Whether a number, or one of the conditions that become bounds of loops around, says so. Conditions over parameters alone become
+    /// nobody's bounds.
     fn is_never_negative(&self, expr: &AffineExpr) -> Result<bool, Overflow> {
         if let Some(constant) = expr.as_constant() {
             return Ok(constant >= 0);
         }
         for condition in &self.conditions {
-            if expr
-                .minus(condition)?
-                .as_constant()
-                .is_some_and(|it| it >= 0)
+            let mut left = self.left.iter();
+            let is_bound = left.any(|it| condition.mentions(Variable::Iter(*it)));
+            if is_bound
+                && expr
+                    .minus(condition)?
+                    .as_constant()
+                    .is_some_and(|it| it >= 0)
             {
                 return Ok(true);
             }

@@ -108,6 +108,10 @@ impl<'k> Reordering<'k> {
             .iter()
             .map(|place| place_type(kernel, place))
             .collect();
+        if places.len() > 1 {
+            // What happens to one of the places follows from what is in another.
+            return false;
+        }
         left.combiner == right.combiner
             && left.part == right.part
             && left.combiner.is_commutative(&types)

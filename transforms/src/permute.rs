@@ -336,6 +336,23 @@ mod tests {
         }
     }
 
+    /// Whether the loop over `j` runs at all depends on parameters alone, which no other loop asks.
+    #[test]
+    fn bounds_that_exclude_each_other_stay() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, y: f64[4]) {
+  affine.for i in 0..m {
+    affine.for j in max(0, n - 1)..min(n, 1) {
+      affine.for k in 0..i + 1 { y[j + 1] reduce(add) 1.0 }
+    }
+  }
+}",
+        );
+        for order in ["k, i, j", "i, k, j", "j, k, i"] {
+            assert_same_results(&before, &apply(&before, &format!("permute({order})")));
+        }
+    }
+
     #[test]
     fn refusals() {
         let source = "kernel @k(n: i64, a: f64[n, n]) {

@@ -133,6 +133,15 @@ mod tests {
         }
     }
 
+    /// Of an index only what a narrower type keeps of it is a bound.
+    #[test]
+    fn bounds_that_are_converted_are_others() {
+        let source = "kernel @k(n: i64, ptr: i32[n], y: f64[n]) {
+  affine.for i in 0..n { scf.for p in i64(u8(ptr[i]))..i64(ptr[i]) { y[p] = f64(i) } }
+}";
+        refuses(source, "reverse(i)", Unproven, "Reverses");
+    }
+
     #[test]
     fn refusals() {
         let source = |body: &str| {

@@ -82,6 +82,11 @@ pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> bool {
 pub(crate) fn arrays_in(nodes: &[Node]) -> impl Iterator<Item = ArrayId> + use<> {
     let mut found = Vec::new();
     visit::walk(nodes, &mut |node, _| {
+        if let Node::Forall(forall) = node {
+            let privates = forall.privates.iter();
+            found.extend(privates.flat_map(|it| it.targets.iter().copied()));
+            found.extend(forall.disjoint.iter().flat_map(|it| [it.target, it.met]));
+        }
         let mut take = |access: &Access| found.push(access.array);
         for expr in node.expressions() {
             visit::for_each_load(expr, &mut take);

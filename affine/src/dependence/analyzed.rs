@@ -5,7 +5,7 @@ use super::vector::{Component, Direction, leading, merged};
 use super::witness::Witness;
 use crate::sets::Budget;
 use crate::visit::AccessKind;
-use crate::{ArrayId, Kernel};
+use crate::{ArrayId, Kernel, Node, Place};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -267,8 +267,30 @@ fn flipped(leaf: Leaf) -> Leaf {
 
 fn is_reduction(source: &Site<'_>, sink: &Site<'_>) -> bool {
     match (&source.update, &sink.update) {
-        (Some(left), Some(right)) => left.combiner == right.combiner && left.part == right.part,
+        (Some(left), Some(right)) => {
+            left.combiner == right.combiner
+                && left.part == right.part
+                && [source, sink].into_iter().all(goes_together)
+        }
         _ => false,
+    }
+}
+
+/// Whether an update of several places is one of elements at the same place of several arrays: only then the combiner combines what
+/// it has combined before.
+fn goes_together(site: &Site<'_>) -> bool {
+    let Some(Node::Reduce { places, .. }) = site.node else {
+        return true;
+    };
+    match places.as_slice() {
+        [Place::Element(first), others @ ..] => others.iter().all(|place| match place {
+            Place::Element(other) => other.is_at_same_place(first),
+            Place::Local(_) => false,
+        }),
+        [Place::Local(_), others @ ..] => {
+            others.iter().all(|place| matches!(place, Place::Local(_)))
+        }
+        [] => true,
     }
 }
 
@@ -290,9 +312,14 @@ fn together(leaves: Vec<Leaf>) -> Vec<Leaf> {
                 }
                 known.is_exact &= leaf.is_exact;
                 known.witness = known.witness.take().or(leaf.witness);
-                known
-                    .unless_monotone
-                    .retain(|it| leaf.unless_monotone.contains(it));
+                // Each speaks of all of its arrays together.
+                if known.unless_monotone.is_empty() || leaf.unless_monotone.is_empty() {
+                    known.unless_monotone.clear();
+                } else {
+                    known.unless_monotone.extend(&leaf.unless_monotone);
+                    known.unless_monotone.sort_by_key(|it| it.into_raw());
+                    known.unless_monotone.dedup();
+                }
             }
         }
     }

@@ -6,8 +6,8 @@ use crate::flat::shape_of;
 use crate::sets::{Budget, Conjunction, Row, Unknown};
 use crate::visit::{Loop, accesses};
 use crate::{
-    Access, AffineExpr, Condition, Expr, Factor, IterId, Kernel, LocalId, Relation as Compares,
-    ScalarId, Subscript, Variable,
+    Access, AffineExpr, BinaryOp, Condition, Expr, Factor, IterId, Kernel, LocalId,
+    Relation as Compares, ScalarId, Subscript, Type, Variable,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -182,7 +182,7 @@ impl<'k> Frame<'k> {
     /// The element of an array of one dimension that an expression reads, with its subscript.
     fn element(&self, expr: &'k Expr) -> Option<(&'k Access, AffineExpr)> {
         match expr {
-            Expr::Cast(_, inner) => self.element(inner),
+            Expr::Cast(ty, inner) if holds_all(self.kernel, *ty, inner) => self.element(inner),
             Expr::Local(local) if !self.kernel.locals[*local].mutable => {
                 self.element(bound_to(self.kernel, *local)?)
             }
@@ -262,11 +262,47 @@ fn position<'k>(kernel: &'k Kernel, subscript: &'k Subscript) -> Position<'k> {
     }
 }
 
+/// Whether `expr` is one element and one number that is added to it, not negative, in a type in which they can only wrap below zero.
 fn wraps_out_of_range(kernel: &Kernel, expr: &Expr, offset: &AffineExpr) -> bool {
     let is_small = offset
         .as_constant()
         .is_some_and(|it| (0..1 << 30).contains(&it));
-    is_small && matches!(expr.ty(kernel), crate::Type::I32 | crate::Type::I64)
+    match expr {
+        Expr::Cast(ty, inner) if holds_all(kernel, *ty, inner) => {
+            wraps_out_of_range(kernel, inner, offset)
+        }
+        Expr::Binary(BinaryOp::Add, left, right, _) => {
+            let is_wide = matches!(expr.ty(kernel), Type::I32 | Type::I64);
+            let is_number = |it: &Expr| matches!(it, Expr::Constant(_));
+            let sides = [(left, right), (right, left)];
+            let mut sides = sides.into_iter();
+            is_small
+                && is_wide
+                && sides.any(|(one, other)| is_element(kernel, one) && is_number(other))
+        }
+        _ => false,
+    }
+}
+
+/// Whether `expr` is an element that is read, whatever it is converted to without loss.
+fn is_element(kernel: &Kernel, expr: &Expr) -> bool {
+    match expr {
+        Expr::Load(_) => true,
+        Expr::Cast(ty, inner) => holds_all(kernel, *ty, inner) && is_element(kernel, inner),
+        Expr::Local(local) if !kernel.locals[*local].mutable => {
+            bound_to(kernel, *local).is_some_and(|it| is_element(kernel, it))
+        }
+        _ => false,
+    }
+}
+
+/// Whether `ty` holds every value of the type of `expr`.
+fn holds_all(kernel: &Kernel, ty: Type, expr: &Expr) -> bool {
+    let ranges = (ty.integer_range(), expr.ty(kernel).integer_range());
+    match ranges {
+        (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
+        _ => false,
+    }
 }
 
 impl From<crate::Overflow> for Unknown {

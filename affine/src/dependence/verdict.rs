@@ -57,11 +57,14 @@ impl<'k> Analyzed<'k> {
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
         for (position, dependence) in carried {
             let target = self.target(dependence);
+            if target.is_some_and(|it| self.is_private_to(level, depth, it)) {
+                continue;
+            }
             if dependence.is_reduction {
                 targets.extend(target);
             } else if !dependence.unless_monotone.is_empty() {
                 pointers.extend(&dependence.unless_monotone);
-            } else if !target.is_some_and(|it| self.is_private_to(level, depth, it)) {
+            } else {
                 let is_better = |other: usize| {
                     dependences
                         .get(other)

@@ -1,11 +1,14 @@
 //! Why a step is declined: the reasons as data, and everything that is said about them in words.
 
+mod advice;
+
+pub use advice::Label;
+
+use crate::LoopPath;
 use crate::witness::Witness;
-use crate::{LoopPath, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
 use strew_affine::lanes::Obstacle;
-use strew_affine::spelling::nearest;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
 
@@ -160,6 +163,14 @@ pub enum Reason {
     )]
     OneStatement {
         /// The loop.
+        path: LoopPath,
+    },
+    /// How often the inner loop runs depends on a loop around both, and iterators would be divided by it.
+    #[error(
+        "how often `{path}` runs depends on a loop around, and iterators can be divided by numbers and parameters only"
+    )]
+    MovingDivisor {
+        /// The inner loop.
         path: LoopPath,
     },
     /// The second loop does not follow the first.
@@ -430,15 +441,6 @@ pub(crate) fn checked_number<T: TryFrom<u64>>(
     })
 }
 
-/// A place in the source and what stands there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Where.
-    pub span: Span,
-    /// What.
-    pub text: String,
-}
-
 impl Reason {
     /// What kind of refusal this is.
     pub fn verdict(&self) -> Verdict {
@@ -471,6 +473,7 @@ impl Reason {
             | Self::NoLanes { .. }
             | Self::SeveralBounds { .. }
             | Self::SteppedBand { .. }
+            | Self::MovingDivisor { .. }
             | Self::NotLinear { .. }
             | Self::Overflow
             | Self::BreaksInvariant { .. } => Verdict::Unproven,
@@ -517,6 +520,7 @@ impl Reason {
             Self::NoSkew { .. } => "NoSkew",
             Self::SteppedBand { .. } => "SteppedBand",
             Self::NotLinear { .. } => "NotLinear",
+            Self::MovingDivisor { .. } => "MovingDivisor",
             Self::OneStatement { .. } => "OneStatement",
             Self::NotAdjacent { .. } => "NotAdjacent",
             Self::DifferentBounds { .. } => "DifferentBounds",
@@ -542,100 +546,6 @@ impl Reason {
             Self::SeveralBounds { .. } => "SeveralBounds",
             Self::Overflow => "Overflow",
             Self::BreaksInvariant { .. } => "BreaksInvariant",
-        }
-    }
-
-    /// The places in the source that the reason is about.
-    pub fn labels(&self) -> Vec<Label> {
-        let label = |span: &Span, text: String| Label { span: *span, text };
-        match self {
-            Self::NotAffine { span, .. } => {
-                vec![label(span, "its bounds are read or computed".to_owned())]
-            }
-            Self::WrongCombiner { found, span, .. } => {
-                vec![label(span, format!("combined by `{found}` here"))]
-            }
-            Self::ReadsPartialSum { array, span, .. } => {
-                vec![label(span, format!("`{array}` is read here"))]
-            }
-            Self::NotTogether { array, span, .. } | Self::NoIdentity { array, span, .. } => {
-                vec![label(span, format!("`{array}` is updated here"))]
-            }
-            Self::OverwritesPrivate { array, span, .. }
-            | Self::KeepsOldContents { array, span, .. }
-            | Self::LosesAssigned { array, span, .. } => {
-                vec![label(span, format!("`{array}` is assigned here"))]
-            }
-            Self::MixesCombiners {
-                combiners: [_, second],
-                span,
-                ..
-            } => {
-                vec![label(span, format!("combined by `{second}` here"))]
-            }
-            Self::Reverses {
-                array,
-                earlier,
-                later,
-                ..
-            } => vec![
-                label(earlier, format!("`{array}` is touched here first")),
-                label(later, "and here second".to_owned()),
-            ],
-            Self::Carried {
-                array,
-                earlier,
-                later,
-                ..
-            } => vec![
-                label(earlier, format!("one iteration touches `{array}` here")),
-                label(later, "a later one touches the same cell here".to_owned()),
-            ],
-            Self::CarriedScalar { name, span, .. } => {
-                vec![label(span, format!("`{name}` is set here"))]
-            }
-            Self::NoLanes { span, .. } => vec![label(span, "needed here".to_owned())],
-            _ => Vec::new(),
-        }
-    }
-
-    /// What could be asked for instead of `step`, where something is known.
-    pub fn try_next(&self, step: &Step) -> Option<String> {
-        match self {
-            Self::NoSuchLoop { path, loops } => {
-                let asked = path.names().last()?;
-                nearest(asked, loops.iter().map(String::as_str)).map(|name| format!("`{name}`"))
-            }
-            Self::NoSuchArray {
-                name,
-                arrays: known,
-            }
-            | Self::NoSuchParameter {
-                name,
-                parameters: known,
-            }
-            | Self::NoSuchCombiner {
-                name,
-                combiners: known,
-            } => nearest(name, known.iter().map(String::as_str)).map(|name| format!("`{name}`")),
-            Self::WrongCombiner { array, found, .. } => {
-                Some(format!("reduction({array}) = {found}"))
-            }
-            Self::Carried {
-                array,
-                combiner: Some(combiner),
-                ..
-            } => match step {
-                Step::TileIndirectionUsingForall(request) => {
-                    Some(request.clone().reduction(array, combiner).to_string())
-                }
-                _ => None,
-            },
-            Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
-            Self::BadNumber {
-                given, least, most, ..
-            } => Some(given.clamp(least, most).to_string()),
-            _ => None,
         }
     }
 }
@@ -673,49 +583,4 @@ fn example(witness: &Option<Box<Witness>>) -> String {
 fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::Verdict::{Illegal, Misaddressed};
-    use crate::test_support::refuses;
-
-    const SOURCE: &str = "kernel @k(n: i64, seg: i32[n], x: f64[n], out: f64[n]) {
-  affine.for i in 0..n {
-    out[seg[i]] reduce(add) x[i]
-    x[i] = out[i]
-  }
-}";
-
-    #[test]
-    fn a_reason_says_what_where_and_for_example() {
-        let tile = "tile_indirection_using_forall(i)";
-        let reason = refuses(SOURCE, tile, Illegal, "ReadsPartialSum");
-        assert_eq!(
-            reason.to_string(),
-            "`out` is read in the loop; with private copies the read would see what one chunk has gathered so far; \
-             for example with n = 2 and arrays of zeros iterations (i = 0) and (i = 1) meet in out[0]"
-        );
-        let labels = reason.labels();
-        let places: Vec<_> = labels
-            .iter()
-            .map(|label| &SOURCE[label.span.range()])
-            .collect();
-        assert_eq!(places, ["out[i]"]);
-    }
-
-    #[test]
-    fn what_could_be_asked_for_instead_is_suggested() {
-        let suggestion = |script: &str, name| {
-            let reason = refuses(SOURCE, script, Misaddressed, name);
-            reason.try_next(&script.parse().expect("a step"))
-        };
-        assert_eq!(
-            suggestion("unroll(i, 99)", "BadNumber").as_deref(),
-            Some("64")
-        );
-        assert_eq!(suggestion("unroll(total, 2)", "NoSuchLoop"), None);
-        let clause = "tile_indirection_using_forall(i, reduction(sgg) = add)";
-        assert_eq!(suggestion(clause, "NoSuchArray").as_deref(), Some("`seg`"));
-    }
 }
