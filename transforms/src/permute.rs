@@ -2,6 +2,7 @@
 
 use crate::nest::{find_band, reordered_bounds};
 use crate::order::{Reordering, Tick};
+use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::Replacing;
@@ -41,8 +42,8 @@ pub struct Interchange {
 /// }                                             }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one combiner may
-/// change places, which regroups them. Bounds that depend on other loops of the band are found anew by Fourier-Motzkin elimination,
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
+/// combiner may change places, which regroups them. Bounds that depend on other loops of the band are found anew by Fourier-Motzkin elimination,
 /// which takes steps of 1. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Permute {
@@ -154,11 +155,16 @@ fn band_between<'k>(
     })
 }
 
+/// Nests are not deeper than that.
+const MOST_LOOPS: u64 = 64;
+
 /// The loops as they are nested, and at which places of that the new order has them.
 fn band_of<'k>(
     kernel: &'k Kernel,
     order: &[LoopPath],
 ) -> Result<(Vec<&'k AffineFor>, Vec<usize>), Reason> {
+    let count = u64::try_from(order.len()).unwrap_or(u64::MAX);
+    checked_number::<u64>("the number of loops", count, 2..=MOST_LOOPS)?;
     let mut found = Vec::new();
     for path in order {
         let target = crate::address::find_affine_for(kernel, path)?;
@@ -166,9 +172,7 @@ fn band_of<'k>(
             .iter()
             .any(|(_, it, _): &(usize, IterId, _)| *it == target.it.iter)
         {
-            return Err(Reason::NamedTwice {
-                array: path.to_string(),
-            });
+            return Err(Reason::LoopNamedTwice { path: path.clone() });
         }
         found.push((target.around.len(), target.it.iter, path.clone()));
     }
@@ -368,6 +372,7 @@ mod tests {
             Misaddressed,
             "NotPerfectlyNested",
         );
-        refuses(source, "permute(i, i)", Misaddressed, "NamedTwice");
+        refuses(source, "permute(i, i)", Misaddressed, "LoopNamedTwice");
+        refuses(source, "permute(j)", Misaddressed, "BadNumber");
     }
 }

@@ -25,8 +25,8 @@ use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow,
 ///                                     }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one combiner may
-/// change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. If iterations fail,
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
+/// combiner may change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. If iterations fail,
 /// the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
@@ -75,6 +75,7 @@ impl Transform for Tile {
 
 /// A loop of the nest and how it is tiled.
 struct Tiled<'k> {
+    path: &'k LoopPath,
     target: &'k AffineFor,
     lower: &'k AffineExpr,
     size: i64,
@@ -97,6 +98,7 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     for (target, (path, size)) in band.iter().zip(&request.sizes) {
         let several = || Reason::SeveralBounds { path: path.clone() };
         let tiled = Tiled {
+            path,
             target,
             lower: target.lower.as_single().ok_or_else(several)?,
             size: checked_size(*size)?,
@@ -160,7 +162,7 @@ fn of_any_point(expr: &AffineExpr, outer: &[Tiled<'_>], end: End) -> Result<Affi
         let iter = it.target.iter;
         let Some((coefficient, _)) = expr.split_off(iter) else {
             return Err(Reason::NotLinear {
-                path: LoopPath::new([""; 0]),
+                path: it.path.clone(),
             });
         };
         let first = AffineExpr::from(it.names.tile);

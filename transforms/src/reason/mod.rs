@@ -173,6 +173,12 @@ pub enum Reason {
         /// The inner loop.
         path: LoopPath,
     },
+    /// A step names one loop twice.
+    #[error("`{path}` is named twice")]
+    LoopNamedTwice {
+        /// The loop.
+        path: LoopPath,
+    },
     /// The second loop does not follow the first.
     #[error("`{second}` does not directly follow `{first}`")]
     NotAdjacent {
@@ -458,6 +464,7 @@ impl Reason {
             | Self::NotRectangular { .. }
             | Self::NoSkew { .. }
             | Self::OneStatement { .. }
+            | Self::LoopNamedTwice { .. }
             | Self::NotAdjacent { .. }
             | Self::DifferentBounds { .. }
             | Self::NothingReduced { .. }
@@ -522,6 +529,7 @@ impl Reason {
             Self::NotLinear { .. } => "NotLinear",
             Self::MovingDivisor { .. } => "MovingDivisor",
             Self::OneStatement { .. } => "OneStatement",
+            Self::LoopNamedTwice { .. } => "LoopNamedTwice",
             Self::NotAdjacent { .. } => "NotAdjacent",
             Self::DifferentBounds { .. } => "DifferentBounds",
             Self::Reverses { .. } => "Reverses",
