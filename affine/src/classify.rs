@@ -1,7 +1,7 @@
 //! Tells affine, indirect and opaque subscripts apart, and says why an opaque one is opaque.
 
-use crate::visit::walk;
-use crate::{Access, AffineExpr, BinaryOp, Expr, Kernel, LocalId, Node, Subscript, Type, UnaryOp};
+use crate::visit::bound_to;
+use crate::{Access, AffineExpr, BinaryOp, Expr, Kernel, LocalId, Subscript, Type, UnaryOp};
 use std::cell::Cell;
 use std::fmt;
 
@@ -133,7 +133,9 @@ impl<'k> Sum<'k> {
             Expr::Iter(iter) => Ok(known(None, (*iter).into())),
             Expr::Param(param) => Ok(known(None, (*param).into())),
             Expr::Load(access) => Ok(known(Some(access), 0.into())),
-            Expr::Local(local) => of(bound_once(kernel, *local)?),
+            Expr::Local(local) => {
+                of(bound_to(kernel, *local).ok_or(OpaqueReason::Mutable(*local))?)
+            }
             Expr::Cast(ty, operand) => of(operand)?.converted(*ty, kernel, operand),
             Expr::Unary(UnaryOp::Neg, operand) => {
                 known(None, 0.into()).combined(BinaryOp::Sub, of(operand)?, range)
@@ -196,25 +198,10 @@ impl<'k> Sum<'k> {
     }
 }
 
-/// What a `let` is bound to.
-fn bound_once(kernel: &Kernel, local: LocalId) -> Result<&Expr, OpaqueReason> {
-    if kernel.locals[local].mutable {
-        return Err(OpaqueReason::Mutable(local));
-    }
-    let mut found = None;
-    walk(&kernel.body, &mut |node, _| {
-        if let Node::Declare { local: it, value } = node
-            && *it == local
-        {
-            found = Some(value);
-        }
-    });
-    found.ok_or(OpaqueReason::Mutable(local))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Node;
     use crate::text::{parse, print};
     use crate::visit::{AccessKind, accesses};
 

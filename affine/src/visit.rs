@@ -1,8 +1,8 @@
 //! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
 
 use crate::{
-    Access, AffineFor, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Place, ScfFor,
-    Subscript,
+    Access, AffineFor, ArrayId, Combiner, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
+    ScfFor, Subscript,
 };
 use std::collections::BTreeSet;
 
@@ -191,6 +191,16 @@ fn walk_inside<'k>(
         }
         loops.truncate(around);
     }
+}
+
+/// What a `let` is bound to: `None` for a local that can be set again.
+pub fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {
+    let mut found = None;
+    walk(&kernel.body, &mut |node, _| match node {
+        Node::Declare { local: it, value } if *it == local => found = Some(value),
+        _ => {}
+    });
+    found.filter(|_| !kernel.locals[local].mutable)
 }
 
 /// Calls `visit` with every combiner of the nodes in `body`, in the order of the text.

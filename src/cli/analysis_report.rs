@@ -2,11 +2,11 @@
 
 use crate::cli::failure::Failure;
 use serde::Serialize;
+use strew::ir::Kernel;
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Site, Target, Witness,
 };
 use strew::ir::visit::AccessKind;
-use strew::ir::{Kernel, Node};
 use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
 
 #[derive(Debug, Serialize)]
@@ -104,7 +104,7 @@ impl<'k> Reporter<'_, 'k> {
 
     fn line_of(&self, site: usize) -> usize {
         let site = self.analyzed.sites().get(site);
-        site.map_or(0, |it| self.line(span_of(self.kernel, it)))
+        site.map_or(0, |it| self.line(it.span))
     }
 
     fn name(&self, level: Level<'_>) -> Option<String> {
@@ -166,7 +166,7 @@ impl<'k> Reporter<'_, 'k> {
     fn line_of_while(&self, level: Level<'_>) -> usize {
         let mut sites = self.analyzed.sites().iter();
         let inside = sites.find(|it| it.levels().any(|around| around.is_same(level)));
-        inside.map_or(0, |it| self.line(span_of(self.kernel, it)))
+        inside.map_or(0, |it| self.line(it.span))
     }
 
     fn names(&self, targets: &[Target]) -> String {
@@ -309,7 +309,7 @@ impl<'k> Reporter<'_, 'k> {
         });
         AccessReport {
             array: site.target.name(self.kernel).to_owned(),
-            line: self.line(span_of(self.kernel, site)),
+            line: self.line(site.span),
             kind: match site.kind {
                 AccessKind::Read => "read",
                 AccessKind::Write => "write",
@@ -318,15 +318,5 @@ impl<'k> Reporter<'_, 'k> {
             runtime: runtime.collect(),
             map: map.map(|it| it.map),
         }
-    }
-}
-
-/// Where an access stands; scalars stand where their statement does, or else their declaration.
-fn span_of(kernel: &Kernel, site: &Site<'_>) -> Span {
-    match (site.target, site.node) {
-        (Target::Array(_), _) if site.access.is_some() => site.span,
-        (_, Some(Node::Assign { span, .. } | Node::Reduce { span, .. })) => *span,
-        (Target::Local(local), _) => kernel.locals[local].span,
-        (Target::Array(array), _) => kernel.arrays[array].span,
     }
 }

@@ -4,7 +4,7 @@ use crate::reason::Reason;
 use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, ArrayId, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 
 /// How a schedule names a loop: by its iterator, or by a path of iterators from the outside in (`i/j`).
 ///
@@ -72,6 +72,28 @@ pub(crate) fn find_affine_for<'k>(
             span: kernel.iters[it.iter].span,
         }),
     }
+}
+
+/// That `target`, called `path`, runs its iterations one by one.
+pub(crate) fn check_no_lanes(target: &AffineFor, path: &LoopPath) -> Result<(), Reason> {
+    match target.lanes {
+        1 => Ok(()),
+        _ => Err(Reason::HasLanes { path: path.clone() }),
+    }
+}
+
+/// The bounds of `target`, called `path`, which must have no alternatives.
+pub(crate) fn single_bounds<'k>(
+    target: &'k AffineFor,
+    path: &LoopPath,
+) -> Result<(&'k AffineExpr, &'k AffineExpr), Reason> {
+    Ok((single(&target.lower, path)?, single(&target.upper, path)?))
+}
+
+/// `bound`, of the loop called `path`, which must have no alternatives.
+pub(crate) fn single<'k>(bound: &'k Bound, path: &LoopPath) -> Result<&'k AffineExpr, Reason> {
+    let several = || Reason::SeveralBounds { path: path.clone() };
+    bound.as_single().ok_or_else(several)
 }
 
 /// The `affine.for` that `inner` names, which must be all that `outer`, called `path`, does.

@@ -6,13 +6,11 @@ use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::Replacing;
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::{
-    AffineExpr, AffineFor, Condition, Iter, Kernel, Node, Overflow, Relation, Variable,
-};
+use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Relation, Variable};
 
 /// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every turn of the outer one.
 ///
@@ -88,10 +86,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
         });
     }
     let mut prepared = kernel.clone();
-    let name = |it: &AffineFor| kernel.iters[it.iter].name.as_str();
-    let name = kernel.fresh_name(&format!("{}_{}", name(outer), name(inner)));
-    let span = kernel.iters[outer.iter].span;
-    let iter = prepared.iters.alloc(Iter { name, span });
+    let iter = new_iter(&mut prepared, outer.iter, &kernel.iters[inner.iter].name);
     let [quotient, remainder] = delinearized(&iter.into(), &fast.trips)?;
     let values = AffineValues {
         kernel,
@@ -149,15 +144,8 @@ struct Counting<'k> {
 
 impl<'k> Counting<'k> {
     fn of(target: &'k AffineFor, path: &LoopPath) -> Result<Self, Reason> {
-        if target.lanes != 1 {
-            let path = path.clone();
-            return Err(Reason::HasLanes { path });
-        }
-        let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single())
-        else {
-            let path = path.clone();
-            return Err(Reason::SeveralBounds { path });
-        };
+        address::check_no_lanes(target, path)?;
+        let (lower, upper) = address::single_bounds(target, path)?;
         Ok(Self {
             lower,
             step: target.step,

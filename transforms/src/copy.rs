@@ -1,11 +1,13 @@
 //! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
 
 use crate::affine_value::AffineValues;
+use crate::tree::new_iter;
 use std::collections::HashMap;
+use std::fmt;
 use strew_affine::visit;
 use strew_affine::{
-    Access, AffineExpr, ArrayId, BinaryOp, Bound, Condition, Expr, IterId, Kernel, LocalId, Node,
-    Overflow, Place, Span, Subscript, Variable,
+    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Bound, Condition, Expr, IterId, Kernel,
+    LocalId, Node, Overflow, Place, Span, Subscript, Variable,
 };
 
 /// What becomes what in a copy.
@@ -52,6 +54,23 @@ impl Iteration {
     }
 }
 
+/// `target` over an iterator of its own, with all that it declares made anew.
+pub(crate) fn loop_anew(
+    kernel: &mut Kernel,
+    target: &AffineFor,
+    suffix: &str,
+) -> Result<AffineFor, Overflow> {
+    let iter = new_iter(kernel, target.iter, suffix);
+    let copying = Copying::shift(target.iter, iter, 0).anew(kernel, &target.body, 1);
+    Ok(AffineFor {
+        iter,
+        lower: target.lower.clone(),
+        upper: target.upper.clone(),
+        body: copying.block(&target.body)?,
+        ..*target
+    })
+}
+
 impl Copying {
     /// `iter` becomes `value`.
     pub(crate) fn fix(iter: IterId, value: i64) -> Self {
@@ -93,30 +112,44 @@ impl Copying {
                     self.new_array(kernel, buffer, suffix);
                 }
             }
-            Node::Declare { local, .. } => self.new_local(kernel, *local, suffix),
-            Node::Alloc { array } => self.new_array(kernel, *array, suffix),
+            Node::Declare { local, .. } => drop(self.new_local(kernel, *local, suffix)),
+            Node::Alloc { array } => drop(self.new_array(kernel, *array, suffix)),
             _ => {}
         });
         self
     }
 
     fn new_iter(&mut self, kernel: &mut Kernel, iter: IterId, suffix: i64) {
-        let mut it = kernel.iters[iter].clone();
-        it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
-        let anew = Iteration::Shifted(kernel.iters.alloc(it), 0);
-        self.iters.insert(iter, anew);
+        let anew = new_iter(kernel, iter, suffix);
+        self.iters.insert(iter, Iteration::Shifted(anew, 0));
     }
 
-    fn new_local(&mut self, kernel: &mut Kernel, local: LocalId, suffix: i64) {
+    /// A local in the place of `local`, called as that one is with `_suffix` behind it.
+    pub(crate) fn new_local(
+        &mut self,
+        kernel: &mut Kernel,
+        local: LocalId,
+        suffix: impl fmt::Display,
+    ) -> LocalId {
         let mut it = kernel.locals[local].clone();
         it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
-        self.locals.insert(local, kernel.locals.alloc(it));
+        let anew = kernel.locals.alloc(it);
+        self.locals.insert(local, anew);
+        anew
     }
 
-    fn new_array(&mut self, kernel: &mut Kernel, array: ArrayId, suffix: i64) {
+    /// An array in the place of `array`, called likewise.
+    pub(crate) fn new_array(
+        &mut self,
+        kernel: &mut Kernel,
+        array: ArrayId,
+        suffix: impl fmt::Display,
+    ) -> ArrayId {
         let mut it = kernel.arrays[array].clone();
         it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
-        self.arrays.insert(array, kernel.arrays.alloc(it));
+        let anew = kernel.arrays.alloc(it);
+        self.arrays.insert(array, anew);
+        anew
     }
 
     /// The copy of `body`.

@@ -1,11 +1,11 @@
 //! Cutting a loop in two.
 
-use crate::copy::Copying;
+use crate::copy::loop_anew;
 use crate::{LoopPath, Reason};
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Overflow};
 
-/// The iterations of `target` below `border` and those from it on, each as a loop; one of them goes by the name `name`, and what it
-/// declares is made anew.
+/// The iterations of `target` below `border` and those from it on, each as a loop; the name of one of them gets `_suffix` behind it,
+/// and what that one declares is made anew.
 ///
 /// `border` must be a value that the iterator takes or would take if the loop went on in either direction, unless its step is 1.
 ///
@@ -16,7 +16,7 @@ pub(crate) fn cut(
     target: &AffineFor,
     path: &LoopPath,
     border: &AffineExpr,
-    (copied, name): (Half, &str),
+    (copied, suffix): (Half, &str),
 ) -> Result<[AffineFor; 2], Reason> {
     if target.step != 1 && target.lower.as_single().is_none() {
         return Err(Reason::SeveralBounds { path: path.clone() });
@@ -29,7 +29,7 @@ pub(crate) fn cut(
         Half::Below => &mut below,
         Half::Above => &mut above,
     };
-    rename(kernel, copy, name)?;
+    *copy = loop_anew(kernel, copy, suffix)?;
     Ok([below, above])
 }
 
@@ -38,17 +38,6 @@ pub(crate) fn cut(
 pub(crate) enum Half {
     Below,
     Above,
-}
-
-/// Lets `copy` run over an iterator of its own, called `name` if nothing else is.
-fn rename(kernel: &mut Kernel, copy: &mut AffineFor, name: &str) -> Result<(), Overflow> {
-    let span = kernel.iters[copy.iter].span;
-    let name = kernel.fresh_name(name);
-    let iter = kernel.iters.alloc(Iter { name, span });
-    let copying = Copying::shift(copy.iter, iter, 0).anew(kernel, &copy.body, 1);
-    copy.body = copying.block(&copy.body)?;
-    copy.iter = iter;
-    Ok(())
 }
 
 /// The lower bound that `bound` and `border` are together, without alternatives that others are never below.

@@ -1,8 +1,9 @@
 //! Random kernels under random schedules: what is accepted means the same, and every witness can be replayed.
 
 use crate::test_support::{assert_same_meaning, assert_same_results, kernel, replay};
-use crate::{Schedule, Verdict};
+use crate::{Parallelize, Schedule, Step, Verdict};
 use proptest::prelude::*;
+use strew_affine::dependence::{Analyzed, Parallelism};
 
 const STATEMENTS: [&str; 18] = [
     "out[seg[i]] reduce(add) x[i]",
@@ -23,6 +24,19 @@ const STATEMENTS: [&str; 18] = [
     "affine.if (i + j < n) { out[i + j] reduce(add) x[i + j] }",
     "total reduce(add) x[i]",
     "seg[i] = seg[i]",
+];
+
+/// With the scalar and the array that live outside of the loops.
+const WITH_OTHERS: [&str; 9] = [
+    "total = x[i] out[i] = total * total",
+    "t[0] = x[i] t[1] = x[j] out[i] = t[0] + t[1]",
+    "affine.for q in 0..4 { t[q] = x[i] } affine.for p in 0..3 { out[i] reduce(add) t[p + 1] }",
+    "affine.for q in 0..3 { t[q] = x[i] } affine.for p in 0..3 { out[i] reduce(add) t[p + 1] }",
+    "scf.if 1.0 < x[i] { t[0] = x[i] } out[i] = t[0]",
+    "out[i] = t[0] t[0] = x[i]",
+    "flat[i * m + j] = x[i]",
+    "flat[i * m + j] = flat[i * m + j - 1]",
+    "flat[i] = x[i]",
 ];
 
 const BOUNDS: [&str; 10] = [
@@ -110,6 +124,31 @@ fn source() -> impl Strategy<Value = String> {
     })
 }
 
+/// Two loops with statements that use the others, too, and nothing behind the loops but `behind`.
+fn source_with_others() -> impl Strategy<Value = String> {
+    let statements: Vec<&str> = STATEMENTS.into_iter().chain(WITH_OTHERS).collect();
+    let some = prop::collection::vec(prop::sample::select(statements), 1..4);
+    let bounds = (prop::sample::select(&BOUNDS), prop::sample::select(&INNER));
+    let behind = prop::sample::select(&["", "out[0] = total", "out[0] = t[1]"]);
+    (bounds, some, behind).prop_map(|((outer, inner), statements, behind)| {
+        let names = ["let k#:", "y[k#]", "var s#:", " s# reduce", "(add) s#", "for q# ", "t[q#]", "for p# ", "t[p# "];
+        let statements = statements.iter().enumerate().map(|(number, statement)| {
+            names.iter().fold((*statement).to_owned(), |statement, name| {
+                statement.replace(&name.replace('#', ""), &name.replace('#', &number.to_string()))
+            })
+        });
+        format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n], flat: f64[n * m]) {{
+               var total: f64 = 0.0
+               alloc t: f64[4]
+               affine.for i in {outer} {{ affine.for j in {inner} {{ {} }} }}
+               {behind}
+             }}",
+            statements.collect::<Vec<_>>().join("\n"),
+        )
+    })
+}
+
 fn step() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         prop::sample::select(&STEPS),
@@ -118,7 +157,28 @@ fn step() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    /// What the dependences say of a loop and what `parallelize` does with it are the same.
+    #[test]
+    fn explained_as_parallel_is_parallel(source in source_with_others()) {
+        let kernel = kernel(&source);
+        let analyzed = Analyzed::new(&kernel);
+        let dependences = analyzed.dependences();
+        for verdict in analyzed.verdicts(&dependences) {
+            let Some(iter) = verdict.level.iter() else { continue };
+            let step = Step::Parallelize(Parallelize::new(kernel.iters[iter].name.as_str()));
+            match (verdict.parallelism, step.apply(&kernel)) {
+                (Parallelism::Yes, Err(reason)) => prop_assert_eq!(reason.verdict(), Verdict::Unproven, "{}", reason),
+                (Parallelism::Yes, Ok(after)) => assert_same_meaning(&kernel, &after),
+                (_, Ok(after)) => prop_assert!(false, "accepted:\n{}", after),
+                (_, Err(reason)) => prop_assert!(matches!(reason.verdict(), Verdict::Illegal | Verdict::Unproven)),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
     #[test]
     fn accepted_means_the_same(source in source(), steps in prop::collection::vec(step(), 1..4)) {
         let mut current = kernel(&source);

@@ -5,14 +5,14 @@ use crate::copy::Copying;
 use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Replacing, uses};
+use crate::tree::{Replacing, new_iter, uses};
 use crate::{LoopPath, Reason};
 use std::collections::HashMap;
 use std::fmt;
 use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
 use strew_affine::visit;
-use strew_affine::{AffineExpr, AffineFor, Iter, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 
 /// Gives the statements of a loop loops of their own, as many as may be.
 ///
@@ -71,9 +71,7 @@ impl Transform for Distribute {
 fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    if target.lanes != 1 {
-        return Err(Reason::HasLanes { path: path.clone() });
-    }
+    address::check_no_lanes(target, path)?;
     let borders = borders(kernel, path, target)?;
     let mut prepared = kernel.clone();
     let mut replacement = Vec::new();
@@ -172,9 +170,7 @@ fn loop_over(
             ..target.clone()
         });
     }
-    let Iter { name, span } = kernel.iters[target.iter].clone();
-    let name = kernel.fresh_name(&format!("{name}_{number}"));
-    let iter = kernel.iters.alloc(Iter { name, span });
+    let iter = new_iter(kernel, target.iter, number);
     Ok(AffineFor {
         iter,
         body: Copying::shift(target.iter, iter, 0).block(part)?,

@@ -1,7 +1,7 @@
 //! The step `fuse`.
 
 use crate::address::{self, Target};
-use crate::copy::Copying;
+use crate::copy::{Copying, loop_anew};
 use crate::cut::{greatest, least};
 use crate::order::{Reordering, Tick};
 use crate::reason::checked_number;
@@ -13,7 +13,7 @@ use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Iter, IterId, Kernel, Node, Overflow};
+use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 
 /// Makes one loop of two that follow each other and have the same bounds.
 ///
@@ -96,9 +96,7 @@ fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
     let Target { it: second, .. } = address::find_affine_for(kernel, &request.second)?;
     let paths = || (request.first.clone(), request.second.clone());
     for (target, path) in [(first, &request.first), (second, &request.second)] {
-        if target.lanes != 1 {
-            return Err(Reason::HasLanes { path: path.clone() });
-        }
+        address::check_no_lanes(target, path)?;
     }
     if !follows(&kernel.body, first.iter, second.iter) {
         let (first, second) = paths();
@@ -182,20 +180,12 @@ fn shifted(
     second: &AffineFor,
     shift: i64,
 ) -> Result<Vec<Node>, Reason> {
-    let several = || Reason::SeveralBounds { path: path.clone() };
-    let lower = first.lower.as_single().ok_or_else(several)?;
-    let upper = first.upper.as_single().ok_or_else(several)?;
+    let (lower, upper) = address::single_bounds(first, path)?;
     let distance = first.step.checked_mul(shift).ok_or(Overflow)?;
     let begin = lower.offset(distance)?;
-    let Iter { name, span } = kernel.iters[first.iter].clone();
-    let name = kernel.fresh_name(&format!("{name}_f"));
-    let iter = kernel.iters.alloc(Iter { name, span });
-    let copying = Copying::shift(first.iter, iter, 0).anew(kernel, &first.body, 1);
     let head = AffineFor {
-        iter,
         upper: least(&first.upper, &begin)?,
-        body: copying.block(&first.body)?,
-        ..first.clone()
+        ..loop_anew(kernel, first, "f")?
     };
     let together = AffineFor {
         lower: begin.into(),

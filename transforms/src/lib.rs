@@ -32,8 +32,8 @@
 
 mod address;
 mod affine_value;
-mod apart;
 mod auto;
+mod carried;
 mod coalesce;
 mod concrete;
 mod copy;
@@ -49,6 +49,7 @@ mod order;
 mod parallelize;
 mod peel;
 mod permute;
+mod private;
 mod reason;
 mod reverse;
 mod scalars;
@@ -80,7 +81,7 @@ pub use observe::{Event, Observer, Trace};
 pub use parallelize::Parallelize;
 pub use peel::{End, Peel};
 pub use permute::{Interchange, Permute};
-pub use reason::{DependenceKind, Label, Reason, Verdict};
+pub use reason::{Label, Reason, Verdict};
 pub use reverse::Reverse;
 pub use schedule::{Refused, Schedule};
 pub use script::{Fault, ScriptError, ScriptErrors};

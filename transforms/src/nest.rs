@@ -18,9 +18,7 @@ pub(crate) fn find_band<'k>(
             (Some(outer), Some(around)) => only_loop_in(kernel, outer, around, path)?,
             _ => address::find_affine_for(kernel, path)?.it,
         };
-        if next.lanes != 1 {
-            return Err(Reason::HasLanes { path: path.clone() });
-        }
+        address::check_no_lanes(next, path)?;
         band.push(next);
     }
     Ok(band)

@@ -1,10 +1,9 @@
 //! Whether accesses keep their order when the iterations of a loop happen at other times.
 
-use crate::apart::dependence_kind;
 use crate::reason::Reason;
 use crate::witness::Witness;
 use std::collections::HashMap;
-use strew_affine::dependence::{Analyzed, Instance, Order, Site};
+use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Order, Site};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::visit::{self, AccessKind, Loop};
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Place, Type};
@@ -130,7 +129,7 @@ impl<'k> Reordering<'k> {
         let array = source.map_or("", |it| it.target.name(kernel)).to_owned();
         let witness = witness.and_then(|it| Witness::of_dependence(kernel, it, &array));
         Reason::Reverses {
-            kind: dependence_kind(kind(source), kind(sink)),
+            kind: DependenceKind::of(kind(source), kind(sink)),
             earlier: span(source),
             later: span(sink),
             witness: witness.map(Box::new),

@@ -2,18 +2,19 @@
 
 use crate::address::{self, Target};
 use crate::affine_value::AffineValues;
-use crate::apart::check_kept_apart;
+use crate::carried::Iterations;
 use crate::copy::Copying;
+use crate::private;
 use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, has_forall};
+use crate::tree::{Replacing, has_forall, new_iter};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Iter, Kernel, Node, Relation};
+use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relation};
 
 /// Runs the iterations of a loop at once.
 ///
@@ -23,7 +24,8 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Iter, Kernel, Node,
 /// }                                   }
 /// ```
 ///
-/// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. A loop that does not begin at
+/// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. Scalars and local arrays that
+/// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. A loop that does not begin at
 /// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, and
 /// iterations beyond the others do nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,22 +69,27 @@ impl Transform for Parallelize {
 }
 
 fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let with_own = private::with_own(kernel, target)?;
+    plan_shared(with_own.as_ref().unwrap_or(kernel), request)
+}
+
+/// The same, where iterations have all of their own that they can.
+fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, around } = address::find_affine_for(kernel, path)?;
     let in_forall = around.iter().any(|it| matches!(it, Loop::Forall(_)));
     if in_forall || has_forall(&target.body) {
         return Err(Reason::NestedForall { path: path.clone() });
     }
-    if target.lanes != 1 {
-        return Err(Reason::HasLanes { path: path.clone() });
-    }
+    address::check_no_lanes(target, path)?;
     let several = || Reason::SeveralBounds { path: path.clone() };
     let (lower, lower_rest) = target.lower.0.split_first().ok_or_else(several)?;
     let (upper, upper_rest) = target.upper.0.split_first().ok_or_else(several)?;
     if !lower_rest.is_empty() && target.step != 1 {
         return Err(several());
     }
-    check_kept_apart(kernel, path, target, &around)?;
+    Iterations::of(kernel, path, target).check_kept_apart(|_| true)?;
     scalars::check_none_set(kernel, path, target)?;
     let mut prepared = kernel.clone();
     let forall = Forall {
@@ -134,9 +141,7 @@ fn counting(
     lower: &AffineExpr,
     forall: Forall,
 ) -> Result<Forall, Reason> {
-    let Iter { name, span } = kernel.iters[target.iter].clone();
-    let name = kernel.fresh_name(&format!("{name}_c"));
-    let counter = kernel.iters.alloc(Iter { name, span });
+    let counter = new_iter(kernel, target.iter, "c");
     let value = lower.plus(&AffineExpr::from(counter).scaled(target.step)?)?;
     let values = AffineValues {
         kernel,

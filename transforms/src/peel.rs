@@ -100,21 +100,18 @@ fn plan(kernel: &Kernel, request: &Peel) -> Result<Replacing, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     let most = i64::MAX.unsigned_abs();
     let count: i64 = checked_number("the number of iterations", request.count, 1..=most)?;
-    let several = || Reason::SeveralBounds { path: path.clone() };
-    let lower = target.lower.as_single().ok_or_else(several)?;
-    let name = &kernel.iters[target.iter].name;
+    let lower = address::single(&target.lower, path)?;
     let (turns, half) = match request.end {
-        End::First => (count.into(), (Half::Below, format!("{name}_f"))),
+        End::First => (count.into(), (Half::Below, "f")),
         End::Last => {
-            let upper = target.upper.as_single().ok_or_else(several)?;
+            let upper = address::single(&target.upper, path)?;
             let turns = trip_count(lower, upper, target.step)?;
-            (turns.offset(-count)?, (Half::Above, format!("{name}_l")))
+            (turns.offset(-count)?, (Half::Above, "l"))
         }
     };
     let border = lower.plus(&turns.scaled(target.step)?)?;
     let mut prepared = kernel.clone();
-    let (half, name) = half;
-    let halves = cut(&mut prepared, target, path, &border, (half, &name))?;
+    let halves = cut(&mut prepared, target, path, &border, half)?;
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,

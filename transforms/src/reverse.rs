@@ -7,11 +7,11 @@ use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::Replacing;
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node};
 
 /// Runs a loop from its end to its beginning.
 ///
@@ -66,21 +66,15 @@ impl Transform for Reverse {
 fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    if target.lanes != 1 {
-        return Err(Reason::HasLanes { path: path.clone() });
-    }
-    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
-        return Err(Reason::SeveralBounds { path: path.clone() });
-    };
+    address::check_no_lanes(target, path)?;
+    let (lower, upper) = address::single_bounds(target, path)?;
     let backwards = AffineExpr::from(target.iter).scaled(-1)?;
     let reordering = Reordering::of(kernel, &[target]);
     reordering.check(|_| vec![Tick::Value(backwards.clone())])?;
     let trips = trip_count(lower, upper, target.step)?;
     let last = lower.plus(&trips.offset(-1)?.scaled(target.step)?)?;
     let mut prepared = kernel.clone();
-    let Iter { name, span } = kernel.iters[target.iter].clone();
-    let name = kernel.fresh_name(&format!("{name}_r"));
-    let iter = prepared.iters.alloc(Iter { name, span });
+    let iter = new_iter(&mut prepared, target.iter, "r");
     let values = AffineValues {
         kernel,
         counter: None,

@@ -5,11 +5,11 @@ use crate::affine_value::AffineValues;
 use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::Replacing;
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Node, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 
 /// Lets an inner loop count from a place that moves with an outer one, so that a later `interchange` can make their diagonals rows.
 ///
@@ -86,9 +86,7 @@ fn plan(kernel: &Kernel, request: &Skew) -> Result<Replacing, Reason> {
     }
     let distance = AffineExpr::from(by).scaled(request.factor)?;
     let mut prepared = kernel.clone();
-    let Iter { name, span } = kernel.iters[target.iter].clone();
-    let name = kernel.fresh_name(&format!("{name}_s"));
-    let iter = prepared.iters.alloc(Iter { name, span });
+    let iter = new_iter(&mut prepared, target.iter, "s");
     let place = AffineExpr::from(iter).minus(&distance)?;
     let values = AffineValues {
         kernel,

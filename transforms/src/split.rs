@@ -72,9 +72,8 @@ fn plan(kernel: &Kernel, request: &Split) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     let border = next_value(target, path, &request.at.resolve(kernel)?)?;
-    let name = format!("{}_r", kernel.iters[target.iter].name);
     let mut prepared = kernel.clone();
-    let halves = cut(&mut prepared, target, path, &border, (Half::Above, &name))?;
+    let halves = cut(&mut prepared, target, path, &border, (Half::Above, "r"))?;
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,
@@ -87,8 +86,7 @@ fn next_value(target: &AffineFor, path: &LoopPath, at: &AffineExpr) -> Result<Af
     if target.step == 1 {
         return Ok(at.clone());
     }
-    let several = || Reason::SeveralBounds { path: path.clone() };
-    let lower = target.lower.as_single().ok_or_else(several)?;
+    let lower = address::single(&target.lower, path)?;
     let turns = at.minus(lower)?.ceildiv(&target.step.into())?;
     Ok(lower.plus(&turns.scaled(target.step)?)?)
 }

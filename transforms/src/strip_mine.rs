@@ -67,10 +67,7 @@ impl Transform for StripMine {
 fn plan(kernel: &Kernel, request: &StripMine) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    if target.lanes != 1 {
-        let path = path.clone();
-        return Err(Reason::HasLanes { path });
-    }
+    address::check_no_lanes(target, path)?;
     let size = checked_size(request.size)?;
     let mut prepared = kernel.clone();
     let names = TileNames::make(&mut prepared, target);

@@ -1,5 +1,6 @@
 //! The step `tile`.
 
+use crate::address::single;
 use crate::nest::find_band;
 use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
@@ -96,11 +97,10 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     let mut prepared = kernel.clone();
     let mut nest = Vec::new();
     for (target, (path, size)) in band.iter().zip(&request.sizes) {
-        let several = || Reason::SeveralBounds { path: path.clone() };
         let tiled = Tiled {
             path,
             target,
-            lower: target.lower.as_single().ok_or_else(several)?,
+            lower: single(&target.lower, path)?,
             size: checked_size(*size)?,
             names: TileNames::make(&mut prepared, target),
         };

@@ -1,6 +1,7 @@
 //! The step `tile_reduction_using_forall`.
 
 use crate::address::{self, Target};
+use crate::private;
 use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -106,8 +107,14 @@ impl Transform for TileReduction {
     }
 }
 
-/// The loop tiled, each scalar being an array of one element.
 fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let with_own = private::with_own(kernel, target)?;
+    plan_shared(with_own.as_ref().unwrap_or(kernel), request)
+}
+
+/// The loop tiled, each scalar being an array of one element, where iterations have all of their own that they can.
+fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
     let reduced = reduced_scalars(kernel, request, target)?;
     let mut prepared = kernel.clone();

@@ -2,8 +2,9 @@
 
 use crate::cut::{greatest, least};
 use crate::reason::checked_number;
+use crate::tree::new_iter;
 use crate::{LoopPath, Reason};
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, IterId, Kernel, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Overflow};
 
 /// The bounds of one part of a loop, for a loop of the same iterator and step.
 #[derive(Clone, Debug)]
@@ -70,11 +71,9 @@ pub(crate) struct TileNames {
 impl TileNames {
     /// `i_t` and `i_p` for `target`, made in `kernel`.
     pub(crate) fn make(kernel: &mut Kernel, target: &AffineFor) -> Self {
-        let Iter { name, span } = kernel.iters[target.iter].clone();
-        let tile = kernel.fresh_name(&format!("{name}_t"));
-        let tile = kernel.iters.alloc(Iter { name: tile, span });
-        let point = kernel.fresh_name(&format!("{name}_p"));
-        kernel.iters[target.iter].name = point;
+        let tile = new_iter(kernel, target.iter, "t");
+        let point = format!("{}_p", kernel.iters[target.iter].name);
+        kernel.iters[target.iter].name = kernel.fresh_name(&point);
         Self {
             tile,
             point: target.iter,

@@ -1,5 +1,6 @@
 //! The loops of a kernel, and putting something in a loop's place.
 
+use std::fmt;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{Access, ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
 
@@ -20,6 +21,13 @@ pub(crate) fn loops(kernel: &Kernel) -> Vec<Nested<'_>> {
         }));
     });
     found
+}
+
+/// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it.
+pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
+    let mut it = kernel.iters[like].clone();
+    it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
+    kernel.iters.alloc(it)
 }
 
 /// Puts `replacement` where the `affine.for` over `iter` stands.

@@ -1,7 +1,7 @@
 //! The step `vectorize`.
 
 use crate::address::{self, Target};
-use crate::apart::check_kept_apart;
+use crate::carried::Iterations;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -73,20 +73,18 @@ impl Transform for Vectorize {
 }
 
 fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
-    let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
-    let path = request.target.clone();
-    if target.lanes != 1 {
-        return Err(Reason::HasLanes { path });
-    }
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let path = &request.target;
+    address::check_no_lanes(target, path)?;
     let lanes = checked_number("the number of lanes", request.lanes, 2..=Vectorize::MOST)?;
     if let Err((obstacle, span)) = Lanes::of(kernel, target, lanes) {
         return Err(Reason::NoLanes {
-            path,
+            path: path.clone(),
             obstacle,
             span,
         });
     }
-    check_kept_apart(kernel, &request.target, target, &around)?;
+    Iterations::of(kernel, path, target).check_kept_apart(|_| true)?;
     let mut replacement = target.clone();
     replacement.lanes = lanes;
     Ok(Replacing {

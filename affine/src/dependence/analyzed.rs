@@ -23,7 +23,8 @@ pub enum DependenceKind {
 }
 
 impl DependenceKind {
-    fn of(source: AccessKind, sink: AccessKind) -> Self {
+    /// That of a source and a sink which do this to their cell.
+    pub fn of(source: AccessKind, sink: AccessKind) -> Self {
         match (source, sink) {
             (AccessKind::Read, AccessKind::Read) => Self::Input,
             (AccessKind::Read, _) => Self::Anti,

@@ -4,10 +4,10 @@ use super::site::{Site, Target};
 use crate::classify::{SubscriptKind, classify};
 use crate::flat::shape_of;
 use crate::sets::{Budget, Conjunction, Row, Unknown};
-use crate::visit::{Loop, accesses};
+use crate::visit::{Loop, accesses, bound_to};
 use crate::{
-    Access, AffineExpr, BinaryOp, Condition, Expr, Factor, IterId, Kernel, LocalId,
-    Relation as Compares, ScalarId, Subscript, Type, Variable,
+    Access, AffineExpr, BinaryOp, Condition, Expr, Factor, IterId, Kernel, Relation as Compares,
+    ScalarId, Subscript, Type, Variable,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -183,9 +183,7 @@ impl<'k> Frame<'k> {
     fn element(&self, expr: &'k Expr) -> Option<(&'k Access, AffineExpr)> {
         match expr {
             Expr::Cast(ty, inner) if holds_all(self.kernel, *ty, inner) => self.element(inner),
-            Expr::Local(local) if !self.kernel.locals[*local].mutable => {
-                self.element(bound_to(self.kernel, *local)?)
-            }
+            Expr::Local(local) => self.element(bound_to(self.kernel, *local)?),
             Expr::Load(access) => match access.subscripts.as_slice() {
                 [Subscript::Affine(at)] => Some((access, at.clone())),
                 _ => None,
@@ -214,18 +212,6 @@ impl<'k> Frame<'k> {
 
 fn has_products(expr: &AffineExpr) -> bool {
     expr.terms().iter().any(|term| term.factors.len() > 1)
-}
-
-fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {
-    let mut found = None;
-    crate::visit::walk(&kernel.body, &mut |node, _| {
-        if let crate::Node::Declare { local: it, value } = node
-            && *it == local
-        {
-            found = Some(value);
-        }
-    });
-    found
 }
 
 fn positions<'k>(kernel: &'k Kernel, site: &Site<'k>) -> Vec<Position<'k>> {
@@ -289,9 +275,7 @@ fn is_element(kernel: &Kernel, expr: &Expr) -> bool {
     match expr {
         Expr::Load(_) => true,
         Expr::Cast(ty, inner) => holds_all(kernel, *ty, inner) && is_element(kernel, inner),
-        Expr::Local(local) if !kernel.locals[*local].mutable => {
-            bound_to(kernel, *local).is_some_and(|it| is_element(kernel, it))
-        }
+        Expr::Local(local) => bound_to(kernel, *local).is_some_and(|it| is_element(kernel, it)),
         _ => false,
     }
 }

@@ -85,6 +85,29 @@ impl<'k> Analyzed<'k> {
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
         time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
     ) -> Order {
+        self.ask(wanted, |question, source, sink| {
+            question.ask(source, sink, &time)
+        })
+    }
+
+    /// Whether the pairs of accesses that are `wanted` and of which one writes keep their order when the iterations of the loop over `iter`
+    /// happen at once: whether no two of them meet, everything around the loop being equal.
+    pub fn at_once(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> Order {
+        let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
+        self.ask(wanted, |question, source, sink| {
+            match (depth(source), depth(sink)) {
+                (Some(depth), Some(_)) => question.ask_carried(source, sink, depth),
+                _ => Ok(None),
+            }
+        })
+    }
+
+    /// The answers to a question about each pair that is `wanted`, as one.
+    fn ask(
+        &self,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+        one: impl Fn(&mut Question<'_, 'k>, &Site<'k>, &Site<'k>) -> Checked<Option<Witness>>,
+    ) -> Order {
         let mut unknown = None;
         for (first, second) in self.pairs() {
             if !(first.writes() || second.writes()) || !wanted(first, second) {
@@ -98,7 +121,7 @@ impl<'k> Analyzed<'k> {
                     budget: Budget::new(ROWS_A_PAIR),
                     is_open: false,
                 };
-                match question.ask(source, sink, &time) {
+                match one(&mut question, source, sink) {
                     Ok(Some(witness)) => {
                         return Order::Broken {
                             source: source.order,
@@ -152,6 +175,40 @@ impl<'k> Question<'_, 'k> {
                 continue;
             };
             if let Some(witness) = self.in_case(&relation, solved, &ahead)? {
+                return Ok(Some(witness));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A point at which the sink is in a later iteration of the loop at `depth`, and in the same one of those around.
+    fn ask_carried(
+        &mut self,
+        source: &Site<'k>,
+        sink: &Site<'k>,
+        depth: usize,
+    ) -> Checked<Option<Witness>> {
+        let home = self.analyzed.home_depth(source.target);
+        let disjoint = disjoint_depth(source, sink);
+        if home > depth || disjoint.is_some_and(|it| it <= depth) {
+            return Ok(None);
+        }
+        let Some(relation) = Relation::of(&self.analyzed.frame, source, sink)? else {
+            return Ok(None);
+        };
+        for case in &relation.cases {
+            let mut rows = relation.equal_values(&vec![true; depth])?;
+            for outer in 0..depth {
+                rows.push(relation.difference(outer)?);
+            }
+            let Some(solved) = Solved::of(case, &mut self.budget)? else {
+                continue;
+            };
+            let Some(equal) = solved.with_equalities(&rows, &mut self.budget)? else {
+                continue;
+            };
+            let later = relation.difference(depth)?.offset(-1)?;
+            if let Some(witness) = self.point(&relation, &equal.with_inequality(&later)?)? {
                 return Ok(Some(witness));
             }
         }

@@ -147,6 +147,7 @@ pub(super) struct Sites<'k> {
 impl<'k> Sites<'k> {
     pub(super) fn of(kernel: &'k Kernel) -> Self {
         let mut walk = Walk {
+            kernel,
             found: Self {
                 sites: Vec::new(),
                 homes: HashMap::new(),
@@ -167,6 +168,7 @@ fn data(node: &Node, branch: bool) -> Around<'_> {
 }
 
 struct Walk<'k> {
+    kernel: &'k Kernel,
     found: Sites<'k>,
     around: Vec<Around<'k>>,
     node: Option<&'k Node>,
@@ -226,13 +228,8 @@ impl<'k> Walk<'k> {
             Node::Declare { local, value } => {
                 self.reads(value, false);
                 self.make(Target::Local(*local));
-                self.push(
-                    Target::Local(*local),
-                    AccessKind::Write,
-                    None,
-                    None,
-                    Span::default(),
-                );
+                let span = self.kernel.locals[*local].span;
+                self.push(Target::Local(*local), AccessKind::Write, None, None, span);
             }
             Node::Assign { place, value, span } => {
                 self.reads(value, false);
@@ -270,14 +267,9 @@ impl<'k> Walk<'k> {
                     combiner: &private.combiner,
                     part,
                 };
+                let span = self.kernel.arrays[*target].span;
                 let target = Target::Array(*target);
-                self.push(
-                    target,
-                    AccessKind::Reduce,
-                    None,
-                    Some(update),
-                    Span::default(),
-                );
+                self.push(target, AccessKind::Reduce, None, Some(update), span);
             }
         }
     }
@@ -317,7 +309,10 @@ impl<'k> Walk<'k> {
                 let target = Target::Array(access.array);
                 self.read(target, Some(access), access.span, may_not);
             }
-            Expr::Local(local) => self.read(Target::Local(*local), None, Span::default(), may_not),
+            Expr::Local(local) => {
+                let span = self.span_of_read(*local);
+                self.read(Target::Local(*local), None, span, may_not);
+            }
             Expr::And(left, right) | Expr::Or(left, right) => {
                 self.reads(left, may_not);
                 self.reads(right, true);
@@ -331,6 +326,15 @@ impl<'k> Walk<'k> {
                 .operands()
                 .into_iter()
                 .for_each(|it| self.reads(it, may_not)),
+        }
+    }
+
+    /// A scalar is read where its statement stands, or else where it is declared: expressions have no place.
+    fn span_of_read(&self, local: LocalId) -> Span {
+        match self.node {
+            Some(Node::Assign { span, .. } | Node::Reduce { span, .. }) => *span,
+            Some(Node::Declare { local, .. }) => self.kernel.locals[*local].span,
+            _ => self.kernel.locals[local].span,
         }
     }
 

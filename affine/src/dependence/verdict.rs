@@ -1,9 +1,11 @@
 //! What the dependences of a kernel allow each of its loops.
 
 use super::analyzed::{Analyzed, Dependence, DependenceKind};
-use super::site::{Level, Site, Target};
+use super::private::Privacy;
+use super::site::{Level, Target};
 use crate::visit::Loop;
 use crate::{ArrayId, Node};
+use std::collections::HashMap;
 
 /// Whether the iterations of a loop may run in any order and at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +56,15 @@ impl<'k> Analyzed<'k> {
             .iter()
             .enumerate()
             .filter(|(_, it)| self.is_around(level, depth, it) && it.may_be_carried_at(depth));
+        let mut known = HashMap::new();
+        let mut is_private = |target: Target| {
+            let known = known.entry(target);
+            *known.or_insert_with(|| self.privacy(level, depth, target) == Privacy::Private)
+        };
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
         for (position, dependence) in carried {
             let target = self.target(dependence);
-            if target.is_some_and(|it| self.is_private_to(level, depth, it)) {
+            if target.is_some_and(&mut is_private) {
                 continue;
             }
             if dependence.is_reduction {
@@ -96,30 +103,6 @@ impl<'k> Analyzed<'k> {
         let found = site.and_then(|it| it.levels().nth(depth));
         depth < dependence.vector.len() && found.is_some_and(|it| it.is_same(level))
     }
-
-    /// Whether each iteration of the loop may have a copy of its own of a scalar: it sets it, whatever happens, before it reads it, and
-    /// nothing behind the loop reads what the last iteration left.
-    fn is_private_to(&self, level: Level<'k>, depth: usize, target: Target) -> bool {
-        let Target::Local(_) = target else {
-            return false;
-        };
-        let inside = |site: &Site<'k>| site.levels().nth(depth).is_some_and(|it| it.is_same(level));
-        let of_target = self.sites.iter().filter(|it| it.target == target);
-        let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
-        let reads = |site: &&&Site<'k>| site.kind != crate::visit::AccessKind::Write;
-        let last = within.last().map_or(0, |it| it.order);
-        let survives = self.home_depth(target) < depth;
-        let mut read_outside = outside.iter().filter(reads);
-        let is_read_behind = read_outside.any(|it| it.order > last || survives);
-        !is_read_behind
-            && within.iter().filter(reads).all(|read| {
-                within.iter().any(|write| {
-                    write.kind == crate::visit::AccessKind::Write
-                        && write.order < read.order
-                        && is_before_in_all(write, read, depth)
-                })
-            })
-    }
 }
 
 /// Which dependence says most: one that surely exists, and of those one along which values flow.
@@ -128,13 +111,6 @@ fn weight(dependence: &Dependence) -> (bool, bool) {
         dependence.is_must(),
         dependence.kind == DependenceKind::Flow,
     )
-}
-
-/// Whether all loops and conditions around the write are around the read, too; the loop at `depth` is one of them.
-fn is_before_in_all(write: &Site<'_>, read: &Site<'_>, depth: usize) -> bool {
-    let pairs = read.around.iter().zip(&write.around);
-    let common = pairs.take_while(|(left, right)| left.is_same(right));
-    common.count() == write.around.len() && write.levels().count() > depth
 }
 
 fn collect<'k>(block: &'k [Node], depth: usize, levels: &mut Vec<(Level<'k>, usize)>) {

@@ -8,6 +8,7 @@ use crate::LoopPath;
 use crate::witness::Witness;
 use std::fmt;
 use std::ops::RangeInclusive;
+use strew_affine::dependence::DependenceKind;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
@@ -29,27 +30,6 @@ impl fmt::Display for Verdict {
             Self::Misaddressed => "misaddressed",
             Self::Illegal => "illegal",
             Self::Unproven => "unproven",
-        })
-    }
-}
-
-/// How the two ends of a dependence touch their cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DependenceKind {
-    /// Written, then read.
-    Flow,
-    /// Read, then written.
-    Anti,
-    /// Written, then written.
-    Output,
-}
-
-impl fmt::Display for DependenceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Flow => "flow",
-            Self::Anti => "anti",
-            Self::Output => "output",
         })
     }
 }

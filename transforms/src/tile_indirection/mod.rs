@@ -598,8 +598,10 @@ kernel @k(n: i64, row: i64[n], out: f64[n]) {
         refuses(&steered, TILE, Unproven, "Carried");
         let settled = with("scf.if sqrt(x[i]) < 2.0 { y[0] = x[i] }");
         refuses(&settled, TILE, Illegal, "Carried");
+        let large = with("y[0] = x[i]").replacen(") {", ") assume (1000000 <= n) {", 1);
+        refuses(&large, TILE, Unproven, "Carried");
         let short = with("y[0] = x[i]").replacen(") {", ") assume (n <= 1) {", 1);
-        refuses(&short, TILE, Unproven, "Carried");
+        assert_same_meaning(&kernel(&short), &apply(&kernel(&short), TILE));
     }
 
     #[test]

@@ -3,16 +3,17 @@
 use super::cover::fills_array;
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
-use crate::apart::{Meeting, meeting_pair};
+use crate::carried::Iterations;
+use crate::private;
 use crate::reason::{Reason, checked_number};
 use crate::scalars;
 use crate::tiling::{self, Part};
-use crate::tree::has_forall;
+use crate::tree::{has_forall, new_iter};
 use crate::witness::{self, Ends};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    AffineFor, ArrayId, Combine, Combiner, Iter, IterId, Kernel, Last, Node, Span, Subscript, Value,
+    AffineFor, ArrayId, Combine, Combiner, IterId, Kernel, Last, Node, Span, Subscript, Value,
 };
 
 /// What the rewriting needs and what makes it unable to fail.
@@ -43,6 +44,13 @@ pub(super) struct Privatized {
 }
 
 pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let with_own = private::with_own(kernel, target)?;
+    plan_shared(with_own.as_ref().unwrap_or(kernel), request)
+}
+
+/// The same, where iterations have all of their own that they can.
+fn plan_shared(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
     let loop_and_around = address::find_affine_for(kernel, &request.target)?;
     let most = TileIndirection::MOST_CHUNKS;
     let chunks = checked_number("the number of chunks", request.chunks, 1..=most)?;
@@ -52,7 +60,7 @@ pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
     body.check_kept_apart(&privates)?;
     scalars::check_none_set(kernel, &request.target, body.target)?;
     let mut prepared = kernel.clone();
-    let chunk = prepared.iters.alloc(chunk_iterator(kernel, body.target));
+    let chunk = new_iter(&mut prepared, body.target.iter, "c");
     let part = tiling::nth_part(body.target, &request.target, &chunk.into(), chunks)?;
     Ok(Plan {
         target: body.target.clone(),
@@ -66,20 +74,12 @@ pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, R
     })
 }
 
-fn chunk_iterator(kernel: &Kernel, target: &AffineFor) -> Iter {
-    let Iter { name, span } = &kernel.iters[target.iter];
-    Iter {
-        name: kernel.fresh_name(&format!("{name}_c")),
-        span: *span,
-    }
-}
-
 /// The body of the loop to tile, with the accesses in it.
 struct Body<'k> {
     kernel: &'k Kernel,
     request: &'k TileIndirection,
     target: &'k AffineFor,
-    around: Vec<Loop<'k>>,
+    iterations: Iterations<'k>,
     /// The accesses in the body, but for those of arrays that every iteration has of its own.
     sites: Vec<AccessSite<'k>>,
 }
@@ -104,7 +104,7 @@ impl<'k> Body<'k> {
             kernel,
             request,
             target,
-            around,
+            iterations: Iterations::of(kernel, &request.target, target),
             sites,
         })
     }
@@ -173,7 +173,7 @@ impl<'k> Body<'k> {
         }
         reduced.retain(|array| {
             let is_disjoint = disjoint.iter().any(|it| it.array == *array);
-            !is_disjoint && self.meeting_pair(*array).is_some()
+            !is_disjoint && !self.iterations.are_apart_in(*array)
         });
         let mut privates = Vec::new();
         for array in reduced {
@@ -209,10 +209,6 @@ impl<'k> Body<'k> {
             Some(read) => Err(self.reads_partial_sum(array, read)),
             None => Ok(()),
         }
-    }
-
-    fn meeting_pair(&self, array: ArrayId) -> Option<(&AccessSite<'k>, &AccessSite<'k>)> {
-        meeting_pair(&self.sites_of(array), self.target, &self.around)
     }
 
     fn privatize(&self, array: ArrayId, clause: Option<&Reduction>) -> Result<Privatized, Reason> {
@@ -489,22 +485,18 @@ impl<'k> Body<'k> {
         others.retain(|array| {
             !contains(privates, *array) && !disjoint.iter().any(|it| it.array == *array)
         });
-        others
-            .into_iter()
-            .try_for_each(|array| match self.meeting_pair(array) {
-                Some((first, second)) => Err(self.carried(array, first, second)),
-                None => Ok(()),
-            })
+        others.into_iter().try_for_each(|array| {
+            let refused = self.iterations.check_kept_apart(|it| it == array);
+            refused.map_err(|reason| self.with_combiner(array, reason))
+        })
     }
 
-    fn carried(&self, array: ArrayId, first: &AccessSite<'_>, second: &AccessSite<'_>) -> Reason {
-        let meeting = Meeting {
-            kernel: self.kernel,
-            path: &self.request.target,
-            target: self.target.iter,
-            array,
-        };
-        meeting.carried([first, second], self.only_combiner(array))
+    /// What is carried in an array that is touched by reductions with a single combiner alone could be reduced.
+    fn with_combiner(&self, array: ArrayId, mut reason: Reason) -> Reason {
+        if let Reason::Carried { combiner, .. } = &mut reason {
+            *combiner = self.only_combiner(array);
+        }
+        reason
     }
 
     /// The combiner, when the array is touched by reductions with a single one alone.

@@ -8,13 +8,13 @@ use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::Replacing;
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use hoist::Hoisting;
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit;
-use strew_affine::{AffineExpr, AffineFor, Bound, Iter, Kernel, Node, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 
 /// Runs several iterations of a loop in one turn, and what is left over in a loop of its own.
 ///
@@ -87,14 +87,8 @@ impl Transform for Unroll {
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let factor = checked_factor(request, target)?;
-    if target.lanes != 1 {
-        let path = request.target.clone();
-        return Err(Reason::HasLanes { path });
-    }
-    let (Some(lower), Some(upper)) = (target.lower.as_single(), target.upper.as_single()) else {
-        let path = request.target.clone();
-        return Err(Reason::SeveralBounds { path });
-    };
+    address::check_no_lanes(target, &request.target)?;
+    let (lower, upper) = address::single_bounds(target, &request.target)?;
     let copies = usize::try_from(factor).unwrap_or(usize::MAX);
     let copies = Copies {
         target,
@@ -200,9 +194,7 @@ impl Copies<'_> {
             Some(_) => begin.into(),
             None => Bound(vec![self.lower.clone(), begin]),
         };
-        let Iter { name, span } = kernel.iters[*iter].clone();
-        let name = kernel.fresh_name(&format!("{name}_r"));
-        let rest = kernel.iters.alloc(Iter { name, span });
+        let rest = new_iter(kernel, *iter, "r");
         Ok(Node::AffineFor(AffineFor {
             iter: rest,
             lower: begin,

@@ -1,0 +1,139 @@
+//! Whether each iteration of a loop can have a scalar or a local array of its own.
+
+use super::analyzed::Analyzed;
+use super::relation::{Checked, End, Relation};
+use super::site::{Level, Site, Target};
+use crate::Subscript;
+use crate::sets::{Budget, Row, Set, Space};
+use crate::visit::AccessKind;
+
+/// What keeps the iterations of a loop from having a target of their own, if something does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    /// They can: each writes what it reads before it reads it, and nobody reads what the last one leaves.
+    Private,
+    /// They have, since it is made in each of them.
+    Own,
+    /// The access at this position may read what another iteration left, or what was there before.
+    ReadsOlder(usize),
+    /// The access at this position may read what the last iteration leaves.
+    ReadBehind(usize),
+    /// The caller sees what the last iteration leaves.
+    IsParameter,
+}
+
+/// How much work one read may take, in rows.
+const ROWS_A_READ: u64 = 20_000;
+
+impl<'k> Analyzed<'k> {
+    /// Whether each iteration of the loop `level`, which has `depth` loops around it, can have a copy of its own of `target`, which it
+    /// touches.
+    pub fn privacy(&self, level: Level<'k>, depth: usize, target: Target) -> Privacy {
+        if self.home_depth(target) > depth {
+            return Privacy::Own;
+        }
+        if let Target::Array(array) = target
+            && self.kernel().array_params().any(|it| it == array)
+        {
+            return Privacy::IsParameter;
+        }
+        let inside = |site: &Site<'k>| site.levels().nth(depth).is_some_and(|it| it.is_same(level));
+        let of_target = self.sites.iter().filter(|it| it.target == target);
+        let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
+        let reads = |site: &&&Site<'k>| site.kind != AccessKind::Write;
+        let is_set = |read: &&&Site<'k>| {
+            within
+                .iter()
+                .any(|write| is_before_in_all(write, read, depth))
+                || self.is_covered(read, &within, depth).unwrap_or(false)
+        };
+        if let Some(read) = within.iter().filter(reads).find(|it| !is_set(it)) {
+            return Privacy::ReadsOlder(read.order);
+        }
+        let last = within.last().map_or(0, |it| it.order);
+        let survives = self.home_depth(target) < depth;
+        let mut read_outside = outside.iter().filter(reads);
+        match read_outside.find(|it| it.order > last || survives) {
+            Some(read) => Privacy::ReadBehind(read.order),
+            None => Privacy::Private,
+        }
+    }
+
+    /// Whether all elements that `read` reads in an iteration of the loop at `depth` are surely written in it before.
+    fn is_covered(&self, read: &Site<'k>, within: &[&Site<'k>], depth: usize) -> Checked<bool> {
+        let mut budget = Budget::new(ROWS_A_READ);
+        let Some(all) = self.iterations_that_meet(read, read, depth, &mut budget)? else {
+            return Ok(true);
+        };
+        let (all, _) = all;
+        let mut written = Set::empty(all.space().clone());
+        let earlier = |it: &&&Site<'k>| it.kind == AccessKind::Write && it.order < read.order;
+        for write in within.iter().filter(earlier) {
+            let found = self.iterations_that_meet(write, read, depth, &mut budget)?;
+            if let Some((met, true)) = found {
+                written = written.union(&met);
+            }
+        }
+        all.is_subset(&written, &mut budget)
+    }
+
+    /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, the one at `depth`
+    /// being one of them; and whether that is all that there is to say.
+    fn iterations_that_meet(
+        &self,
+        other: &Site<'k>,
+        read: &Site<'k>,
+        depth: usize,
+        budget: &mut Budget,
+    ) -> Checked<Option<(Set, bool)>> {
+        let common = other.common_depth(read);
+        let Some(mut relation) = Relation::of(&self.frame, other, read)? else {
+            return Ok(None);
+        };
+        if common <= depth {
+            return Ok(None);
+        }
+        let differences = (0..common).map(|it| relation.difference(it));
+        let differences: Vec<Row> = differences.collect::<Checked<_>>()?;
+        for case in &mut relation.cases {
+            differences
+                .iter()
+                .for_each(|it| case.add_equality(it.clone()));
+        }
+        let parameters = self.frame.parameters.len();
+        let of_other = other.levels().count();
+        let names =
+            |count: usize, letter: &str| (0..count).map(|it| format!("{letter}{it}")).collect();
+        let space = Space::new(
+            names(parameters, "p"),
+            names(of_other + read.levels().count(), "i"),
+        );
+        let first = relation.column(End::Source, 0);
+        let met = Set::new(space, relation.cases);
+        let met = met.project_out(first..first + of_other, budget)?;
+        Ok(Some((met, relation.is_exact)))
+    }
+}
+
+/// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, the loop at `depth` among them, so
+/// that it surely happens before in the same iteration; and both are to the same element.
+fn is_before_in_all(write: &Site<'_>, read: &Site<'_>, depth: usize) -> bool {
+    let pairs = read.around.iter().zip(&write.around);
+    let common = pairs.take_while(|(left, right)| left.is_same(right));
+    write.kind == AccessKind::Write
+        && write.order < read.order
+        && common.count() == write.around.len()
+        && write.levels().count() > depth
+        && are_to_same_element(write, read)
+}
+
+fn are_to_same_element(write: &Site<'_>, read: &Site<'_>) -> bool {
+    let (Some(write), Some(read)) = (write.access, read.access) else {
+        return matches!(write.target, Target::Local(_));
+    };
+    let mut pairs = write.subscripts.iter().zip(&read.subscripts);
+    pairs.all(|pair| match pair {
+        (Subscript::Affine(write), Subscript::Affine(read)) => write == read,
+        _ => false,
+    })
+}

@@ -1,0 +1,89 @@
+//! Scalars and local arrays of which each iteration of a loop gets its own.
+
+use crate::copy::Copying;
+use crate::scalars;
+use crate::tree::replace_loop;
+use std::collections::BTreeSet;
+use strew_affine::dependence::{Analyzed, Level, Privacy, Target};
+use strew_affine::visit::{self, Loop};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Value};
+
+/// The targets from outside of the loop that its iterations write and can have of their own.
+pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
+    let written = written_from_outside(kernel, target);
+    if written.is_empty() {
+        return Vec::new();
+    }
+    let analyzed = Analyzed::new(kernel);
+    let written = written.into_iter();
+    let private = |it: &Target| privacy(&analyzed, target, *it) == Some(Privacy::Private);
+    written.filter(private).collect()
+}
+
+/// Whether iterations of the loop can have `target` of their own; `None` where nothing in it touches anything.
+pub(crate) fn privacy<'k>(
+    analyzed: &Analyzed<'k>,
+    of: &'k AffineFor,
+    target: Target,
+) -> Option<Privacy> {
+    let mut sites = analyzed.sites().iter();
+    let depth = sites.find_map(|it| it.levels().position(|it| it.iter() == Some(of.iter)))?;
+    let level = Level::Loop(Loop::Affine(of));
+    Some(analyzed.privacy(level, depth, target))
+}
+
+/// The scalars and local arrays that live outside of the loop and are written in it.
+fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
+    let scalars = scalars::set_in(target).into_iter();
+    let scalars: BTreeSet<_> = scalars.map(|(local, _)| Target::Local(local)).collect();
+    let own = visit::allocated_arrays(&target.body);
+    let allocated = visit::allocated_arrays(&kernel.body);
+    let mut arrays = BTreeSet::new();
+    visit::walk(&target.body, &mut |node, _| {
+        arrays.extend(node.written_elements().map(|it| it.array));
+    });
+    arrays.retain(|it| allocated.contains(it) && !own.contains(it));
+    scalars
+        .into_iter()
+        .chain(arrays.into_iter().map(Target::Array))
+        .collect()
+}
+
+/// The kernel in which each iteration of the loop makes its own of `targets`, which nobody else looks at.
+pub(crate) fn privatized(
+    kernel: &Kernel,
+    target: &AffineFor,
+    targets: &[Target],
+) -> Result<Kernel, Overflow> {
+    let mut prepared = kernel.clone();
+    let mut copying = Copying::default();
+    let mut body = Vec::new();
+    for it in targets {
+        body.push(match *it {
+            Target::Local(local) => {
+                let anew = copying.new_local(&mut prepared, local, "p");
+                let value = Expr::Constant(Value::zero(kernel.locals[local].ty));
+                Node::Declare { local: anew, value }
+            }
+            Target::Array(array) => Node::Alloc {
+                array: copying.new_array(&mut prepared, array, "p"),
+            },
+        });
+    }
+    body.extend(copying.block(&target.body)?);
+    let mut replacement = vec![Node::AffineFor(AffineFor {
+        body,
+        ..target.clone()
+    })];
+    replace_loop(&mut prepared.body, target.iter, &mut replacement);
+    Ok(prepared)
+}
+
+/// The kernel in which each iteration of the loop has its own of all that it can, if there is something.
+pub(crate) fn with_own(kernel: &Kernel, target: &AffineFor) -> Result<Option<Kernel>, Overflow> {
+    let targets = privatizable(kernel, target);
+    let is_any = !targets.is_empty();
+    is_any
+        .then(|| privatized(kernel, target, &targets))
+        .transpose()
+}
