@@ -129,6 +129,8 @@ impl Array {
 pub struct Iter {
     /// Its name.
     pub name: String,
+    /// The labels of its loop, which schedules can name it by; mostly none.
+    pub labels: Vec<String>,
     /// Where its loop stands.
     pub span: Span,
 }

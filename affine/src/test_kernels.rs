@@ -46,6 +46,7 @@ pub(crate) fn array_param(
 pub(crate) fn iter(kernel: &mut Kernel, name: &str) -> IterId {
     kernel.iters.alloc(Iter {
         name: name.to_owned(),
+        labels: Vec::new(),
         span: Span::default(),
     })
 }

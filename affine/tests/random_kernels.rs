@@ -186,7 +186,11 @@ impl Generator {
     fn fresh_iter(&mut self) -> IterId {
         let name = self.name();
         let span = Span::default();
-        self.kernel.iters.alloc(Iter { name, span })
+        self.kernel.iters.alloc(Iter {
+            name,
+            labels: Vec::new(),
+            span,
+        })
     }
 
     fn iter(&mut self) -> IterId {

@@ -56,8 +56,6 @@ pub struct Lowered {
     pub kernel: Kernel,
     /// The `#pragma strew` lines, in the order of the source.
     pub pragmas: Vec<Pragma>,
-    /// The labels of loops, in the order of the source.
-    pub labels: Vec<(IterId, String)>,
 }
 
 /// A `#pragma strew` line.

@@ -477,12 +477,9 @@ fn pragmas_and_labels_name_the_loop_that_follows() {
         assert_eq!(lowered.kernel.iters[pragma.loop_iter].name, "i");
         assert_eq!(source.get(pragma.span.range()), Some(pragma.text.as_str()));
     }
-    let labels: Vec<_> = lowered
-        .labels
-        .iter()
-        .map(|(iter, label)| (&*lowered.kernel.iters[*iter].name, &**label))
-        .collect();
-    assert_eq!(labels, [("i", "L1")]);
+    let labels = lowered.kernel.iters.values();
+    let labels = labels.flat_map(|it| it.labels.iter().map(|label| (&*it.name, &**label)));
+    assert_eq!(labels.collect::<Vec<_>>(), [("i", "L1")]);
 }
 
 #[test]

@@ -6,10 +6,11 @@ use std::fmt;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 
-/// How a schedule names a loop: by its iterator, or by a path of iterators from the outside in (`i/j`).
+/// How a schedule names a loop: by its iterator, by a label that stands in front of it (`L1: for …`), or by a path of such names from
+/// the outside in (`i/j`).
 ///
 /// A path holds when its last name is the loop's and the others name loops around it, in that order; loops between them may
-/// be left out.
+/// be left out. A label goes before an iterator of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPath(Vec<String>);
 
@@ -48,7 +49,12 @@ pub(crate) struct Target<'k> {
 /// The loop that `path` names.
 pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Nested<'k>, Reason> {
     let loops = tree::loops(kernel);
-    let found = loops.iter().find(|nested| is_at(kernel, nested, path));
+    let has_label = |nested: &&Nested<'_>| {
+        let labels = &kernel.iters[nested.it.iter()].labels;
+        path.0.last().is_some_and(|it| labels.contains(it))
+    };
+    let mut at_path = loops.iter().filter(|nested| is_at(kernel, nested, path));
+    let found = at_path.clone().find(has_label).or_else(|| at_path.next());
     found.cloned().ok_or_else(|| {
         let names = loops.iter().map(|nested| name_of(kernel, nested.it));
         Reason::NoSuchLoop {
@@ -118,10 +124,15 @@ fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath) -> bool {
         return false;
     };
     let mut around = nested.around.iter();
-    name_of(kernel, nested.it) == *last
+    is_called(kernel, nested.it, last)
         && outer
             .iter()
-            .all(|name| around.any(|it| name_of(kernel, *it) == *name))
+            .all(|name| around.any(|it| is_called(kernel, *it, name)))
+}
+
+fn is_called(kernel: &Kernel, it: Loop<'_>, name: &String) -> bool {
+    let iter = &kernel.iters[it.iter()];
+    iter.name == *name || iter.labels.contains(name)
 }
 
 pub(crate) fn name_of(kernel: &Kernel, it: Loop<'_>) -> String {
@@ -144,6 +155,34 @@ pub(crate) fn find_array(kernel: &Kernel, name: &str) -> Result<ArrayId, Reason>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::{accepts, kernel};
+
+    #[test]
+    fn labels_name_loops_and_go_before_iterators() {
+        let source = "kernel @k(n: i64, y: f64[n, n]) {
+  outer: affine.for i in 0..n {
+    i: affine.for j in 0..n { y[i, j] = 1.0 }
+  }
+}";
+        let before = kernel(source);
+        let name = |path: &str| {
+            let found = find_loop(&before, &LoopPath::from(path)).expect("a loop");
+            name_of(&before, found.it)
+        };
+        assert_eq!(
+            ["outer", "i", "outer/j", "j"].map(name),
+            ["i", "j", "j", "j"]
+        );
+        accepts(
+            source,
+            "interchange(outer, i)",
+            "kernel @k(n: i64, y: f64[n, n]) {
+  i: affine.for j in 0..n {
+    outer: affine.for i in 0..n { y[i, j] = 1.0 }
+  }
+}",
+        );
+    }
 
     #[test]
     fn a_path_prints_as_it_is_written() {

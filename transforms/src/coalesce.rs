@@ -6,7 +6,7 @@ use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, new_iter};
+use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -86,7 +86,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
         });
     }
     let mut prepared = kernel.clone();
-    let iter = new_iter(&mut prepared, outer.iter, &kernel.iters[inner.iter].name);
+    let iter = successor(&mut prepared, outer.iter, &kernel.iters[inner.iter].name);
     let [quotient, remainder] = delinearized(&iter.into(), &fast.trips)?;
     let values = AffineValues {
         kernel,

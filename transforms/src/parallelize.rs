@@ -9,7 +9,7 @@ use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, has_forall, new_iter};
+use crate::tree::{Replacing, has_forall, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -141,7 +141,7 @@ fn counting(
     lower: &AffineExpr,
     forall: Forall,
 ) -> Result<Forall, Reason> {
-    let counter = new_iter(kernel, target.iter, "c");
+    let counter = successor(kernel, target.iter, "c");
     let value = lower.plus(&AffineExpr::from(counter).scaled(target.step)?)?;
     let values = AffineValues {
         kernel,

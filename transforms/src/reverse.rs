@@ -7,7 +7,7 @@ use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, new_iter};
+use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -74,7 +74,7 @@ fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
     let trips = trip_count(lower, upper, target.step)?;
     let last = lower.plus(&trips.offset(-1)?.scaled(target.step)?)?;
     let mut prepared = kernel.clone();
-    let iter = new_iter(&mut prepared, target.iter, "r");
+    let iter = successor(&mut prepared, target.iter, "r");
     let values = AffineValues {
         kernel,
         counter: None,

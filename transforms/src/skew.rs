@@ -5,7 +5,7 @@ use crate::affine_value::AffineValues;
 use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Replacing, new_iter};
+use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -86,7 +86,7 @@ fn plan(kernel: &Kernel, request: &Skew) -> Result<Replacing, Reason> {
     }
     let distance = AffineExpr::from(by).scaled(request.factor)?;
     let mut prepared = kernel.clone();
-    let iter = new_iter(&mut prepared, target.iter, "s");
+    let iter = successor(&mut prepared, target.iter, "s");
     let place = AffineExpr::from(iter).minus(&distance)?;
     let values = AffineValues {
         kernel,

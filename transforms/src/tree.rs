@@ -23,11 +23,20 @@ pub(crate) fn loops(kernel: &Kernel) -> Vec<Nested<'_>> {
     found
 }
 
-/// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it.
+/// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it. Labels stay with that one.
 pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
     let mut it = kernel.iters[like].clone();
+    it.labels.clear();
     it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
     kernel.iters.alloc(it)
+}
+
+/// The same for a loop that takes the place of the one over `like`, with its labels.
+pub(crate) fn successor(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
+    let labels = kernel.iters[like].labels.clone();
+    let iter = new_iter(kernel, like, suffix);
+    kernel.iters[iter].labels = labels;
+    iter
 }
 
 /// Puts `replacement` where the `affine.for` over `iter` stands.

@@ -266,6 +266,8 @@ mod tests {
 
     #[test]
     fn every_statement_prints_as_it_is_written() {
+        prints_back("outer: affine.for i in 0..n { h[i] = 1 }");
+        prints_back("a: b: scf.for i in 0..i64(m) { c: scf.forall j in 0..n strategy(auto) { } }");
         prints_back("affine.for i in max(0, n - 5)..min(n, m) step 4 { h[i] = 1 }");
         prints_back("affine.if (10 <= n, n < m, n == 3) { h[0] = 1 } else { h[1] = 2 }");
         prints_as(
@@ -557,6 +559,10 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
             (
                 "affine.for i in 0..n * 9223372036854775808 { }",
                 "9223372036854775808: this affine expression has too many terms, or a coefficient beyond 64 bits",
+            ),
+            (
+                "here: x[0] = 1.0",
+                "here: a label stands in front of a loop with an iterator",
             ),
             (
                 "affine.if (n != 3) { }",

@@ -2,10 +2,10 @@ use super::names::{written, written_combiner};
 use super::print_affine::Order;
 use super::print_expr::Context;
 use crate::combiner::{HELD, INCOMING};
-use crate::visit::for_each_combiner;
+use crate::visit::{Loop, for_each_combiner};
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Condition, Declared, Expr,
-    Forall, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
+    Forall, IterId, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
 };
 use std::fmt;
 
@@ -160,9 +160,10 @@ impl<'k> Printer<'k> {
     }
 
     fn node(&mut self, node: &'k Node) {
+        let labels = Loop::of(node).map_or(String::new(), |it| self.labels(it.iter()));
         match node {
             Node::AffineFor(affine) => {
-                self.closed_block(&self.affine_header(affine), &affine.body);
+                self.closed_block(&(labels + &self.affine_header(affine)), &affine.body);
             }
             Node::AffineIf {
                 conditions,
@@ -177,9 +178,11 @@ impl<'k> Printer<'k> {
                 );
             }
             Node::Forall(forall) => {
-                self.closed_block(&self.forall_header(forall), &forall.body);
+                self.closed_block(&(labels + &self.forall_header(forall)), &forall.body);
             }
-            Node::ScfFor(scf) => self.closed_block(&self.scf_header(scf), &scf.body),
+            Node::ScfFor(scf) => {
+                self.closed_block(&(labels + &self.scf_header(scf)), &scf.body);
+            }
             Node::ScfWhile { condition, body } => {
                 let condition = self.expr(condition, Context::Known(Type::Bool));
                 self.closed_block(&format!("scf.while {condition}"), body);
@@ -216,6 +219,12 @@ impl<'k> Printer<'k> {
                 self.line(&format!("{places} {} {values}", reduce(combiner)));
             }
         }
+    }
+
+    /// `L1: `
+    fn labels(&self, iter: IterId) -> String {
+        let labels = self.kernel.iters[iter].labels.iter();
+        labels.map(|it| format!("{}: ", written(it))).collect()
     }
 
     fn affine_header(&self, affine: &AffineFor) -> String {

@@ -124,6 +124,11 @@ pub(super) enum StatementKind<'a> {
         combiner: Combiner<'a>,
         values: Vec<Tree<'a>>,
     },
+    /// `L1: affine.for …`
+    Labelled {
+        label: Name<'a>,
+        labelled: Box<Statement<'a>>,
+    },
     /// Reported already.
     Error,
 }

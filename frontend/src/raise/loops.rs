@@ -75,7 +75,11 @@ impl<'k> Raising<'k> {
         }
         let name = String::new();
         let span = Span::default();
-        let iter = self.kernel.iters.alloc(Iter { name, span });
+        let iter = self.kernel.iters.alloc(Iter {
+            name,
+            labels: Vec::new(),
+            span,
+        });
         self.spare = Some(iter);
         iter
     }
@@ -91,6 +95,7 @@ impl<'k> Raising<'k> {
             } else {
                 format!("{written}_turn")
             },
+            labels: source.map_or(Vec::new(), |it| it.labels.clone()),
             span: source.map_or(variable.span, |it| it.span),
         };
         let Some(source) = source else { return };
@@ -104,8 +109,6 @@ impl<'k> Raising<'k> {
                 span: pragma.span,
             });
         }
-        let labels = source.labels.iter();
-        self.labels.extend(labels.map(|it| (iter, it.clone())));
     }
 
     /// Without assumptions fewer loops count, and what can be said about a pragma has been said with them.

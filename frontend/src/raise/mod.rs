@@ -79,7 +79,6 @@ pub(crate) fn raise(
         sources,
         spare: None,
         pragmas: Vec::new(),
-        labels: Vec::new(),
         diagnostics,
     };
     let after = raising.block(&before, None, &[]);
@@ -90,7 +89,6 @@ pub(crate) fn raise(
     Lowered {
         kernel: raising.kernel,
         pragmas: raising.pragmas,
-        labels: raising.labels,
     }
 }
 
@@ -109,7 +107,6 @@ struct Raising<'k> {
     /// An iterator that was made for a loop which does not count.
     spare: Option<IterId>,
     pragmas: Vec<Pragma>,
-    labels: Vec<(IterId, String)>,
     diagnostics: &'k mut Diagnostics,
 }
 

@@ -15,5 +15,5 @@ void histogram(int n, const uint8_t s[n], uint32_t h[10]) {
 }
 // ----
 // parallel, h by add
-// parallel, h by add
+// parallel
 // h = 3 3 1 6 3 5 2 3 1 0

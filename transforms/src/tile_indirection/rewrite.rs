@@ -117,7 +117,11 @@ fn fill_loop(kernel: &mut Kernel, array: ArrayId, value: Value) -> Node {
         ..
     } = kernel.arrays[array].clone();
     let name = kernel.fresh_name(&format!("{}_f", name.replace('.', "_")));
-    let iter = kernel.iters.alloc(Iter { name, span });
+    let iter = kernel.iters.alloc(Iter {
+        name,
+        labels: Vec::new(),
+        span,
+    });
     let access = Access {
         array,
         subscripts: vec![Subscript::Affine(iter.into())],

@@ -11,6 +11,7 @@ use super::tree::{
     self, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
     StatementKind, Tree, TreeKind,
 };
+use crate::visit::Loop;
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
     Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
@@ -227,8 +228,22 @@ impl<'a, 'd> Resolver<'a, 'd> {
                 combiner,
                 values,
             } => self.reduction(places, *combiner, values, span),
+            StatementKind::Labelled { label, labelled } => self.labelled(*label, labelled),
             StatementKind::Error => None,
         }
+    }
+
+    fn labelled(&mut self, label: Name<'a>, labelled: &Statement<'a>) -> Option<Node> {
+        let node = self.statement(labelled);
+        match node.as_ref().and_then(Loop::of) {
+            Some(it) => {
+                let labels = &mut self.kernel.iters[it.iter()].labels;
+                labels.insert(0, label.text.to_owned());
+            }
+            None if node.is_some() => self.report(label.span, ParseErrorKind::LabelWithoutLoop),
+            None => {}
+        }
+        node
     }
 
     fn affine_for(&mut self, affine: &tree::AffineFor<'a>, span: Span) -> Node {
@@ -359,6 +374,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let outer = self.scope.enter();
         let id = self.kernel.iters.alloc(Iter {
             name: iter.text.to_owned(),
+            labels: Vec::new(),
             span,
         });
         self.declare(iter, Symbol::Iter(id));
