@@ -110,6 +110,17 @@ impl AffineExpr {
         }
     }
 
+    /// Dividend and divisor, when the expression is just a remainder.
+    pub fn as_remainder(&self) -> Option<(&Self, &Self)> {
+        match (self.terms.as_slice(), self.constant) {
+            ([term], 0) if term.coefficient == 1 => match term.factors.as_slice() {
+                [Factor::Mod(dividend, divisor)] => Some((&**dividend, &**divisor)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// `self + other`.
     pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let constant = self.constant.checked_add(other.constant).ok_or(Overflow)?;
@@ -146,6 +157,17 @@ impl AffineExpr {
             product = product.plus(&self.times_term(term)?)?;
         }
         Ok(product)
+    }
+
+    /// As [`AffineExpr::times`], of what somebody wrote: a product of sums is multiplied out, which is exponential in the number of its
+    /// factors, so that one of too many terms is an [`Overflow`].
+    pub(crate) fn times_written(&self, other: &Self) -> Result<Self, Overflow> {
+        const TERMS: usize = 256;
+        let size = |expr: &Self| 1 + expr.terms.iter().map(|it| it.factors.len()).sum::<usize>();
+        if size(self).saturating_mul(size(other)) > TERMS {
+            return Err(Overflow);
+        }
+        self.times(other)
     }
 
     fn times_term(&self, by: &Term) -> Result<Self, Overflow> {

@@ -1,4 +1,4 @@
-use crate::{AffineExpr, Condition, Expr, Node, Relation, Span, Type, Variable};
+use crate::{AffineExpr, Condition, Expr, Node, Relation, Span, Type, Variable, View};
 use la_arena::{Arena, Idx};
 
 /// A loop's iterator.
@@ -9,6 +9,8 @@ pub type ScalarId = Idx<Scalar>;
 pub type ArrayId = Idx<Array>;
 /// A record parameter.
 pub type RecordId = Idx<Record>;
+/// A view of an array parameter.
+pub type ViewId = Idx<View>;
 /// A `let` or a mutable scalar.
 pub type LocalId = Idx<Local>;
 
@@ -29,6 +31,8 @@ pub struct Kernel {
     pub records: Arena<Record>,
     /// Array parameters, fields of record parameters, private buffers of foralls, and local arrays.
     pub arrays: Arena<Array>,
+    /// The views of array parameters that the text shows; accesses are of arrays.
+    pub views: Arena<View>,
     /// The iterators of all loops.
     pub iters: Arena<Iter>,
     /// The `let` values and mutable scalars.
@@ -172,6 +176,7 @@ impl Kernel {
             scalars: Arena::new(),
             records: Arena::new(),
             arrays: Arena::new(),
+            views: Arena::new(),
             iters: Arena::new(),
             locals: Arena::new(),
             assumptions: Vec::new(),
@@ -221,6 +226,7 @@ impl Kernel {
         self.scalars.values().any(|it| it.name == name)
             || self.records.values().any(|it| it.name == name)
             || self.arrays.values().any(|it| it.name == name)
+            || self.views.values().any(|it| it.name == name)
             || self.iters.values().any(|it| it.name == name)
             || self.locals.values().any(|it| it.name == name)
     }

@@ -11,6 +11,7 @@
 
 mod access;
 mod affine_expr;
+mod affine_value;
 pub mod bounds;
 pub mod classify;
 mod combiner;
@@ -36,11 +37,14 @@ pub mod spelling;
 mod test_kernels;
 pub mod text;
 mod types;
+
 pub mod verify;
+mod view;
 pub mod visit;
 
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
+pub use affine_value::AffineValues;
 pub use combiner::{
     Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, CombineError, Combiner, Declared,
     Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,
@@ -50,7 +54,7 @@ pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;
 pub use kernel::{
     Array, ArrayId, Field, Iter, IterId, Kernel, Local, LocalId, Parameter, Record, RecordId,
-    Scalar, ScalarId,
+    Scalar, ScalarId, ViewId,
 };
 pub use math::{Math, NotComputed, StdMath};
 pub use node::{
@@ -58,3 +62,4 @@ pub use node::{
 };
 pub use span::Span;
 pub use types::{Type, Value};
+pub use view::View;

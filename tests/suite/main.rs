@@ -18,3 +18,4 @@ mod random_c;
 mod reductions;
 mod skip;
 mod strategies;
+mod views;

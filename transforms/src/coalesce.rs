@@ -1,7 +1,6 @@
 //! The step `coalesce`.
 
 use crate::address::{self, Target};
-use crate::affine_value::AffineValues;
 use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -9,6 +8,7 @@ use crate::tiling::trip_count;
 use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
+use strew_affine::AffineValues;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Relation, Variable};
 

@@ -1,9 +1,9 @@
 //! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
 
-use crate::affine_value::AffineValues;
 use crate::tree::new_iter;
 use std::collections::HashMap;
 use std::fmt;
+use strew_affine::AffineValues;
 use strew_affine::visit;
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Bound, Condition, Expr, IterId, Kernel,

@@ -31,7 +31,6 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod affine_value;
 mod auto;
 mod carried;
 mod coalesce;

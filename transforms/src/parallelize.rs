@@ -1,7 +1,6 @@
 //! The step `parallelize`.
 
 use crate::address::{self, Target};
-use crate::affine_value::AffineValues;
 use crate::carried::Iterations;
 use crate::copy::Copying;
 use crate::private;
@@ -12,6 +11,7 @@ use crate::tiling::trip_count;
 use crate::tree::{Replacing, has_forall, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
+use strew_affine::AffineValues;
 use strew_affine::verify::Verified;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relation};

@@ -1,13 +1,13 @@
 //! The step `skew`.
 
 use crate::address::{self, Target};
-use crate::affine_value::AffineValues;
 use crate::copy::Copying;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
+use strew_affine::AffineValues;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 

@@ -5,7 +5,8 @@
 //! inclusive bounds, further [`Constraint`]s cut the domain down. Results and constraints are [`IndexExpr`]s.
 //!
 //! Reading order: [`Interval`], [`Variable`], [`IndexExpr`], [`IndexingMap`], then what is done with maps: [`text`] (print
-//! and parse), composition ([`IndexingMap::then`]), evaluation. Values are mathematical integers; a
+//! and parse), composition ([`IndexingMap::then`]), evaluation, and `affine`, which says how an [`IndexExpr`] and an
+//! [`AffineExpr`](crate::AffineExpr) of a kernel differ and takes one to the other. Values are mathematical integers; a
 //! number of a map, or a value that is asked for, that leaves 64 bits is an [`IndexingError`].
 //!
 //! ```
@@ -22,12 +23,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod affine;
 mod compose;
 mod delinearize;
 mod error;
 mod evaluate;
 mod expression;
-mod from_affine;
 mod interval;
 mod invert;
 mod map;
@@ -40,6 +41,7 @@ mod test_maps;
 pub mod text;
 mod variable;
 
+pub(crate) use affine::Dimensions;
 pub use delinearize::{delinearize_index, linearize_index};
 pub use error::IndexingError;
 pub use expression::{IndexExpr, IndexTerm, MAX_DEPTH, Size, Sum};

@@ -154,6 +154,19 @@ pub enum ParseErrorKind {
     /// A private buffer without extents, or an array without dimensions.
     #[error("`{0}` needs extents, as in `{0}: f64[n]`")]
     NoExtents(String),
+    /// A view that does not name every dimension once and in order.
+    #[error(
+        "a collapse names each of the {0} dimensions once, in their order, as in `[[0, 1], [2]]`"
+    )]
+    Collapse(usize),
+    /// A view that does not say of every dimension what is taken.
+    #[error("a slice has a list of {0} offsets, one of {0} sizes and, perhaps, one of {0} strides")]
+    Slice(usize),
+    /// An access of a view whose subscripts in the array cannot be written.
+    #[error(
+        "the subscripts that this has in the array need a divisor that is not positive, or a number beyond 64 bits"
+    )]
+    ViewTooLarge,
     /// A private buffer that is merged nowhere, twice, or with another combiner than it was filled for.
     #[error("`{0}` needs one merge, with the combiner whose identity fills it")]
     Merge(String),

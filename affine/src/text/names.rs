@@ -3,7 +3,7 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 37] = [
+pub(super) const RESERVED: [&str; 38] = [
     "kernel",
     "in",
     "step",
@@ -22,6 +22,7 @@ pub(super) const RESERVED: [&str; 37] = [
     "var",
     "alloc",
     "record",
+    "view",
     "else",
     "true",
     "false",

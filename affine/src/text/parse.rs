@@ -187,6 +187,12 @@ impl Recorder<'_> {
         word: Name<'_>,
         alternatives: Vec<Tree<'a>>,
     ) -> Vec<Tree<'a>> {
+        self.expect(expected, word);
+        alternatives
+    }
+
+    /// A word that is free as a name.
+    pub(super) fn expect(&mut self, expected: &str, word: Name<'_>) {
         if word.text != expected {
             let kind = ParseErrorKind::Unexpected {
                 found: Some(word.text.to_owned()),
@@ -194,7 +200,6 @@ impl Recorder<'_> {
             };
             self.record(word.span, kind);
         }
-        alternatives
     }
 
     pub(super) fn infix<'a>(

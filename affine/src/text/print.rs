@@ -5,7 +5,7 @@ use crate::combiner::{HELD, INCOMING};
 use crate::visit::{Loop, for_each_combiner};
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Condition, Declared, Expr,
-    Forall, IterId, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type,
+    Forall, IterId, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type, View,
 };
 use std::fmt;
 
@@ -58,12 +58,32 @@ impl<'k> Printer<'k> {
                 .collect();
             header.push_str(&format!(" assume ({})", texts.join(", ")));
         }
-        self.block(&header, &kernel.body);
+        self.line(&format!("{header} {{"));
+        self.depth += 1;
+        for view in kernel.views.values() {
+            self.view(view);
+        }
+        self.depth -= 1;
+        self.body(&kernel.body);
         if let Some((result, ty)) = result {
             let result = self.expr(result, Context::Known(ty));
             self.line(&format!("  return {result}"));
         }
         self.line("}");
+    }
+
+    /// `view name = collapse(array, [[0, 1], [2]])`
+    fn view(&mut self, view: &View) {
+        let mut first = 0;
+        let groups = view.dimensions.iter().map(|length| {
+            let group: Vec<_> = (first..first + length).map(|it| it.to_string()).collect();
+            first += length;
+            format!("[{}]", group.join(", "))
+        });
+        let groups: Vec<_> = groups.collect();
+        let array = written(&self.kernel.arrays[view.array].name);
+        let (name, groups) = (written(&view.name), groups.join(", "));
+        self.line(&format!("view {name} = collapse({array}, [{groups}])"));
     }
 
     /// `reduction @name(a, b: type) = body identity(neutral)`
@@ -138,6 +158,10 @@ impl<'k> Printer<'k> {
     /// `header { body`, without the closing brace.
     fn block(&mut self, header: &str, body: &'k [Node]) {
         self.line(&format!("{header} {{"));
+        self.body(body);
+    }
+
+    fn body(&mut self, body: &'k [Node]) {
         self.depth += 1;
         for node in body {
             self.node(node);

@@ -150,13 +150,16 @@ impl Printer<'_> {
     }
 
     pub(super) fn access(&self, access: &Access) -> String {
-        let subscripts: Vec<_> = access
-            .subscripts
-            .iter()
-            .map(|it| self.subscript(it))
-            .collect();
-        let name = written(&self.kernel.arrays[access.array].name);
-        format!("{name}[{}]", subscripts.join(", "))
+        let views = self.kernel.views.values();
+        let shown = views.filter_map(|it| Some((&it.name, it.shown(self.kernel, access)?)));
+        // What is collapsed most says it with the fewest subscripts.
+        let shown = shown.min_by_key(|(_, subscripts)| subscripts.len());
+        let (name, subscripts) = match &shown {
+            Some((name, subscripts)) => (*name, subscripts),
+            None => (&self.kernel.arrays[access.array].name, &access.subscripts),
+        };
+        let subscripts: Vec<_> = subscripts.iter().map(|it| self.subscript(it)).collect();
+        format!("{}[{}]", written(name), subscripts.join(", "))
     }
 
     fn subscript(&self, subscript: &Subscript) -> String {

@@ -67,6 +67,8 @@ pub(super) enum Token<'a> {
     Return,
     #[token("record")]
     Record,
+    #[token("view")]
+    View,
     #[token("assume")]
     Assume,
     #[token("infer")]

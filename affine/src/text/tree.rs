@@ -115,6 +115,10 @@ pub(super) enum StatementKind<'a> {
     Alloc {
         array: Param<'a>,
     },
+    View {
+        name: Name<'a>,
+        of: ViewOf<'a>,
+    },
     Assign {
         place: Tree<'a>,
         value: Tree<'a>,
@@ -131,6 +135,23 @@ pub(super) enum StatementKind<'a> {
     },
     /// Reported already.
     Error,
+}
+
+/// What a view shows of an array or of another view.
+#[derive(Debug)]
+pub(super) enum ViewOf<'a> {
+    /// `collapse(base, [[dimension, …], …])`
+    Collapse {
+        base: Name<'a>,
+        groups: Vec<Vec<Tree<'a>>>,
+        span: Span,
+    },
+    /// `slice(base, [offset, …], [size, …], [stride, …])`; strides may be left out.
+    Slice {
+        base: Name<'a>,
+        lists: Vec<Vec<Tree<'a>>>,
+        span: Span,
+    },
 }
 
 #[derive(Debug)]

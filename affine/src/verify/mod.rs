@@ -12,6 +12,7 @@
 //!   parameter listed once.
 //! * An inferred size is an `i64` and, by itself, an extent of an array parameter whose other extents are over passed scalars.
 //! * Assumptions are over parameters alone.
+//! * A view is of an array parameter, all of whose dimensions belong to one of its own.
 //!
 //! *Types*
 //! * Operands have the types that [`Expr`] asks for, functions as many as they take, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
@@ -93,6 +94,7 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     verifier.params();
     verifier.inferred_sizes();
     verifier.assumptions();
+    verifier.views();
     verifier.outermost_block();
     verifier.combiners_differ();
     let mut violations = verifier.violations;
@@ -208,6 +210,20 @@ impl<'k> Verifier<'k> {
         for condition in &self.kernel.assumptions {
             self.over_parameters(&condition.left);
             self.over_parameters(&condition.right);
+        }
+    }
+
+    fn views(&mut self) {
+        let kernel = self.kernel;
+        for view in kernel.views.values() {
+            self.here = view.span;
+            let of_caller = kernel.array_params().any(|it| it == view.array);
+            let rank = of_caller.then(|| kernel.arrays[view.array].extents.len());
+            let is_whole = rank == Some(view.dimensions.iter().sum());
+            if !is_whole || view.dimensions.contains(&0) {
+                self.report(ViolationKind::View(view.name.clone()));
+            }
+            self.new_name(&view.name);
         }
     }
 

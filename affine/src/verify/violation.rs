@@ -38,6 +38,9 @@ pub enum ViolationKind {
     /// Two things of one name.
     #[error("the name `{0}` is given twice")]
     NameTaken(String),
+    /// A view that is of no array parameter, or not of all its dimensions.
+    #[error("the view `{0}` does not collapse all dimensions of an array parameter")]
+    View(String),
     /// Declared, bound or listed a second time.
     #[error("`{0}` is declared twice")]
     DeclaredTwice(String),

@@ -3,9 +3,6 @@ use crate::text::error::ParseErrorKind;
 use crate::text::tree::{Infix, Literal, LiteralKind, Tree, TreeKind};
 use crate::{AffineExpr, BinaryOp, CompareOp, Condition, Overflow, Relation, Span, UnaryOp};
 
-/// A product of sums is multiplied out, which is exponential in the number of its factors.
-const TERMS: usize = 256;
-
 impl<'a> Resolver<'a, '_> {
     /// Whether the expression has the form of an affine one, whatever its numbers.
     pub(super) fn has_affine_form(&self, tree: &Tree<'a>) -> bool {
@@ -14,7 +11,8 @@ impl<'a> Resolver<'a, '_> {
             TreeKind::Name(name) => match self.scope.lookup(name) {
                 Ok(Symbol::Iter(_)) => true,
                 Ok(Symbol::Scalar(scalar)) => self.kernel.scalars[scalar].ty.is_integer(),
-                Ok(Symbol::Array(_) | Symbol::Record | Symbol::Local(_)) | Err(_) => false,
+                Ok(Symbol::Array(_) | Symbol::Record | Symbol::View(_) | Symbol::Local(_))
+                | Err(_) => false,
             },
             TreeKind::Unary(UnaryOp::Neg, operand) | TreeKind::Group(operand) => {
                 self.has_affine_form(operand)
@@ -61,7 +59,11 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn in_range(&mut self, result: Result<AffineExpr, Overflow>, span: Span) -> Option<AffineExpr> {
+    pub(super) fn in_range(
+        &mut self,
+        result: Result<AffineExpr, Overflow>,
+        span: Span,
+    ) -> Option<AffineExpr> {
         if result.is_err() {
             self.report(span, ParseErrorKind::AffineTooLarge);
         }
@@ -74,7 +76,11 @@ impl<'a> Resolver<'a, '_> {
             Symbol::Scalar(scalar) if self.kernel.scalars[scalar].ty.is_integer() => {
                 Some(scalar.into())
             }
-            Symbol::Scalar(_) | Symbol::Array(_) | Symbol::Record | Symbol::Local(_) => {
+            Symbol::Scalar(_)
+            | Symbol::Array(_)
+            | Symbol::Record
+            | Symbol::View(_)
+            | Symbol::Local(_) => {
                 self.wrong_kind(name, span, "an iterator or an integer parameter")
             }
         }
@@ -97,8 +103,7 @@ impl<'a> Resolver<'a, '_> {
             Infix::FloorDiv => left.floordiv(right),
             Infix::CeilDiv => left.ceildiv(right),
             Infix::Mod => left.modulo(right),
-            _ if size(left).saturating_mul(size(right)) > TERMS => Err(Overflow),
-            _ => left.times(right),
+            _ => left.times_written(right),
         };
         self.in_range(result, span)
     }
@@ -149,15 +154,6 @@ fn integer(literal: Literal<'_>) -> Option<AffineExpr> {
         magnitude
     };
     i64::try_from(value).ok().map(AffineExpr::from)
-}
-
-/// The number of terms and of their factors.
-fn size(expr: &AffineExpr) -> usize {
-    1 + expr
-        .terms()
-        .iter()
-        .map(|it| it.factors.len())
-        .sum::<usize>()
 }
 
 /// A positive number, or parameters alone: whether those are positive is seen when the kernel runs.

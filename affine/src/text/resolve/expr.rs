@@ -84,7 +84,9 @@ impl<'a> Resolver<'a, '_> {
             Symbol::Scalar(id) => Some((Expr::Param(id), self.kernel.scalars[id].ty)),
             Symbol::Iter(id) => Some((Expr::Iter(id), Type::I64)),
             Symbol::Local(id) => Some((Expr::Local(id), self.kernel.locals[id].ty)),
-            Symbol::Array(_) => self.wrong_kind(name, span, "a value; arrays take subscripts"),
+            Symbol::Array(_) | Symbol::View(_) => {
+                self.wrong_kind(name, span, "a value; arrays take subscripts")
+            }
             Symbol::Record => self.wrong_kind(name, span, "a value, but a record; its fields are"),
         }
     }
@@ -232,10 +234,14 @@ impl<'a> Resolver<'a, '_> {
                 Symbol::Scalar(id) => Some(self.kernel.scalars[id].ty),
                 Symbol::Iter(_) => Some(Type::I64),
                 Symbol::Local(id) => Some(self.kernel.locals[id].ty),
-                Symbol::Array(_) | Symbol::Record => None,
+                Symbol::Array(_) | Symbol::View(_) | Symbol::Record => None,
             },
             TreeKind::Index(name, _) => match self.scope.lookup(name.text).ok()? {
                 Symbol::Array(id) => Some(self.kernel.arrays[id].element),
+                Symbol::View(id) => {
+                    let array = self.views.get(id)?.array;
+                    Some(self.kernel.arrays[array].element)
+                }
                 _ => None,
             },
             TreeKind::Unary(_, operand) | TreeKind::Group(operand) => self.shown_type(operand),
@@ -254,12 +260,10 @@ impl<'a> Resolver<'a, '_> {
         subscripts: &[Tree<'a>],
         span: Span,
     ) -> Option<Access> {
-        let array = self
-            .lookup(name.text, name.span)
-            .and_then(|symbol| self.array_symbol(symbol, name));
+        let symbol = self.lookup(name.text, name.span);
         let subscripts: Vec<_> = subscripts.iter().map(|it| self.subscript(it)).collect();
-        let array = array?;
-        let (expected, found) = (self.kernel.arrays[array].extents.len(), subscripts.len());
+        let viewed = self.viewed_symbol(symbol?, name)?;
+        let (expected, found) = (viewed.rank(), subscripts.len());
         if expected != found {
             let array = name.text.to_owned();
             let kind = ParseErrorKind::WrongSubscriptCount {
@@ -270,9 +274,10 @@ impl<'a> Resolver<'a, '_> {
             self.report(span, kind);
             return None;
         }
+        let subscripts = subscripts.into_iter().collect::<Option<_>>()?;
         Some(Access {
-            array,
-            subscripts: subscripts.into_iter().collect::<Option<_>>()?,
+            array: viewed.array,
+            subscripts: self.through(&viewed, subscripts, span)?,
             span,
         })
     }

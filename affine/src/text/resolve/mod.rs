@@ -5,6 +5,7 @@ mod expr;
 mod record;
 mod reduction;
 mod scope;
+mod view;
 
 use super::error::{ParseError, ParseErrorKind};
 use super::tree::{
@@ -60,6 +61,8 @@ struct Resolver<'a, 'd> {
     /// The combiners that are declared in front of the kernel.
     declared: &'d HashMap<&'a str, Combiner>,
     scope: Scope<'a>,
+    /// What the names of views stand for.
+    views: Vec<view::Viewed>,
     errors: Vec<ParseError>,
 }
 
@@ -69,6 +72,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             kernel: Kernel::new(name.text, name.span),
             declared,
             scope: Scope::default(),
+            views: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -222,6 +226,10 @@ impl<'a, 'd> Resolver<'a, 'd> {
             StatementKind::Alloc { array } => Some(Node::Alloc {
                 array: self.array(array),
             }),
+            StatementKind::View { name, of } => {
+                self.view(*name, of);
+                None
+            }
             StatementKind::Assign { place, value } => self.assignment(place, value, span),
             StatementKind::Reduce {
                 places,

@@ -10,6 +10,8 @@ pub(super) enum Symbol {
     Scalar(ScalarId),
     Array(ArrayId),
     Record,
+    /// By its position among the views.
+    View(usize),
     Iter(IterId),
     Local(LocalId),
 }

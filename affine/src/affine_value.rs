@@ -1,20 +1,19 @@
 //! Affine expressions as values that statements compute with.
 
-use strew_affine::{
-    AffineExpr, BinaryOp, CompareOp, Expr, Factor, IterId, Kernel, Span, Type, Variable,
-};
+use crate::{AffineExpr, BinaryOp, CompareOp, Expr, Factor, IterId, Kernel, Span, Type, Variable};
 
 /// Makes values of affine expressions.
-#[derive(Clone, Copy)]
-pub(crate) struct AffineValues<'k> {
-    pub(crate) kernel: &'k Kernel,
+#[derive(Clone, Copy, Debug)]
+pub struct AffineValues<'k> {
+    /// Whose variables they speak of.
+    pub kernel: &'k Kernel,
     /// An iterator that is never negative, so that dividing it is what division of values does: they round towards zero.
-    pub(crate) counter: Option<IterId>,
+    pub counter: Option<IterId>,
 }
 
 impl AffineValues<'_> {
     /// `affine` as a value of 64 bits.
-    pub(crate) fn value(self, affine: &AffineExpr) -> Expr {
+    pub fn value(self, affine: &AffineExpr) -> Expr {
         let terms = affine.terms().iter().map(|term| {
             let factors = term.factors.iter().map(|it| self.factor(it));
             (product(factors), term.coefficient)
