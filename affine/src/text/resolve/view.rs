@@ -66,7 +66,7 @@ impl<'a> Resolver<'a, '_> {
                 steps: Vec::new(),
             }),
             Symbol::View(view) => self.views.get(view).cloned(),
-            _ => self.wrong_kind(name.text, name.span, "an array or a view"),
+            _ => self.wrong_kind(name.text, name.span, "an array"),
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
             ),
             (
                 "view c = collapse(x, [[0]])",
-                "x: `x` is not an array or a view",
+                "x: `x` is not an array",
             ),
             (
                 "view c = fold(a, [[0, 1]])",
