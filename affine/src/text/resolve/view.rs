@@ -293,10 +293,7 @@ mod tests {
                 "view c = slice(a, [0, 0], [1])",
                 "slice(a, [0, 0], [1]): a slice has a list of 2 offsets, one of 2 sizes and, perhaps, one of 2 strides",
             ),
-            (
-                "view c = collapse(x, [[0]])",
-                "x: `x` is not an array",
-            ),
+            ("view c = collapse(x, [[0]])", "x: `x` is not an array"),
             (
                 "view c = fold(a, [[0, 1]])",
                 "fold: `fold` cannot stand here; expected `collapse`",
