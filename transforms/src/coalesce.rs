@@ -2,6 +2,7 @@
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
+use crate::fold::folded;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
@@ -23,7 +24,7 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Rel
 /// ```
 ///
 /// Always legal: iterations keep their order. The old iterators are what `delinearize_index` makes of the new one with the two trip
-/// counts as its basis. Where the inner loop is not known to run at all, that is asked first.
+/// counts as its basis; subscripts in which they are linearized again are simplified. Where the inner loop is not known to run at all, that is asked first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Coalesce {
     /// The outer loop, an `affine.for`.
@@ -106,7 +107,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
     Ok(Replacing {
         kernel: prepared,
         target: outer.iter,
-        replacement: vec![if_any(coalesced, fast.trips)],
+        replacement: vec![if_any(folded(coalesced), fast.trips)],
     })
 }
 
@@ -191,6 +192,25 @@ mod tests {
             "kernel @k(n: i64, x: f64[n, 32], y: f64[n, 32]) {
   affine.for i_j in 0..32 * n {
     y[i_j floordiv 32, i_j mod 32] = x[i_j floordiv 32, i_j mod 32]
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn flat_subscripts_stay_flat() {
+        accepts(
+            "kernel @k(n: i64, x: f64[64 * n], y: f64[n, 64]) {
+  affine.for i in 0..n {
+    affine.for j in 0..64 {
+      affine.for k in j..4 { y[i, j] = x[i * 64 + j] + x[64 * n - 1 - j - i * 64] }
+    }
+  }
+}",
+            "coalesce(i, j)",
+            "kernel @k(n: i64, x: f64[64 * n], y: f64[n, 64]) {
+  affine.for i_j in 0..64 * n {
+    affine.for k in i_j mod 64..4 { y[i_j floordiv 64, i_j mod 64] = x[i_j] + x[-i_j + n * 64 - 1] }
   }
 }",
         );

@@ -40,6 +40,7 @@ mod cut;
 #[cfg(test)]
 mod differential;
 mod distribute;
+mod fold;
 mod fuse;
 mod in_range;
 mod nest;

@@ -91,6 +91,10 @@ impl Dimensions {
         all
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.variables.len()
+    }
+
     /// An expression over these variables.
     pub(crate) fn index(&self, expr: &AffineExpr) -> Result<IndexExpr, IndexingError> {
         IndexExpr::from_affine(expr, &|variable| {

@@ -29,6 +29,7 @@ mod delinearize;
 mod error;
 mod evaluate;
 mod expression;
+mod fold;
 mod interval;
 mod invert;
 mod map;

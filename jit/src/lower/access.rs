@@ -6,7 +6,8 @@ use super::known::Width;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use strew_affine::{Access, ArrayId, Expr, Kernel, Subscript, Type};
+use strew_affine::visit::Loop;
+use strew_affine::{Access, AffineExpr, ArrayId, Expr, Kernel, Subscript, Type};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -41,6 +42,21 @@ fn subscript_type(subscript: &Subscript, kernel: &Kernel) -> Type {
         Subscript::Affine(_) => Type::I64,
         Subscript::Computed(expr) => expr.ty(kernel),
     }
+}
+
+/// The number of an element, row by row, if dimensions that are linearized leave fewer divisions than there are in the subscripts, all
+/// of them affine. Sums and products in it may wrap, numerators are those of the subscripts.
+fn in_fewer_divisions(kernel: &Kernel, access: &Access, loops: &[Loop<'_>]) -> Option<AffineExpr> {
+    let extents = &kernel.arrays[access.array].extents;
+    let mut number = AffineExpr::default();
+    for (subscript, extent) in access.subscripts.iter().zip(extents) {
+        let Subscript::Affine(index) = subscript else {
+            return None;
+        };
+        number = number.times(extent).ok()?.plus(index).ok()?;
+    }
+    let folded = number.folded(loops);
+    (folded != number).then_some(folded)
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -122,10 +138,20 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// Evaluates all subscripts and checks those that are not proved. No array in a verified kernel is unknown, since it uses a
     /// private buffer only inside its forall.
+    ///
+    /// Subscripts that are linear again as the number of the element, as those of a collapsed array are, come as that one index.
     fn checked(&mut self, access: &Access) -> Option<(ArrayValue, Vec<Index>)> {
+        let array = self.arrays.get(access.array).cloned();
+        let follow = array.as_ref().is_some_and(|it| it.own_dimensions == 0);
+        if follow
+            && self.is_proved(access)
+            && let Some(number) = in_fewer_divisions(self.program.kernel, access, &self.loops)
+        {
+            return Some((array?, vec![self.proved_index(&number)]));
+        }
         let subscripts = access.subscripts.iter();
         let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
-        let array = self.arrays.get(access.array).cloned()?;
+        let array = array?;
         let declared = &self.program.kernel.arrays[access.array].extents;
         for ((index, extent), bound) in indices.iter().zip(&array.extents).zip(declared) {
             if !index.proved && !self.is_known_in_range(index.value, bound) {
@@ -277,12 +303,7 @@ impl FunctionLowering<'_, '_, '_> {
     fn new_index(&mut self, access: &Access, subscript: &Subscript, proved: bool) -> Index {
         let ty = subscript_type(subscript, self.program.kernel);
         match subscript {
-            Subscript::Affine(expr) if proved => Index {
-                value: self.affine_terms(expr),
-                constant: expr.constant(),
-                ty,
-                proved,
-            },
+            Subscript::Affine(expr) if proved => self.proved_index(expr),
             Subscript::Affine(expr) => Index {
                 value: self.affine(expr, Some(access)),
                 constant: 0,
@@ -295,6 +316,15 @@ impl FunctionLowering<'_, '_, '_> {
                 ty,
                 proved,
             },
+        }
+    }
+
+    fn proved_index(&mut self, expr: &AffineExpr) -> Index {
+        Index {
+            value: self.affine_terms(expr),
+            constant: expr.constant(),
+            ty: Type::I64,
+            proved: true,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod combiners;
 mod common;
+mod folded;
 mod known;
 mod lanes;
 mod large;

@@ -1,0 +1,95 @@
+//! Index arithmetic that meets its inverse after a rewrite.
+
+use strew_affine::visit::Loop;
+use strew_affine::{AffineExpr, AffineFor, Bound, Expr, Forall, Node, Place, ScfFor, Subscript};
+
+/// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
+/// is such a form: see [`AffineExpr::folded`].
+pub(crate) fn folded(mut node: Node) -> Node {
+    fold(&mut node, &mut Vec::new());
+    node
+}
+
+/// `around` holds the loops around `node`, without their bodies.
+fn fold(node: &mut Node, around: &mut Vec<Node>) {
+    let loops: Vec<_> = around.iter().filter_map(Loop::of).collect();
+    let affine = |expr: &mut AffineExpr| *expr = expr.folded(&loops);
+    match node {
+        Node::AffineFor(it) => {
+            let Bound(upper) = &mut it.upper;
+            it.lower.0.iter_mut().chain(upper).for_each(affine);
+        }
+        Node::AffineIf { conditions, .. } => {
+            let sides = conditions
+                .iter_mut()
+                .flat_map(|it| [&mut it.left, &mut it.right]);
+            sides.for_each(affine);
+        }
+        Node::Forall(it) => affine(&mut it.count),
+        _ => {}
+    }
+    for place in node.places_mut() {
+        if let Place::Element(access) = place {
+            access
+                .subscripts
+                .iter_mut()
+                .for_each(|it| subscript(it, &loops));
+        }
+    }
+    node.expressions_mut()
+        .into_iter()
+        .for_each(|it| loads(it, &loops));
+    let depth = around.len();
+    around.extend(without_body(node));
+    for inner in node.blocks_mut().into_iter().flatten() {
+        fold(inner, around);
+    }
+    around.truncate(depth);
+}
+
+fn subscript(subscript: &mut Subscript, loops: &[Loop<'_>]) {
+    match subscript {
+        Subscript::Affine(expr) => *expr = expr.folded(loops),
+        Subscript::Computed(expr) => loads(expr, loops),
+    }
+}
+
+fn loads(expr: &mut Expr, loops: &[Loop<'_>]) {
+    match expr {
+        Expr::Load(access) => access
+            .subscripts
+            .iter_mut()
+            .for_each(|it| subscript(it, loops)),
+        _ => expr
+            .operands_mut()
+            .into_iter()
+            .for_each(|it| loads(it, loops)),
+    }
+}
+
+/// The loop that `node` is, with nothing in it.
+fn without_body(node: &Node) -> Option<Node> {
+    match node {
+        Node::AffineFor(it) => Some(Node::AffineFor(AffineFor {
+            lower: it.lower.clone(),
+            upper: it.upper.clone(),
+            body: Vec::new(),
+            ..*it
+        })),
+        Node::Forall(it) => Some(Node::Forall(Forall {
+            count: it.count.clone(),
+            privates: Vec::new(),
+            disjoint: Vec::new(),
+            strategy: String::new(),
+            body: Vec::new(),
+            iter: it.iter,
+        })),
+        Node::ScfFor(it) => Some(Node::ScfFor(ScfFor {
+            lower: it.lower.clone(),
+            upper: it.upper.clone(),
+            body: Vec::new(),
+            ..*it
+        })),
+        _ => None,
+    }
+}
