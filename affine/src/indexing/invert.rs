@@ -6,8 +6,9 @@
 //! Chinese remainder theorem.
 
 use super::expression::floor_mod;
+use super::simplify::congruence::inverse;
 use super::simplify::context::Context;
-use super::simplify::linear::{Atom, Division, Linear, Term};
+use super::simplify::linear::{Atom, Division, Linear, Term, greatest_common_divisor};
 use super::simplify::normalize::{Normalizer, Style};
 use super::{Declaration, IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
 use std::collections::HashMap;
@@ -256,12 +257,9 @@ impl Solver<'_> {
             let Some(modulus) = division.divisor.as_constant() else {
                 continue;
             };
-            let Some((sign, shift)) = offset_from(&division.numerator, atom, modulus) else {
+            let Some(residue) = Residue::of(atom, &division.numerator, modulus, value)? else {
                 continue;
             };
-            let shift = shift.checked_neg().ok_or(IndexingError::Overflow)?;
-            let value = value.offset(shift)?.scaled(sign)?;
-            let residue = Residue { modulus, value };
             found = match found {
                 Some(before) => Some(before.and(&residue)?),
                 None => Some(residue),
@@ -270,12 +268,35 @@ impl Solver<'_> {
         let Some(Residue { modulus, value }) = found else {
             return Ok(None);
         };
-        if range.high.saturating_sub(range.low) >= modulus.into() {
+        let low = if range.high.saturating_sub(range.low) < modulus.into() {
+            Some(super::expression::narrow(range.low)?.into())
+        } else {
+            self.least_by_quotient(atom, modulus)?
+        };
+        let Some(low) = low else {
             return Ok(None);
+        };
+        let above = value.minus(&low)?.modulo(&modulus.into())?;
+        above.plus(&low).map(Some)
+    }
+
+    /// A value that an atom does not fall below and that it exceeds by less than `modulus`, where a quotient of it says that.
+    fn least_by_quotient(&self, atom: &Atom, modulus: i64) -> Checked<Option<IndexExpr>> {
+        let mut digits: Vec<_> = self.digits.iter().collect();
+        digits.sort_unstable_by_key(|(digit, _)| *digit);
+        for (digit, value) in digits {
+            let Atom::FloorDiv(division) = digit else {
+                continue;
+            };
+            let is_atom = division.numerator.without_constant().as_atom() == Some(atom);
+            let divisor = division.divisor.as_constant();
+            if let Some(divisor) = divisor.filter(|it| is_atom && *it <= modulus) {
+                let shift = division.numerator.constant.checked_neg();
+                let shift = shift.ok_or(IndexingError::Overflow)?;
+                return value.scaled(divisor)?.offset(shift).map(Some);
+            }
         }
-        let low = super::expression::narrow(range.low)?;
-        let above = value.offset(low.checked_neg().ok_or(IndexingError::Overflow)?)?;
-        above.modulo(&modulus.into())?.offset(low).map(Some)
+        Ok(None)
     }
 
     fn by_division(
@@ -327,34 +348,58 @@ struct Residue {
 }
 
 impl Residue {
-    /// Both residues as one, by the Chinese remainder theorem; `self` alone where the moduli have a common divisor.
-    fn and(self, other: &Self) -> Checked<Self> {
-        let coprime = |left: i64, right: i64| {
-            super::simplify::linear::greatest_common_divisor(
-                left.unsigned_abs(),
-                right.unsigned_abs(),
-            ) == 1
+    /// What `numerator mod modulus = value` says of an atom: where `a * x` leaves `v`, and `g` is the greatest common divisor of `a` and
+    /// the modulus, `x` leaves `v / g` times the inverse of `a / g` by the modulus over `g`.
+    fn of(
+        atom: &Atom,
+        numerator: &Linear,
+        modulus: i64,
+        value: &IndexExpr,
+    ) -> Checked<Option<Self>> {
+        let position = numerator.terms.iter().position(|it| it.atom == *atom);
+        let term = position.and_then(|it| Some((it, numerator.terms.get(it)?)));
+        let Some((position, term)) = term else {
+            return Ok(None);
         };
-        if !coprime(self.modulus, other.modulus) {
-            return Ok(self);
+        let others = numerator.without(position).without_constant();
+        if !others.is_multiple_of(modulus) {
+            return Ok(None);
         }
-        let Some(modulus) = self.modulus.checked_mul(other.modulus) else {
+        let shift = numerator.constant.checked_neg();
+        let value = value.offset(shift.ok_or(IndexingError::Overflow)?)?;
+        let common = common_divisor(term.coefficient, modulus);
+        let modulus = modulus / common;
+        let factor = inverse((term.coefficient / common).rem_euclid(modulus), modulus);
+        let factor = match factor {
+            it if it == modulus - 1 => -1,
+            it => it,
+        };
+        let value = value.floordiv(&common.into())?.scaled(factor)?;
+        Ok(Some(Self { modulus, value }))
+    }
+
+    /// Both residues as one, by the Chinese remainder theorem; `self` alone where that takes numbers beyond 64 bits.
+    fn and(self, other: &Self) -> Checked<Self> {
+        let common = common_divisor(self.modulus, other.modulus);
+        let (ours, theirs) = (self.modulus / common, other.modulus / common);
+        // With `a * ours + b * theirs = 1`, what leaves `u` and `v` is `b * theirs * u + a * ours * v`: they differ by a multiple
+        // of the common divisor where anything leaves both.
+        let of_self = inverse(theirs, ours).checked_mul(theirs);
+        let weights = of_self.and_then(|it| Some((it, 1_i64.checked_sub(it)?)));
+        let modulus = ours.checked_mul(other.modulus);
+        let (Some(modulus), Some((of_self, of_other))) = (modulus, weights) else {
             return Ok(self);
         };
-        // One by the first modulus and zero by the other.
-        let idempotent = |first: i64, second: i64| {
-            let inverse = super::simplify::congruence::inverse(second, first);
-            second.checked_mul(inverse).ok_or(IndexingError::Overflow)
-        };
-        let ours = self
-            .value
-            .scaled(idempotent(self.modulus, other.modulus)?)?;
-        let theirs = other
-            .value
-            .scaled(idempotent(other.modulus, self.modulus)?)?;
-        let value = ours.plus(&theirs)?;
+        let value = self.value.scaled(of_self)?;
+        let value = value.plus(&other.value.scaled(of_other)?)?;
         Ok(Self { modulus, value })
     }
+}
+
+/// Of a number and a positive one, which it therefore does not exceed.
+fn common_divisor(left: i64, right: i64) -> i64 {
+    let common = greatest_common_divisor(left.unsigned_abs(), right.unsigned_abs());
+    i64::try_from(common).unwrap_or(1)
 }
 
 /// The sign and the constant with which `numerator` is the atom, up to multiples of `divisor`.
@@ -479,6 +524,16 @@ mod tests {
             "(d0) -> (d0 mod 3, (1 - d0) mod 5), domain: d0 in [-7, 7]",
             "(d0, d1) -> (d0 mod 4, d1 + 2, (d0 + 1) mod 9), domain: d0 in [5, 40], d1 in [0, 2]",
             "(d0) -> (d0 mod 2, d0 mod 3, d0 mod 7), domain: d0 in [100, 141]",
+            // Moduli with common divisors, all of the modulus among them.
+            "(d0) -> (d0 mod 4, d0 mod 6), domain: d0 in [0, 11]",
+            "(d0) -> ((3 - d0) mod 12, d0 mod 18, d0 mod 6), domain: d0 in [-20, 15]",
+            "(d0, d1) -> (d0 mod 10, d1, (d0 + 7) mod 15, d0 mod 4), domain: d0 in [3, 62], d1 in [0, 1]",
+            // Multiples.
+            "(d0) -> ((d0 * 3) mod 7), domain: d0 in [2, 8]",
+            "(d0) -> ((d0 * 4 + 2) mod 6, (d0 * 3) mod 4), domain: d0 in [0, 11]",
+            // A quotient says where to look.
+            "(d0) -> (d0 floordiv 4, d0 mod 6), domain: d0 in [-9, 30]",
+            "(d0) -> ((d0 + 1) floordiv 10, d0 mod 4, d0 mod 3), domain: d0 in [0, 99]",
         ] {
             let map = map(text);
             is_inverse(&map, &map.inverse().expect("an inverse"));
@@ -495,6 +550,9 @@ mod tests {
             "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 8]",
             "(d0, d1) -> (d0 + d1, d0 * 2 + d1 * 2), domain: d0 in [0, 9], d1 in [0, 9]",
             "(d0) -> (d0 mod 3, d0 mod 5), domain: d0 in [0, 15]",
+            "(d0) -> (d0 mod 4, d0 mod 6), domain: d0 in [0, 12]",
+            "(d0) -> ((d0 * 2) mod 6), domain: d0 in [0, 3]",
+            "(d0) -> (d0 floordiv 4, d0 mod 3), domain: d0 in [0, 30]",
         ] {
             assert_eq!(
                 map(text).inverse(),

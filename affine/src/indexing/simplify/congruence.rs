@@ -127,10 +127,12 @@ pub(in crate::indexing) fn normal(
     bounds: Interval,
     context: &Context,
 ) -> Result<Option<(Linear, Interval)>, NoPoint> {
-    let unchanged = Ok(Some((linear.clone(), bounds)));
     let Some(mut congruence) = Congruence::of(linear, bounds) else {
-        return unchanged;
+        return Ok(Some(
+            window(linear, bounds).unwrap_or_else(|| (linear.clone(), bounds)),
+        ));
     };
+    let unchanged = Ok(Some((linear.clone(), bounds)));
     if let [term] = congruence.linear.terms.as_mut_slice() {
         // `a * x = r` modulo `m` has a solution when the common divisor of `a` and `m` divides `r`.
         let common = greatest_common_divisor(
@@ -167,6 +169,39 @@ pub(in crate::indexing) fn normal(
         }
     }
     Ok(Some(congruence.constraint()))
+}
+
+/// A remainder with several values that follow each other, its numerator led by a plus and without a constant; where the values go
+/// beyond the modulus and begin again at zero they are counted from the first of them.
+fn window(linear: &Linear, bounds: Interval) -> Option<(Linear, Interval)> {
+    let Some(Atom::Mod(division)) = linear.as_atom() else {
+        return None;
+    };
+    let modulus = division.divisor.as_constant()?;
+    let (constant, terms) = (
+        division.numerator.constant,
+        division.numerator.without_constant(),
+    );
+    if bounds.low < 0 || bounds.high >= modulus || bounds.is_empty() {
+        return None;
+    }
+    let (terms, first) = if terms.terms.first()?.coefficient > 0 {
+        (terms, i128::from(bounds.low) - i128::from(constant))
+    } else {
+        // `x mod m` is `m - 1 - (-x - 1) mod m`.
+        let first = i128::from(constant) - i128::from(bounds.high);
+        (terms.negated().ok()?, first)
+    };
+    let first = wide_mod(first, modulus);
+    let beyond = bounds.high - bounds.low;
+    let (numerator, bounds) = match first.checked_add(beyond) {
+        Some(last) if last < modulus => (terms, Interval::new(first, last)),
+        _ => (
+            terms.offset(modulus - first).ok()?,
+            Interval::new(0, beyond),
+        ),
+    };
+    Some((Atom::modulo(numerator, modulus.into()).into(), bounds))
 }
 
 /// `x mod m in [r, r]` as `(x - r) mod m in [0, 0]`.
@@ -287,4 +322,41 @@ fn tighten_numerator(
         within.offset(-constant),
         context,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::indexing::test_maps::map;
+
+    #[track_caller]
+    fn simplifies(constraint: &str, bounds: &str, expected: &str) {
+        let text = format!("(d0) -> (d0), domain: d0 in [0, 100], {constraint}");
+        let before = map(&text);
+        let simplified = before.simplified();
+        let expected = format!("(d0) -> (d0), domain: d0 in {bounds}, {expected}");
+        assert_eq!(simplified.to_string(), expected, "{text}");
+        for value in 0..=100 {
+            assert_eq!(simplified.evaluate(&[value]), before.evaluate(&[value]));
+        }
+    }
+
+    #[test]
+    fn remainders_with_several_values_are_one_form() {
+        for constraint in [
+            "d0 mod 7 in [3, 4]",
+            "(d0 - 3) mod 7 in [0, 1]",
+            "(d0 - 1) mod 7 in [2, 3]",
+            "(-d0 - 1) mod 7 in [2, 3]",
+        ] {
+            simplifies(constraint, "[3, 95]", "d0 mod 7 in [3, 4]");
+        }
+        for constraint in [
+            "(d0 + 2) mod 7 in [0, 3]",
+            "(1 - d0) mod 7 in [0, 3]",
+            "(4 - d0) mod 7 in [3, 6]",
+            "(d0 + 3) mod 7 in [1, 4]",
+        ] {
+            simplifies(constraint, "[0, 99]", "(d0 + 2) mod 7 in [0, 3]");
+        }
+    }
 }

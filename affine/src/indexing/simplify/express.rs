@@ -19,7 +19,7 @@ pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
     }
     for (position, term) in rest.iter().enumerate() {
         match &term.atom {
-            Atom::FloorDiv(division) => {
+            Atom::FloorDiv(division) | Atom::Mod(division) => {
                 let mut others = rest.iter().enumerate().filter(|(at, _)| *at != position);
                 let is_led = !factored.is_empty() || others.any(|(_, it)| it.coefficient != -1);
                 let beside = Beside {
@@ -27,7 +27,10 @@ pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
                     constant,
                     is_led,
                 };
-                let (expr, coefficient, left) = scaled_quotient(division, beside)?;
+                let (expr, coefficient, left) = match &term.atom {
+                    Atom::Mod(_) => scaled_remainder(division, beside)?,
+                    _ => scaled_quotient(division, beside)?,
+                };
                 constant = left;
                 terms.push((expr, coefficient));
             }
@@ -190,7 +193,7 @@ fn atom(atom: &Atom) -> Option<IndexExpr> {
     }
 }
 
-/// What stands beside a quotient in a sum.
+/// What stands beside a quotient or a remainder in a sum.
 #[derive(Clone, Copy)]
 struct Beside {
     coefficient: i64,
@@ -241,6 +244,50 @@ fn scaled_quotient(division: &Division, beside: Beside) -> Option<(IndexExpr, i6
     Some((expr, coefficient, left))
 }
 
+/// The smallest form of `coefficient * remainder + constant`, likewise: `x mod c` is also `c - 1 - (-x - 1) mod c`. Of two of one size
+/// it is the one that is added, or else the one that leads with a plus.
+fn scaled_remainder(division: &Division, beside: Beside) -> Option<(IndexExpr, i64, i64)> {
+    let Beside {
+        coefficient,
+        constant,
+        is_led,
+    } = beside;
+    let Some(divisor) = division.divisor.as_constant() else {
+        return Some((remainder(division)?, coefficient, constant));
+    };
+    let opposite = || {
+        let numerator = division.numerator.negated().ok()?.offset(-1).ok()?;
+        let left = coefficient.checked_mul(divisor.checked_sub(1)?)?;
+        let left = constant.checked_add(left)?;
+        Some((numerator, coefficient.checked_neg()?, left))
+    };
+    let forms = [
+        Some((division.numerator.clone(), coefficient, constant)),
+        opposite(),
+    ];
+    let forms = forms
+        .into_iter()
+        .flatten()
+        .map(|(numerator, coefficient, left)| {
+            let inner = least_constant(numerator.constant, divisor);
+            let form = Linear {
+                constant: inner,
+                ..numerator
+            };
+            let is_negative = form.terms.iter().all(|it| it.coefficient == -1);
+            let inner_nodes = usize::from(is_negative && inner <= 0) + usize::from(inner != 0) * 2;
+            let has_sign = coefficient == -1 && !is_led && left <= 0;
+            let cost = inner_nodes + usize::from(has_sign) + usize::from(left != 0) * 2;
+            (cost, form, coefficient, left)
+        });
+    let (_, form, coefficient, left) = forms.min_by_key(|(cost, form, coefficient, _)| {
+        let leads_with_minus = form.terms.first().is_some_and(|it| it.coefficient < 0);
+        (*cost, *coefficient < 0, leads_with_minus)
+    })?;
+    let pair = [expression(&form)?, expression(&division.divisor)?];
+    Some((IndexExpr::Mod(Box::new(pair)), coefficient, left))
+}
+
 /// The nodes of a numerator that depend on its sign and its constant.
 fn signs_and_constant(numerator: &Linear, divisor: i64) -> usize {
     let constant = match numerator.constant {
@@ -278,13 +325,18 @@ fn moved_into_quotient(inner: i64, divisor: i64, constant: i64, coefficient: i64
 fn remainder(division: &Division) -> Option<IndexExpr> {
     let mut numerator = division.numerator.clone();
     if let Some(divisor) = division.divisor.as_constant() {
-        let least = numerator.constant.rem_euclid(divisor);
-        numerator.constant = if least != 0 && divisor - least <= least {
-            least - divisor
-        } else {
-            least
-        };
+        numerator.constant = least_constant(numerator.constant, divisor);
     }
     let pair = [expression(&numerator)?, expression(&division.divisor)?];
     Some(IndexExpr::Mod(Box::new(pair)))
+}
+
+/// The constant of the least size that leaves the same remainder.
+fn least_constant(constant: i64, divisor: i64) -> i64 {
+    let least = constant.rem_euclid(divisor);
+    if least != 0 && divisor - least <= least {
+        least - divisor
+    } else {
+        least
+    }
 }

@@ -29,7 +29,10 @@ impl Normalizer<'_> {
             let next = match &term.atom {
                 Atom::Mod(remainder) => {
                     match self.with_quotient(linear, position, remainder, &1.into())? {
-                        None => self.as_difference(linear, position, remainder)?,
+                        None => match self.as_difference(linear, position, remainder)? {
+                            None => with_opposite(linear, position, remainder)?,
+                            found => found,
+                        },
                         found => found,
                     }
                 }
@@ -339,6 +342,37 @@ fn with_congruent(
     Ok(None)
 }
 
+/// `b * (x mod c)` as `b * (c - 1) - b * ((-x - 1) mod c)`, where that remainder is there.
+fn with_opposite(
+    linear: &Linear,
+    position: usize,
+    remainder: &Division,
+) -> Simplified<Option<Linear>> {
+    let Some(divisor) = remainder.divisor.as_constant() else {
+        return Ok(None);
+    };
+    for (at, term) in linear.terms.iter().enumerate() {
+        let Atom::Mod(other) = &term.atom else {
+            continue;
+        };
+        if at == position || other.divisor != remainder.divisor {
+            continue;
+        }
+        let sum = remainder.numerator.plus(&other.numerator)?.offset(1)?;
+        if !sum.is_multiple_of(divisor) {
+            continue;
+        }
+        let value = Linear::from(term.atom.clone())
+            .negated()?
+            .offset(divisor - 1)?;
+        let scale = linear.terms[position].coefficient;
+        if let Some(replaced) = smaller(linear, position, &value, scale)? {
+            return Ok(Some(replaced));
+        }
+    }
+    Ok(None)
+}
+
 /// The sum with `scale * value` in the place of a term, if that makes it smaller.
 fn smaller(
     linear: &Linear,
@@ -353,5 +387,39 @@ fn smaller(
 impl Atom {
     fn is_division(&self) -> bool {
         matches!(self, Self::FloorDiv(_) | Self::Mod(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::indexing::test_maps::map;
+
+    #[track_caller]
+    fn simplifies(expr: &str, expected: &str) {
+        let domain = "domain: d0 in [-100, 100], d1 in [-50, 60]";
+        let simplified = map(&format!("(d0, d1) -> ({expr}), {domain}")).simplified();
+        assert_eq!(
+            simplified.to_string(),
+            format!("(d0, d1) -> ({expected}), {domain}")
+        );
+    }
+
+    #[test]
+    fn remainders_of_opposites_are_one_form() {
+        simplifies("4 - (-d0 - 1) mod 5", "d0 mod 5");
+        simplifies("(-d0 - 1) mod 5", "-(d0 mod 5) + 4");
+        simplifies("4 - d0 mod 5", "-(d0 mod 5) + 4");
+        simplifies("(d1 - d0) mod 5", "(d1 - d0) mod 5");
+        simplifies("4 - (d0 - d1 + 4) mod 5", "(d1 - d0) mod 5");
+        simplifies("d1 - 2 + (-d0 - 1) mod 3", "d1 - d0 mod 3");
+        simplifies("d1 + 2 - (d0 - 1) mod 3", "d1 + (-d0) mod 3");
+    }
+
+    #[test]
+    fn remainders_of_opposites_add_up_to_a_constant() {
+        simplifies("d0 mod 5 + (-d0 - 1) mod 5", "4");
+        simplifies("(d0 mod 5) * 3 + ((4 - d0) mod 5) * 3 + d1", "d1 + 12");
+        simplifies("(d0 mod 5) * 3 - (-d0 - 1) mod 5", "(d0 mod 5) * 4 - 4");
+        simplifies("d0 mod 5 + (-d0) mod 5", "d0 mod 5 + (-d0) mod 5");
     }
 }
