@@ -1,4 +1,4 @@
-//! Loops that update whole rows, each thread some of the columns.
+//! Loops that update whole rows, each thread some of the columns, or some of the rows.
 
 use strew::{Compiler, Kernel, Mode};
 
@@ -36,7 +36,7 @@ fn segments(count: usize, below: usize) -> Vec<i32> {
 }
 
 #[test]
-fn columns_have_the_bits_of_the_serial_loop() {
+fn columns_and_rows_have_the_bits_of_the_serial_loop() {
     for d in [0, 1, 15, 16, 31, 33, 64, 100, 257] {
         let seg = segments(500, 13);
         let x: Vec<f32> = (0..500 * d).map(|it| 1.0 / (it + 1) as f32).collect();
@@ -59,11 +59,10 @@ fn columns_have_the_bits_of_the_serial_loop() {
         };
         let expected = run("serial", 1);
         for threads in [1, 2, 3, 8] {
-            assert_eq!(
-                run("columns", threads),
-                expected,
-                "{d} columns, {threads} threads"
-            );
+            for strategy in ["columns", "rows"] {
+                let out = run(strategy, threads);
+                assert_eq!(out, expected, "{strategy} {d} on {threads}");
+            }
         }
     }
 }
@@ -86,7 +85,9 @@ fn several_outputs_have_columns_too() {
     };
     let expected = run("serial", 1);
     for threads in [1, 2, 4] {
-        assert_eq!(run("columns", threads), expected, "{threads} threads");
+        for strategy in ["columns", "rows"] {
+            assert_eq!(run(strategy, threads), expected, "{strategy} {threads}");
+        }
     }
 }
 
@@ -94,20 +95,74 @@ fn several_outputs_have_columns_too() {
 fn a_fault_puts_all_columns_back() {
     let mut seg = segments(5000, 13);
     seg[4321] = 13;
+    seg[4323] = -1;
     let x = vec![1.0_f32; 5000 * 64];
-    let mut out = vec![0.25_f32; 13 * 64];
-    let bind = kernel(SEGMENT_SUM, "segment_sum", "columns", 4).bind();
-    let bind = bind
-        .scalar("m", 13)
-        .scalar("d", 64)
-        .array("seg", &seg)
-        .array("x", &x);
-    let error = bind
-        .array_mut("out", &mut out)
-        .run()
-        .expect_err("13 is out of range");
-    assert!(error.to_string().contains("i = 4321"), "{error}");
-    assert_eq!(out, [0.25; 13 * 64]);
+    for strategy in ["columns", "rows"] {
+        let mut out = vec![0.25_f32; 13 * 64];
+        let bind = kernel(SEGMENT_SUM, "segment_sum", strategy, 4).bind();
+        let bind = bind
+            .scalar("m", 13)
+            .scalar("d", 64)
+            .array("seg", &seg)
+            .array("x", &x);
+        let error = bind
+            .array_mut("out", &mut out)
+            .run()
+            .expect_err("13 is out of range");
+        assert!(error.to_string().contains("i = 4321"), "{error}");
+        assert_eq!(out, [0.25; 13 * 64]);
+    }
+}
+
+#[test]
+fn rows_that_are_found_in_other_loops_have_the_bits_of_the_serial_loop() {
+    const MESSAGES: &str = "
+void messages(int nodes, int edges, int m, int h, int d, const int row[nodes + 1], const int col[edges], const double w[edges],
+              const double x[nodes][h][d], double out[m][h][d], double sent[m][d]) {
+  for (int u = 0; u < nodes; u++)
+    for (int k = row[u]; k < row[u + 1]; k++) {
+      int v = col[k];
+      for (int a = 0; a < h; a++)
+        for (int j = 0; j < d; j++) {
+          out[v][a][j] += w[k] * x[u][a][j];
+        }
+      if (w[k] > 0)
+        for (int j = 0; j < d; j++)
+          if (x[u][0][j] > 0.5)
+            sent[v][j] += 1.0 / (k + 1);
+    }
+}";
+    let (nodes, m, h, d) = (200_usize, 37, 3, 9);
+    let row: Vec<i32> = (0..=nodes as i32).map(|it| it * it / 20).collect();
+    let edges = row[nodes] as usize;
+    let col = segments(edges, m);
+    let w: Vec<f64> = (0..edges).map(|it| (it % 17) as f64 / 7.0 - 1.0).collect();
+    let x: Vec<f64> = (0..nodes * h * d)
+        .map(|it| 1.0 / (it % 91 + 1) as f64)
+        .collect();
+    let run = |strategy, threads| {
+        let (mut out, mut sent) = (vec![0.1; m * h * d], vec![0.2; m * d]);
+        let bind = kernel(MESSAGES, "messages", strategy, threads).bind();
+        let sizes = [
+            ("nodes", nodes),
+            ("edges", edges),
+            ("m", m),
+            ("h", h),
+            ("d", d),
+        ];
+        let sized = sizes
+            .iter()
+            .fold(bind, |bind, (name, size)| bind.scalar(name, *size as i32));
+        let given = sized.array("row", &row).array("col", &col).array("w", &w);
+        let given = given.array("x", &x).array_mut("out", &mut out);
+        let report = given.array_mut("sent", &mut sent).run_with_report();
+        assert_eq!(report.expect("a call").record.strategy, strategy);
+        (out, sent)
+    };
+    let expected = run("serial", 1);
+    for threads in [1, 2, 3, 8] {
+        assert_eq!(run("rows", threads), expected, "{threads} threads");
+    }
 }
 
 #[test]
@@ -149,7 +204,7 @@ fn wide_rows_of_large_outputs_are_divided_unasked() {
 fn what_is_checked_and_not_copied_finds_faults_in_every_row() {
     let (n, m, d) = (2000, 50_000, 33);
     let x = vec![1.0_f32; n * d];
-    for strategy in ["serial", "columns"] {
+    for strategy in ["serial", "columns", "rows"] {
         for (at, index) in [(0, -1), (1234, 50_000), (1999, i32::MAX)] {
             let mut seg = segments(n, m);
             seg[at] = index;

@@ -164,6 +164,10 @@ pub enum BodyShape {
     /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
     /// whose numbers are at least the first and below the second of two that stand behind the distances.
     Columns,
+    /// It makes only those of some rows of two-dimensional buffers or more: each loop over columns turns if its row
+    /// [belongs](owner_of_row) to the first of three numbers that stand behind the distances. The second is how many owners there are, and
+    /// rows that follow each other belong to one in blocks of a power of two, whose logarithm is the third.
+    Rows,
     /// It evaluates them and checks where they go, and combines them into nothing: a body that ends without a failure does so in every
     /// other shape. It touches no buffers, so it is handed none.
     Check,
@@ -299,6 +303,23 @@ pub struct Window {
 /// of a buffer, outside of its window: returns a [`Status`], and with [`Status::Done`] the element lies in the window.
 pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at: u64) -> u32;
 
+/// Blocks of rows are multiplied by this: the golden ratio of 2³², so that blocks that follow each other go to different owners (Knuth,
+/// The Art of Computer Programming, 6.4, multiplicative hashing).
+pub const ROW_FACTOR: u32 = 0x9E37_79B9;
+
+/// Which of `owners` a row belongs to, with blocks of `2^shift` rows. Bodies in the shape [`BodyShape::Rows`] compute the same.
+///
+/// ```
+/// use strew_runtime::abi::owner_of_row;
+/// assert_eq!(owner_of_row(5, 1, 0), 0);
+/// assert_eq!(owner_of_row(64, 3, 4), owner_of_row(79, 3, 4));
+/// assert!((0..100).all(|row| owner_of_row(row, 7, 2) < 7));
+/// ```
+pub fn owner_of_row(row: u64, owners: u32, shift: u32) -> u32 {
+    let mixed = ((row >> shift) as u32).wrapping_mul(ROW_FACTOR);
+    ((u64::from(mixed) * u64::from(owners)) >> u32::BITS) as u32
+}
+
 /// How many buffers a body in the shape [`BodyShape::Tables`] has for each.
 pub const TABLES: usize = 4;
 
@@ -369,6 +390,8 @@ pub struct ForallCall {
     pub others: i64,
     /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
     pub columns: u64,
+    /// How many columns they have, if the body has the shape [`BodyShape::Rows`], else [`NO_COLUMNS`].
+    pub row_columns: u64,
     /// Columns are divided at multiples of this power of two alone, if at all.
     pub column_step: u64,
     /// How many updates are made at once, in the lanes of vectors; at least 1.

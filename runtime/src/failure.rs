@@ -61,6 +61,12 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy divides the rows of outputs, and the loop does not update each by loops over its columns alone, or is not sure to have
+    /// read which row that is before them.
+    NoRows {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The strategy divides the columns of outputs, and the loop does not update whole rows of them by loops over their columns.
     NoColumns {
         /// The name of the strategy.
@@ -158,6 +164,11 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` gives each thread some columns of the outputs, and this loop does not update rows by loops \
                  over their columns alone; choose the strategy `binned`, `dense` or `serial`"
+            ),
+            Self::NoRows { strategy } => write!(
+                f,
+                "the strategy `{strategy}` gives each thread some rows of the outputs, and this loop does not update them one by one, each by \
+                 loops over its columns alone; choose the strategy `binned`, `dense` or `serial`"
             ),
             Self::KeysChange { strategy } => write!(
                 f,

@@ -576,6 +576,7 @@ mod tests {
             guarded: 1,
             steady: 1,
             columns: crate::abi::NO_COLUMNS,
+            row_columns: crate::abi::NO_COLUMNS,
             others: 0,
             column_step: 1,
             lanes: 1,

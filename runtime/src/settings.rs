@@ -273,7 +273,7 @@ mod tests {
     fn choices_are_read_as_they_are_written() {
         for name in [
             "auto", "serial", "dense", "blocked", "binned", "planned", "columns", "atomic",
-            "apart", "colored",
+            "apart", "colored", "rows",
         ] {
             let choice: Choice = name.parse().unwrap();
             assert_eq!(choice.to_string(), name);
@@ -286,7 +286,7 @@ mod tests {
         let error = "blokced".parse::<Choice>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `columns`, `atomic`, `apart`, `colored`"
+            "there is no strategy `blokced`; there are `auto`, `serial`, `dense`, `blocked`, `binned`, `planned`, `columns`, `atomic`, `apart`, `colored`, `rows`"
         );
     }
 

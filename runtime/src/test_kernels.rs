@@ -126,6 +126,7 @@ impl Scatter {
             guarded: self.guarded,
             steady: 1,
             columns: crate::abi::NO_COLUMNS,
+            row_columns: crate::abi::NO_COLUMNS,
             others: 0,
             column_step: 1,
             lanes: 1,

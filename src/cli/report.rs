@@ -139,6 +139,7 @@ pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("binned", costs.binned),
         ("planned", costs.planned),
         ("columns", costs.columns),
+        ("rows", costs.rows),
     ])
 }
 

@@ -206,13 +206,14 @@ pub(crate) fn compiled_recording(
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 10] = [
+const REFUSALS: [&str; 11] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
     "the strategy `binned` takes the updates of a loop apart",
     "the strategy `planned` takes the updates of a loop apart",
     "the strategy `columns` gives each thread some columns",
+    "the strategy `rows` gives each thread some rows",
     "the strategy `planned` finds out once where the updates of a loop go",
     "the strategy `blocked` runs only loops",
     "the strategy `apart` looks at all updates before it makes them",
@@ -425,7 +426,7 @@ pub(crate) fn keeps_order(kernel: &strew::Kernel, data: &Data, reference: &Outco
             let outcome = compiled(&kernel.clone().body(body), data);
             agree(body.name(), &outcome, reference, is_same);
         }
-        for strategy in ["apart", "binned", "planned", "columns", "colored"] {
+        for strategy in ["apart", "binned", "planned", "columns", "colored", "rows"] {
             let kernel = kernel.clone();
             let sorting = kernel.strategy(strategy.parse().expect("a strategy"));
             let outcome = compiled(&sorting, data);

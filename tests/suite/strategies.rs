@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 10] = [
+const STRATEGIES: [&str; 11] = [
     "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "columns", "atomic",
-    "colored",
+    "colored", "rows",
 ];
 const BODIES: [Body; 4] = [Body::Direct, Body::RunLength, Body::Partials, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
@@ -137,6 +137,9 @@ fn every_strategy_computes_what_its_order_says() {
         ("columns", "Fast"),
         ("columns", "Stable"),
         ("dense", "Exact"),
+        ("rows", "Exact"),
+        ("rows", "Fast"),
+        ("rows", "Stable"),
     ];
     assert_eq!(refused, expected);
 }

@@ -27,7 +27,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Vec::new();
         }
         let accesses = sure_accesses(counted.body);
-        let inside = Inside::of(counted);
+        let inside = Inside::of(counted.iter, counted.body);
         let mut kept = 0;
         for access in &accesses {
             if kept < MOST_KEPT && self.is_kept(access, &inside) {
@@ -141,18 +141,18 @@ fn sure_subscripts<'k>(access: &'k Access, found: &mut Vec<&'k Access>) {
 }
 
 /// What a loop binds or sets.
-struct Inside {
+pub(super) struct Inside {
     iters: BTreeSet<IterId>,
     locals: BTreeSet<LocalId>,
 }
 
 impl Inside {
-    fn of(counted: &Counted<'_>) -> Self {
+    pub(super) fn of(iter: IterId, body: &[Node]) -> Self {
         let mut inside = Self {
-            iters: BTreeSet::from([counted.iter]),
+            iters: BTreeSet::from([iter]),
             locals: BTreeSet::new(),
         };
-        walk(counted.body, &mut |node, _| {
+        walk(body, &mut |node, _| {
             inside.iters.extend(Loop::of(node).map(Loop::iter));
             if let Node::Declare { local, .. } = node {
                 inside.locals.insert(*local);
@@ -167,7 +167,7 @@ impl Inside {
     }
 
     /// Whether nothing in `subscript` is bound or set inside.
-    fn stays(&self, subscript: &Subscript) -> bool {
+    pub(super) fn stays(&self, subscript: &Subscript) -> bool {
         match subscript {
             Subscript::Affine(expr) => {
                 let mut stays = true;

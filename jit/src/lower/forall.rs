@@ -5,6 +5,7 @@ use super::convert::clif_type;
 use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
+use super::rows::Owner;
 use super::{Program, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
@@ -261,6 +262,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
         self.store_columns(table, forall);
+        self.store_rows(table, forall);
         let lanes = self
             .builder
             .ins()
@@ -353,6 +355,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let first = self.read(types::I64, privates, behind);
                 let end = self.read(types::I64, privates, behind + 1);
                 self.bind_columns(forall, first, end);
+            }
+            BodyShape::Rows => {
+                self.bind_buffers(forall, privates);
+                let behind = 2 * forall.buffers().count();
+                let mut read = |position| self.read(types::I64, privates, behind + position);
+                let owner = Owner {
+                    number: read(0),
+                    owners: read(1),
+                    shift: read(2),
+                };
+                self.bind_rows(forall, owner);
             }
             BodyShape::Check | BodyShape::Scan => self.bind_checked(forall),
             BodyShape::Bounds => {

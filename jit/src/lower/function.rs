@@ -9,6 +9,7 @@ use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
 use super::partials::Partials;
+use super::rows::Rows;
 use super::run_length::Run;
 use super::skip::Skips;
 use super::tables::Tables;
@@ -68,6 +69,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) within: Vec<Within>,
     /// Which columns of the private buffers are updated.
     pub(super) columns: Columns,
+    /// Which rows of them.
+    pub(super) rows: Rows,
     /// The private buffers that are not private.
     pub(super) shared: Shared,
     /// The arrays of which no element is written twice here.
@@ -162,6 +165,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             bounds: Vec::new(),
             within: Vec::new(),
             columns: Columns::default(),
+            rows: Rows::default(),
             shared: Shared::default(),
             disjoint: Vec::new(),
             skips: Skips::default(),

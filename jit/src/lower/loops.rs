@@ -56,6 +56,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
         let (lower, upper) = (self.lower_bound(&node.lower), self.upper_bound(&node.upper));
         let (lower, upper) = self.within_columns(node.iter, lower, upper);
+        let upper = self.within_rows(node.iter, lower, upper);
         let upper = self.checked_turns(node, lower, upper);
         let counted = Counted {
             iter: node.iter,

@@ -34,6 +34,7 @@ mod meet;
 mod merge;
 mod operation;
 mod partials;
+mod rows;
 mod run_length;
 mod scan;
 mod skip;

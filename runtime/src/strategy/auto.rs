@@ -13,6 +13,7 @@ use super::dense::{Dense, groups};
 use super::direct::Direct;
 use super::look::can_look;
 use super::planned::Planned;
+use super::rows::{self, Rows};
 use super::safety::MOST_CHECKED;
 use super::sample::Sample;
 use super::serial::Serial;
@@ -49,6 +50,12 @@ const LEAST_TRIPS_APART: u64 = 4 << 20;
 
 /// Copies of smaller outputs are filled and merged while they are in the caches, which takes less than a look at all updates.
 const LEAST_BYTES_COLORED: u64 = 1 << 20;
+
+/// Rows that are shorter take less to update than to ask whose they are.
+const LEAST_BYTES_OF_A_ROW: u64 = 64;
+
+/// One thread updates rows of smaller outputs, which stay in the caches, as fast as two that ask whose they are.
+const LEAST_BYTES_OF_ROWS: u64 = 8 << 20;
 
 /// With more updates an element that follow each other, blocks are merged while they are in the caches.
 const TRIPS_PER_ELEMENT_MERGED: u64 = 8;
@@ -167,6 +174,14 @@ fn rises(shape: &Shape, around: Circumstances) -> bool {
     is_worth_it && can && around.sample.is_some_and(|it| it.rises)
 }
 
+/// Whether rows are wide enough, and outputs large enough, for each thread to run the whole loop and to update rows of its own.
+fn owns_rows(shape: &Shape) -> bool {
+    let can = shape.has_bodies && shape.row_columns.is_some();
+    can && rows::owners(shape) > 1
+        && rows::row_bytes(shape) >= LEAST_BYTES_OF_A_ROW
+        && shape.bytes >= LEAST_BYTES_OF_ROWS
+}
+
 fn pays(shape: &Shape) -> Why {
     Why::Pays {
         trips: shape.trips,
@@ -250,6 +265,7 @@ fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision>
         // In lanes, a thread waits for memory more than for anything else, and two of them that read halves of rows for more of it.
         (columns::is_worth_it(shape) && shape.lanes == 1)
             .then(|| cheapest(&Columns, costs.columns)),
+        owns_rows(shape).then(|| cheapest(&Rows, costs.rows)),
         can_sort.then(|| cheapest(&Binned, costs.binned)),
         (rises(shape, around) && alone(shape, around).is_none())
             .then(|| (costs.apart, Decision::new(&Apart, Why::Rises))),
@@ -315,6 +331,7 @@ mod tests {
             can_emit: true,
             is_pure: true,
             columns: None,
+            row_columns: None,
             lanes: 1,
             others: 0,
             has_fixed_keys: false,

@@ -1,7 +1,7 @@
 use super::safety::Safety;
 use super::serial::targets;
 use super::{Job, Ran, Shape, Strategy};
-use crate::abi::BodyShape;
+use crate::abi::{BodyShape, ChunkFn};
 use crate::chunks::part;
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
@@ -34,44 +34,72 @@ impl Strategy for Columns {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        // SAFETY: the caller vouches for the forall.
-        let safety = unsafe { Safety::prepare(job) }?;
-        let prepared = Instant::now();
-        // Every part runs all iterations, and it would count as many times what is done.
-        let chunks = safety.chunks(job, job.body(self)?).unseen();
         let parts = parts(&job.shape);
-        let iterations = part(job.shape.count, 1, 0);
         let cuts = Cuts::of(job);
-        let tables: Vec<_> = (0..parts)
-            .map(|number| {
-                let Range { start, end } = cuts.range(parts, number);
-                let mut table = targets(job);
-                let bounds = [start, end].map(|it| it as usize);
-                table.extend(bounds.map(std::ptr::without_provenance_mut::<u8>));
-                Table(table)
-            })
-            .collect();
-        job.session.runtime().team().for_each(parts, &|number| {
-            // SAFETY: the caller vouches for the targets; different parts update different columns of them.
-            unsafe { chunks.run(number, iterations.clone(), &tables[number].0) };
-        });
-        // SAFETY: the caller vouches for the targets, and no body runs any more.
-        unsafe { safety.finish(chunks, job) }?;
-        Ok(Ran {
-            chunks: parts as u64,
-            threads: parts,
-            prepare: prepared - start,
-            main: prepared.elapsed(),
-            ..Ran::default()
-        })
+        let table = |number| {
+            let Range { start, end } = cuts.range(parts, number);
+            Table::new(job, &[start, end].map(|it| it as usize))
+        };
+        let tables = (0..parts).map(table).collect();
+        let body = job.body(self)?;
+        // SAFETY: the caller vouches for the forall; different parts update different columns of the targets.
+        unsafe { run_for_each(job, body, tables, start) }
     }
 }
 
-/// What a part hands to the body.
-struct Table(smallvec::SmallVec<[*mut u8; 8]>);
+/// What a part hands to the body: the targets, and behind them what is the part's own.
+pub(super) struct Table(smallvec::SmallVec<[*mut u8; 8]>);
 
-// SAFETY: the addresses are only handed on; `run` keeps what the parts do with them apart.
+// SAFETY: the addresses are only handed on; `run_for_each` asks its caller to keep what the parts do with them apart.
 unsafe impl Sync for Table {}
+
+impl Table {
+    pub(super) fn new(job: &Job<'_>, own: &[usize]) -> Self {
+        let own = own.iter().copied();
+        let mut table = targets(job);
+        table.extend(own.map(std::ptr::without_provenance_mut::<u8>));
+        Self(table)
+    }
+}
+
+/// All iterations for each of `tables`, on as many threads, by a body that makes the updates of one part alone.
+///
+/// # Errors
+/// A failure, and what was updated is put back.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall; with different tables, `body` updates different elements.
+pub(super) unsafe fn run_for_each(
+    job: &mut Job<'_>,
+    body: ChunkFn,
+    tables: Vec<Table>,
+    start: Instant,
+) -> Result<Ran, Failure> {
+    // SAFETY: the caller vouches for the forall.
+    let safety = unsafe { Safety::prepare(job) }?;
+    let prepared = Instant::now();
+    // Every part runs all iterations, and it would count as many times what is done.
+    let chunks = safety.chunks(job, body).unseen();
+    let iterations = part(job.shape.count, 1, 0);
+    job.session
+        .runtime()
+        .team()
+        .for_each(tables.len(), &|number| {
+            if let Some(table) = tables.get(number) {
+                // SAFETY: the caller vouches for the targets, and for the body.
+                unsafe { chunks.run(number, iterations.clone(), &table.0) };
+            }
+        });
+    // SAFETY: the caller vouches for the targets, and no body runs any more.
+    unsafe { safety.finish(chunks, job) }?;
+    Ok(Ran {
+        chunks: tables.len() as u64,
+        threads: tables.len(),
+        prepare: prepared - start,
+        main: prepared.elapsed(),
+        ..Ran::default()
+    })
+}
 
 /// In how many parts the columns are divided.
 pub(super) fn parts(shape: &Shape) -> usize {

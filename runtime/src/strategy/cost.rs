@@ -12,6 +12,12 @@ const MOVED: f64 = 0.6;
 /// To look where an update goes takes this part of making one in a near cache.
 const LOOKED: f64 = 0.4;
 
+/// To ask whose a row is takes as long as so many updates in a near cache: every other time the answer is not the foreseen one.
+const ASKED: f64 = 6.0;
+
+/// Threads that share outputs far from them wait for memory this much longer.
+const APART: f64 = 1.3;
+
 /// Where updates go, when no one has looked: anywhere.
 const UNSEEN: Sample = Sample {
     updates: 0,
@@ -38,6 +44,8 @@ pub struct Costs {
     pub binned: u64,
     /// Of `columns`.
     pub columns: u64,
+    /// Of `rows`.
+    pub rows: u64,
     /// Of `planned`, once it is known where updates go.
     pub planned: u64,
 }
@@ -57,6 +65,7 @@ impl Costs {
         let others = shape.others as f64 * costs.update;
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + others / threads;
+        let columns_of_rows = shape.row_columns.unwrap_or(1).max(1) as f64;
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.is_local(shape.elements) {
             2.0
@@ -70,6 +79,10 @@ impl Costs {
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
             binned: (shared + trips * (costs.sort + sample.repeated * costs.wait) / threads) as u64,
             columns: (costs.share + others + trips * each / columns::parts(shape) as f64) as u64,
+            rows: (costs.share
+                + others
+                + trips / columns_of_rows * ASKED * costs.update
+                + trips * each * APART / threads) as u64,
             planned: (shared
                 + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,

@@ -21,6 +21,7 @@ mod planned;
 mod ranges;
 mod reach;
 mod routes;
+mod rows;
 mod safety;
 mod sample;
 mod serial;
@@ -73,7 +74,7 @@ pub trait Strategy: fmt::Debug + Sync {
 }
 
 /// All strategies that can be asked for; [`ForallCall::strategy`] is an index into this.
-pub static STRATEGIES: [&dyn Strategy; 9] = [
+pub static STRATEGIES: [&dyn Strategy; 10] = [
     &serial::Serial,
     &dense::Dense,
     &blocked::Blocked,
@@ -83,6 +84,7 @@ pub static STRATEGIES: [&dyn Strategy; 9] = [
     &atomic::Atomic,
     &apart::Apart,
     &colored::Colored,
+    &rows::Rows,
 ];
 
 /// The sizes of a forall, and what its call asks for.
@@ -114,6 +116,8 @@ pub struct Shape {
     pub is_pure: bool,
     /// How many columns all targets have that can be updated apart from each other, if they can.
     pub columns: Option<u64>,
+    /// How many columns their rows have, if those can be.
+    pub row_columns: Option<u64>,
     /// How many updates the loop makes at once, in the lanes of vectors; at least 1.
     pub lanes: u64,
     /// Whether there are bodies in other shapes.
@@ -155,6 +159,7 @@ impl Shape {
             can_emit: can_emit(forall, privates),
             is_pure: forall.pure == 1,
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS),
+            row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS),
             lanes: forall.lanes.max(1),
             has_fixed_keys: false,
             runs_again: false,
@@ -372,6 +377,7 @@ fn combining(shape: BodyShape) -> Body {
         | BodyShape::Scan
         | BodyShape::Within
         | BodyShape::Columns
+        | BodyShape::Rows
         | BodyShape::Emit
         | BodyShape::Values => Body::Direct,
     }

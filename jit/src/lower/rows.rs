@@ -1,0 +1,247 @@
+//! Bodies that update some rows of their outputs alone: those that a hash of the row's number gives to one of several owners.
+//!
+//! A loop over columns then turns if its row is an owner's own, and else not at all. What stands outside of these loops runs for every
+//! owner.
+
+use super::ahead::Inside;
+use super::body::is_update;
+use super::function::FunctionLowering;
+use crate::facts::writes_buffers_alone;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use strew_affine::interpret::Oob;
+use strew_affine::visit::{Loop, for_each_load, walk};
+use strew_affine::{Access, AffineFor, Forall, IterId, Kernel, Subscript};
+use strew_runtime::abi::{ForallCall, NO_COLUMNS, ROW_FACTOR};
+
+/// The rows that a function updates.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    /// For each loop over columns the row that all its turns update: an access without its last subscript.
+    loops: BTreeMap<IterId, Access>,
+    owner: Option<Owner>,
+}
+
+/// Whose rows they are; see [`strew_runtime::abi::owner_of_row`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    pub(super) number: Value,
+    pub(super) owners: Value,
+    pub(super) shift: Value,
+}
+
+/// The loops over columns of what `forall` updates: every update of a private buffer lies in one, in all turns of which the row is the
+/// same, and is known before the first. `None` where there are others, or where something else is written that an owner of no row in a
+/// loop would miss.
+///
+/// Then each update is made by the owner of its row alone, and by that one in the order of the loop: what stands outside of these
+/// loops does not depend on what is done in them, since bodies that read their buffers have no other shapes.
+fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access>> {
+    let mut found = BTreeMap::new();
+    let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
+    walk(&forall.body, &mut |node, loops| {
+        for access in node.written_elements() {
+            if forall.has_buffer(access.array) {
+                let row = row_of(access);
+                let around = loops.last().and_then(|it| over_columns(it, access, kernel));
+                is_divided &= match around.zip(row) {
+                    Some((around, row)) => {
+                        let known = found.entry(around.iter).or_insert_with(|| row.clone());
+                        is_same_row(known, &row, kernel)
+                    }
+                    None => false,
+                };
+            }
+        }
+    });
+    walk(&forall.body, &mut |node, loops| {
+        let is_inside = loops.iter().any(|it| found.contains_key(&it.iter()));
+        is_divided &= !is_inside || node.places().is_empty() || is_update(node, forall);
+    });
+    is_divided.then_some(found)
+}
+
+/// `access` without its last subscript, if there are others.
+fn row_of(access: &Access) -> Option<Access> {
+    let (_, row) = access.subscripts.split_last()?;
+    (!row.is_empty()).then(|| Access {
+        array: access.array,
+        subscripts: row.to_vec(),
+        span: access.span,
+    })
+}
+
+/// Whether rows have the same numbers: outer extents count, that of the columns and the first do not.
+fn is_same_row(one: &Access, other: &Access, kernel: &Kernel) -> bool {
+    let between = |row: &Access| {
+        let extents = kernel.arrays[row.array].extents.iter();
+        let between = extents.take(row.subscripts.len()).skip(1);
+        between.cloned().collect::<Vec<_>>()
+    };
+    one.is_at_same_place(other) && between(one) == between(other)
+}
+
+/// The loop that `around` is, if the row of `access` is the same in all its turns and can be known before the first of them: nothing
+/// is read for it that a turn may not read.
+fn over_columns<'k>(around: &Loop<'k>, access: &Access, kernel: &Kernel) -> Option<&'k AffineFor> {
+    let Loop::Affine(inner) = around else {
+        return None;
+    };
+    let (_, row) = access.subscripts.split_last()?;
+    let inside = Inside::of(inner.iter, &inner.body);
+    let is_sure = inner.body.iter().any(|node| {
+        let mut written = node.written_elements();
+        written.any(|it| it.array == access.array && it.is_at_same_place(access))
+    });
+    let is_known = |subscript: &Subscript| {
+        inside.stays(subscript) && (is_sure || !reads(subscript)) && !reads_own(subscript, kernel)
+    };
+    row.iter().all(is_known).then_some(inner)
+}
+
+fn reads(subscript: &Subscript) -> bool {
+    let mut reads = false;
+    if let Subscript::Computed(expr) = subscript {
+        for_each_load(expr, &mut |_| reads = true);
+    }
+    reads
+}
+
+/// Whether something is read that the body may write: it writes no parameter.
+fn reads_own(subscript: &Subscript, kernel: &Kernel) -> bool {
+    let mut own = false;
+    if let Subscript::Computed(expr) = subscript {
+        for_each_load(expr, &mut |access| {
+            own |= !kernel.array_params().any(|it| it == access.array);
+        });
+    }
+    own
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// Makes only the updates of the rows of `owner`.
+    pub(super) fn bind_rows(&mut self, forall: &Forall, owner: Owner) {
+        let loops = row_loops(forall, self.program.kernel).unwrap_or_default();
+        self.rows = Rows {
+            loops,
+            owner: Some(owner),
+        };
+    }
+
+    /// The upper bound of the loop over `iter`, whose own are `lower` and `upper`: one that leaves no turn where its row is somebody
+    /// else's.
+    pub(super) fn within_rows(&mut self, iter: IterId, lower: Value, upper: Value) -> Value {
+        let Rows { loops, owner } = &self.rows;
+        let (Some(row), Some(owner)) = (loops.get(&iter).cloned(), *owner) else {
+            return upper;
+        };
+        let [asks, next] = [(); 2].map(|()| self.builder.create_block());
+        let end = self.builder.append_block_param(next, types::I64);
+        let turns = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
+        let none = [BlockArg::Value(lower)];
+        self.builder.ins().brif(turns, asks, &[], next, &none);
+        self.builder.switch_to_block(asks);
+        let is_own = self.scoped(|function| function.is_own(&row, owner));
+        let upper = self.builder.ins().select(is_own, upper, lower);
+        self.builder.ins().jump(next, &[BlockArg::Value(upper)]);
+        self.builder.switch_to_block(next);
+        end
+    }
+
+    /// Whether the row is the owner's, as [`strew_runtime::abi::owner_of_row`] has it.
+    fn is_own(&mut self, row: &Access, owner: Owner) -> Value {
+        let places = self.subscript_values(row);
+        let array = self.arrays.get(row.array);
+        let extents = array.map_or_else(Vec::new, |it| it.extents.clone());
+        let ins = &mut self.builder;
+        // Of a row that is out of range any owner will do.
+        let number = places.into_iter().zip(extents).reduce(|outer, place| {
+            let row = ins.ins().imul(outer.0, place.1);
+            (ins.ins().iadd(row, place.0), place.1)
+        });
+        let number = number.map(|it| it.0);
+        let number = number.unwrap_or_else(|| ins.ins().iconst(types::I64, 0));
+        let block = ins.ins().ushr(number, owner.shift);
+        let mixed = ins.ins().imul_imm_s(block, i64::from(ROW_FACTOR));
+        let mixed = ins.ins().ireduce(types::I32, mixed);
+        let mixed = ins.ins().uextend(types::I64, mixed);
+        let scaled = ins.ins().imul(mixed, owner.owners);
+        let whose = ins.ins().ushr_imm_u(scaled, i64::from(u32::BITS));
+        ins.ins().icmp(IntCC::Equal, whose, owner.number)
+    }
+
+    /// Writes to the table how many columns the rows have that can be divided.
+    pub(super) fn store_rows(&mut self, table: Value, forall: &Forall) {
+        // What is skipped outside of these loops would count once for each owner.
+        let can = self.program.oob == Oob::Error;
+        let found = row_loops(forall, self.program.kernel).filter(|_| can);
+        let target = forall.buffers().next().map(|(_, target)| target);
+        let target = target.filter(|_| found.is_some());
+        let array = target.and_then(|target| self.arrays.get(target));
+        let columns = array.and_then(|array| array.extents.last().copied());
+        let none = NO_COLUMNS.cast_signed();
+        let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
+        self.store_at(table, offset_of!(ForallCall, row_columns), columns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strew_affine::Node;
+
+    fn count(body: &str) -> Option<usize> {
+        let text = format!(
+            "kernel @k(n: i64, m: i64, d: i64, key: i32[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
+               scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{
+                 affine.for i in 0..n {{ {body} }}
+               }}
+             }}"
+        );
+        let kernel: Kernel = strew_affine::text::parse(&text)
+            .expect("a kernel")
+            .remove(0);
+        let mut found = None;
+        walk(&kernel.body, &mut |node, _| {
+            if let Node::Forall(forall) = node {
+                found = row_loops(forall, &kernel);
+            }
+        });
+        found.map(|it| it.len())
+    }
+
+    #[test]
+    fn loops_over_one_row_are_found() {
+        let rows = [
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] }",
+            "affine.for j in 0..d { p[key[i], key[j]] reduce(add) x[i, j] }",
+            "affine.for j in 0..d - 1 { p[key[i], j + 1] reduce(add) x[i, j] }",
+            "let k: i32 = key[i]
+             affine.for j in 0..d { scf.if x[i, j] > 0.0 { p[k, j] reduce(add) x[i, j] } }",
+        ];
+        for body in rows {
+            assert_eq!(count(body), Some(1), "{body}");
+        }
+        let twice = "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] }
+            affine.for l in 0..d { p[i, l] reduce(add) 1.0 }";
+        assert_eq!(count(twice), Some(2));
+    }
+
+    #[test]
+    fn what_an_owner_of_no_row_would_miss_is_not_divided() {
+        for body in [
+            "affine.for j in 0..m { p[j, key[i]] reduce(add) 1.0 }",
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] p[i, j] reduce(add) 1.0 }",
+            "affine.for j in 0..d { scf.if x[i, j] > 0.0 { p[key[i], j] reduce(add) 1.0 } }",
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[key[i], 0] reduce(add) 1.0",
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } y[i] = 1.0",
+            "var s: f32 = 0.0
+             affine.for j in 0..d { s reduce(add) x[i, j] p[key[i], j] reduce(add) s }",
+        ] {
+            // The update behind the loop lies in the loop over `i`, whose row is another in each turn.
+            assert_eq!(count(body), None, "{body}");
+        }
+    }
+}
