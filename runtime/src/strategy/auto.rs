@@ -14,7 +14,7 @@ use super::direct::Direct;
 use super::look::can_look;
 use super::planned::Planned;
 use super::rows::{self, Rows};
-use super::safety::MOST_CHECKED;
+use super::safety::{MOST_CHECKED, is_checked};
 use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
@@ -50,12 +50,6 @@ const LEAST_TRIPS_APART: u64 = 4 << 20;
 
 /// Copies of smaller outputs are filled and merged while they are in the caches, which takes less than a look at all updates.
 const LEAST_BYTES_COLORED: u64 = 1 << 20;
-
-/// Rows that are shorter take less to update than to ask whose they are.
-const LEAST_BYTES_OF_A_ROW: u64 = 64;
-
-/// One thread updates rows of smaller outputs, which stay in the caches, as fast as two that ask whose they are.
-const LEAST_BYTES_OF_ROWS: u64 = 8 << 20;
 
 /// With more updates an element that follow each other, blocks are merged while they are in the caches.
 const TRIPS_PER_ELEMENT_MERGED: u64 = 8;
@@ -146,11 +140,13 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
 /// In how many elements the updates lie that follow each other, if parts of them are to get colors.
 fn advances(shape: &Shape, around: Circumstances) -> Option<u64> {
     let sample = around.sample?;
-    (around.scans && may_color(shape, around)).then_some(sample.span)
+    // Where they never fall, parts meet in single elements alone, and keep their order.
+    let looks = around.scans || is_checked(shape) && !sample.rises;
+    (looks && may_color(shape, around)).then_some(sample.span)
 }
 
 /// Whether updates go through the outputs from about one end to about the other, so that parts of them can get colors, if it takes
-/// little to look at all of them. Unless the grouping is free, this depends on sizes and keys alone.
+/// little to look at all of them, or one thread would, too. Unless the grouping is free, this depends on sizes and keys alone.
 pub(super) fn may_color(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
         && shape.trips / TRIPS_PER_ELEMENT_COLORED < shape.elements
@@ -174,12 +170,9 @@ fn rises(shape: &Shape, around: Circumstances) -> bool {
     is_worth_it && can && around.sample.is_some_and(|it| it.rises)
 }
 
-/// Whether rows are wide enough, and outputs large enough, for each thread to run the whole loop and to update rows of its own.
+/// Whether each of several threads can run the whole loop and update rows of its own.
 fn owns_rows(shape: &Shape) -> bool {
-    let can = shape.has_bodies && shape.row_columns.is_some();
-    can && rows::owners(shape) > 1
-        && rows::row_bytes(shape) >= LEAST_BYTES_OF_A_ROW
-        && shape.bytes >= LEAST_BYTES_OF_ROWS
+    shape.has_bodies && shape.row_columns.is_some() && rows::owners(shape) > 1
 }
 
 fn pays(shape: &Shape) -> Why {

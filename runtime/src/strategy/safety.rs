@@ -1,8 +1,8 @@
 //! How loops that update their targets themselves leave them as they were when they fail.
 
-use super::Job;
-use super::look::check;
+use super::look::{can_look, check};
 use super::serial::regions;
+use super::{Job, Shape};
 use crate::abi::ChunkFn;
 use crate::chunks::Chunks;
 use crate::failure::Failure;
@@ -23,6 +23,12 @@ const BYTES_PER_CHECK: u64 = 2;
 /// A loop of more iterations than this is not checked: it could not be stopped.
 pub(super) const MOST_CHECKED: u64 = 1 << 28;
 
+/// Whether all iterations are checked before the first, since that takes less than a copy of what they may change.
+pub(super) fn is_checked(shape: &Shape) -> bool {
+    let trips = shape.statements();
+    trips < shape.bytes / BYTES_PER_CHECK && trips <= MOST_CHECKED && can_look(shape)
+}
+
 impl<'r> Safety<'r> {
     /// Does what is cheaper.
     ///
@@ -32,10 +38,7 @@ impl<'r> Safety<'r> {
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
-        let bytes: u64 = regions(job).map(|it| it.bytes as u64).sum();
-        let (shape, trips) = (&job.shape, job.shape.statements());
-        let pays = trips < bytes / BYTES_PER_CHECK && trips <= MOST_CHECKED;
-        if pays && shape.is_pure && shape.has_bodies {
+        if regions(job).next().is_some() && is_checked(&job.shape) {
             // SAFETY: the caller vouches for the forall.
             unsafe { check(job) }?;
             return Ok(Self::Checked);

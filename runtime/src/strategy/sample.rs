@@ -36,7 +36,10 @@ const NEXT: u64 = 4;
 /// Lines follow each other in up to so many places by turns.
 const STREAMS: usize = 4;
 
-/// Of the lines that are, one out of so many is waited for all the same.
+/// Processors notice that lines follow each other, and fetch the next ones, where there are as many: rows of a few lines end before.
+const FORESEEN_FROM: usize = 16;
+
+/// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
 
 /// The bytes that memory is moved in.
@@ -144,22 +147,29 @@ fn repeats(keys: &[u32], _element_bytes: u64) -> usize {
         .count()
 }
 
-/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where lines follow each other
-/// as they are needed, in a few places by turns.
+/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where many lines follow each
+/// other as they are needed, in a few places by turns.
 fn lines(keys: &[u32], element_bytes: u64) -> usize {
     let mut known = HashSet::new();
-    let mut latest = [None; STREAMS];
-    let mut following = 0;
+    let mut runs: Vec<usize> = Vec::new();
+    let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
     for key in keys {
         let line = u64::from(*key) * element_bytes / CACHE_LINE;
         if known.insert(line) {
-            let follows = |before: &u64| (1..=NEXT).contains(&line.wrapping_sub(*before));
-            following += usize::from(latest.iter().flatten().any(follows));
+            let mut latest_ones = latest.iter().flatten();
+            let before = latest_ones.find(|(it, _)| (1..=NEXT).contains(&line.wrapping_sub(*it)));
+            let run = before.map_or(runs.len(), |(_, run)| *run);
+            runs.resize(runs.len().max(run + 1), 0);
+            runs[run] += 1;
             latest.rotate_right(1);
-            latest[0] = Some(line);
+            latest[0] = Some((line, run));
         }
     }
-    known.len() - following + following / FORESEEN
+    let waited = |length: usize| match length {
+        0..FORESEEN_FROM => length,
+        _ => 1 + (length - 1) / FORESEEN,
+    };
+    runs.into_iter().map(waited).sum()
 }
 
 /// From the least of the keys to the largest.
@@ -245,6 +255,15 @@ mod tests {
         assert!(sample.scattered < 0.02, "{sample:?}");
         assert!((sample.repeated - 15.0 / 16.0).abs() < 0.01, "{sample:?}");
         assert!(sample.is_local(8 * 16) && !sample.is_local(8 * 15));
+    }
+
+    #[test]
+    fn lines_of_short_rows_are_not_foreseen() {
+        let rows = |width: u32| {
+            of(|it| (it / width).wrapping_mul(0x9E37_79B9) % 1009 * width + it % width)
+        };
+        assert_eq!(rows(64).scattered, 0.125);
+        assert!(rows(2500).scattered < 0.03);
     }
 
     #[test]
