@@ -201,6 +201,24 @@ fn wide_rows_of_large_outputs_are_divided_unasked() {
 }
 
 #[test]
+fn rows_of_some_lines_in_outputs_beyond_the_caches_have_owners_unasked() {
+    let (n, m, d) = (70_000, 270_000, 64);
+    let seg: Vec<i32> = (0..n as i64).map(|it| (it * 7919 % m) as i32).collect();
+    let x = vec![1.0_f32; n * d];
+    let mut out = vec![0.0_f32; m as usize * d];
+    let kernel = kernel(SEGMENT_SUM, "segment_sum", "auto", 8).mode(Mode::Stable);
+    let bind = kernel.bind().scalar("m", m as i32).scalar("d", d as i32);
+    let bind = bind.array("seg", &seg).array("x", &x);
+    let report = bind.array_mut("out", &mut out).run_with_report();
+    let report = report.expect("a call");
+    assert_eq!(report.record.strategy, "rows", "{}", report.why());
+    assert_eq!(
+        out.iter().map(|it| f64::from(*it)).sum::<f64>(),
+        (n * d) as f64
+    );
+}
+
+#[test]
 fn what_is_checked_and_not_copied_finds_faults_in_every_row() {
     let (n, m, d) = (2000, 50_000, 33);
     let x = vec![1.0_f32; n * d];
