@@ -109,7 +109,7 @@ impl Refusal {
         diagnostic.span = first.as_ref().map(|it| it.span);
         diagnostic.label = first.map(|it| it.text);
         diagnostic.related = labels.map(|it| (it.span, it.text)).collect();
-        diagnostic.help = reason.try_next(step).map(|it| format!("try {it}"));
+        diagnostic.help = self.refused.try_next().map(|it| format!("try {it}"));
         if let Some(place) = self.place {
             // Behind the code of a step that cannot be read.
             "E901".clone_into(&mut diagnostic.code);

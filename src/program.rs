@@ -184,7 +184,8 @@ impl Kernel {
 
     /// The kernel in its last form before machine code.
     pub(crate) fn ir(&self) -> &strew_affine::Kernel {
-        self.compiled.kernel()
+        // A schedule can give arrays other dimensions; callers see those that the source gives them.
+        self.compiled.parsed().kernel()
     }
 
     pub(crate) fn argument_error(&self, list: Vec<ArgumentError>) -> Error {
@@ -329,6 +330,7 @@ impl Kernel {
                 .map(ToString::to_string)
                 .collect(),
             compile: compiled.took(),
+            dropped: compiled.dropped().map(str::to_owned),
             record: outcome.record,
             returned: outcome.returned,
             assumption,

@@ -17,6 +17,8 @@ pub struct Report {
     pub record: Record,
     /// The condition that the arguments of this call did not keep, so that the kernel ran in its exact version, which assumes nothing.
     pub assumption: Option<String>,
+    /// The step of the schedule that the exact version cannot have, and why, so that it ran under a schedule that was found.
+    pub dropped: Option<String>,
     /// The value that the call returned, if the kernel returns one.
     pub returned: Option<Value>,
 }
@@ -25,10 +27,16 @@ impl Report {
     /// Why the kernel ran as it did, in words.
     pub fn why(&self) -> String {
         let why = &self.record.why;
-        match &self.assumption {
-            None => why.to_string(),
-            Some(condition) => {
-                format!("{why}; `{condition}` does not hold, so nothing was assumed")
+        let assumed =
+            |condition| format!("{why}; `{condition}` does not hold, so nothing was assumed");
+        match (&self.assumption, &self.dropped) {
+            (None, _) => why.to_string(),
+            (Some(condition), None) => assumed(condition),
+            (Some(condition), Some(dropped)) => {
+                format!(
+                    "{}, and the schedule was dropped: {dropped}",
+                    assumed(condition)
+                )
             }
         }
     }

@@ -46,6 +46,8 @@ pub struct Compiled {
     oob: Oob,
     /// The version that does the other thing with an index out of range.
     other: Version,
+    /// The step of the plan that does not fit this version, and why, where another schedule was found for it.
+    dropped: Option<String>,
     /// The version without assumptions.
     exact: Version,
     /// The version without a schedule, whose faults are told in terms of the source.
@@ -249,6 +251,7 @@ impl Scheduled {
             scheduled: self,
             took: started.elapsed(),
             oob,
+            dropped: None,
             other: Version::default(),
             exact: Version::default(),
             written: Version::default(),
@@ -320,9 +323,27 @@ impl Compiled {
             kernel: verified(source, kernel)?,
             pragmas,
         };
-        let scheduled = exact.schedule(&self.scheduled.plan, &mut ());
-        let scheduled = scheduled.or_else(|_| exact.schedule(&Plan::Auto, &mut ()))?;
-        Ok(Arc::new(scheduled.compile_for(self.oob)?))
+        let (scheduled, dropped) = match exact.schedule(&self.scheduled.plan, &mut ()) {
+            Ok(scheduled) if scheduled.kernel.assumptions.is_empty() => (scheduled, None),
+            Ok(scheduled) => {
+                let steps: Vec<_> = scheduled
+                    .schedule
+                    .steps()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                let dropped = format!("{} assumes that", steps.join("; "));
+                (exact.schedule(&Plan::Auto, &mut ())?, Some(dropped))
+            }
+            Err(Error::Refused(refusal)) => {
+                let dropped = refusal.refused.to_string();
+                (exact.schedule(&Plan::Auto, &mut ())?, Some(dropped))
+            }
+            Err(other) => return Err(other),
+        };
+        let mut compiled = scheduled.compile_for(self.oob)?;
+        compiled.dropped = dropped;
+        Ok(Arc::new(compiled))
     }
 
     /// Whether it checks that elements of an array are written once.
@@ -351,6 +372,11 @@ impl Compiled {
             Ok(Arc::new(scheduled.compile_with(Faults::Located, self.oob)?))
         };
         self.written.get_or_init(make).clone()
+    }
+
+    /// The step that was asked for and does not fit this version, and why; then the schedule is one that was found.
+    pub(crate) fn dropped(&self) -> Option<&str> {
+        self.dropped.as_deref()
     }
 
     /// How long it took to make the machine code.

@@ -7,7 +7,7 @@
 //!
 //! After Grosser, Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of Parametrically Sized Arrays* (ICS 2015).
 
-use crate::visit::{Loop, accesses};
+use crate::visit::{AccessSite, Loop, accesses};
 use crate::{
     AffineExpr, ArrayId, Bound, Condition, Factor, Kernel, Overflow, Relation, Subscript, Term,
     Variable,
@@ -34,19 +34,51 @@ pub struct Shape {
 /// A coefficient leaves 64 bits.
 pub fn shape_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Shape>, Overflow> {
     let sites = accesses(kernel);
-    let sites = sites.iter().filter(|site| site.access.array == array);
-    let mut flat = Vec::new();
-    for site in sites {
-        match site.access.subscripts.as_slice() {
-            [Subscript::Affine(subscript)] => flat.push((subscript, site.loops.as_slice())),
-            _ => return Ok(None),
-        }
-    }
-    let Some(inner) = inner_sizes(flat.iter().map(|(subscript, _)| *subscript))? else {
+    let Some(flat) = flat_subscripts(&sites, array) else {
         return Ok(None);
     };
+    match inner_sizes(flat.iter().map(|(subscript, _)| *subscript))? {
+        Some(inner) => shape_of_rows(&flat, &inner),
+        None => Ok(None),
+    }
+}
+
+/// The shape of `array` in which its inner dimensions have these sizes.
+///
+/// `None` where the array has several dimensions already, where a subscript is computed, or where a subscript could not be taken apart.
+///
+/// # Errors
+/// A coefficient leaves 64 bits.
+pub fn shape_in_rows(
+    kernel: &Kernel,
+    array: ArrayId,
+    inner: &[AffineExpr],
+) -> Result<Option<Shape>, Overflow> {
+    let sites = accesses(kernel);
+    match flat_subscripts(&sites, array) {
+        Some(flat) => shape_of_rows(&flat, inner),
+        None => Ok(None),
+    }
+}
+
+/// A flat subscript with the loops around it.
+type Flat<'s, 'k> = (&'k AffineExpr, &'s [Loop<'k>]);
+
+fn flat_subscripts<'s, 'k>(
+    sites: &'s [AccessSite<'k>],
+    array: ArrayId,
+) -> Option<Vec<Flat<'s, 'k>>> {
+    let sites = sites.iter().filter(|site| site.access.array == array);
+    let flat = sites.map(|site| match site.access.subscripts.as_slice() {
+        [Subscript::Affine(subscript)] => Some((subscript, site.loops.as_slice())),
+        _ => None,
+    });
+    flat.collect()
+}
+
+fn shape_of_rows(flat: &[Flat<'_, '_>], inner: &[AffineExpr]) -> Result<Option<Shape>, Overflow> {
     let mut shape = Shape {
-        inner,
+        inner: inner.to_vec(),
         subscripts: Vec::new(),
         conditions: Vec::new(),
     };

@@ -301,7 +301,7 @@ pub(crate) fn refusal(refused: &Refused) -> String {
         reason: reason.name(),
         message: reason.to_string(),
         witness: reason.witness().map(witness),
-        try_next: reason.try_next(step),
+        try_next: refused.try_next(),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::reason::Reason;
 use crate::tree::{self, Nested};
 use std::fmt;
+use strew_affine::dependence::Target as Variable;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 
@@ -149,6 +150,46 @@ pub(crate) fn find_array(kernel: &Kernel, name: &str) -> Result<ArrayId, Reason>
             .values()
             .map(|array| array.name.clone())
             .collect(),
+    })
+}
+
+/// The scalar, or the array, called `name`.
+pub(crate) fn find_variable(kernel: &Kernel, name: &str) -> Result<Variable, Reason> {
+    let locals = || {
+        kernel
+            .locals
+            .iter()
+            .map(|(id, it)| (Variable::Local(id), &it.name))
+    };
+    let arrays = kernel
+        .arrays
+        .iter()
+        .map(|(id, it)| (Variable::Array(id), &it.name));
+    let mut found = locals().chain(arrays.clone());
+    let found = found.find(|(_, it)| *it == name);
+    found.map(|(id, _)| id).ok_or_else(|| {
+        let names = locals().chain(arrays).map(|(_, it)| it.clone());
+        Reason::NoSuchVariable {
+            name: name.to_owned(),
+            variables: names.collect(),
+        }
+    })
+}
+
+/// The place of statement `S{number}` in the body of `target`, called `path`.
+pub(crate) fn find_statement(
+    target: &AffineFor,
+    number: u64,
+    path: &LoopPath,
+) -> Result<usize, Reason> {
+    let place = number
+        .checked_sub(1)
+        .and_then(|it| usize::try_from(it).ok());
+    let place = place.filter(|it| *it < target.body.len());
+    place.ok_or_else(|| Reason::NoSuchStatement {
+        path: path.clone(),
+        statement: number,
+        count: target.body.len(),
     })
 }
 

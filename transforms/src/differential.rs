@@ -54,7 +54,7 @@ const BOUNDS: [&str; 10] = [
 
 const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
 
-const STEPS: [&str; 22] = [
+const STEPS: [&str; 27] = [
     "tile_indirection_using_forall(i)",
     "tile_indirection_using_forall(i, chunks = 3)",
     "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
@@ -77,10 +77,15 @@ const STEPS: [&str; 22] = [
     "parallelize(j)",
     "tile_reduction_using_forall(i, chunks = 3)",
     "tile_reduction_using_forall(j, chunks = 2)",
+    "separate(i)",
+    "separate(j)",
+    "privatize(total, i)",
+    "pack(x, i)",
+    "expand(k11, j)",
 ];
 
 /// After these another iteration may be the first that fails.
-const REORDERINGS: [&str; 9] = [
+const REORDERINGS: [&str; 17] = [
     "interchange(i, j)",
     "permute(j, i)",
     "reverse(i)",
@@ -90,6 +95,14 @@ const REORDERINGS: [&str; 9] = [
     "distribute(i)",
     "distribute(j)",
     "fuse(i, i_2)",
+    "shift(S1, i, 1)",
+    "shift(S2, i, -1)",
+    "shift(S2, j, 2)",
+    "hoist(S1, i)",
+    "hoist(S2, j)",
+    "scalar_replace(out)",
+    "scalar_replace(y)",
+    "unroll_and_jam(i, 2)",
 ];
 
 /// Two loops, statements in both; a local that is declared twice gets another name the second time.

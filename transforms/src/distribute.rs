@@ -2,16 +2,14 @@
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
-use crate::order::{Reordering, Tick};
+use crate::order::{Children, Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Replacing, new_iter, uses};
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
-use std::collections::HashMap;
 use std::fmt;
 use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
-use strew_affine::visit;
 use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 
 /// Gives the statements of a loop loops of their own, as many as may be.
@@ -121,40 +119,6 @@ fn borders(kernel: &Kernel, path: &LoopPath, target: &AffineFor) -> Result<Vec<u
         (true, Some(reason)) => Err(reason),
         (true, None) => Err(Reason::OneStatement { path: path.clone() }),
         (false, _) => Ok(borders),
-    }
-}
-
-/// The statements of a loop, and all nodes in each.
-struct Children {
-    of_nodes: HashMap<*const Node, usize>,
-}
-
-impl Children {
-    fn of(target: &AffineFor) -> Self {
-        let mut of_nodes = HashMap::new();
-        for (position, child) in target.body.iter().enumerate() {
-            visit::walk(std::slice::from_ref(child), &mut |node, _| {
-                of_nodes.insert(std::ptr::from_ref(node), position);
-            });
-        }
-        Self { of_nodes }
-    }
-
-    fn of_site(&self, site: &Site<'_>) -> Option<usize> {
-        self.of_nodes.get(&std::ptr::from_ref(site.node?)).copied()
-    }
-
-    /// Whether a statement behind `border` uses what one before it declares.
-    fn share_across(&self, target: &AffineFor, border: usize) -> bool {
-        let (above, below) = target.body.split_at(border.min(target.body.len()));
-        above.iter().any(|node| match node {
-            Node::Declare { local, .. } => uses(below, *local),
-            Node::Alloc { array } => {
-                let mut names = crate::tree::arrays_in(below);
-                names.any(|it| it == *array)
-            }
-            _ => false,
-        })
     }
 }
 

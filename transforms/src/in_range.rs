@@ -207,7 +207,7 @@ fn quotient(expr: &AffineExpr, by: i64) -> Option<AffineExpr> {
 }
 
 /// Whether the value is at least 0 for all sizes: a sum of non-negative multiples of extents, which no call has negative.
-fn is_non_negative(kernel: &Kernel, expr: &AffineExpr) -> bool {
+pub(crate) fn is_non_negative(kernel: &Kernel, expr: &AffineExpr) -> bool {
     let is_extent = |factor: &Factor| {
         let alone = match factor {
             Factor::Variable(variable) => AffineExpr::from(*variable),

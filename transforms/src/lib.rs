@@ -22,7 +22,15 @@
 //! | `peel(i, first = 1)` | `peel.rs` |
 //! | `split(i, at = n / 2)` | `split.rs` |
 //! | `parallelize(i)` | `parallelize.rs` |
-//! | `unroll(i, 4)` | `unroll/` |
+//! | `shift(S1, i, 1)` | `shift.rs` |
+//! | `separate(i)` | `separate.rs` |
+//! | `hoist(S1, i)` | `hoist.rs` |
+//! | `scalar_replace(a)` | `scalar_replace.rs` |
+//! | `expand(t, i)` | `expand.rs` |
+//! | `privatize(t, i)` | `privatize.rs` |
+//! | `delinearize(a, [n, m])` | `delinearize.rs` |
+//! | `pack(a, i_t)` | `pack.rs` |
+//! | `unroll(i, 4)`, `unroll_and_jam(i, 4)` | `unroll/` |
 //! | `vectorize(j, 4)` | `vectorize.rs` |
 //!
 //! Nothing here knows where a kernel comes from or what it is compiled to, reads a clock, or asks the machine: what a choice
@@ -37,30 +45,40 @@ mod coalesce;
 mod concrete;
 mod copy;
 mod cut;
+mod delinearize;
 #[cfg(test)]
 mod differential;
 mod distribute;
+mod expand;
 mod fold;
 mod fuse;
+mod hoist;
 mod in_range;
+mod instead;
 mod nest;
 mod observe;
 mod order;
+mod pack;
 mod parallelize;
 mod peel;
 mod permute;
 mod private;
+mod privatize;
 mod reason;
 mod reverse;
+mod scalar_replace;
 mod scalars;
 mod schedule;
 mod script;
+mod separate;
+mod shift;
 mod size;
 mod skew;
 mod split;
 mod steering;
 mod step;
 mod strip_mine;
+mod symbolic;
 #[cfg(test)]
 mod test_support;
 mod tile;
@@ -75,16 +93,24 @@ mod witness;
 pub use address::LoopPath;
 pub use auto::{Decision, Machine, auto};
 pub use coalesce::Coalesce;
+pub use delinearize::Delinearize;
 pub use distribute::Distribute;
+pub use expand::Expand;
 pub use fuse::Fuse;
+pub use hoist::Hoist;
 pub use observe::{Event, Observer, Trace};
+pub use pack::Pack;
 pub use parallelize::Parallelize;
 pub use peel::{End, Peel};
 pub use permute::{Interchange, Permute};
+pub use privatize::Privatize;
 pub use reason::{Label, Reason, Verdict};
 pub use reverse::Reverse;
+pub use scalar_replace::ScalarReplace;
 pub use schedule::{Refused, Schedule};
 pub use script::{Fault, ScriptError, ScriptErrors};
+pub use separate::Separate;
+pub use shift::Shift;
 pub use size::Size;
 pub use skew::Skew;
 pub use split::Split;
@@ -93,6 +119,6 @@ pub use strip_mine::StripMine;
 pub use tile::Tile;
 pub use tile_indirection::{Reduction, TileIndirection};
 pub use tile_reduction::TileReduction;
-pub use unroll::Unroll;
+pub use unroll::{Unroll, UnrollAndJam};
 pub use vectorize::Vectorize;
 pub use witness::{Contents, Witness};

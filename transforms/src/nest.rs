@@ -11,12 +11,16 @@ pub(crate) fn find_band<'k>(
 ) -> Result<Vec<&'k AffineFor>, Reason> {
     let mut band: Vec<&'k AffineFor> = Vec::new();
     for (position, path) in paths.iter().enumerate() {
+        let named = address::find_affine_for(kernel, path)?.it;
+        if band.iter().any(|it| it.iter == named.iter) {
+            return Err(Reason::LoopNamedTwice { path: path.clone() });
+        }
         let next = match (
             band.last(),
             position.checked_sub(1).and_then(|it| paths.get(it)),
         ) {
             (Some(outer), Some(around)) => only_loop_in(kernel, outer, around, path)?,
-            _ => address::find_affine_for(kernel, path)?.it,
+            _ => named,
         };
         address::check_no_lanes(next, path)?;
         band.push(next);

@@ -1,6 +1,7 @@
 //! Whether accesses keep their order when the iterations of a loop happen at other times.
 
 use crate::reason::Reason;
+use crate::tree::{arrays_in, uses};
 use crate::witness::Witness;
 use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Order, Site};
@@ -132,10 +133,66 @@ impl<'k> Reordering<'k> {
             kind: DependenceKind::of(kind(source), kind(sink)),
             earlier: span(source),
             later: span(sink),
+            ordered: site_pair_combiner(source, sink),
             witness: witness.map(Box::new),
             array,
         }
     }
+}
+
+/// The statements of a loop, and all nodes in each.
+pub(crate) struct Children {
+    of_nodes: HashMap<*const Node, usize>,
+}
+
+impl Children {
+    pub(crate) fn of(target: &AffineFor) -> Self {
+        let mut of_nodes = HashMap::new();
+        for (position, child) in target.body.iter().enumerate() {
+            visit::walk(std::slice::from_ref(child), &mut |node, _| {
+                of_nodes.insert(std::ptr::from_ref(node), position);
+            });
+        }
+        Self { of_nodes }
+    }
+
+    /// The one that an access belongs to.
+    pub(crate) fn of_site(&self, site: &Site<'_>) -> Option<usize> {
+        self.of_nodes.get(&std::ptr::from_ref(site.node?)).copied()
+    }
+
+    /// Whether a statement behind `border` uses what one before it declares.
+    pub(crate) fn share_across(&self, target: &AffineFor, border: usize) -> bool {
+        let (above, below) = target.body.split_at(border.min(target.body.len()));
+        above.iter().any(|node| is_used(node, below))
+    }
+
+    /// Whether the statement at `position` declares what others use, or the other way round.
+    pub(crate) fn shares(&self, target: &AffineFor, position: usize) -> bool {
+        let children = target.body.iter().enumerate();
+        let (own, others): (Vec<_>, Vec<_>) = children.partition(|(at, _)| *at == position);
+        own.iter().any(|(_, own)| {
+            others.iter().any(|(_, other)| {
+                is_used(own, std::slice::from_ref(*other))
+                    || is_used(other, std::slice::from_ref(*own))
+            })
+        })
+    }
+}
+
+/// Whether `node` declares what `others` use.
+fn is_used(node: &Node, others: &[Node]) -> bool {
+    match node {
+        Node::Declare { local, .. } => uses(others, *local),
+        Node::Alloc { array } => arrays_in(others).any(|it| it == *array),
+        _ => false,
+    }
+}
+
+/// The combiner by which both update, if it is one.
+fn site_pair_combiner(source: Option<&Site<'_>>, sink: Option<&Site<'_>>) -> Option<String> {
+    let (source, sink) = (source?.update?, sink?.update?);
+    (source.combiner == sink.combiner).then(|| source.combiner.to_string())
 }
 
 fn place_type(kernel: &Kernel, place: &Place) -> Type {

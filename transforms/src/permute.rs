@@ -140,6 +140,10 @@ fn band_between<'k>(
     let [last] = find_band(kernel, std::slice::from_ref(inner))?[..] else {
         return Ok(Vec::new());
     };
+    if first.iter == last.iter {
+        let path = inner.clone();
+        return Err(Reason::LoopNamedTwice { path });
+    }
     let mut band = vec![first];
     let mut current = first;
     while let [Node::AffineFor(next)] = current.body.as_slice() {
@@ -165,15 +169,9 @@ fn band_of<'k>(
 ) -> Result<(Vec<&'k AffineFor>, Vec<usize>), Reason> {
     let count = u64::try_from(order.len()).unwrap_or(u64::MAX);
     checked_number::<u64>("the number of loops", count, 2..=MOST_LOOPS)?;
-    let mut found = Vec::new();
+    let mut found: Vec<(usize, IterId, LoopPath)> = Vec::new();
     for path in order {
         let target = crate::address::find_affine_for(kernel, path)?;
-        if found
-            .iter()
-            .any(|(_, it, _): &(usize, IterId, _)| *it == target.it.iter)
-        {
-            return Err(Reason::LoopNamedTwice { path: path.clone() });
-        }
         found.push((target.around.len(), target.it.iter, path.clone()));
     }
     let mut nested = found.clone();
@@ -373,6 +371,16 @@ mod tests {
             "NotPerfectlyNested",
         );
         refuses(source, "permute(i, i)", Misaddressed, "LoopNamedTwice");
+        refuses(source, "interchange(i, i)", Misaddressed, "LoopNamedTwice");
+        let greatest = "kernel @k(n: i64, a: f64[n, n], y: f64[n]) {
+  affine.for i in 0..n { affine.for j in 0..n { y[j - j] reduce(max) a[i, j] } }
+}";
+        let reason = refuses(greatest, "interchange(i, j)", Illegal, "Reverses");
+        let text = reason.to_string();
+        assert!(
+            text.contains("updates by `max` keep their order here"),
+            "{text}"
+        );
         refuses(source, "permute(j)", Misaddressed, "BadNumber");
     }
 }

@@ -3,10 +3,11 @@
 use crate::copy::Copying;
 use crate::scalars;
 use crate::tree::replace_loop;
+use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
 use strew_affine::dependence::{Analyzed, Level, Privacy, Target};
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Value};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
 
 /// The targets from outside of the loop that its iterations write and can have of their own.
 pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
@@ -18,6 +19,50 @@ pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     let written = written.into_iter();
     let private = |it: &Target| privacy(&analyzed, target, *it) == Some(Privacy::Private);
     written.filter(private).collect()
+}
+
+/// That iterations of the loop can have `variable` of their own; and whether they have already.
+pub(crate) fn check_private(
+    kernel: &Kernel,
+    of: &AffineFor,
+    path: &LoopPath,
+    variable: Target,
+) -> Result<bool, Reason> {
+    let analyzed = Analyzed::new(kernel);
+    let name = || variable.name(kernel).to_owned();
+    let mut sites = analyzed.sites().iter();
+    let is_written = sites.any(|it| {
+        let mut levels = it.levels();
+        it.target == variable && it.writes() && levels.any(|it| it.iter() == Some(of.iter))
+    });
+    if !is_written {
+        return Err(Reason::NotWritten {
+            array: name(),
+            path: path.clone(),
+        });
+    }
+    let span = |site: usize| {
+        analyzed
+            .sites()
+            .get(site)
+            .map_or(Span::default(), |it| it.span)
+    };
+    let path = path.clone();
+    match privacy(&analyzed, of, variable) {
+        None | Some(Privacy::Private) => Ok(false),
+        Some(Privacy::Own) => Ok(true),
+        Some(Privacy::IsParameter) => Err(Reason::SeenByCaller { path, name: name() }),
+        Some(Privacy::ReadsOlder(read)) => Err(Reason::ReadsOlder {
+            path,
+            name: name(),
+            span: span(read),
+        }),
+        Some(Privacy::ReadBehind(read)) => Err(Reason::ReadBehind {
+            path,
+            name: name(),
+            span: span(read),
+        }),
+    }
 }
 
 /// Whether iterations of the loop can have `target` of their own; `None` where nothing in it touches anything.

@@ -78,6 +78,10 @@ impl Size {
             }
             Self::Quotient(sides) => {
                 let (left, right) = both(sides)?;
+                if right.as_constant() == Some(0) {
+                    let size = self.to_string();
+                    return Err(Reason::DividesByZero { size });
+                }
                 left.floordiv(&right)?
             }
         })

@@ -82,7 +82,11 @@ fn plan(kernel: &Kernel, request: &Split) -> Result<Replacing, Reason> {
 }
 
 /// The first of the values that the iterator takes, or would take below and above its bounds, that is at least `at`.
-fn next_value(target: &AffineFor, path: &LoopPath, at: &AffineExpr) -> Result<AffineExpr, Reason> {
+pub(crate) fn next_value(
+    target: &AffineFor,
+    path: &LoopPath,
+    at: &AffineExpr,
+) -> Result<AffineExpr, Reason> {
     if target.step == 1 {
         return Ok(at.clone());
     }
@@ -127,7 +131,7 @@ mod tests {
     #[test]
     fn refusals() {
         refuses(COPY, "split(i, at = m)", Misaddressed, "NoSuchParameter");
-        refuses(COPY, "split(i, at = n / 0)", Unproven, "Overflow");
+        refuses(COPY, "split(i, at = n / 0)", Misaddressed, "DividesByZero");
         let several = COPY.replace("0..n", "max(0, n - 3)..n step 2");
         refuses(&several, "split(i, at = 1)", Unproven, "SeveralBounds");
     }

@@ -1,20 +1,28 @@
 //! The steps there are.
 
 use crate::coalesce::Coalesce;
+use crate::delinearize::Delinearize;
 use crate::distribute::Distribute;
+use crate::expand::Expand;
 use crate::fuse::Fuse;
+use crate::hoist::Hoist;
+use crate::pack::Pack;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::permute::{Interchange, Permute};
+use crate::privatize::Privatize;
 use crate::reverse::Reverse;
+use crate::scalar_replace::ScalarReplace;
 use crate::script::call::{Call, FaultAt};
+use crate::separate::Separate;
+use crate::shift::Shift;
 use crate::skew::Skew;
 use crate::split::Split;
 use crate::strip_mine::StripMine;
 use crate::tile::Tile;
 use crate::tile_indirection::TileIndirection;
 use crate::tile_reduction::TileReduction;
-use crate::unroll::Unroll;
+use crate::unroll::{Unroll, UnrollAndJam};
 use crate::vectorize::Vectorize;
 use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
@@ -107,8 +115,26 @@ steps! {
     Split(Split),
     /// All iterations of a loop at once.
     Parallelize(Parallelize),
+    /// A statement of a loop that comes some iterations later, or earlier.
+    Shift(Shift),
+    /// A loop cut in two where a condition or a bound changes.
+    Separate(Separate),
+    /// A statement that is the same in all iterations before the loop.
+    Hoist(Hoist),
+    /// An element that a loop uses in each iteration in a scalar.
+    ScalarReplace(ScalarReplace),
+    /// An element for each iteration of a loop instead of a scalar.
+    Expand(Expand),
+    /// A scalar, or a local array, for each iteration of a loop.
+    Privatize(Privatize),
+    /// The dimensions that flat subscripts mean.
+    Delinearize(Delinearize),
+    /// A copy of the part of an array that an iteration reads.
+    Pack(Pack),
     /// Several iterations of a loop in one turn.
     Unroll(Unroll),
+    /// The same, with the loops inside once for all of them.
+    UnrollAndJam(UnrollAndJam),
     /// Several iterations of a loop at once, in the lanes of vectors.
     Vectorize(Vectorize),
 }
@@ -151,6 +177,13 @@ impl Step {
             },
         });
         result
+    }
+
+    /// The loops that the step names, the one that it is about first.
+    pub(crate) fn loops(&self) -> Vec<LoopPath> {
+        let mut step = self.clone();
+        let loops = step.transform_mut().loops_mut();
+        loops.into_iter().map(|it| it.clone()).collect()
     }
 
     /// The same step, each loop that it names called as `rename` says, if it says something.

@@ -3,9 +3,10 @@
 use crate::address::{self, Target};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tiling::{TileNames, checked_size, points, tiles};
+use crate::symbolic;
+use crate::tiling::{Sizes, TileNames, points, tiles};
 use crate::tree::Replacing;
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineFor, Kernel, Node};
@@ -20,13 +21,14 @@ use strew_affine::{AffineFor, Kernel, Node};
 ///                                     }
 /// ```
 ///
-/// Always legal: iterations keep their order. A loop that is known to run a multiple of the size has no partial tile.
+/// Always legal: iterations keep their order. A loop that is known to run a multiple of the size has no partial tile. The size may depend on
+/// parameters (`i = n / 8`): then `i_t` counts tiles, and a call in which the size is not positive ends before anything happens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StripMine {
     /// The loop, an `affine.for`.
     pub target: LoopPath,
     /// How many iterations a tile has, at least 1.
-    pub size: u64,
+    pub size: Size,
 }
 
 impl StripMine {
@@ -34,15 +36,15 @@ impl StripMine {
     pub const NAME: &'static str = "strip_mine";
 
     /// A request to cut `target` into tiles of `size` iterations.
-    pub fn new(target: impl Into<LoopPath>, size: u64) -> Self {
+    pub fn new(target: impl Into<LoopPath>, size: impl Into<Size>) -> Self {
         Self {
             target: target.into(),
-            size,
+            size: size.into(),
         }
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let (target, size) = call.number_of_loop()?;
+        let (target, size) = call.size_of_loop()?;
         call.finish(&[])?;
         Ok(Self { target, size })
     }
@@ -68,7 +70,10 @@ fn plan(kernel: &Kernel, request: &StripMine) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target, path)?;
-    let size = checked_size(request.size)?;
+    let size = match Sizes::of(kernel, [&request.size])? {
+        Sizes::Symbolic(sizes) => return symbolic::tiled(kernel, &[target], &[path], &sizes),
+        Sizes::Numbers(sizes) => sizes.into_iter().next().unwrap_or(1),
+    };
     let mut prepared = kernel.clone();
     let names = TileNames::make(&mut prepared, target);
     let whole = (target.lower.clone(), target.upper.clone());
@@ -87,7 +92,9 @@ fn plan(kernel: &Kernel, request: &StripMine) -> Result<Replacing, Reason> {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::Misaddressed;
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+    use crate::test_support::{
+        accepts, apply, assert_same_meaning, assert_same_where_assumed, kernel, refuses,
+    };
 
     const COPY: &str = "kernel @k(n: i64, x: f64[n], y: f64[n]) {
   affine.for i in 0..n { y[i] = x[i] }
@@ -142,6 +149,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn sizes_over_parameters() {
+        let before = kernel(COPY);
+        let after = apply(&before, "strip_mine(i = n / 8)");
+        let expected = kernel(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) assume (1 <= n floordiv 8) {
+  affine.for i_t in 0..n ceildiv (n floordiv 8) {
+    affine.for i_p in i_t * (n floordiv 8)..min(n, i_t * (n floordiv 8) + n floordiv 8) {
+      y[i_p] = x[i_p]
+    }
+  }
+}",
+        );
+        assert_eq!(after.to_string(), expected.to_string());
+        assert_same_where_assumed(&before, &after);
     }
 
     #[test]

@@ -50,6 +50,22 @@ pub(crate) fn refuses(source: &str, script: &str, verdict: Verdict, name: &str) 
     refused.reason
 }
 
+/// What is suggested where `script` is refused: if it is a schedule, it is accepted.
+#[track_caller]
+pub(crate) fn suggestion(source: &str, script: &str) -> Option<String> {
+    let kernel = kernel(source);
+    let schedule: Schedule = script.parse().expect("a schedule");
+    let refused = schedule.apply(&kernel, &mut ()).expect_err("a refusal");
+    let suggestion = refused.try_next()?;
+    if let Ok(steps) = suggestion.parse::<Schedule>() {
+        assert!(
+            steps.apply(&refused.last_good, &mut ()).is_ok(),
+            "{suggestion}"
+        );
+    }
+    Some(suggestion)
+}
+
 /// Both ends of the witness touch its cell, the source no later than the sink, when the kernel runs on the witness's inputs.
 #[track_caller]
 pub(crate) fn replay(kernel: &Kernel, witness: &Witness) {
@@ -73,6 +89,33 @@ pub(crate) fn assert_same_results(before: &Verified, after: &Verified) {
             }
         }
     }
+}
+
+/// Both kernels give the same results, or both fail, on those of many inputs that keep what the second one assumes.
+#[track_caller]
+pub(crate) fn assert_same_where_assumed(before: &Verified, after: &Verified) {
+    let mut kept = 0;
+    for seed in 0..64 {
+        let arguments = arguments(before, seed);
+        let (mut expected, mut found) = (arguments.clone(), arguments);
+        let order = ForallOrder::Backward;
+        let expected_end = interpret(before, &mut expected, FUEL, order, &StdMath);
+        let found_end = interpret(after, &mut found, FUEL, order, &StdMath);
+        match (expected_end, found_end) {
+            (_, Err(Stop::Fault(fault))) if is_assumption(&fault.kind) => continue,
+            (Err(Stop::Fault(_)), Err(Stop::Fault(_))) => {}
+            (expected_end, found_end) => {
+                assert_eq!(found_end, expected_end, "seed {seed}:\n{after}");
+                assert_eq!(found, expected, "seed {seed}:\n{after}");
+            }
+        }
+        kept += 1;
+    }
+    assert!(kept > 8, "few inputs keep what is assumed:\n{after}");
+}
+
+fn is_assumption(kind: &FaultKind) -> bool {
+    matches!(kind, FaultKind::Assumption { .. })
 }
 
 /// Both kernels give the same results, or stop at the same fault, on many inputs.

@@ -5,9 +5,10 @@ use crate::nest::find_band;
 use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tiling::{TileNames, checked_size, points, tiles};
+use crate::symbolic;
+use crate::tiling::{Sizes, TileNames, points, tiles};
 use crate::tree::Replacing;
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow, Variable};
@@ -27,12 +28,13 @@ use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow,
 /// ```
 ///
 /// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
-/// combiner may change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. If iterations fail,
-/// the first failure is that of the new order.
+/// combiner may change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. Sizes may depend
+/// on parameters (`i = n / 8`): then bounds may not, no dependence may go backwards in any of the loops, and a call in which a size is not
+/// positive ends before anything happens. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// The loops, outermost first, each with how many iterations a tile has of it.
-    pub sizes: Vec<(LoopPath, u64)>,
+    pub sizes: Vec<(LoopPath, Size)>,
 }
 
 impl Tile {
@@ -40,15 +42,17 @@ impl Tile {
     pub const NAME: &'static str = "tile";
 
     /// A request to tile these loops by these sizes.
-    pub fn new(sizes: impl IntoIterator<Item = (impl Into<LoopPath>, u64)>) -> Self {
+    pub fn new(sizes: impl IntoIterator<Item = (impl Into<LoopPath>, impl Into<Size>)>) -> Self {
         let sizes = sizes.into_iter();
         Self {
-            sizes: sizes.map(|(path, size)| (path.into(), size)).collect(),
+            sizes: sizes
+                .map(|(path, size)| (path.into(), size.into()))
+                .collect(),
         }
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let sizes = call.numbers_of_loops()?;
+        let sizes = call.sizes_of_loops()?;
         Ok(Self { sizes })
     }
 }
@@ -94,14 +98,21 @@ impl Tiled<'_> {
 fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     let paths: Vec<_> = request.sizes.iter().map(|(path, _)| path.clone()).collect();
     let band = find_band(kernel, &paths)?;
+    let sizes = match Sizes::of(kernel, request.sizes.iter().map(|(_, size)| size))? {
+        Sizes::Symbolic(sizes) => {
+            let paths: Vec<_> = paths.iter().collect();
+            return symbolic::tiled(kernel, &band, &paths, &sizes);
+        }
+        Sizes::Numbers(sizes) => sizes,
+    };
     let mut prepared = kernel.clone();
     let mut nest = Vec::new();
-    for (target, (path, size)) in band.iter().zip(&request.sizes) {
+    for ((target, (path, _)), size) in band.iter().zip(&request.sizes).zip(sizes) {
         let tiled = Tiled {
             path,
             target,
             lower: single(&target.lower, path)?,
-            size: checked_size(*size)?,
+            size,
             names: TileNames::make(&mut prepared, target),
         };
         if target.step != 1 && depends_on(tiled.lower, &nest) {
@@ -202,7 +213,9 @@ fn replaced(expr: &AffineExpr, iter: IterId, by: &AffineExpr) -> Result<AffineEx
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed};
-    use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
+    use crate::test_support::{
+        accepts, apply, assert_same_results, assert_same_where_assumed, kernel, refuses,
+    };
 
     #[test]
     fn scheme() {
@@ -251,6 +264,36 @@ mod tests {
     }
 
     #[test]
+    fn sizes_over_parameters() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, x: f64[n, m], y: f64[m], out: f64[n]) {
+  affine.for i in 1..n step 2 {
+    affine.for j in 0..m { out[i] reduce(add) x[i, j] y[j] reduce(add) x[i, j] * f64(i) }
+  }
+}",
+        );
+        for sizes in [
+            "i = m, j = n",
+            "i = n / 2, j = 3",
+            "i = 2, j = m - 1",
+            "j = m + 1",
+        ] {
+            let after = apply(&before, &format!("tile({sizes})"));
+            assert!(
+                !after.assumptions.is_empty() || sizes == "j = m + 1",
+                "{after}"
+            );
+            assert_same_where_assumed(&before, &after);
+        }
+        let stencil = "kernel @k(n: i64, a: f64[n + 2]) {
+  affine.for t in 0..n { affine.for i in 1..n + 1 { a[i] = a[i - 1] + a[i + 1] } }
+}";
+        refuses(stencil, "tile(t = n, i = n)", Illegal, "Reverses");
+        let skewed = "skew(i by t, 1) tile(t = n, i_s = 3)";
+        refuses(stencil, skewed, Misaddressed, "NotRectangular");
+    }
+
+    #[test]
     fn three_loops_and_one() {
         let before = kernel(
             "kernel @k(n: i64, a: f64[n, n], b: f64[n, n], c: f64[n, n]) {
@@ -295,5 +338,6 @@ mod tests {
             "NotPerfectlyNested",
         );
         refuses(source, "tile(i = 0)", Misaddressed, "BadNumber");
+        refuses(source, "tile(i = 2, i = 2)", Misaddressed, "LoopNamedTwice");
     }
 }

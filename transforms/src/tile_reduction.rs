@@ -6,7 +6,7 @@ use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tile_indirection::{self, Tiled};
-use crate::tree::{reads_local, replace_loop};
+use crate::tree::{for_each_place_mut, reads_local, replace_loop};
 use crate::{LoopPath, Reason, Reduction, TileIndirection};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -247,21 +247,16 @@ fn assign(place: Place, value: Expr, span: Span) -> Node {
 
 /// Lets every statement in `nodes` that sets `from` set `to` instead.
 fn redirect(nodes: &mut [Node], from: &Place, to: &Place) {
-    for node in nodes {
-        for place in node.places_mut() {
-            let is_it = match (&*place, from) {
-                (Place::Local(place), Place::Local(from)) => place == from,
-                (Place::Element(place), Place::Element(from)) => place.array == from.array,
-                _ => false,
-            };
-            if is_it {
-                *place = to.clone();
-            }
+    for_each_place_mut(nodes, &mut |place| {
+        let is_it = match (&*place, from) {
+            (Place::Local(place), Place::Local(from)) => place == from,
+            (Place::Element(place), Place::Element(from)) => place.array == from.array,
+            _ => false,
+        };
+        if is_it {
+            *place = to.clone();
         }
-        for block in node.blocks_mut() {
-            redirect(block, from, to);
-        }
-    }
+    });
 }
 
 #[cfg(test)]

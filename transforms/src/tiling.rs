@@ -3,7 +3,7 @@
 use crate::cut::{greatest, least};
 use crate::reason::checked_number;
 use crate::tree::new_iter;
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, Size};
 use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Overflow};
 
 /// The bounds of one part of a loop, for a loop of the same iterator and step.
@@ -81,10 +81,35 @@ impl TileNames {
     }
 }
 
-/// How many iterations a tile has.
-pub(crate) fn checked_size(given: u64) -> Result<i64, Reason> {
-    let most = i64::MAX.unsigned_abs();
-    checked_number("the size of a tile", given, 1..=most)
+/// How many iterations each tile has, where that is a number for all of them; else over the parameters.
+pub(crate) enum Sizes {
+    Numbers(Vec<i64>),
+    Symbolic(Vec<AffineExpr>),
+}
+
+impl Sizes {
+    pub(crate) fn of<'s>(
+        kernel: &Kernel,
+        sizes: impl IntoIterator<Item = &'s Size>,
+    ) -> Result<Self, Reason> {
+        let sizes = sizes.into_iter().map(|it| checked_size(kernel, it));
+        let sizes: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
+        let numbers: Option<Vec<i64>> = sizes.iter().map(AffineExpr::as_constant).collect();
+        Ok(match numbers {
+            Some(numbers) => Self::Numbers(numbers),
+            None => Self::Symbolic(sizes),
+        })
+    }
+}
+
+fn checked_size(kernel: &Kernel, size: &Size) -> Result<AffineExpr, Reason> {
+    let resolved = size.resolve(kernel)?;
+    if let Some(number) = resolved.as_constant() {
+        let given = u64::try_from(number).unwrap_or(0);
+        let most = i64::MAX.unsigned_abs();
+        checked_number::<i64>("the size of a tile", given, 1..=most)?;
+    }
+    Ok(resolved)
 }
 
 /// The loop over tiles of `size` iterations of `target`, without a body; the tiles are those between `bounds`.

@@ -1,8 +1,12 @@
 //! The loops of a kernel, and putting something in a loop's place.
 
+use crate::in_range::is_non_negative;
 use std::fmt;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{Access, ArrayId, Expr, IterId, Kernel, LocalId, Node, Place, Subscript};
+use strew_affine::{
+    Access, AffineFor, ArrayId, Condition, Expr, Iter, IterId, Kernel, LocalId, Node, Overflow,
+    Place, Relation, Span, Subscript,
+};
 
 /// A loop and the loops around it, outermost first.
 #[derive(Clone, Debug)]
@@ -29,6 +33,106 @@ pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Disp
     it.labels.clear();
     it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
     kernel.iters.alloc(it)
+}
+
+/// An iterator called `name`, if nothing else is.
+pub(crate) fn named_iter(kernel: &mut Kernel, name: &str, span: Span) -> IterId {
+    let name = kernel.fresh_name(name);
+    kernel.iters.alloc(Iter {
+        name,
+        labels: Vec::new(),
+        span,
+    })
+}
+
+/// `nodes`, done only if `target` runs at all.
+pub(crate) fn if_runs(
+    kernel: &Kernel,
+    target: &AffineFor,
+    nodes: Vec<Node>,
+) -> Result<Vec<Node>, Overflow> {
+    let mut conditions = Vec::new();
+    for lower in &target.lower.0 {
+        for upper in &target.upper.0 {
+            if !is_non_negative(kernel, &upper.minus(lower)?.offset(-1)?) {
+                conditions.push(Condition {
+                    left: lower.clone(),
+                    relation: Relation::Less,
+                    right: upper.clone(),
+                });
+            }
+        }
+    }
+    if conditions.is_empty() {
+        return Ok(nodes);
+    }
+    Ok(vec![Node::AffineIf {
+        conditions,
+        then: nodes,
+        otherwise: Vec::new(),
+    }])
+}
+
+/// Calls `change` with every expression in `nodes`, each behind those that it is made of and those in its subscripts.
+pub(crate) fn for_each_expr_mut(nodes: &mut [Node], change: &mut dyn FnMut(&mut Expr)) {
+    for node in nodes {
+        for place in node.places_mut() {
+            if let Place::Element(access) = place {
+                change_subscripts(access, change);
+            }
+        }
+        for expr in node.expressions_mut() {
+            change_expr(expr, change);
+        }
+        for block in node.blocks_mut() {
+            for_each_expr_mut(block, change);
+        }
+    }
+}
+
+/// Calls `change` with `expr` behind the expressions that it is made of and those in subscripts.
+pub(crate) fn change_expr(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
+    match expr {
+        Expr::Load(access) => change_subscripts(access, change),
+        _ => {
+            for operand in expr.operands_mut() {
+                change_expr(operand, change);
+            }
+        }
+    }
+    change(expr);
+}
+
+fn change_subscripts(access: &mut Access, change: &mut dyn FnMut(&mut Expr)) {
+    for subscript in &mut access.subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            change_expr(expr, change);
+        }
+    }
+}
+
+/// Calls `change` with every access in `nodes`, each behind those in its subscripts.
+pub(crate) fn for_each_access_mut(nodes: &mut [Node], change: &mut dyn FnMut(&mut Access)) {
+    for_each_expr_mut(nodes, &mut |expr| {
+        if let Expr::Load(access) = expr {
+            change(access);
+        }
+    });
+    for_each_place_mut(nodes, &mut |place| {
+        if let Place::Element(access) = place {
+            change(access);
+        }
+    });
+}
+
+/// Calls `change` with every place that a statement in `nodes` writes.
+pub(crate) fn for_each_place_mut(nodes: &mut [Node], change: &mut dyn FnMut(&mut Place)) {
+    for node in nodes {
+        node.places_mut().iter_mut().for_each(&mut *change);
+        for block in node.blocks_mut() {
+            for_each_place_mut(block, change);
+        }
+    }
 }
 
 /// The same for a loop that takes the place of the one over `like`, with its labels.
@@ -70,18 +174,10 @@ impl Replacing {
 
 /// Lets every statement in `nodes` that writes `from` write `to` instead.
 pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
-    for node in nodes {
-        for place in node.places_mut() {
-            if let Place::Element(access) = place
-                && access.array == from
-            {
-                access.array = to;
-            }
-        }
-        for block in node.blocks_mut() {
-            redirect_writes(block, from, to);
-        }
-    }
+    for_each_place_mut(nodes, &mut |place| match place {
+        Place::Element(access) if access.array == from => access.array = to,
+        _ => {}
+    });
 }
 
 /// Whether the `affine.for` over `second` directly follows that over `first`.
@@ -137,7 +233,8 @@ pub(crate) fn reads_local(nodes: &[Node], local: LocalId) -> bool {
     found
 }
 
-fn reads(expr: &Expr, local: LocalId) -> bool {
+/// Whether `expr` reads `local`.
+pub(crate) fn reads(expr: &Expr, local: LocalId) -> bool {
     match expr {
         Expr::Local(it) => *it == local,
         Expr::Load(access) => is_read_for(access, local),

@@ -27,6 +27,7 @@ mod frame;
 mod order;
 mod pair;
 mod private;
+mod proven;
 mod relation;
 mod site;
 mod vector;

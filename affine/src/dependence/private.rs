@@ -78,7 +78,7 @@ impl<'k> Analyzed<'k> {
     }
 
     /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, the one at `depth`
-    /// being one of them; and whether that is all that there is to say.
+    /// being one of them; and whether `other` surely touches it.
     fn iterations_that_meet(
         &self,
         other: &Site<'k>,
@@ -108,10 +108,14 @@ impl<'k> Analyzed<'k> {
             names(parameters, "p"),
             names(of_other + read.levels().count(), "i"),
         );
+        let is_known = relation.opaques.is_empty();
         let first = relation.column(End::Source, 0);
         let met = Set::new(space, relation.cases);
         let met = met.project_out(first..first + of_other, budget)?;
-        Ok(Some((met, relation.is_exact)))
+        // Whether the read happens decides nothing: it is covered in all iterations in which it could.
+        let other = Relation::of(&self.frame, other, other)?;
+        let is_sure = is_known && other.is_none_or(|it| it.is_exact);
+        Ok(Some((met, is_sure)))
     }
 }
 

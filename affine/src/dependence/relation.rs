@@ -75,10 +75,33 @@ impl<'a, 'k> Relation<'a, 'k> {
         source: &'a Site<'k>,
         sink: &'a Site<'k>,
     ) -> Checked<Option<Self>> {
+        let mut relation = Self::universe(frame, source, sink);
+        relation.meet()?;
+        // Greatest common divisors rule most pairs out that can be ruled out, before loops are looked at.
+        if !relation.tidy()? {
+            return Ok(None);
+        }
+        relation.domains()?;
+        Ok(relation.tidy()?.then_some(relation))
+    }
+
+    /// All pairs of iterations, whether or not they meet.
+    pub(super) fn unrelated(
+        frame: &'a Frame<'k>,
+        source: &'a Site<'k>,
+        sink: &'a Site<'k>,
+    ) -> Checked<Self> {
+        let mut relation = Self::universe(frame, source, sink);
+        relation.domains()?;
+        relation.tidy()?;
+        Ok(relation)
+    }
+
+    fn universe(frame: &'a Frame<'k>, source: &'a Site<'k>, sink: &'a Site<'k>) -> Self {
         let (source_levels, sink_levels): (Vec<_>, Vec<_>) =
             (source.levels().collect(), sink.levels().collect());
         let width = frame.parameters.len() + source_levels.len() + sink_levels.len();
-        let mut relation = Self {
+        Self {
             frame,
             source,
             sink,
@@ -88,16 +111,13 @@ impl<'a, 'k> Relation<'a, 'k> {
             is_exact: true,
             opaques: Vec::new(),
             quotients: Vec::new(),
-        };
-        relation.meet()?;
-        // Greatest common divisors rule most pairs out that can be ruled out, before loops are looked at.
-        if !relation.tidy()? {
-            return Ok(None);
         }
-        relation.facts();
-        relation.domain(End::Source)?;
-        relation.domain(End::Sink)?;
-        Ok(relation.tidy()?.then_some(relation))
+    }
+
+    fn domains(&mut self) -> Checked<()> {
+        self.facts();
+        self.domain(End::Source)?;
+        self.domain(End::Sink)
     }
 
     fn tidy(&mut self) -> Checked<bool> {

@@ -1,7 +1,6 @@
 //! Where in the source a reason shows, and what could be asked for instead.
 
 use super::Reason;
-use crate::Step;
 use strew_affine::Span;
 use strew_affine::spelling::nearest;
 
@@ -64,13 +63,23 @@ impl Reason {
             Self::CarriedScalar { name, span, .. } => {
                 vec![label(span, format!("`{name}` is set here"))]
             }
+            Self::ReadsOlder { name, span, .. }
+            | Self::ReadBehind { name, span, .. }
+            | Self::MayLeave {
+                array: name, span, ..
+            } => {
+                vec![label(span, format!("`{name}` is read here"))]
+            }
+            Self::PacksWritten { array, span } => {
+                vec![label(span, format!("`{array}` is written here"))]
+            }
             Self::NoLanes { span, .. } => vec![label(span, "needed here".to_owned())],
             _ => Vec::new(),
         }
     }
 
-    /// What could be asked for instead of `step`, where something is known.
-    pub fn try_next(&self, step: &Step) -> Option<String> {
+    /// The word, or number, that could have been meant.
+    pub(crate) fn nearest(&self) -> Option<String> {
         match self {
             Self::NoSuchLoop { path, loops } => {
                 let asked = path.names().last()?;
@@ -84,6 +93,10 @@ impl Reason {
                 name,
                 parameters: known,
             }
+            | Self::NoSuchVariable {
+                name,
+                variables: known,
+            }
             | Self::NoSuchCombiner {
                 name,
                 combiners: known,
@@ -91,16 +104,6 @@ impl Reason {
             Self::WrongCombiner { array, found, .. } => {
                 Some(format!("reduction({array}) = {found}"))
             }
-            Self::Carried {
-                array,
-                combiner: Some(combiner),
-                ..
-            } => match step {
-                Step::TileIndirectionUsingForall(request) => {
-                    Some(request.clone().reduction(array, combiner).to_string())
-                }
-                _ => None,
-            },
             Self::NestedForall { .. } => Some("the outermost of these loops alone".to_owned()),
             Self::BadNumber {
                 given, least, most, ..
@@ -143,7 +146,7 @@ mod tests {
     fn what_could_be_asked_for_instead_is_suggested() {
         let suggestion = |script: &str, name| {
             let reason = refuses(SOURCE, script, Misaddressed, name);
-            reason.try_next(&script.parse().expect("a step"))
+            reason.nearest()
         };
         assert_eq!(
             suggestion("unroll(i, 99)", "BadNumber").as_deref(),

@@ -1,38 +1,18 @@
 //! Why a step is declined: the reasons as data, and everything that is said about them in words.
 
 mod advice;
+mod verdict;
 
 pub use advice::Label;
+pub use verdict::Verdict;
 
 use crate::LoopPath;
 use crate::witness::Witness;
-use std::fmt;
 use std::ops::RangeInclusive;
 use strew_affine::dependence::DependenceKind;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
-
-/// What kind of refusal a [`Reason`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The request does not fit this kernel.
-    Misaddressed,
-    /// The step would change the kernel's meaning, and a witness shows where.
-    Illegal,
-    /// Nobody could tell; the reason says what was missing.
-    Unproven,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Misaddressed => "misaddressed",
-            Self::Illegal => "illegal",
-            Self::Unproven => "unproven",
-        })
-    }
-}
 
 /// Why a step is declined.
 ///
@@ -345,7 +325,7 @@ pub enum Reason {
         witness: Option<Box<Witness>>,
     },
     /// In the new order an access would come before one that it has to come after.
-    #[error("two accesses of `{array}` {} in another order than before ({kind} dependence){}", come(.witness), example(.witness))]
+    #[error("two accesses of `{array}` {} in another order than before ({kind} dependence){}{}", come(.witness), keeps_order(.ordered), example(.witness))]
     Reverses {
         /// The array, or the scalar.
         array: String,
@@ -355,6 +335,8 @@ pub enum Reason {
         earlier: Span,
         /// The one that comes second.
         later: Span,
+        /// The combiner, where both are updates by one whose operands cannot be exchanged.
+        ordered: Option<String>,
         /// Two iterations that meet.
         witness: Option<Box<Witness>>,
     },
@@ -394,6 +376,162 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// No scalar and no local array, and no array, is called `name`.
+    #[error("no scalar and no array is called `{name}`; {}", there_are("scalars and arrays", .variables))]
+    NoSuchVariable {
+        /// What was asked for.
+        name: String,
+        /// The scalars and arrays there are.
+        variables: Vec<String>,
+    },
+    /// The body of a loop has no such statement.
+    #[error(
+        "the body of `{path}` has no statement S{statement}: it has {count}, the first of which is S1"
+    )]
+    NoSuchStatement {
+        /// The loop.
+        path: LoopPath,
+        /// What was asked for.
+        statement: u64,
+        /// How many there are.
+        count: usize,
+    },
+    /// The loop does something else than a loop, or one whose bounds depend on it.
+    #[error(
+        "there is nothing to jam in `{path}`: it does more than one loop, or the bounds of that depend on it"
+    )]
+    NothingToJam {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// Neither a condition nor the least of a bound's alternatives changes in the loop.
+    #[error(
+        "no condition in `{path}` and no choice between alternatives of a bound depends on its iterator and on those around it alone, so there is nothing to separate"
+    )]
+    NothingToSeparate {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// Nothing in a loop uses an array as the step needs it.
+    #[error(
+        "no loop uses `{array}` in such a way: at one element that stays the same, to keep it in a scalar; reading, to pack it"
+    )]
+    NothingToReplace {
+        /// The array.
+        array: String,
+    },
+    /// A statement that is not the same in all iterations, or must not come first.
+    #[error(
+        "S{statement} cannot be done before `{path}`: `{name}` is another in other iterations, or is used before the statement"
+    )]
+    NotInvariant {
+        /// The loop.
+        path: LoopPath,
+        /// The position of the statement in the body, from 1.
+        statement: u64,
+        /// What is not the same.
+        name: String,
+    },
+    /// Iterations may read what others left.
+    #[error(
+        "an iteration of `{path}` may read what another iteration, or what came before, left in `{name}`, so it cannot have its own"
+    )]
+    ReadsOlder {
+        /// The loop.
+        path: LoopPath,
+        /// The scalar or the array.
+        name: String,
+        /// The read.
+        span: Span,
+    },
+    /// What the last iteration leaves is read.
+    #[error("what the last iteration of `{path}` leaves in `{name}` is read behind the loop")]
+    ReadBehind {
+        /// The loop.
+        path: LoopPath,
+        /// The scalar or the array.
+        name: String,
+        /// The read.
+        span: Span,
+    },
+    /// What the last iteration leaves is what the caller gets.
+    #[error(
+        "`{name}` is a parameter: the caller sees what the last iteration of `{path}` leaves in it"
+    )]
+    SeenByCaller {
+        /// The loop.
+        path: LoopPath,
+        /// The array.
+        name: String,
+    },
+    /// How often a loop runs would decide the extent of an array, and depends on a loop around it, or may be negative.
+    #[error(
+        "an array for the iterations of `{path}` needs an extent that numbers and parameters alone decide, and that is never negative"
+    )]
+    MovingExtent {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// An array that would be copied is written.
+    #[error("`{array}` is written in the loop, and a copy would not know it")]
+    PacksWritten {
+        /// The array.
+        array: String,
+        /// The write.
+        span: Span,
+    },
+    /// An access that may leave its array, where a copy would have no failure.
+    #[error(
+        "a read of `{array}` in `{path}` is not known to be in range, and a copy would not fail where it is not"
+    )]
+    MayLeave {
+        /// The array.
+        array: String,
+        /// The loop.
+        path: LoopPath,
+        /// The read.
+        span: Span,
+    },
+    /// What an iteration uses of an array lies in no box of a known size.
+    #[error(
+        "what an iteration of `{path}` reads of `{array}` lies in no box whose size numbers and parameters alone decide"
+    )]
+    NoBox {
+        /// The loop.
+        path: LoopPath,
+        /// The array.
+        array: String,
+    },
+    /// The sizes do not multiply to the extent of an array of one dimension.
+    #[error(
+        "`{array}` has several dimensions, or its extent is not known to be the product of these sizes, none of them negative"
+    )]
+    OtherShape {
+        /// The array.
+        array: String,
+    },
+    /// A subscript is computed, or leaves its row.
+    #[error(
+        "a subscript of `{array}` is computed, or cannot be taken apart into subscripts that stay within these sizes"
+    )]
+    NotFlat {
+        /// The array.
+        array: String,
+    },
+    /// Subscripts stay within their rows under a condition that is not known to hold.
+    #[error("subscripts of `{array}` stay within these sizes if `{condition}`, which is not known")]
+    LeavesRow {
+        /// The array.
+        array: String,
+        /// The condition, over parameters.
+        condition: String,
+    },
+    /// A size of the schedule that divides by zero.
+    #[error("`{size}` divides by zero")]
+    DividesByZero {
+        /// The size.
+        size: String,
+    },
     /// A bound or a subscript of the result would leave 64 bits.
     #[error("a bound or a subscript of the result would leave 64 bits")]
     Overflow,
@@ -427,117 +565,6 @@ pub(crate) fn checked_number<T: TryFrom<u64>>(
     })
 }
 
-impl Reason {
-    /// What kind of refusal this is.
-    pub fn verdict(&self) -> Verdict {
-        match self {
-            Self::NoSuchLoop { .. }
-            | Self::NotAffine { .. }
-            | Self::IsForall { .. }
-            | Self::NestedForall { .. }
-            | Self::NoSuchArray { .. }
-            | Self::NoSuchParameter { .. }
-            | Self::NoSuchCombiner { .. }
-            | Self::BadNumber { .. }
-            | Self::NotAround { .. }
-            | Self::NotPerfectlyNested { .. }
-            | Self::NotRectangular { .. }
-            | Self::NoSkew { .. }
-            | Self::OneStatement { .. }
-            | Self::LoopNamedTwice { .. }
-            | Self::NotAdjacent { .. }
-            | Self::DifferentBounds { .. }
-            | Self::NothingReduced { .. }
-            | Self::NotWritten { .. }
-            | Self::PrivateAnyway { .. }
-            | Self::NamedTwice { .. }
-            | Self::WrongCombiner { .. }
-            | Self::UndefinedCombiner { .. }
-            | Self::HasLanes { .. } => Verdict::Misaddressed,
-            Self::LosesAssigned { .. }
-            | Self::NotTogether { .. }
-            | Self::NoIdentity { .. }
-            | Self::NoLanes { .. }
-            | Self::SeveralBounds { .. }
-            | Self::SteppedBand { .. }
-            | Self::MovingDivisor { .. }
-            | Self::NotLinear { .. }
-            | Self::Overflow
-            | Self::BreaksInvariant { .. } => Verdict::Unproven,
-            Self::ReadsPartialSum { .. }
-            | Self::OverwritesPrivate { .. }
-            | Self::KeepsOldContents { .. }
-            | Self::MixesCombiners { .. }
-            | Self::Carried { .. }
-            | Self::Reverses { .. }
-            | Self::CarriedScalar { .. } => match self.witness() {
-                Some(_) => Verdict::Illegal,
-                None => Verdict::Unproven,
-            },
-        }
-    }
-
-    /// What shows that the step is illegal.
-    pub fn witness(&self) -> Option<&Witness> {
-        match self {
-            Self::ReadsPartialSum { witness, .. }
-            | Self::OverwritesPrivate { witness, .. }
-            | Self::KeepsOldContents { witness, .. }
-            | Self::MixesCombiners { witness, .. }
-            | Self::Carried { witness, .. }
-            | Self::Reverses { witness, .. }
-            | Self::CarriedScalar { witness, .. } => witness.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// The reason in one word, for programs.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::NoSuchLoop { .. } => "NoSuchLoop",
-            Self::NotAffine { .. } => "NotAffine",
-            Self::IsForall { .. } => "IsForall",
-            Self::NestedForall { .. } => "NestedForall",
-            Self::NoSuchArray { .. } => "NoSuchArray",
-            Self::NoSuchParameter { .. } => "NoSuchParameter",
-            Self::NoSuchCombiner { .. } => "NoSuchCombiner",
-            Self::NotAround { .. } => "NotAround",
-            Self::NotPerfectlyNested { .. } => "NotPerfectlyNested",
-            Self::NotRectangular { .. } => "NotRectangular",
-            Self::NoSkew { .. } => "NoSkew",
-            Self::SteppedBand { .. } => "SteppedBand",
-            Self::NotLinear { .. } => "NotLinear",
-            Self::MovingDivisor { .. } => "MovingDivisor",
-            Self::OneStatement { .. } => "OneStatement",
-            Self::LoopNamedTwice { .. } => "LoopNamedTwice",
-            Self::NotAdjacent { .. } => "NotAdjacent",
-            Self::DifferentBounds { .. } => "DifferentBounds",
-            Self::Reverses { .. } => "Reverses",
-            Self::BadNumber { .. } => "BadNumber",
-            Self::NothingReduced { .. } => "NothingReduced",
-            Self::NotWritten { .. } => "NotWritten",
-            Self::PrivateAnyway { .. } => "PrivateAnyway",
-            Self::NamedTwice { .. } => "NamedTwice",
-            Self::WrongCombiner { .. } => "WrongCombiner",
-            Self::UndefinedCombiner { .. } => "UndefinedCombiner",
-            Self::ReadsPartialSum { .. } => "ReadsPartialSum",
-            Self::OverwritesPrivate { .. } => "OverwritesPrivate",
-            Self::KeepsOldContents { .. } => "KeepsOldContents",
-            Self::MixesCombiners { .. } => "MixesCombiners",
-            Self::LosesAssigned { .. } => "LosesAssigned",
-            Self::NotTogether { .. } => "NotTogether",
-            Self::NoIdentity { .. } => "NoIdentity",
-            Self::Carried { .. } => "Carried",
-            Self::CarriedScalar { .. } => "CarriedScalar",
-            Self::NoLanes { .. } => "NoLanes",
-            Self::HasLanes { .. } => "HasLanes",
-            Self::SeveralBounds { .. } => "SeveralBounds",
-            Self::Overflow => "Overflow",
-            Self::BreaksInvariant { .. } => "BreaksInvariant",
-        }
-    }
-}
-
 fn there_are(what: &str, names: &[String]) -> String {
     if names.is_empty() {
         format!("the kernel has no {what}")
@@ -560,6 +587,12 @@ fn come(witness: &Option<Box<Witness>>) -> &'static str {
     } else {
         "might come"
     }
+}
+
+fn keeps_order(combiner: &Option<String>) -> String {
+    combiner.as_ref().map_or_else(String::new, |it| {
+        format!("; updates by `{it}` keep their order here: of operands that are equal, or NaN, the result tells which came first")
+    })
 }
 
 fn example(witness: &Option<Box<Witness>>) -> String {

@@ -144,6 +144,28 @@ impl Call {
         }
     }
 
+    /// A name, the next argument.
+    pub(crate) fn word(&mut self) -> Read<String> {
+        self.plain(NAME)?.word()
+    }
+
+    /// Sizes in brackets, the next argument.
+    pub(crate) fn list(&mut self) -> Read<Vec<Size>> {
+        let value = self.plain(SIZES)?;
+        match value.it {
+            Value::List(sizes) => Ok(sizes),
+            _ => Err(unexpected(&value, &[SIZES])),
+        }
+    }
+
+    /// The number of a statement in a body, as `S1`, the next argument.
+    pub(crate) fn statement(&mut self) -> Read<u64> {
+        let value = self.plain(STATEMENT)?;
+        let word = value.word().unwrap_or_default();
+        let number = word.strip_prefix('S').and_then(|it| it.parse().ok());
+        number.ok_or_else(|| unexpected(&value, &[STATEMENT]))
+    }
+
     /// A number, the next argument.
     pub(crate) fn number(&mut self) -> Read<u64> {
         self.plain(NUMBER)?.number()
@@ -207,20 +229,20 @@ impl Call {
         Ok(found)
     }
 
-    /// A loop with a number, the next argument.
-    pub(crate) fn number_of_loop(&mut self) -> Read<(LoopPath, u64)> {
+    /// A loop with a size, the next argument.
+    pub(crate) fn size_of_loop(&mut self) -> Read<(LoopPath, Size)> {
         match self.arguments.pop_front().map(|it| it.it) {
-            Some(Argument::Named(key, value)) => Ok((key.path()?, value.number()?)),
-            Some(Argument::Plain(value)) => Err(unexpected(&value, &[LOOP_WITH_NUMBER])),
-            None => Err(self.ends(&[LOOP_WITH_NUMBER])),
+            Some(Argument::Named(key, value)) => Ok((key.path()?, value.size()?)),
+            Some(Argument::Plain(value)) => Err(unexpected(&value, &[LOOP_WITH_SIZE])),
+            None => Err(self.ends(&[LOOP_WITH_SIZE])),
         }
     }
 
-    /// All arguments that are left, each a loop with a number.
-    pub(crate) fn numbers_of_loops(&mut self) -> Read<Vec<(LoopPath, u64)>> {
-        let mut found = vec![self.number_of_loop()?];
+    /// All arguments that are left, each a loop with a size.
+    pub(crate) fn sizes_of_loops(&mut self) -> Read<Vec<(LoopPath, Size)>> {
+        let mut found = vec![self.size_of_loop()?];
         while !self.arguments.is_empty() {
-            found.push(self.number_of_loop()?);
+            found.push(self.size_of_loop()?);
         }
         Ok(found)
     }
@@ -241,8 +263,10 @@ impl Call {
 
 const LOOP: &str = "a loop";
 const NUMBER: &str = "a number";
-const LOOP_WITH_NUMBER: &str = "a loop with a number, as in `i = 32`";
+const LOOP_WITH_SIZE: &str = "a loop with a size, as in `i = 32`";
 const NAME: &str = "a name";
+const SIZES: &str = "sizes in brackets, as in `[n, m]`";
+const STATEMENT: &str = "a statement of the body, as in `S1`";
 
 fn unexpected(value: &Placed<Value>, expected: &[&str]) -> FaultAt {
     value.faulty(Fault::Unexpected {

@@ -252,9 +252,9 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
 mod tests {
     use super::*;
     use crate::{
-        Coalesce, Distribute, End, Fuse, Interchange, LoopPath, Parallelize, Peel, Permute,
-        Reverse, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll,
-        Vectorize,
+        Coalesce, Delinearize, Distribute, End, Expand, Fuse, Hoist, Interchange, LoopPath, Pack,
+        Parallelize, Peel, Permute, Privatize, Reverse, ScalarReplace, Separate, Shift, Size, Skew,
+        Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, UnrollAndJam, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -292,7 +292,7 @@ mod tests {
             tile,
             numbered().prop_map(|(it, factor)| Unroll::new(it, factor).into()),
             numbered().prop_map(|(it, lanes)| Vectorize::new(it, lanes).into()),
-            numbered().prop_map(|(it, size)| StripMine::new(it, size).into()),
+            (path(), size()).prop_map(|(it, size)| StripMine::new(it, size).into()),
             (numbered(), any::<bool>()).prop_map(|((it, count), is_first)| {
                 let end = if is_first { End::First } else { End::Last };
                 Peel::new(it, end, count).into()
@@ -312,8 +312,19 @@ mod tests {
                 .into()
             }),
             path().prop_map(|it| Distribute::new(it).into()),
-            prop::collection::vec((path(), any::<u64>()), 1..4).prop_map(|it| Tile::new(it).into()),
+            prop::collection::vec((path(), size()), 1..4).prop_map(|it| Tile::new(it).into()),
             path().prop_map(|it| Parallelize::new(it).into()),
+            path().prop_map(|it| Separate::new(it).into()),
+            numbered().prop_map(|(it, factor)| UnrollAndJam::new(it, factor).into()),
+            (any::<u64>(), path()).prop_map(|(number, it)| Hoist::new(number, it).into()),
+            (any::<u64>(), path(), any::<i64>())
+                .prop_map(|(number, it, by)| Shift::new(number, it, by).into()),
+            (name(), path()).prop_map(|(variable, it)| Expand::new(variable, it).into()),
+            (name(), path()).prop_map(|(variable, it)| Privatize::new(variable, it).into()),
+            (name(), path()).prop_map(|(array, it)| Pack::new(array, it).into()),
+            name().prop_map(|array| ScalarReplace::new(array).into()),
+            (name(), prop::collection::vec(size(), 1..4))
+                .prop_map(|(array, sizes)| Delinearize::new(array, sizes).into()),
             (path(), name(), any::<u64>()).prop_map(|(it, scalar, chunks)| {
                 TileReduction::new(it)
                     .reduction(scalar, "add")

@@ -151,8 +151,8 @@ impl Transform for TileIndirection {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
-    use crate::{Contents, Reason, Step};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses, suggestion};
+    use crate::{Contents, Reason};
 
     const TILE: &str = "tile_indirection_using_forall(i)";
     const TILE_OUT: &str = "tile_indirection_using_forall(i, reduction(out) = add)";
@@ -479,10 +479,9 @@ kernel @worked_example(x: f32[4], out: f32[4]) {
     #[test]
     fn an_update_that_no_clause_names_suggests_the_clause() {
         let source = in_loop("out[seg[i]] reduce(add) x[i]\ny[seg[i]] reduce(max) x[i]");
-        let reason = refuses(&source, TILE_OUT, Illegal, "Carried");
-        let step: Step = TILE_OUT.parse().expect("a step");
+        refuses(&source, TILE_OUT, Illegal, "Carried");
         assert_eq!(
-            reason.try_next(&step).as_deref(),
+            suggestion(&source, TILE_OUT).as_deref(),
             Some(
                 "tile_indirection_using_forall(i, reduction(out) = add, reduction(y) = max, chunks = 8, strategy = auto)"
             )
@@ -614,8 +613,7 @@ kernel @k(n: i64, row: i64[n], out: f64[n]) {
             reason.to_string(),
             "there is no loop `itm`; the loops are `item`"
         );
-        let step: Step = "unroll(itm, 2)".parse().expect("a step");
-        assert_eq!(reason.try_next(&step).as_deref(), Some("`item`"));
+        assert_eq!(reason.nearest().as_deref(), Some("`item`"));
         assert!(matches!(reason, Reason::NoSuchLoop { .. }));
     }
 }

@@ -1,10 +1,10 @@
 //! The rewriting of `tile_indirection_using_forall`: it cannot fail.
 
 use super::plan::{Disjoint, Plan};
-use crate::tree::{redirect_writes, replace_loop};
+use crate::tree::{named_iter, redirect_writes, replace_loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Expr, Forall, Iter,
-    Kernel, Last, Node, Place, Private, Subscript, Type, Value,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Expr, Forall, Kernel,
+    Last, Node, Place, Private, Subscript, Type, Value,
 };
 
 pub(crate) fn rewrite(plan: Plan) -> Kernel {
@@ -116,12 +116,8 @@ fn fill_loop(kernel: &mut Kernel, array: ArrayId, value: Value) -> Node {
         span,
         ..
     } = kernel.arrays[array].clone();
-    let name = kernel.fresh_name(&format!("{}_f", name.replace('.', "_")));
-    let iter = kernel.iters.alloc(Iter {
-        name,
-        labels: Vec::new(),
-        span,
-    });
+    let name = format!("{}_f", name.replace('.', "_"));
+    let iter = named_iter(kernel, &name, span);
     let access = Access {
         array,
         subscripts: vec![Subscript::Affine(iter.into())],

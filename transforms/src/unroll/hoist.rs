@@ -2,10 +2,11 @@
 
 use crate::copy::Copying;
 use crate::in_range::is_in_range;
+use crate::tree::for_each_expr_mut;
 use std::collections::{BTreeSet, HashSet};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    Access, AffineFor, Expr, Kernel, Local, LocalId, Node, Overflow, Place, Subscript, Variable,
+    Access, AffineFor, Expr, Kernel, Local, LocalId, Node, Overflow, Subscript, Variable,
 };
 
 /// So many loads are done early at most: more would wait in memory, since processors have only so many registers.
@@ -17,6 +18,11 @@ pub(super) struct Hoisting<'k> {
 }
 
 impl<'k> Hoisting<'k> {
+    /// Nothing is done early.
+    pub(super) fn none() -> Self {
+        Self { loads: Vec::new() }
+    }
+
     /// Loads that each iteration of `target` does, that a subscript needs, that stay inside their array whatever the sizes
     /// are, and whose array is not written in the loop: done early they give the same value and never fault. None when those of `copies`
     /// copies are too many.
@@ -64,9 +70,11 @@ impl<'k> Hoisting<'k> {
                 span: access.span,
             };
             let local = kernel.locals.alloc(local);
-            for node in block.iter_mut() {
-                use_local(node, &access, local);
-            }
+            for_each_expr_mut(block, &mut |expr| {
+                if matches!(expr, Expr::Load(it) if is_same(it, &access)) {
+                    *expr = Expr::Local(local);
+                }
+            });
             let value = Expr::Load(access);
             declared.push(Node::Declare { local, value });
         }
@@ -167,40 +175,6 @@ fn search_subscripts<'k>(
     for subscript in &access.subscripts {
         if let Subscript::Computed(expr) = subscript {
             search(expr, true, found, needed);
-        }
-    }
-}
-
-fn use_local(node: &mut Node, load: &Access, local: LocalId) {
-    for place in node.places_mut() {
-        if let Place::Element(access) = place {
-            use_local_in_subscripts(access, load, local);
-        }
-    }
-    for expr in node.expressions_mut() {
-        use_local_in(expr, load, local);
-    }
-    for inside in node.blocks_mut().into_iter().flatten() {
-        use_local(inside, load, local);
-    }
-}
-
-fn use_local_in(expr: &mut Expr, load: &Access, local: LocalId) {
-    match expr {
-        Expr::Load(access) if is_same(access, load) => *expr = Expr::Local(local),
-        Expr::Load(access) => use_local_in_subscripts(access, load, local),
-        _ => {
-            for operand in expr.operands_mut() {
-                use_local_in(operand, load, local);
-            }
-        }
-    }
-}
-
-fn use_local_in_subscripts(access: &mut Access, load: &Access, local: LocalId) {
-    for subscript in &mut access.subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            use_local_in(expr, load, local);
         }
     }
 }

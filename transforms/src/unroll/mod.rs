@@ -1,6 +1,9 @@
 //! The step `unroll`.
 
 mod hoist;
+mod jam;
+
+pub use jam::UnrollAndJam;
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
@@ -86,7 +89,7 @@ impl Transform for Unroll {
 
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
-    let factor = checked_factor(request, target)?;
+    let factor = checked_copies(request.factor, &target.body)?;
     address::check_no_lanes(target, &request.target)?;
     let (lower, upper) = address::single_bounds(target, &request.target)?;
     let copies = usize::try_from(factor).unwrap_or(usize::MAX);
@@ -94,6 +97,7 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
         target,
         lower,
         upper,
+        jammed: &[],
         factor,
         hoisting: Hoisting::of(kernel, target, &around, copies),
     };
@@ -106,11 +110,12 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     })
 }
 
-fn checked_factor(request: &Unroll, target: &AffineFor) -> Result<i64, Reason> {
-    let given = checked_number("the factor", request.factor, 2..=Unroll::MOST)?;
+/// How many copies of `body` a turn gets.
+fn checked_copies(factor: u64, body: &[Node]) -> Result<i64, Reason> {
+    let given = checked_number("the factor", factor, 2..=Unroll::MOST)?;
     let mut nodes: u64 = 0;
-    visit::walk(&target.body, &mut |_, _| nodes += 1);
-    let copied = nodes.saturating_mul(request.factor);
+    visit::walk(body, &mut |_, _| nodes += 1);
+    let copied = nodes.saturating_mul(factor);
     let what = "the number of statements in all copies of the body";
     checked_number::<u64>(what, copied, 0..=Unroll::MOST_NODES)?;
     Ok(given)
@@ -119,6 +124,8 @@ fn checked_factor(request: &Unroll, target: &AffineFor) -> Result<i64, Reason> {
 /// The making of what replaces the loop.
 struct Copies<'k> {
     target: &'k AffineFor,
+    /// Loops in `target`, each all that the one before does, that run once for all copies of the innermost body; none for `unroll`.
+    jammed: &'k [&'k AffineFor],
     lower: &'k AffineExpr,
     upper: &'k AffineExpr,
     factor: i64,
@@ -167,7 +174,8 @@ impl Copies<'_> {
         kernel: &mut Kernel,
         copying_at: impl Fn(i64) -> Result<Copying, Overflow>,
     ) -> Result<Vec<Node>, Overflow> {
-        let AffineFor { step, body, .. } = self.target;
+        let step = self.target.step;
+        let body = &self.jammed.last().unwrap_or(&self.target).body;
         let mut hoisted = Vec::new();
         let mut statements = Vec::new();
         for copy in 0..self.factor {
@@ -178,7 +186,13 @@ impl Copies<'_> {
             statements.append(&mut block);
         }
         hoisted.append(&mut statements);
-        Ok(hoisted)
+        let loops = self.jammed.iter().rev();
+        Ok(loops.fold(hoisted, |body, it| {
+            vec![Node::AffineFor(AffineFor {
+                body,
+                ..(*it).clone()
+            })]
+        }))
     }
 
     /// The iterations after the last whole turn.
@@ -195,13 +209,19 @@ impl Copies<'_> {
             None => Bound(vec![self.lower.clone(), begin]),
         };
         let rest = new_iter(kernel, *iter, "r");
+        let copying = Copying::shift(*iter, rest, 0);
+        // Copies of a body are made anew, but jammed loops are not.
+        let copying = match self.jammed {
+            [] => copying,
+            _ => copying.anew(kernel, body, 1),
+        };
         Ok(Node::AffineFor(AffineFor {
             iter: rest,
             lower: begin,
             upper: self.upper.clone().into(),
             step: *step,
             lanes: 1,
-            body: Copying::shift(*iter, rest, 0).block(body)?,
+            body: copying.block(body)?,
         }))
     }
 }

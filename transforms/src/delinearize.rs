@@ -1,0 +1,274 @@
+//! The step `delinearize`.
+
+use crate::address::find_array;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tree::for_each_access_mut;
+use crate::{LoopPath, Reason, Size};
+use std::fmt;
+use strew_affine::dependence::Analyzed;
+use strew_affine::flat::{Shape, shape_in_rows};
+use strew_affine::verify::Verified;
+use strew_affine::{
+    AffineExpr, ArrayId, Condition, Expr, Kernel, Overflow, Relation, Subscript, visit,
+};
+
+/// Gives an array with flat subscripts the dimensions that were meant.
+///
+/// ```text
+/// kernel @k(n: i64, m: i64, a: f64[n * m])     kernel @k(n: i64, m: i64, a: f64[n, m])
+///   affine.for i in 0..n {                       affine.for i in 0..n {
+///     affine.for j in 0..m {              →        affine.for j in 0..m {
+///       a[i * m + j] = 0.0                           a[i, j] = 0.0
+/// ```
+///
+/// Legal when the sizes multiply to the extent of the array, and all inner subscripts are known to stay within their sizes: then no two
+/// elements become one. The elements lie in memory as before, so a caller passes the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Delinearize {
+    /// The array, of one dimension.
+    pub array: String,
+    /// The size of each dimension, outermost first.
+    pub sizes: Vec<Size>,
+}
+
+impl Delinearize {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "delinearize";
+
+    /// A request to give `array` dimensions of these sizes.
+    pub fn new(array: impl Into<String>, sizes: impl IntoIterator<Item = impl Into<Size>>) -> Self {
+        Self {
+            array: array.into(),
+            sizes: sizes.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self {
+            array: call.word()?,
+            sizes: call.list()?,
+        };
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Delinearize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<_> = self.sizes.iter().map(Size::to_string).collect();
+        write!(f, "{}({}, [{}])", Self::NAME, self.array, sizes.join(", "))
+    }
+}
+
+impl Transform for Delinearize {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        Vec::new()
+    }
+}
+
+/// The kernel with the new subscripts, and what the array gets.
+struct Delinearized {
+    kernel: Kernel,
+    array: ArrayId,
+    extents: Vec<AffineExpr>,
+    /// Of each access, in the order of [`visit::accesses`].
+    subscripts: Vec<Vec<AffineExpr>>,
+}
+
+fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> {
+    let array = find_array(kernel, &request.array)?;
+    let sizes = request.sizes.iter().map(|it| it.resolve(kernel));
+    let extents: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
+    check_sizes(kernel, request, array, &extents)?;
+    let inner = extents.get(1..).unwrap_or_default();
+    let not_flat = || Reason::NotFlat {
+        array: request.array.clone(),
+    };
+    let Shape {
+        subscripts,
+        conditions,
+        ..
+    } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
+    let analyzed = Analyzed::new(kernel);
+    for condition in conditions {
+        if !holds(&analyzed, &condition)? {
+            return Err(Reason::LeavesRow {
+                array: request.array.clone(),
+                condition: strew_affine::text::condition(kernel, &condition),
+            });
+        }
+    }
+    Ok(Delinearized {
+        kernel: kernel.clone(),
+        array,
+        extents,
+        subscripts,
+    })
+}
+
+/// That the array can have these extents: it has one dimension, of their product, and is what its caller or an `alloc` made.
+fn check_sizes(
+    kernel: &Kernel,
+    request: &Delinearize,
+    array: ArrayId,
+    extents: &[AffineExpr],
+) -> Result<(), Reason> {
+    let analyzed = Analyzed::new(kernel);
+    let mut product = AffineExpr::from(1);
+    for extent in extents {
+        product = product.times(extent)?;
+    }
+    let flat = &kernel.arrays[array];
+    let is_same = match flat.extents.as_slice() {
+        [extent] => kernel.assumes_equal(extent, &product),
+        _ => false,
+    };
+    let is_sized = extents.iter().all(|it| analyzed.is_never_negative(it));
+    let is_own = flat.field.is_none() && is_passed_or_allocated(kernel, array);
+    match is_same && is_sized && is_own && extents.len() > 1 {
+        true => Ok(()),
+        false => Err(Reason::OtherShape {
+            array: request.array.clone(),
+        }),
+    }
+}
+
+fn is_passed_or_allocated(kernel: &Kernel, array: ArrayId) -> bool {
+    kernel.array_params().any(|it| it == array)
+        || visit::allocated_arrays(&kernel.body).contains(&array)
+}
+
+fn holds(analyzed: &Analyzed<'_>, condition: &Condition) -> Result<bool, Overflow> {
+    let difference = condition.right.minus(&condition.left)?;
+    Ok(match condition.relation {
+        Relation::LessOrEqual => analyzed.is_never_negative(&difference),
+        Relation::Less => analyzed.is_never_negative(&difference.offset(-1)?),
+        Relation::Equal => {
+            analyzed.is_never_negative(&difference)
+                && analyzed.is_never_negative(&difference.scaled(-1)?)
+        }
+    })
+}
+
+impl Delinearized {
+    fn rewrite(self) -> Kernel {
+        let Self {
+            mut kernel,
+            array,
+            extents,
+            subscripts,
+        } = self;
+        let sites = visit::accesses(&kernel);
+        let sites = sites.iter().filter(|it| it.access.array == array);
+        let found: Vec<_> = sites
+            .map(|it| it.access.subscripts.clone())
+            .zip(subscripts)
+            .collect();
+        let change = &mut |access: &mut strew_affine::Access| {
+            let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
+            if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
+                let subscripts = subscripts.iter().cloned();
+                access.subscripts = subscripts.map(Subscript::Affine).collect();
+            }
+        };
+        for_each_access_mut(&mut kernel.body, change);
+        if let Some(result) = &mut kernel.result {
+            crate::tree::change_expr(result, &mut |expr| {
+                if let Expr::Load(access) = expr {
+                    change(access);
+                }
+            });
+        }
+        kernel.arrays[array].extents = extents;
+        kernel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, kernel, refuses};
+
+    fn flat(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, sizes: f64[n, m], a: f64[n * m]) {{
+  affine.for i in 0..n {{ affine.for j in 0..m {{ {body} }} }}
+}}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        let after = apply(
+            &kernel(&flat("a[i * m + j] = sizes[i, j]")),
+            "delinearize(a, [n, m])",
+        );
+        assert_eq!(
+            after.to_string(),
+            "kernel @k(n: i64, m: i64, sizes: f64[n, m], a: f64[n, m]) {
+  affine.for i in 0..n {
+    affine.for j in 0..m {
+      a[i, j] = sizes[i, j]
+    }
+  }
+}
+"
+        );
+    }
+
+    #[test]
+    fn local_arrays_and_several_accesses() {
+        let source = |array: &str, at: [&str; 3]| {
+            let [first, second, third] = at;
+            format!(
+                "kernel @k(n: i64, m: i64, x: f64[n, m], y: f64[n, m]) {{
+  alloc t: f64[{array}]
+  affine.for i in 0..n {{ affine.for j in 0..m {{ t[{first}] = x[i, j] }} }}
+  affine.for i2 in 0..n {{ affine.for j2 in 0..m {{ y[i2, j2] = t[{second}] + t[{third}] }} }}
+}}"
+            )
+        };
+        accepts(
+            &source(
+                "n * m",
+                ["i * m + j", "i2 * m + m - 1 - j2", "(n - 1 - i2) * m + j2"],
+            ),
+            "delinearize(t, [n, m])",
+            &source("n, m", ["i, j", "i2, m - 1 - j2", "n - 1 - i2, j2"]),
+        );
+    }
+
+    #[test]
+    fn refusals() {
+        let refused = |body: &str, step: &str, verdict, name: &str| {
+            refuses(&flat(body), step, verdict, name);
+        };
+        let body = "a[i * m + j] = 1.0";
+        refused(body, "delinearize(a, [m, n])", Unproven, "NotFlat");
+        refused(body, "delinearize(a, [n, n])", Misaddressed, "OtherShape");
+        refused(
+            body,
+            "delinearize(sizes, [n, m])",
+            Misaddressed,
+            "OtherShape",
+        );
+        refused(body, "delinearize(b, [n, m])", Misaddressed, "NoSuchArray");
+        refused(
+            "a[i64(sizes[i, j])] = 1.0",
+            "delinearize(a, [n, m])",
+            Unproven,
+            "NotFlat",
+        );
+        refused(
+            "a[i * m + j + 1] = 1.0",
+            "delinearize(a, [n, m])",
+            Unproven,
+            "NotFlat",
+        );
+    }
+}

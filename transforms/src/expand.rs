@@ -1,0 +1,278 @@
+//! The step `expand`.
+
+use crate::address::{self, find_variable, single_bounds};
+use crate::private::check_private;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tiling::trip_count;
+use crate::tree::{Replacing, for_each_access_mut, for_each_expr_mut};
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::dependence::{Analyzed, Target};
+use strew_affine::verify::Verified;
+use strew_affine::{
+    Access, AffineExpr, AffineFor, Array, ArrayId, Expr, Kernel, Node, Place, Span, Subscript,
+};
+
+/// Makes an array with an element for each iteration of a loop of a scalar, and of a local array one with a dimension more, so that
+/// iterations no longer meet in it.
+///
+/// ```text
+/// affine.for i in 0..n {              alloc t_x: f64[n]
+///   let t: f64 = x[i]                 affine.for i in 0..n {
+///   y[i] = t * t                →       t_x[i] = x[i]
+/// }                                     y[i] = t_x[i] * t_x[i]
+///                                     }
+/// ```
+///
+/// Legal when iterations could have it of their own, as [`Privatize`](crate::Privatize) asks, or when it is declared in the loop. After it
+/// statements that shared the scalar can be distributed over loops of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Expand {
+    /// The scalar or the local array.
+    pub variable: String,
+    /// The loop, an `affine.for` that runs as often whatever the iterations around it are.
+    pub target: LoopPath,
+}
+
+impl Expand {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "expand";
+
+    /// A request to give `variable` an element for each iteration of `target`.
+    pub fn new(variable: impl Into<String>, target: impl Into<LoopPath>) -> Self {
+        Self {
+            variable: variable.into(),
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.word()?, call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Expand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}, {})", Self::NAME, self.variable, self.target)
+    }
+}
+
+impl Transform for Expand {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let of = address::find_affine_for(kernel, path)?.it;
+    address::check_no_lanes(of, path)?;
+    let variable = find_variable(kernel, &request.variable)?;
+    check_private(kernel, of, path, variable)?;
+    let (lower, _) = single_bounds(of, path)?;
+    let extent = extent(kernel, of, path)?;
+    let number = AffineExpr::from(of.iter).minus(lower)?;
+    let mut prepared = kernel.clone();
+    let expanded = Expanded {
+        variable,
+        array: expanded_array(&mut prepared, variable, extent),
+        number: number.floordiv(&of.step.into())?,
+    };
+    let mut around = of.clone();
+    expanded.block(&mut around.body);
+    let alloc = Node::Alloc {
+        array: expanded.array,
+    };
+    Ok(Replacing {
+        kernel: prepared,
+        target: of.iter,
+        replacement: vec![alloc, Node::AffineFor(around)],
+    })
+}
+
+/// An extent for an element for each iteration of `of`: the number of them, or one that is greater where that could be negative.
+fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr, Reason> {
+    let (lower, upper) = single_bounds(of, path)?;
+    let analyzed = Analyzed::new(kernel);
+    let mut candidates = vec![trip_count(lower, upper, of.step)?];
+    if lower.as_constant().is_some_and(|it| it >= 0) {
+        candidates.push(upper.clone());
+        candidates.push(upper.offset(upper.constant().saturating_neg().max(0))?);
+    }
+    let is_extent = |it: &AffineExpr| it.is_over_parameters() && analyzed.is_never_negative(it);
+    let found = candidates.into_iter().find(is_extent);
+    found.ok_or_else(|| Reason::MovingExtent { path: path.clone() })
+}
+
+/// `t_x`, with one element, or one copy of the array, for each of `trips` iterations.
+fn expanded_array(kernel: &mut Kernel, variable: Target, trips: AffineExpr) -> ArrayId {
+    let name = kernel.fresh_name(&format!("{}_x", variable.name(kernel)));
+    let (element, inner, span) = match variable {
+        Target::Local(local) => {
+            let local = &kernel.locals[local];
+            (local.ty, Vec::new(), local.span)
+        }
+        Target::Array(array) => {
+            let array = &kernel.arrays[array];
+            (array.element, array.extents.clone(), array.span)
+        }
+    };
+    kernel.arrays.alloc(Array {
+        name,
+        element,
+        extents: [vec![trips], inner].concat(),
+        field: None,
+        span,
+    })
+}
+
+/// What a variable becomes.
+struct Expanded {
+    variable: Target,
+    array: ArrayId,
+    /// The number of the iteration.
+    number: AffineExpr,
+}
+
+impl Expanded {
+    fn block(&self, body: &mut Vec<Node>) {
+        body.retain(|node| match (node, self.variable) {
+            (Node::Alloc { array }, Target::Array(it)) => *array != it,
+            _ => true,
+        });
+        for node in body.iter_mut() {
+            self.declaration(node);
+            for block in node.blocks_mut() {
+                self.block(block);
+            }
+        }
+        match self.variable {
+            Target::Local(local) => for_each_expr_mut(body, &mut |expr| {
+                if matches!(expr, Expr::Local(it) if *it == local) {
+                    *expr = Expr::Load(self.access(Vec::new(), Span::default()));
+                }
+            }),
+            Target::Array(array) => for_each_access_mut(body, &mut |access| {
+                if access.array == array {
+                    *access = self.access(std::mem::take(&mut access.subscripts), access.span);
+                }
+            }),
+        }
+    }
+
+    /// What declared the scalar assigns, and what set it sets the element.
+    fn declaration(&self, node: &mut Node) {
+        let Target::Local(expanded) = self.variable else {
+            return;
+        };
+        if let Node::Declare { local, value } = node
+            && *local == expanded
+        {
+            let value = std::mem::replace(value, Expr::i64(0));
+            let span = Span::default();
+            *node = Node::Assign {
+                place: Place::Element(self.access(Vec::new(), span)),
+                value,
+                span,
+            };
+        }
+        for place in node.places_mut() {
+            if matches!(place, Place::Local(local) if *local == expanded) {
+                *place = Place::Element(self.access(Vec::new(), Span::default()));
+            }
+        }
+    }
+
+    fn access(&self, inner: Vec<Subscript>, span: Span) -> Access {
+        Access {
+            array: self.array,
+            subscripts: [vec![Subscript::Affine(self.number.clone())], inner].concat(),
+            span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n { let t: f64 = x[i] y[i] = t * t }
+}",
+            "expand(t, i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  alloc t_x: f64[n]
+  affine.for i in 0..n { t_x[i] = x[i] y[i] = t_x[i] * t_x[i] }
+}",
+        );
+    }
+
+    #[test]
+    fn scalars_and_arrays_in_any_loop() {
+        for bounds in ["0..n", "2..n step 3", "n - 5..n", "1..n - 1"] {
+            for (body, name) in [
+                ("t = x[i] y[i] = t + f64(i)", "t"),
+                ("let k: i32 = seg[i] y[k] reduce(add) x[k]", "k"),
+                ("a[1] = x[i] y[i] = a[1]", "a"),
+                (
+                    "alloc b: f64[3] affine.for j in 0..2 { b[j + 1] = x[i] b[j] reduce(add) b[j + 1] } y[i] = b[0]",
+                    "b",
+                ),
+            ] {
+                let before = kernel(&format!(
+                    "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n]) {{
+                       var t: f64 = 0.0
+                       alloc a: f64[4]
+                       affine.for o in 0..2 {{ affine.for i in {bounds} {{ {body} }} }}
+                     }}"
+                ));
+                let after = apply(&before, &format!("expand({name}, i)"));
+                assert!(
+                    after.to_string().contains(&format!("alloc {name}_x")),
+                    "{after}"
+                );
+                assert_same_meaning(&before, &after);
+            }
+        }
+    }
+
+    #[test]
+    fn what_shared_a_scalar_can_be_distributed() {
+        let before = kernel(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n { let t: f64 = x[i] y[i] = t * t }
+}",
+        );
+        let after = apply(&before, "expand(t, i) distribute(i) parallelize(i_2)");
+        assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn refusals() {
+        let source = "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  var s: f64 = 0.0
+  affine.for i in 0..n {
+    affine.for j in 0..i { let t: f64 = x[j] y[i] reduce(add) t }
+    s reduce(add) x[i]
+  }
+}";
+        refuses(source, "expand(t, j)", Unproven, "MovingExtent");
+        let unsized_loop = source
+            .replace("0..i", "0..m")
+            .replace("(n: i64", "(n: i64, m: i64");
+        refuses(&unsized_loop, "expand(t, j)", Unproven, "MovingExtent");
+        refuses(source, "expand(s, i)", Unproven, "ReadsOlder");
+        refuses(source, "expand(u, i)", Misaddressed, "NoSuchVariable");
+    }
+}

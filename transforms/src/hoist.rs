@@ -1,0 +1,331 @@
+//! The step `hoist`.
+
+use crate::address::{self, Target};
+use crate::in_range::is_in_range;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tree::{self, Replacing, if_runs};
+use crate::{LoopPath, Reason};
+use std::collections::HashSet;
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::visit::{self, Loop};
+use strew_affine::{
+    AffineExpr, AffineFor, ArrayId, BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place,
+    Subscript, Variable,
+};
+
+/// Does what every iteration of a loop does alike once, before the loop.
+///
+/// ```text
+/// affine.for i in 0..n {              affine.for i in 0..n {
+///   affine.for j in 0..n {              let a: f64 = x[i] * 2.0
+///     let a: f64 = x[i] * 2.0     →     affine.for j in 0..n {
+///     y[i, j] = a + z[j]                  y[i, j] = a + z[j]
+///   }                                   }
+/// }                                   }
+/// ```
+///
+/// Legal when what the statement reads is the same in all iterations, and when no other one writes what it writes, nor one before it
+/// reads that. Where it could fail, or writes, it is done only if the loop runs at all. If iterations fail, it fails before them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hoist {
+    /// The position of the statement in the body of the loop, from 1: `S1` is the first.
+    pub statement: u64,
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Hoist {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "hoist";
+
+    /// A request to do statement number `statement` of the body of `target` before that.
+    pub fn new(statement: u64, target: impl Into<LoopPath>) -> Self {
+        Self {
+            statement,
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.statement()?, call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Hoist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(S{}, {})", Self::NAME, self.statement, self.target)
+    }
+}
+
+impl Transform for Hoist {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let Target { it: target, around } = address::find_affine_for(kernel, path)?;
+    let position = address::find_statement(target, request.statement, path)?;
+    let mut rest = target.body.clone();
+    let hoisted = rest.remove(position);
+    let loops = [&around[..], &[Loop::Affine(target)]].concat();
+    let hoisting = Hoisting {
+        kernel,
+        loops: &loops,
+        changed: Changed::of(target, &rest),
+    };
+    if let Some(name) = hoisting.obstacle(&hoisted, target, position) {
+        return Err(Reason::NotInvariant {
+            path: path.clone(),
+            statement: request.statement,
+            name,
+        });
+    }
+    let can_stand_alone = match &hoisted {
+        Node::Declare { value, .. } => !hoisting.can_fail(value),
+        _ => false,
+    };
+    let around = Node::AffineFor(AffineFor {
+        body: rest,
+        ..target.clone()
+    });
+    let both = vec![hoisted, around];
+    Ok(Replacing {
+        kernel: kernel.clone(),
+        target: target.iter,
+        replacement: match can_stand_alone {
+            true => both,
+            false => if_runs(kernel, target, both)?,
+        },
+    })
+}
+
+/// What the iterations of a loop change, but for the statement that leaves it.
+struct Changed {
+    iters: HashSet<IterId>,
+    locals: HashSet<LocalId>,
+    arrays: HashSet<ArrayId>,
+}
+
+impl Changed {
+    fn of(target: &AffineFor, rest: &[Node]) -> Self {
+        let mut changed = Self {
+            iters: HashSet::from([target.iter]),
+            locals: HashSet::new(),
+            arrays: HashSet::from_iter(visit::allocated_arrays(rest)),
+        };
+        visit::walk(rest, &mut |node, _| {
+            changed.iters.extend(Loop::of(node).map(Loop::iter));
+            if let Node::Declare { local, .. } = node {
+                changed.locals.insert(*local);
+            }
+            if let Node::Forall(forall) = node {
+                let targets = forall.buffers().map(|(_, target)| target);
+                changed.arrays.extend(targets);
+            }
+            for place in node.places() {
+                match place {
+                    Place::Local(local) => drop(changed.locals.insert(*local)),
+                    Place::Element(access) => drop(changed.arrays.insert(access.array)),
+                }
+            }
+        });
+        changed
+    }
+}
+
+struct Hoisting<'k> {
+    kernel: &'k Kernel,
+    /// The loop and those around it.
+    loops: &'k [Loop<'k>],
+    changed: Changed,
+}
+
+impl Hoisting<'_> {
+    /// What keeps `statement`, which stands at `position` in the body of `target`, there.
+    fn obstacle(&self, statement: &Node, target: &AffineFor, position: usize) -> Option<String> {
+        let before = target.body.get(..position).unwrap_or_default();
+        match statement {
+            Node::Declare { local, value } if !self.changed.locals.contains(local) => {
+                self.depends_on(value)
+            }
+            Node::Declare { local, .. } => Some(self.kernel.locals[*local].name.clone()),
+            Node::Assign { place, value, .. } => {
+                let itself = self.is_changed_or_read(place, before, value);
+                itself.or_else(|| self.depends_on(value))
+            }
+            _ => Some(self.kernel.iters[target.iter].name.clone()),
+        }
+    }
+
+    /// The place, where another statement writes to it, or one before reads it, or the value does.
+    fn is_changed_or_read(&self, place: &Place, before: &[Node], value: &Expr) -> Option<String> {
+        match place {
+            Place::Local(local) => {
+                let is_read = tree::reads_local(before, *local) || tree::reads(value, *local);
+                let is_obstacle = is_read || self.changed.locals.contains(local);
+                is_obstacle.then(|| self.kernel.locals[*local].name.clone())
+            }
+            Place::Element(access) => {
+                let mut is_read = tree::arrays_in(before).any(|it| it == access.array);
+                visit::for_each_load(value, &mut |it| is_read |= it.array == access.array);
+                let is_obstacle = is_read || self.changed.arrays.contains(&access.array);
+                let itself = || self.kernel.arrays[access.array].name.clone();
+                let subscripts = &access.subscripts;
+                is_obstacle
+                    .then(itself)
+                    .or_else(|| self.in_subscripts(subscripts))
+            }
+        }
+    }
+
+    /// The name of something in `expr` that is another in other iterations.
+    fn depends_on(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Iter(iter) => self.of_iter(*iter),
+            Expr::Local(local) if self.changed.locals.contains(local) => {
+                Some(self.kernel.locals[*local].name.clone())
+            }
+            Expr::Load(access) if self.changed.arrays.contains(&access.array) => {
+                Some(self.kernel.arrays[access.array].name.clone())
+            }
+            Expr::Load(access) => self.in_subscripts(&access.subscripts),
+            _ => expr
+                .operands()
+                .into_iter()
+                .find_map(|it| self.depends_on(it)),
+        }
+    }
+
+    fn in_subscripts(&self, subscripts: &[Subscript]) -> Option<String> {
+        subscripts.iter().find_map(|subscript| match subscript {
+            Subscript::Affine(expr) => self.in_affine(expr),
+            Subscript::Computed(expr) => self.depends_on(expr),
+        })
+    }
+
+    fn in_affine(&self, expr: &AffineExpr) -> Option<String> {
+        let mut found = None;
+        expr.for_each_variable(&mut |variable| {
+            if let Variable::Iter(iter) = variable {
+                found = found.take().or_else(|| self.of_iter(iter));
+            }
+        });
+        found
+    }
+
+    fn of_iter(&self, iter: IterId) -> Option<String> {
+        let is_changed = self.changed.iters.contains(&iter);
+        is_changed.then(|| self.kernel.iters[iter].name.clone())
+    }
+
+    /// Whether to compute `expr` can end in a fault.
+    fn can_fail(&self, expr: &Expr) -> bool {
+        let here = match expr {
+            Expr::Load(access) => !is_in_range(self.kernel, self.loops, access),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
+                divisor.ty(self.kernel).is_integer() && !is_nonzero(divisor)
+            }
+            _ => false,
+        };
+        here || expr.operands().into_iter().any(|it| self.can_fail(it))
+    }
+}
+
+fn is_nonzero(divisor: &Expr) -> bool {
+    matches!(divisor, Expr::Constant(value) if value.as_integer().is_some_and(|it| it != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{
+        accepts, apply, assert_same_meaning, assert_same_results, kernel, refuses,
+    };
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], z: f64[n], y: f64[n, n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..n { let a: f64 = x[i] * 2.0 y[i, j] = a + z[j] }
+  }
+}",
+            "hoist(S1, j)",
+            "kernel @k(n: i64, x: f64[n], z: f64[n], y: f64[n, n]) {
+  affine.for i in 0..n {
+    let a: f64 = x[i] * 2.0
+    affine.for j in 0..n { y[i, j] = a + z[j] }
+  }
+}",
+        );
+    }
+
+    fn with(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n]) {{
+  var t: f64 = 0.0
+  affine.for i in 0..n {{ affine.for j in 0..m {{ {body} }} }}
+}}"
+        )
+    }
+
+    #[test]
+    fn what_may_fail_or_writes_waits_for_the_loop_to_run() {
+        for (body, step) in [
+            ("let a: f64 = x[m - 1] y[j] = a", "hoist(S1, j)"),
+            (
+                "let k: i32 = seg[i] / seg[0] y[k] reduce(add) x[j]",
+                "hoist(S1, j)",
+            ),
+            (
+                "y[j] = 1.0 out[i] = x[i] y[j] reduce(add) out[i]",
+                "hoist(S2, j)",
+            ),
+            ("y[j] = 1.0 t = x[i] y[j] reduce(add) t", "hoist(S2, j)"),
+        ] {
+            let before = kernel(&with(body));
+            let after = apply(&before, step);
+            assert!(after.to_string().contains("affine.if (0 < m)"), "{after}");
+            assert_same_results(&before, &after);
+        }
+        let before = kernel(&with("let a: f64 = x[i] y[j] = a"));
+        assert_same_meaning(&before, &apply(&before, "hoist(S1, j)"));
+    }
+
+    #[test]
+    fn refusals() {
+        for (body, step, name) in [
+            ("let a: f64 = x[j] y[j] = a", "hoist(S1, j)", "`j`"),
+            ("let a: f64 = y[i] y[j] = a", "hoist(S1, j)", "`y`"),
+            ("y[j] = t t = x[i]", "hoist(S2, j)", "`t`"),
+            ("t = x[i] t = x[j]", "hoist(S1, j)", "`t`"),
+            ("y[i] = y[i] + 1.0", "hoist(S1, j)", "`y`"),
+            ("y[i] reduce(add) 1.0", "hoist(S1, j)", "`j`"),
+        ] {
+            let reason = refuses(&with(body), step, Unproven, "NotInvariant").to_string();
+            assert!(reason.contains(name), "{reason}");
+        }
+        refuses(
+            &with("y[j] = t"),
+            "hoist(S2, j)",
+            Misaddressed,
+            "NoSuchStatement",
+        );
+        refuses(
+            &with("y[j] = t"),
+            "hoist(S0, j)",
+            Misaddressed,
+            "NoSuchStatement",
+        );
+    }
+}

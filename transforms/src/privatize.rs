@@ -1,0 +1,160 @@
+//! The step `privatize`.
+
+use crate::address::{self, find_variable};
+use crate::private::{check_private, privatized};
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::Kernel;
+use strew_affine::verify::Verified;
+
+/// Gives every iteration of a loop a scalar, or a local array, of its own.
+///
+/// ```text
+/// var t: f64 = 0.0                    var t: f64 = 0.0
+/// affine.for i in 0..n {              affine.for i in 0..n {
+///   t = x[i]                    →       var t_p: f64 = 0.0
+///   y[i] = t * t                        t_p = x[i]
+/// }                                     y[i] = t_p * t_p
+///                                     }
+/// ```
+///
+/// Legal when each iteration surely writes what it reads before it reads it, and nothing behind the loop reads what the last one leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Privatize {
+    /// The scalar or the local array.
+    pub variable: String,
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Privatize {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "privatize";
+
+    /// A request to give every iteration of `target` a `variable` of its own.
+    pub fn new(variable: impl Into<String>, target: impl Into<LoopPath>) -> Self {
+        Self {
+            variable: variable.into(),
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.word()?, call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Privatize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}, {})", Self::NAME, self.variable, self.target)
+    }
+}
+
+impl Transform for Privatize {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        let of = address::find_affine_for(kernel, &self.target)?.it;
+        let variable = find_variable(kernel, &self.variable)?;
+        if check_private(kernel, of, &self.target, variable)? {
+            return Err(Reason::PrivateAnyway {
+                array: self.variable.clone(),
+                path: self.target.clone(),
+            });
+        }
+        Ok(privatized(kernel, of, &[variable])?)
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    fn with(body: &str, behind: &str) -> String {
+        format!(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {{
+  var t: f64 = 0.0
+  alloc a: f64[4]
+  affine.for i in 0..n {{ {body} }}
+  {behind}
+}}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  var t: f64 = 0.0
+  affine.for i in 0..n { t = x[i] y[i] = t * t }
+}",
+            "privatize(t, i) parallelize(i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  var t: f64 = 0.0
+  scf.forall i in 0..n strategy(auto) {
+    var t_p: f64 = 0.0
+    t_p = x[i]
+    y[i] = t_p * t_p
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn arrays_that_are_covered() {
+        for body in [
+            "a[0] = x[i] y[i] = a[0]",
+            "affine.for j in 0..4 { a[j] = x[i] + f64(j) } affine.for k in 1..4 { y[i] = y[i] + a[k] * a[k - 1] }",
+            "affine.for j in 0..2 { a[2 * j] = x[i] a[2 * j + 1] = 1.0 } affine.for k in 0..4 { y[i] = y[i] + a[k] }",
+            "affine.if (i < 3) { a[0] = 1.0 } else { a[0] = 2.0 } y[i] = a[0]",
+        ] {
+            let before = kernel(&with(body, ""));
+            let after = apply(&before, "privatize(a, i)");
+            assert!(after.to_string().contains("alloc a_p: f64[4]"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let t = |body, behind, verdict, name| {
+            refuses(&with(body, behind), "privatize(t, i)", verdict, name).to_string()
+        };
+        let older = t("y[i] = t t = x[i]", "", Unproven, "ReadsOlder");
+        assert!(older.contains("another iteration"), "{older}");
+        t("t reduce(add) x[i]", "", Unproven, "ReadsOlder");
+        t(
+            "scf.if 1.0 < x[i] { t = 1.0 } y[i] = t",
+            "",
+            Unproven,
+            "ReadsOlder",
+        );
+        t("t = x[i]", "y[0] = t", Unproven, "ReadBehind");
+        t("y[i] = 1.0", "", Misaddressed, "NotWritten");
+        let a = |body, script, verdict, name| {
+            refuses(&with(body, ""), script, verdict, name);
+        };
+        let partly = "affine.for j in 0..3 { a[j] = x[i] } y[i] = a[3]";
+        a(partly, "privatize(a, i)", Unproven, "ReadsOlder");
+        a("y[i] = 1.0", "privatize(y, i)", Unproven, "SeenByCaller");
+        a(
+            "var b: f64 = x[i] b = 2.0 y[i] = b",
+            "privatize(b, i)",
+            Misaddressed,
+            "PrivateAnyway",
+        );
+        a(
+            "y[i] = 1.0",
+            "privatize(zz, i)",
+            Misaddressed,
+            "NoSuchVariable",
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! The step `scalar_replace`.
+
+use crate::address::find_array;
+use crate::in_range::is_in_range;
+use crate::script::call::{Call, FaultAt};
+use crate::step::Transform;
+use crate::tree::{for_each_expr_mut, if_runs, replace_loop};
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
+use strew_affine::{
+    Access, AffineFor, ArrayId, Expr, IterId, Kernel, Local, LocalId, Node, Overflow, Place,
+    Subscript, Variable,
+};
+
+/// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs.
+///
+/// ```text
+/// affine.for i in 0..n {              affine.for i in 0..n {
+///   affine.for k in 0..n {              affine.if (0 < n) {
+///     y[i] reduce(add) a[i, k]    →       var y_s: f64 = y[i]
+///   }                                     affine.for k in 0..n { y_s reduce(add) a[i, k] }
+/// }                                       y[i] = y_s
+///                                       }
+///                                     }
+/// ```
+///
+/// Done to every loop in which the array is used at one element alone, the same in all iterations; of such loops in each other to the
+/// outermost. Always legal: the loop does with the scalar what it did with the element. The element is read only if the loop runs. If
+/// iterations fail, another failure may be the first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScalarReplace {
+    /// The array.
+    pub array: String,
+}
+
+impl ScalarReplace {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "scalar_replace";
+
+    /// A request to keep elements of `array` in scalars.
+    pub fn new(array: impl Into<String>) -> Self {
+        Self {
+            array: array.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.word()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for ScalarReplace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", Self::NAME, self.array)
+    }
+}
+
+impl Transform for ScalarReplace {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        let array = find_array(kernel, &self.array)?;
+        let found = replaceable(kernel, array);
+        if found.is_empty() {
+            return Err(Reason::NothingToReplace {
+                array: self.array.clone(),
+            });
+        }
+        Ok(rewritten(kernel, &found)?)
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        Vec::new()
+    }
+}
+
+/// A loop that uses one element of the array.
+struct Replaceable<'k> {
+    target: &'k AffineFor,
+    element: &'k Access,
+    is_written: bool,
+}
+
+/// The outermost loops that use the array at one element, which stays the same.
+fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
+    let sites = visit::accesses(kernel);
+    let sites: Vec<_> = sites.iter().filter(|it| it.access.array == array).collect();
+    let mut found: Vec<Replaceable<'_>> = Vec::new();
+    visit::walk(&kernel.body, &mut |node, around| {
+        let is_inside = |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter);
+        if let Node::AffineFor(target) = node
+            && !found.iter().any(is_inside)
+        {
+            found.extend(replaceable_in(kernel, target, around, &sites));
+        }
+    });
+    found
+}
+
+fn replaceable_in<'k>(
+    kernel: &'k Kernel,
+    target: &'k AffineFor,
+    around: &[Loop<'k>],
+    sites: &[&AccessSite<'k>],
+) -> Option<Replaceable<'k>> {
+    let is_inside = |it: &&&AccessSite<'k>| it.loops.iter().any(|of| of.iter() == target.iter);
+    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
+    let element = inside.first()?.access;
+    let mut inner = vec![target.iter];
+    let mut has_forall = false;
+    visit::walk(&target.body, &mut |node, _| {
+        inner.extend(Loop::of(node).map(Loop::iter));
+        has_forall |= matches!(node, Node::Forall(_));
+    });
+    let is_own = visit::allocated_arrays(&target.body).contains(&element.array);
+    let is_same = inside
+        .iter()
+        .all(|it| it.access.subscripts == element.subscripts);
+    if target.lanes != 1 || has_forall || is_own || !is_same || !is_fixed(element, &inner) {
+        return None;
+    }
+    // Whether the element is there is known if every iteration uses it anyway.
+    let is_certain = inside.iter().any(|it| happens_in(target, it));
+    let is_written = inside.iter().any(|it| it.kind != AccessKind::Read);
+    let is_written_anyway = inside
+        .iter()
+        .any(|it| it.kind != AccessKind::Read && happens_in(target, it));
+    let at_once = around.iter().any(|it| matches!(it, Loop::Forall(_)));
+    let is_there = is_certain || is_in_range(kernel, around, element);
+    (is_there && (!is_written || is_written_anyway || !at_once)).then_some(Replaceable {
+        target,
+        element,
+        is_written,
+    })
+}
+
+/// Whether subscripts are affine and no iterator of `inner` is in them.
+fn is_fixed(element: &Access, inner: &[IterId]) -> bool {
+    element.subscripts.iter().all(|subscript| match subscript {
+        Subscript::Affine(expr) => {
+            let mut iters = inner.iter();
+            !iters.any(|it| expr.mentions(Variable::Iter(*it)))
+        }
+        Subscript::Computed(_) => false,
+    })
+}
+
+/// Whether each iteration of `target` does the access, as a statement in its body writes there.
+fn happens_in(target: &AffineFor, site: &AccessSite<'_>) -> bool {
+    let is_written = |node: &Node| {
+        let mut written = node.written_elements();
+        written.any(|it| std::ptr::eq(it, site.access))
+    };
+    let is_read = |node: &Node| {
+        let mut values = node.expressions().into_iter();
+        matches!(
+            node,
+            Node::Assign { .. } | Node::Reduce { .. } | Node::Declare { .. }
+        ) && values.any(|it| reads_surely(it, site.access))
+    };
+    target.body.iter().any(|it| is_written(it) || is_read(it))
+}
+
+fn reads_surely(expr: &Expr, access: &Access) -> bool {
+    match expr {
+        Expr::Load(it) => std::ptr::eq(it, access),
+        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => {
+            reads_surely(first, access)
+        }
+        _ => expr
+            .operands()
+            .into_iter()
+            .any(|it| reads_surely(it, access)),
+    }
+}
+
+fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overflow> {
+    let mut rewritten = kernel.clone();
+    for it in found {
+        let array = &kernel.arrays[it.element.array];
+        let name = rewritten.fresh_name(&format!("{}_s", array.name.replace('.', "_")));
+        let local = rewritten.locals.alloc(Local {
+            name,
+            ty: array.element,
+            mutable: it.is_written,
+            span: it.element.span,
+        });
+        let mut around = it.target.clone();
+        use_local(&mut around.body, it.element.array, local);
+        let value = Expr::Load(it.element.clone());
+        let mut nodes = vec![Node::Declare { local, value }, Node::AffineFor(around)];
+        if it.is_written {
+            nodes.push(Node::Assign {
+                place: Place::Element(it.element.clone()),
+                value: Expr::Local(local),
+                span: it.element.span,
+            });
+        }
+        let mut replacement = if_runs(kernel, it.target, nodes)?;
+        replace_loop(&mut rewritten.body, it.target.iter, &mut replacement);
+    }
+    Ok(rewritten)
+}
+
+/// Lets `body` use `local` for all elements of `array` that it uses.
+fn use_local(body: &mut [Node], array: ArrayId, local: LocalId) {
+    for_each_expr_mut(body, &mut |expr| {
+        if matches!(expr, Expr::Load(access) if access.array == array) {
+            *expr = Expr::Local(local);
+        }
+    });
+    for node in body {
+        for place in node.places_mut() {
+            if matches!(place, Place::Element(access) if access.array == array) {
+                *place = Place::Local(local);
+            }
+        }
+        for block in node.blocks_mut() {
+            use_local(block, array, local);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::Misaddressed;
+    use crate::test_support::{accepts, apply, assert_same_results, kernel, refuses};
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, a: f64[n, n], b: f64[n, n], c: f64[n, n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..n {
+      affine.for k in 0..n { c[i, j] reduce(add) a[i, k] * b[k, j] }
+    }
+  }
+}",
+            "scalar_replace(c)",
+            "kernel @k(n: i64, a: f64[n, n], b: f64[n, n], c: f64[n, n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..n {
+      affine.if (0 < n) {
+        var c_s: f64 = c[i, j]
+        affine.for k in 0..n { c_s reduce(add) a[i, k] * b[k, j] }
+        c[i, j] = c_s
+      }
+    }
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn reads_writes_and_loops_that_do_not_run() {
+        for (outer, inner, body) in [
+            ("0..n", "0..i", "y[i] = y[i] * 2.0 + x[j]"),
+            ("0..n", "0..m", "out[j] reduce(add) y[i] * x[i]"),
+            ("0..n + 1", "0..m", "y[i] reduce(max) x[0]"),
+            ("0..n", "0..m", "scf.if 1.0 < x[i] { y[i] reduce(add) 1.0 }"),
+            (
+                "0..n",
+                "max(0, i - 2)..min(m, i)",
+                "out[0] reduce(add) y[i] y[i] = 3.0",
+            ),
+            (
+                "0..n",
+                "0..m",
+                "affine.for k in 0..i { y[0] reduce(add) x[k] } y[0] reduce(add) 1.0",
+            ),
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n], out: f64[m]) {{
+                   affine.for i in {outer} {{ affine.for j in {inner} {{ {body} }} }}
+                 }}"
+            ));
+            let after = apply(&before, "scalar_replace(y)");
+            assert!(after.to_string().contains("y_s"), "{after}");
+            assert_same_results(&before, &after);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        for body in [
+            "y[j] = x[i]",
+            "y[i] = y[i + 1]",
+            "scf.if 1.0 < x[i] { y[i + n] = 1.0 }",
+            "y[i64(x[i])] = 1.0",
+        ] {
+            let source = format!(
+                "kernel @k(n: i64, x: f64[n], y: f64[n]) {{
+                   affine.for i in 0..n {{ affine.for j in 0..n {{ {body} }} }}
+                 }}"
+            );
+            refuses(
+                &source,
+                "scalar_replace(y)",
+                Misaddressed,
+                "NothingToReplace",
+            );
+            refuses(&source, "scalar_replace(z)", Misaddressed, "NoSuchArray");
+        }
+    }
+}

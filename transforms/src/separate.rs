@@ -1,0 +1,359 @@
+//! The step `separate`.
+
+use crate::address;
+use crate::cut::{Half, cut};
+use crate::script::call::{Call, FaultAt};
+use crate::split::next_value;
+use crate::step::Transform;
+use crate::tree::Replacing;
+use crate::{LoopPath, Reason};
+use std::fmt;
+use strew_affine::verify::Verified;
+use strew_affine::visit::{self, Loop};
+use strew_affine::{
+    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Relation, Variable,
+};
+
+/// Cuts a loop in two where a condition, or the least of a bound's alternatives, changes in the loop: full tiles apart from partial ones,
+/// and iterations in which a condition holds apart from those in which it does not.
+///
+/// ```text
+/// affine.for i in 0..n {                              affine.for i in 0..min(n, m) { y[i] = x[i] }
+///   affine.if (i < m) { y[i] = x[i] } else {      →   affine.for i_r in max(0, m)..n { y[i_r] = 1.0 }
+///     y[i] = 1.0
+///   }
+/// }
+/// ```
+///
+/// Always legal: iterations keep their order. Where several conditions change, each use of the step separates one of them, the outermost
+/// and first in the text before the others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Separate {
+    /// The loop, an `affine.for`.
+    pub target: LoopPath,
+}
+
+impl Separate {
+    /// The word that the step begins with.
+    pub const NAME: &'static str = "separate";
+
+    /// A request to separate the iterations of `target`.
+    pub fn new(target: impl Into<LoopPath>) -> Self {
+        Self {
+            target: target.into(),
+        }
+    }
+
+    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let request = Self::new(call.path()?);
+        call.finish(&[])?;
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Separate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", Self::NAME, self.target)
+    }
+}
+
+impl Transform for Separate {
+    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
+        Ok(plan(kernel, self)?.rewrite())
+    }
+
+    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
+        vec![&mut self.target]
+    }
+}
+
+fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let target = address::find_affine_for(kernel, path)?.it;
+    let changing = Changing::first_in(target)?;
+    let changing = changing.ok_or_else(|| Reason::NothingToSeparate { path: path.clone() })?;
+    let border = next_value(target, path, &changing.border)?;
+    let mut settled = [target.clone(), target.clone()];
+    for (half, is_above) in settled.iter_mut().zip([false, true]) {
+        changing.settle(&mut half.body, is_above);
+    }
+    let mut prepared = kernel.clone();
+    let [below, above] = settled;
+    let [below, _] = cut(
+        &mut prepared.clone(),
+        &below,
+        path,
+        &border,
+        (Half::Above, "r"),
+    )?;
+    let [_, above] = cut(&mut prepared, &above, path, &border, (Half::Above, "r"))?;
+    Ok(Replacing {
+        kernel: prepared,
+        target: target.iter,
+        replacement: vec![Node::AffineFor(below), Node::AffineFor(above)],
+    })
+}
+
+/// An expression whose sign changes once in the loop: it is negative on one side of the border, and not on the other.
+struct Changing {
+    difference: AffineExpr,
+    /// The first value of the iterator above the border.
+    border: AffineExpr,
+    /// Whether it is not negative above the border; else below.
+    rises: bool,
+}
+
+impl Changing {
+    /// The outermost and first.
+    fn first_in(target: &AffineFor) -> Result<Option<Self>, Overflow> {
+        let mut inner = Vec::new();
+        visit::walk(&target.body, &mut |node, _| {
+            inner.extend(Loop::of(node).map(Loop::iter));
+        });
+        for difference in differences(&target.body)? {
+            let mut is_outer = true;
+            difference.for_each_variable(&mut |variable| {
+                is_outer &= !matches!(variable, Variable::Iter(iter) if inner.contains(&iter));
+            });
+            if is_outer && let Some(found) = Self::of(difference, target.iter)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// With `c * i + r` not negative exactly from `ceil(-r / c)` on, or to `floor(r / -c)`.
+    fn of(difference: AffineExpr, iter: IterId) -> Result<Option<Self>, Overflow> {
+        let Some((coefficient, rest)) = difference.split_off(iter) else {
+            return Ok(None);
+        };
+        let border = match coefficient {
+            0 => return Ok(None),
+            1.. => rest.scaled(-1)?.ceildiv(&coefficient.into())?,
+            _ => {
+                let positive = coefficient.checked_neg().ok_or(Overflow)?;
+                rest.floordiv(&positive.into())?.offset(1)?
+            }
+        };
+        Ok(Some(Self {
+            difference,
+            border,
+            rises: coefficient > 0,
+        }))
+    }
+
+    /// Whether `difference` is not negative on this side, where that is known.
+    fn sign(&self, difference: &AffineExpr, is_above: bool) -> Option<bool> {
+        let known = self.rises == is_above;
+        if *difference == self.difference {
+            return Some(known);
+        }
+        // `-d >= 0` where `d < 0`; and the integers `-d - 1 >= 0` exactly where `d < 0`.
+        let opposite = self.difference.scaled(-1).ok()?;
+        if opposite.offset(-1).ok()? == *difference {
+            return Some(!known);
+        }
+        (!known && opposite == *difference).then_some(true)
+    }
+
+    /// Drops from `body` what is known on this side of the border.
+    fn settle(&self, body: &mut Vec<Node>, is_above: bool) {
+        let mut settled = Vec::new();
+        for mut node in std::mem::take(body) {
+            for block in node.blocks_mut() {
+                self.settle(block, is_above);
+            }
+            match node {
+                Node::AffineFor(mut it) => {
+                    self.settle_bound(&mut it.lower, is_above, Side::Lower);
+                    self.settle_bound(&mut it.upper, is_above, Side::Upper);
+                    settled.push(Node::AffineFor(it));
+                }
+                Node::AffineIf {
+                    conditions,
+                    then,
+                    otherwise,
+                } => settled.extend(self.settled_if(conditions, then, otherwise, is_above)),
+                other => settled.push(other),
+            }
+        }
+        *body = settled;
+    }
+
+    fn settle_bound(&self, bound: &mut Bound, is_above: bool, side: Side) {
+        let alternatives = std::mem::take(&mut bound.0);
+        for (position, one) in alternatives.iter().enumerate() {
+            let is_idle = alternatives.iter().enumerate().any(|(other, tighter)| {
+                let ahead = match side {
+                    Side::Lower => tighter.minus(one),
+                    Side::Upper => one.minus(tighter),
+                };
+                let is_ahead = ahead.is_ok_and(|it| self.sign(&it, is_above) == Some(true));
+                other != position && is_ahead
+            });
+            if !is_idle {
+                bound.0.push(one.clone());
+            }
+        }
+    }
+
+    /// Without conditions that hold; what happens otherwise, where one does not.
+    fn settled_if(
+        &self,
+        conditions: Vec<Condition>,
+        then: Vec<Node>,
+        otherwise: Vec<Node>,
+        is_above: bool,
+    ) -> Vec<Node> {
+        let mut left = Vec::new();
+        for condition in conditions {
+            let sign = margin(&condition).ok().flatten();
+            match sign.and_then(|it| self.sign(&it, is_above)) {
+                Some(true) => {}
+                Some(false) => return otherwise,
+                None => left.push(condition),
+            }
+        }
+        if left.is_empty() {
+            return then;
+        }
+        vec![Node::AffineIf {
+            conditions: left,
+            then,
+            otherwise,
+        }]
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Lower,
+    Upper,
+}
+
+/// By how much alternatives of bounds differ, and by how much conditions hold, the outermost first.
+fn differences(body: &[Node]) -> Result<Vec<AffineExpr>, Overflow> {
+    let mut found = Vec::new();
+    let mut failed = None;
+    visit::walk(body, &mut |node, _| {
+        let here = match node {
+            Node::AffineFor(it) => between(&it.lower).and_then(|mut lower| {
+                lower.extend(between(&it.upper)?);
+                Ok(lower)
+            }),
+            Node::AffineIf { conditions, .. } => {
+                let margins: Result<Vec<_>, _> = conditions.iter().map(margin).collect();
+                margins.map(|it| it.into_iter().flatten().collect())
+            }
+            _ => Ok(Vec::new()),
+        };
+        match here {
+            Ok(here) => found.extend(here),
+            Err(overflow) => failed = Some(overflow),
+        }
+    });
+    match failed {
+        Some(overflow) => Err(overflow),
+        None => Ok(found),
+    }
+}
+
+fn between(bound: &Bound) -> Result<Vec<AffineExpr>, Overflow> {
+    let mut pairs = Vec::new();
+    for (position, one) in bound.0.iter().enumerate() {
+        for other in bound.0.iter().skip(position + 1) {
+            pairs.push(one.minus(other)?);
+        }
+    }
+    Ok(pairs)
+}
+
+/// What is not negative exactly where the condition holds; nothing for an equality.
+fn margin(condition: &Condition) -> Result<Option<AffineExpr>, Overflow> {
+    let difference = condition.right.minus(&condition.left)?;
+    Ok(match condition.relation {
+        Relation::LessOrEqual => Some(difference),
+        Relation::Less => Some(difference.offset(-1)?),
+        Relation::Equal => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::Misaddressed;
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    #[test]
+    fn scheme() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n { y[i] = x[i] }
+}",
+            "strip_mine(i = 32) separate(i_t)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i_t in 0..min(n, ((n - 31) ceildiv 32) * 32) step 32 {
+    affine.for i_p in i_t..i_t + 32 { y[i_p] = x[i_p] }
+  }
+  affine.for i_t_r in max(0, ((n - 31) ceildiv 32) * 32)..n step 32 {
+    affine.for i_p_1 in i_t_r..n { y[i_p_1] = x[i_p_1] }
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn conditions_become_loops() {
+        accepts(
+            "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n {
+    affine.if (i < m) { y[i] = x[i] } else { y[i] = 1.0 }
+  }
+}",
+            "separate(i)",
+            "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..min(n, m) { y[i] = x[i] }
+  affine.for i_r in max(0, m)..n { y[i_r] = 1.0 }
+}",
+        );
+    }
+
+    #[test]
+    fn bounds_and_conditions_of_any_kind() {
+        for bounds in ["0..n", "2..n step 3", "m - 4..n"] {
+            for body in [
+                "affine.for j in max(0, i - 2)..min(n, 2 * i + 1) { y[j] reduce(add) x[j] }",
+                "affine.for j in max(0, 3 - i)..min(3, n - i, m) { y[j] reduce(add) x[j] + f64(i) }",
+                "affine.if (2 * i <= m + 1, 1 < i) { y[i] = x[i] } else { y[0] reduce(add) x[i] }",
+                "affine.if (i < m) { affine.if (m <= i) { y[0] = 1.0 } else { y[i] = x[i] } }",
+            ] {
+                let before = kernel(&format!(
+                    "kernel @k(n: i64, m: i64, x: f64[2 * n + 9], y: f64[2 * n + 9]) {{
+                       affine.for i in {bounds} {{ {body} }}
+                     }}"
+                ));
+                assert_same_meaning(&before, &apply(&before, "separate(i)"));
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_in_two_dimensions() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, x: f64[n, m], y: f64[m, n]) {
+  affine.for i in 0..n { affine.for j in 0..m { y[j, i] = x[i, j] } }
+}",
+        );
+        let after = apply(&before, "tile(i = 2, j = 3) separate(i_t) separate(j_t)");
+        assert!(after.to_string().contains("in j_t..j_t + 3 {"), "{after}");
+        assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn refusals() {
+        let source = "kernel @k(n: i64, y: f64[n]) {
+  affine.for i in 0..n { affine.for j in 0..min(n, 3) { y[j] = 1.0 } }
+}";
+        refuses(source, "separate(i)", Misaddressed, "NothingToSeparate");
+        refuses(source, "separate(k)", Misaddressed, "NoSuchLoop");
+    }
+}
