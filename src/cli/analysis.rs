@@ -1,13 +1,20 @@
 //! `strew explain`: what a kernel accesses, what depends on what, which loops may run in parallel, and what is done about it.
 
-use crate::cli::analysis_report::{AccessReport, DependenceReport, KernelReport, LoopReport};
-use crate::cli::args::Explain;
+use crate::cli::analysis_report::{
+    AccessReport, DependenceReport, KernelReport, LoopReport, Measured, PrivateReport,
+};
+use crate::cli::args::{Explain, KernelChoice, OobName, Run, ScheduleChoice};
 use crate::cli::console::Console;
+use crate::cli::explain::{circumstances, in_columns};
 use crate::cli::failure::Failure;
+use crate::cli::report::RunReport;
+use crate::cli::run::tried;
 use crate::cli::{load, report};
 use serde::Serialize;
 use std::fmt::Write as _;
-use strew::{Parsed, ParsedKernel};
+use std::num::NonZeroU32;
+use std::time::Instant;
+use strew::{Kernel, Parsed, ParsedKernel, Plan};
 
 #[derive(Serialize)]
 struct Explained {
@@ -19,7 +26,11 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
     let kernels = wanted(flags, &parsed)?;
     let mut reports = Vec::new();
     for kernel in kernels {
-        reports.push(KernelReport::of(&parsed, kernel, flags.mode.into())?);
+        let mut report = KernelReport::of(&parsed, kernel, flags.mode.into())?;
+        if flags.run {
+            report.run = Some(on_data(flags, kernel, console)?);
+        }
+        reports.push(report);
     }
     if flags.json {
         let explained = Explained { kernels: reports };
@@ -32,15 +43,64 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
 /// The kernel that is named, or all.
 fn wanted<'p>(flags: &Explain, parsed: &'p Parsed) -> Result<Vec<&'p ParsedKernel>, Failure> {
     Ok(match flags.kernel.name {
-        Some(_) => vec![load::kernel(parsed, &flags.kernel)?],
-        None => parsed.kernels().iter().collect(),
+        None if !flags.run => parsed.kernels().iter().collect(),
+        _ => vec![load::kernel(parsed, &flags.kernel)?],
     })
+}
+
+/// What the automatic schedule saw of the data, and what it did.
+fn on_data(
+    flags: &Explain,
+    kernel: &ParsedKernel,
+    console: &mut Console,
+) -> Result<Measured, Failure> {
+    let started = Instant::now();
+    let compiled = kernel.schedule(&Plan::Auto, &mut ())?.compile()?;
+    let compile = started.elapsed();
+    let kernel = Kernel::from(compiled);
+    let mut run = RunReport::new(&kernel, flags.mode.into());
+    let report = tried(kernel, &as_run(flags), console)?;
+    run.add(&report, compile);
+    Ok(Measured {
+        run,
+        lines: circumstances(&report, compile),
+    })
+}
+
+/// The data of `flags`, as those of `strew run`.
+fn as_run(flags: &Explain) -> Run {
+    Run {
+        kernel: KernelChoice {
+            file: flags.kernel.file.clone(),
+            name: flags.kernel.name.clone(),
+        },
+        schedule: ScheduleChoice {
+            path: None,
+            steps: Vec::new(),
+        },
+        scalars: flags.scalars.clone(),
+        inputs: flags.inputs.clone(),
+        outputs: Vec::new(),
+        shapes: flags.shapes.clone(),
+        threads: None,
+        repeat: NonZeroU32::MIN,
+        body: None,
+        strategy: None,
+        mode: flags.mode,
+        oob: OobName::Error,
+        memory: None,
+        json: flags.json,
+    }
 }
 
 /// One kernel for people.
 fn text(report: &KernelReport) -> String {
     let mut text = format!("kernel {}\n", report.kernel);
     section(&mut text, "loops", report.loops.iter().map(of_loop));
+    if !report.privates.is_empty() {
+        let privates = report.privates.iter().map(of_private);
+        section(&mut text, "private", privates);
+    }
     section(&mut text, "accesses", report.accesses.iter().map(of_access));
     section(
         &mut text,
@@ -48,7 +108,19 @@ fn text(report: &KernelReport) -> String {
         report.dependences.iter().map(of_dependence),
     );
     section(&mut text, "schedule", report.schedule.iter().cloned());
+    if let Some(Measured { lines, .. }) = &report.run {
+        let lines = lines.iter().map(|(what, text)| in_columns(what, text));
+        section(&mut text, "run", lines);
+    }
     text
+}
+
+fn of_private(report: &PrivateReport) -> String {
+    let name = report.name.as_deref().unwrap_or("while");
+    format!(
+        "{} in {name} (line {}): {}",
+        report.variable, report.line, report.reason
+    )
 }
 
 fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {

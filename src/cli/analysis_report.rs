@@ -1,10 +1,13 @@
 //! What `strew explain --json` prints. The keys are stable; more may be added.
 
 use crate::cli::failure::Failure;
+use crate::cli::report::RunReport;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use strew::ir::Kernel;
 use strew::ir::dependence::{
-    Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Site, Target, Witness,
+    Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
+    Witness,
 };
 use strew::ir::visit::AccessKind;
 use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
@@ -13,9 +16,34 @@ use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
 pub(crate) struct KernelReport {
     pub(crate) kernel: String,
     pub(crate) loops: Vec<LoopReport>,
+    pub(crate) privates: Vec<PrivateReport>,
     pub(crate) dependences: Vec<DependenceReport>,
     pub(crate) accesses: Vec<AccessReport>,
     pub(crate) schedule: Vec<String>,
+    /// What happened on the data, if it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<Measured>,
+}
+
+/// A run, for programs and for people.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    #[serde(flatten)]
+    pub(crate) run: RunReport,
+    #[serde(skip)]
+    pub(crate) lines: Vec<(&'static str, String)>,
+}
+
+/// Whether iterations of a loop can have a scalar or a local array of their own.
+#[derive(Debug, Serialize)]
+pub(crate) struct PrivateReport {
+    pub(crate) variable: String,
+    /// The loop; `None` for a `while` without an iterator.
+    #[serde(rename = "loop")]
+    pub(crate) name: Option<String>,
+    pub(crate) line: usize,
+    pub(crate) private: bool,
+    pub(crate) reason: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +110,8 @@ impl KernelReport {
         Ok(Self {
             kernel: kernel.kernel().name.clone(),
             loops: reporter.loops(),
+            privates: reporter.privates(),
+            run: None,
             dependences: reporter.dependences(),
             accesses: reporter.accesses(),
             schedule: steps.iter().map(ToString::to_string).collect(),
@@ -152,14 +182,58 @@ impl<'k> Reporter<'_, 'k> {
         };
         LoopReport {
             name: self.name(verdict.level),
-            line: verdict.level.iter().map_or_else(
-                || self.line_of_while(verdict.level),
-                |it| self.line(self.kernel.iters[it].span),
-            ),
+            line: self.line_of_loop(verdict.level),
             depth: verdict.depth,
             parallel,
             reason,
         }
+    }
+
+    /// What each loop writes of what is declared around it, and neither a parameter nor set once.
+    fn privates(&self) -> Vec<PrivateReport> {
+        let verdicts = self.analyzed.verdicts(self.dependences);
+        let mut reports = Vec::new();
+        for verdict in &verdicts {
+            let is_inside = |site: &&Site<'k>| {
+                let around = site.levels().nth(verdict.depth);
+                site.writes() && around.is_some_and(|it| it.is_same(verdict.level))
+            };
+            let written = self.analyzed.sites().iter().filter(is_inside);
+            let written: BTreeSet<Target> = written.map(|it| it.target).collect();
+            let privates = written.into_iter();
+            reports.extend(privates.filter_map(|it| self.of_private(verdict, it)));
+        }
+        reports
+    }
+
+    fn of_private(&self, verdict: &LoopVerdict<'k>, target: Target) -> Option<PrivateReport> {
+        let privacy = self.analyzed.privacy(verdict.level, verdict.depth, target);
+        let reason = match privacy {
+            Privacy::Own | Privacy::IsParameter => return None,
+            Privacy::Private => "each iteration can have its own".to_owned(),
+            Privacy::ReadsOlder(site) => format!(
+                "not private, because line {} may read what another iteration or what came before left",
+                self.line_of(site)
+            ),
+            Privacy::ReadBehind(site) => format!(
+                "not private, because line {} behind the loop may read what the last iteration leaves",
+                self.line_of(site)
+            ),
+        };
+        Some(PrivateReport {
+            variable: target.name(self.kernel).to_owned(),
+            name: self.name(verdict.level),
+            line: self.line_of_loop(verdict.level),
+            private: privacy == Privacy::Private,
+            reason,
+        })
+    }
+
+    fn line_of_loop(&self, level: Level<'_>) -> usize {
+        level.iter().map_or_else(
+            || self.line_of_while(level),
+            |it| self.line(self.kernel.iters[it].span),
+        )
     }
 
     /// A `while` stands where the first access in it does.

@@ -120,6 +120,18 @@ pub(crate) struct Emit {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) kernel: KernelChoice,
+    /// Run the kernel, too, and say what was seen of the data and what was taken for it
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Give a scalar parameter its value for the run
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "run")]
+    pub(crate) scalars: Vec<Assignment>,
+    /// Fill an array for the run from a .npy file or a generator, as for `strew run`
+    #[arg(long = "in", value_name = "NAME=SOURCE", requires = "run")]
+    pub(crate) inputs: Vec<Assignment>,
+    /// Give the dimensions of an array that no file and no size tells
+    #[arg(long = "shape", value_name = "NAME=D,D", requires = "run")]
+    pub(crate) shapes: Vec<Assignment>,
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,

@@ -6,13 +6,26 @@ use strew::{Body, Mode, Record, Report, Sample};
 
 /// What a call did; `compile` is the time from source text to callable code.
 pub(crate) fn explanation(report: &Report, compile: Duration) -> String {
-    let record = &report.record;
     let schedule = if report.schedule.is_empty() {
         "none".to_owned()
     } else {
         report.schedule.join("\n          ")
     };
-    let mut lines = vec![("kernel", report.kernel.clone()), ("schedule", schedule)];
+    let head = [("kernel", report.kernel.clone()), ("schedule", schedule)];
+    let lines = head.into_iter().chain(circumstances(report, compile));
+    let lines: Vec<_> = lines.map(|(what, text)| in_columns(what, &text)).collect();
+    lines.join("\n")
+}
+
+/// `what` and `text` beside each other.
+pub(crate) fn in_columns(what: &str, text: &str) -> String {
+    format!("{what:<10}{text}")
+}
+
+/// What was seen, expected and taken, and how long it took, each with a word for it.
+pub(crate) fn circumstances(report: &Report, compile: Duration) -> Vec<(&'static str, String)> {
+    let record = &report.record;
+    let mut lines = Vec::new();
     lines.extend(record.sample.map(|it| ("saw", seen(&it))));
     lines.extend(expected(record).map(|it| ("expected", it)));
     lines.push(("strategy", strategy(report)));
@@ -24,11 +37,7 @@ pub(crate) fn explanation(report: &Report, compile: Duration) -> String {
         let skipped = format!("{} statements with an index out of range", record.skipped);
         lines.push(("skipped", skipped));
     }
-    let lines: Vec<_> = lines
-        .into_iter()
-        .map(|(what, text)| format!("{what:<10}{text}"))
-        .collect();
-    lines.join("\n")
+    lines
 }
 
 /// What was seen of the keys.

@@ -55,6 +55,15 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     }
 }
 
+/// Calls `kernel` once on the data that `flags` give, and keeps no results.
+pub(crate) fn tried(kernel: Kernel, flags: &Run, console: &mut Console) -> Result<Report, Failure> {
+    let kernel = configured(kernel, flags)?.calibration(calibration::costs(console));
+    let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
+    let sizes = sizes(&kernel, &inputs)?;
+    let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
+    Ok(call(&kernel, &sizes, &mut arrays)?)
+}
+
 /// The kernel, ready to be called, and the time from source text to callable code.
 fn compile(flags: &Run, console: &mut Console) -> Result<(Kernel, Duration), Failure> {
     let plan = load::plan(&flags.schedule)?;

@@ -42,7 +42,8 @@ impl<'k> Iterations<'k> {
 
     /// Whether no two iterations meet in an element of `array`.
     pub(crate) fn are_apart_in(&self, array: ArrayId) -> bool {
-        self.meeting(|it| it == array).is_none()
+        let is_asked = |site: &Site<'k>, _: &Site<'k>| site.target == Target::Array(array);
+        self.analyzed.are_apart(self.target, is_asked)
     }
 
     fn meeting(&self, asked: impl Fn(ArrayId) -> bool) -> Option<Meeting<'_, 'k>> {

@@ -26,7 +26,8 @@ use strew_affine::{
 /// ```
 ///
 /// Legal when iterations could have it of their own, as [`Privatize`](crate::Privatize) asks, or when it is declared in the loop. After it
-/// statements that shared the scalar can be distributed over loops of their own.
+/// statements that shared the scalar can be distributed over loops of their own. Where an index out of range is skipped, what was
+/// skipped with a declaration finds a zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Expand {
     /// The scalar or the local array.
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn scalars_and_arrays_in_any_loop() {
-        for bounds in ["0..n", "2..n step 3", "n - 5..n", "1..n - 1"] {
+        for bounds in ["0..n", "2..n step 3", "3..n - 2", "1..n - 1"] {
             for (body, name) in [
                 ("t = x[i] y[i] = t + f64(i)", "t"),
                 ("let k: i32 = seg[i] y[k] reduce(add) x[k]", "k"),

@@ -2,8 +2,8 @@
 
 use crate::address::find_affine_for;
 use crate::{
-    Distribute, Expand, Fuse, Interchange, LoopPath, Parallelize, Reason, Refused, Schedule, Shift,
-    Skew, Step, TileIndirection, TileReduction,
+    Distribute, Expand, Fuse, Interchange, LoopPath, Parallelize, Privatize, Reason, Refused,
+    Schedule, Shift, Skew, Step, TileIndirection, TileReduction,
 };
 use strew_affine::verify::Verified;
 use strew_affine::{AffineFor, Node};
@@ -61,7 +61,15 @@ impl Candidates<'_> {
                 .into()])]
             }
             (Step::Distribute(request), Reason::OneStatement { .. }) => self.expanded(request),
-            (_, Reason::Reverses { .. }) => self.skewed(),
+            (Step::Distribute(request), Reason::Reverses { array, .. }) => {
+                let expand = Expand::new(array, request.target.clone());
+                vec![schedule([expand.into(), self.step.clone()])]
+            }
+            (_, Reason::Reverses { array, .. }) => {
+                let mut found = self.privatized(array);
+                found.extend(self.skewed());
+                found
+            }
             (_, Reason::NotPerfectlyNested { outer, .. }) => self.distributed(outer),
             _ => Vec::new(),
         }
@@ -119,6 +127,16 @@ impl Candidates<'_> {
             ])
         });
         wavefronts.collect()
+    }
+
+    /// The step with a variable of its own for each iteration of one of its loops, the innermost first.
+    fn privatized(&self, variable: &str) -> Vec<Schedule> {
+        let loops = self.step.loops().into_iter().rev();
+        let privatized = loops.map(|path| {
+            let privatize = Privatize::new(variable, path);
+            schedule([privatize.into(), self.step.clone()])
+        });
+        privatized.collect()
     }
 
     /// The step with the loops inside of the first one skewed by that.
@@ -245,6 +263,16 @@ mod tests {
                 "let a: f64 = x[i] y[i] = a",
                 "distribute(i)",
                 "expand(a, i); distribute(i)",
+            ),
+            (
+                "s = x[i] y[i] = s",
+                "distribute(i)",
+                "expand(s, i); distribute(i)",
+            ),
+            (
+                "s = x[i] y[i] = s",
+                "reverse(i)",
+                "privatize(s, i); reverse(i)",
             ),
         ] {
             assert_eq!(

@@ -128,12 +128,19 @@ fn replaceable_in<'k>(
         .iter()
         .any(|it| it.kind != AccessKind::Read && happens_in(target, it));
     let at_once = around.iter().any(|it| matches!(it, Loop::Forall(_)));
+    // Elements that may be written once are counted.
+    let is_counted = around.iter().any(|it| match it {
+        Loop::Forall(forall) => forall.disjoint.iter().any(|it| it.target == element.array),
+        _ => false,
+    });
     let is_there = is_certain || is_in_range(kernel, around, element);
-    (is_there && (!is_written || is_written_anyway || !at_once)).then_some(Replaceable {
-        target,
-        element,
-        is_written,
-    })
+    (is_there && !is_counted && (!is_written || is_written_anyway || !at_once)).then_some(
+        Replaceable {
+            target,
+            element,
+            is_written,
+        },
+    )
 }
 
 /// Whether subscripts are affine and no iterator of `inner` is in them.

@@ -102,6 +102,24 @@ impl<'k> Analyzed<'k> {
         })
     }
 
+    /// Whether [`at_once`](Self::at_once) is [`Order::Kept`]: where it is not, that is known from the first pair that may meet.
+    pub fn are_apart(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> bool {
+        let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
+        let mut pairs = self
+            .pairs()
+            .filter(|(first, second)| (first.writes() || second.writes()) && wanted(first, second));
+        pairs.all(|(first, second)| {
+            let (Some(at), Some(_)) = (depth(first), depth(second)) else {
+                return true;
+            };
+            directions(first, second).all(|(source, sink)| {
+                let mut question = Question::of(self);
+                let met = question.ask_carried(source, sink, at);
+                matches!(met, Ok(None)) && !question.is_open
+            })
+        })
+    }
+
     /// The answers to a question about each pair that is `wanted`, as one.
     fn ask(
         &self,
@@ -113,14 +131,8 @@ impl<'k> Analyzed<'k> {
             if !(first.writes() || second.writes()) || !wanted(first, second) {
                 continue;
             }
-            let directions = [(first, second), (second, first)];
-            let count = if first.order == second.order { 1 } else { 2 };
-            for (source, sink) in directions.into_iter().take(count) {
-                let mut question = Question {
-                    analyzed: self,
-                    budget: Budget::new(ROWS_A_PAIR),
-                    is_open: false,
-                };
+            for (source, sink) in directions(first, second) {
+                let mut question = Question::of(self);
                 match one(&mut question, source, sink) {
                     Ok(Some(witness)) => {
                         return Order::Broken {
@@ -141,6 +153,15 @@ impl<'k> Analyzed<'k> {
     }
 }
 
+/// A pair in both orders; one access with itself in one.
+fn directions<'p, 'k>(
+    first: &'p Site<'k>,
+    second: &'p Site<'k>,
+) -> impl Iterator<Item = (&'p Site<'k>, &'p Site<'k>)> {
+    let count = if first.order == second.order { 1 } else { 2 };
+    [(first, second), (second, first)].into_iter().take(count)
+}
+
 struct Question<'q, 'k> {
     analyzed: &'q Analyzed<'k>,
     budget: Budget,
@@ -148,7 +169,15 @@ struct Question<'q, 'k> {
     is_open: bool,
 }
 
-impl<'k> Question<'_, 'k> {
+impl<'q, 'k> Question<'q, 'k> {
+    fn of(analyzed: &'q Analyzed<'k>) -> Self {
+        Self {
+            analyzed,
+            budget: Budget::new(ROWS_A_PAIR),
+            is_open: false,
+        }
+    }
+
     fn ask(
         &mut self,
         source: &Site<'k>,

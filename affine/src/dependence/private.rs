@@ -3,14 +3,15 @@
 use super::analyzed::Analyzed;
 use super::relation::{Checked, End, Relation};
 use super::site::{Level, Site, Target};
-use crate::Subscript;
 use crate::sets::{Budget, Row, Set, Space};
 use crate::visit::AccessKind;
+use crate::{Node, Subscript};
 
 /// What keeps the iterations of a loop from having a target of their own, if something does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// They can: each writes what it reads before it reads it, and nobody reads what the last one leaves.
+    /// They can: each surely writes what it reads before it reads it, and nobody reads what the last one leaves. A write is not sure where
+    /// an index in its statement may be out of range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
     Own,
@@ -44,7 +45,7 @@ impl<'k> Analyzed<'k> {
         let is_set = |read: &&&Site<'k>| {
             within
                 .iter()
-                .any(|write| is_before_in_all(write, read, depth))
+                .any(|write| is_before_in_all(write, read, depth) && self.is_never_skipped(write))
                 || self.is_covered(read, &within, depth).unwrap_or(false)
         };
         if let Some(read) = within.iter().filter(reads).find(|it| !is_set(it)) {
@@ -67,7 +68,10 @@ impl<'k> Analyzed<'k> {
         };
         let (all, _) = all;
         let mut written = Set::empty(all.space().clone());
-        let earlier = |it: &&&Site<'k>| it.kind == AccessKind::Write && it.order < read.order;
+        let earlier = |it: &&&Site<'k>| {
+            let is_before = it.kind == AccessKind::Write && it.order < read.order;
+            is_before && self.is_never_skipped(it)
+        };
         for write in within.iter().filter(earlier) {
             let found = self.iterations_that_meet(write, read, depth, &mut budget)?;
             if let Some((met, true)) = found {
@@ -75,6 +79,19 @@ impl<'k> Analyzed<'k> {
             }
         }
         all.is_subset(&written, &mut budget)
+    }
+
+    /// Whether no index of the statement that `write` belongs to can be out of range: nothing would be written where that is skipped.
+    fn is_never_skipped(&self, write: &Site<'k>) -> bool {
+        let is_same = |node: Option<&Node>| {
+            let nodes = node.zip(write.node);
+            nodes.is_some_and(|(one, other)| std::ptr::eq(one, other))
+        };
+        let mut sites = self.sites.iter();
+        sites.all(|it| {
+            let is_element = matches!(it.target, Target::Array(_));
+            !(is_element && is_same(it.node)) || self.stays_in_range(it)
+        })
     }
 
     /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, the one at `depth`

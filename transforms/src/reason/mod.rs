@@ -2,6 +2,7 @@
 
 mod advice;
 mod verdict;
+mod words;
 
 pub use advice::Label;
 pub use verdict::Verdict;
@@ -13,6 +14,7 @@ use strew_affine::dependence::DependenceKind;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
+use words::{come, example, keeps_order, meet, there_are};
 
 /// Why a step is declined.
 ///
@@ -563,45 +565,4 @@ pub(crate) fn checked_number<T: TryFrom<u64>>(
         least: *accepted.start(),
         most: *accepted.end(),
     })
-}
-
-fn there_are(what: &str, names: &[String]) -> String {
-    if names.is_empty() {
-        format!("the kernel has no {what}")
-    } else {
-        format!("the {what} are {}", list(names))
-    }
-}
-
-fn meet(witness: &Option<Box<Witness>>) -> &'static str {
-    if witness.is_some() {
-        "meet"
-    } else {
-        "may meet"
-    }
-}
-
-fn come(witness: &Option<Box<Witness>>) -> &'static str {
-    if witness.is_some() {
-        "would come"
-    } else {
-        "might come"
-    }
-}
-
-fn keeps_order(combiner: &Option<String>) -> String {
-    combiner.as_ref().map_or_else(String::new, |it| {
-        format!("; updates by `{it}` keep their order here: of operands that are equal, or NaN, the result tells which came first")
-    })
-}
-
-fn example(witness: &Option<Box<Witness>>) -> String {
-    witness
-        .as_ref()
-        .map_or_else(String::new, |it| format!("; {it}"))
-}
-
-fn list(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
 }

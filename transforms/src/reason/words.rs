@@ -1,0 +1,44 @@
+//! Parts of sentences that several reasons share.
+
+use crate::witness::Witness;
+
+pub(super) fn there_are(what: &str, names: &[String]) -> String {
+    if names.is_empty() {
+        format!("the kernel has no {what}")
+    } else {
+        format!("the {what} are {}", list(names))
+    }
+}
+
+pub(super) fn meet(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "meet"
+    } else {
+        "may meet"
+    }
+}
+
+pub(super) fn come(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "would come"
+    } else {
+        "might come"
+    }
+}
+
+pub(super) fn keeps_order(combiner: &Option<String>) -> String {
+    combiner.as_ref().map_or_else(String::new, |it| {
+        format!("; updates by `{it}` keep their order here: of operands that are equal, or NaN, the result tells which came first")
+    })
+}
+
+pub(super) fn example(witness: &Option<Box<Witness>>) -> String {
+    witness
+        .as_ref()
+        .map_or_else(String::new, |it| format!("; {it}"))
+}
+
+fn list(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
