@@ -22,8 +22,9 @@ use strew_affine::{
 ///       a[i * m + j] = 0.0                           a[i, j] = 0.0
 /// ```
 ///
-/// Legal when the sizes multiply to the extent of the array, and all inner subscripts are known to stay within their sizes: then no two
-/// elements become one. The elements lie in memory as before, so a caller passes the same.
+/// Legal when the sizes multiply to the extent of the array, and all inner subscripts stay within their sizes: then no two elements become
+/// one. What of that parameters decide, and is not known, the kernel assumes from then on, and a call checks it. The elements lie in memory
+/// as before, so a caller passes the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
     /// The array, of one dimension.
@@ -95,16 +96,17 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         ..
     } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
     let analyzed = Analyzed::new(kernel);
-    for condition in conditions {
+    let mut prepared = kernel.clone();
+    for condition in conditions
+        .into_iter()
+        .chain(extents.iter().map(never_negative))
+    {
         if !holds(&analyzed, &condition)? {
-            return Err(Reason::LeavesRow {
-                array: request.array.clone(),
-                condition: strew_affine::text::condition(kernel, &condition),
-            });
+            prepared.assumptions.push(condition);
         }
     }
     Ok(Delinearized {
-        kernel: kernel.clone(),
+        kernel: prepared,
         array,
         extents,
         subscripts,
@@ -118,7 +120,6 @@ fn check_sizes(
     array: ArrayId,
     extents: &[AffineExpr],
 ) -> Result<(), Reason> {
-    let analyzed = Analyzed::new(kernel);
     let mut product = AffineExpr::from(1);
     for extent in extents {
         product = product.times(extent)?;
@@ -128,9 +129,8 @@ fn check_sizes(
         [extent] => kernel.assumes_equal(extent, &product),
         _ => false,
     };
-    let is_sized = extents.iter().all(|it| analyzed.is_never_negative(it));
     let is_own = flat.field.is_none() && is_passed_or_allocated(kernel, array);
-    match is_same && is_sized && is_own && extents.len() > 1 {
+    match is_same && is_own && extents.len() > 1 {
         true => Ok(()),
         false => Err(Reason::OtherShape {
             array: request.array.clone(),
@@ -141,6 +141,14 @@ fn check_sizes(
 fn is_passed_or_allocated(kernel: &Kernel, array: ArrayId) -> bool {
     kernel.array_params().any(|it| it == array)
         || visit::allocated_arrays(&kernel.body).contains(&array)
+}
+
+fn never_negative(extent: &AffineExpr) -> Condition {
+    Condition {
+        left: 0.into(),
+        relation: Relation::LessOrEqual,
+        right: extent.clone(),
+    }
 }
 
 fn holds(analyzed: &Analyzed<'_>, condition: &Condition) -> Result<bool, Overflow> {
@@ -192,7 +200,7 @@ impl Delinearized {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, kernel, refuses};
+    use crate::test_support::{accepts, apply, assert_same_where_assumed, kernel, refuses};
 
     fn flat(body: &str) -> String {
         format!(
@@ -241,6 +249,20 @@ mod tests {
             "delinearize(t, [n, m])",
             &source("n, m", ["i, j", "i2, m - 1 - j2", "n - 1 - i2, j2"]),
         );
+    }
+
+    #[test]
+    fn what_parameters_decide_is_assumed() {
+        let before = kernel(
+            "kernel @k(k: i64, n: i64, x: f64[n], y: f64[n]) {
+  alloc a: f64[n * 2]
+  affine.for i in 0..n { affine.for j in 0..k { a[i * 2 + j] = x[i] + f64(j) } }
+  affine.for i2 in 0..n { y[i2] = a[2 * i2] + a[2 * i2 + 1] }
+}",
+        );
+        let after = apply(&before, "delinearize(a, [n, 2])");
+        assert!(after.to_string().contains("assume (k - 3 < 0)"), "{after}");
+        assert_same_where_assumed(&before, &after);
     }
 
     #[test]

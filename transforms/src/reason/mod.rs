@@ -520,14 +520,6 @@ pub enum Reason {
         /// The array.
         array: String,
     },
-    /// Subscripts stay within their rows under a condition that is not known to hold.
-    #[error("subscripts of `{array}` stay within these sizes if `{condition}`, which is not known")]
-    LeavesRow {
-        /// The array.
-        array: String,
-        /// The condition, over parameters.
-        condition: String,
-    },
     /// A size of the schedule that divides by zero.
     #[error("`{size}` divides by zero")]
     DividesByZero {

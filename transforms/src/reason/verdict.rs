@@ -73,7 +73,6 @@ impl Reason {
             | Self::PacksWritten { .. }
             | Self::NoBox { .. }
             | Self::NotFlat { .. }
-            | Self::LeavesRow { .. }
             | Self::MayLeave { .. }
             | Self::MovingDivisor { .. }
             | Self::NotLinear { .. }
@@ -161,7 +160,6 @@ impl Reason {
             Self::NoBox { .. } => "NoBox",
             Self::OtherShape { .. } => "OtherShape",
             Self::NotFlat { .. } => "NotFlat",
-            Self::LeavesRow { .. } => "LeavesRow",
             Self::MayLeave { .. } => "MayLeave",
             Self::DividesByZero { .. } => "DividesByZero",
             Self::Overflow => "Overflow",
