@@ -70,4 +70,5 @@ pub use strew_runtime::{
     Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mode, Progress,
     Record, Sample, StopToken, TooManyThreads, Why,
 };
+pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

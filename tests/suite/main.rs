@@ -17,5 +17,6 @@ mod random;
 mod random_c;
 mod reductions;
 mod skip;
+mod steps;
 mod strategies;
 mod views;

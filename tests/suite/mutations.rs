@@ -148,7 +148,7 @@ fn machine_code(kernel: &ParsedKernel, plan: &Plan) -> Option<strew::Kernel> {
 }
 
 /// Small arguments, if there are any that the kernel can be called with.
-fn arguments(kernel: &strew::Kernel, random: &mut Random) -> Option<Data> {
+pub(crate) fn arguments(kernel: &strew::Kernel, random: &mut Random) -> Option<Data> {
     let all = parameters(kernel.compiled().kernel());
     let (arrays, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.2);
     let scalars = scalars.into_iter();

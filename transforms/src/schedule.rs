@@ -10,7 +10,7 @@ use strew_affine::verify::Verified;
 /// An ordered list of steps, each about the kernel that the steps before it gave.
 ///
 /// ```
-/// use strew_transforms::{Schedule, TileIndirection};
+/// use strew_transforms::{Schedule, Tile, TileIndirection};
 ///
 /// let built = Schedule::new()
 ///     .tile_indirection_using_forall(TileIndirection::new("i").reduction("out", "add").chunks(8))
@@ -20,6 +20,9 @@ use strew_affine::verify::Verified;
 ///     unroll(i, 4)                                     # four indices first, then four updates
 /// ".parse()?;
 /// assert_eq!(built, read);
+///
+/// let tiled = Schedule::new().then(Tile::new([("i", 32), ("j", 64)]));
+/// assert_eq!(tiled, "tile(i = 32, j = 64)".parse()?);
 /// # Ok::<(), strew_transforms::ScriptErrors>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,27 +46,27 @@ impl Schedule {
 
     /// This schedule, then `step`.
     #[must_use]
-    pub fn then(mut self, step: Step) -> Self {
-        self.0.push(step);
+    pub fn then(mut self, step: impl Into<Step>) -> Self {
+        self.0.push(step.into());
         self
     }
 
     /// This schedule, then `tile_indirection_using_forall(…)`.
     #[must_use]
     pub fn tile_indirection_using_forall(self, request: TileIndirection) -> Self {
-        self.then(Step::TileIndirectionUsingForall(request))
+        self.then(request)
     }
 
     /// This schedule, then `unroll(target, factor)`.
     #[must_use]
     pub fn unroll(self, target: impl Into<LoopPath>, factor: u64) -> Self {
-        self.then(Step::Unroll(Unroll::new(target, factor)))
+        self.then(Unroll::new(target, factor))
     }
 
     /// This schedule, then `vectorize(target, lanes)`.
     #[must_use]
     pub fn vectorize(self, target: impl Into<LoopPath>, lanes: u64) -> Self {
-        self.then(Step::Vectorize(Vectorize::new(target, lanes)))
+        self.then(Vectorize::new(target, lanes))
     }
 
     /// The kernel after all steps.
