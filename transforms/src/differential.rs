@@ -5,7 +5,7 @@ use crate::{Parallelize, Schedule, Step, Verdict};
 use proptest::prelude::*;
 use strew_affine::dependence::{Analyzed, Parallelism};
 
-const STATEMENTS: [&str; 18] = [
+const STATEMENTS: [&str; 24] = [
     "out[seg[i]] reduce(add) x[i]",
     "out[seg[i]] reduce(max) x[i]",
     "out[i32(seg[seg[i]])] reduce(add) 1.0",
@@ -24,6 +24,12 @@ const STATEMENTS: [&str; 18] = [
     "affine.if (i + j < n) { out[i + j] reduce(add) x[i + j] }",
     "total reduce(add) x[i]",
     "seg[i] = seg[i]",
+    "z[i, j] = z[j, i] + x[i]",
+    "z[i + 1, j] = z[i, j + 1] * 0.5",
+    "z[i, i] reduce(add) x[j]",
+    "z[2 * i, j] = z[i + j, 1]",
+    "affine.for q in 0..3 { z[q, j] reduce(add) z[i, q] }",
+    "t[j mod 3] = x[i] y[i] = t[j mod 3]",
 ];
 
 /// With the scalar and the array that live outside of the loops.
@@ -54,7 +60,7 @@ const BOUNDS: [&str; 10] = [
 
 const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
 
-const STEPS: [&str; 27] = [
+const STEPS: [&str; 31] = [
     "tile_indirection_using_forall(i)",
     "tile_indirection_using_forall(i, chunks = 3)",
     "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",
@@ -82,10 +88,14 @@ const STEPS: [&str; 27] = [
     "privatize(total, i)",
     "pack(x, i)",
     "expand(k11, j)",
+    "expand(t, i)",
+    "expand(t, j)",
+    "privatize(t, i)",
+    "pack(z, j)",
 ];
 
 /// After these another iteration may be the first that fails.
-const REORDERINGS: [&str; 17] = [
+const REORDERINGS: [&str; 20] = [
     "interchange(i, j)",
     "permute(j, i)",
     "reverse(i)",
@@ -103,6 +113,9 @@ const REORDERINGS: [&str; 17] = [
     "scalar_replace(out)",
     "scalar_replace(y)",
     "unroll_and_jam(i, 2)",
+    "unroll_and_jam(i, 3)",
+    "scalar_replace(z)",
+    "hoist(S1, j)",
 ];
 
 /// Two loops, statements in both; a local that is declared twice gets another name the second time.
@@ -118,13 +131,17 @@ fn source() -> impl Strategy<Value = String> {
                 let statement = statement.replace("var s:", &format!("var {scalar}:"));
                 let statement = statement.replace(" s reduce", &format!(" {scalar} reduce"));
                 let statement = statement.replace("(add) s", &format!("(add) {scalar}"));
+                let statement = statement.replace("for q", &format!("for q{copy}{number}"));
+                let statement = statement.replace("[q,", &format!("[q{copy}{number},"));
+                let statement = statement.replace(", q]", &format!(", q{copy}{number}]"));
                 if copy == 0 { statement.replace('j', "i") } else { statement }
             });
             renamed.collect::<Vec<_>>().join("\n")
         };
         format!(
-            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n]) {{
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n], z: f64[2 * n + 1, n + 1]) {{
                var total: f64 = 0.0
+               alloc t: f64[3]
                affine.for i in {outer} {{
                  {}
                  affine.for j in {inner} {{ {} }}
@@ -144,14 +161,14 @@ fn source_with_others() -> impl Strategy<Value = String> {
     let bounds = (prop::sample::select(&BOUNDS), prop::sample::select(&INNER));
     let behind = prop::sample::select(&["", "out[0] = total", "out[0] = t[1]"]);
     (bounds, some, behind).prop_map(|((outer, inner), statements, behind)| {
-        let names = ["let k#:", "y[k#]", "var s#:", " s# reduce", "(add) s#", "for q# ", "t[q#]", "for p# ", "t[p# "];
+        let names = ["let k#:", "y[k#]", "var s#:", " s# reduce", "(add) s#", "for q# ", "t[q#]", "[q#, ", ", q#]", "for p# ", "t[p# "];
         let statements = statements.iter().enumerate().map(|(number, statement)| {
             names.iter().fold((*statement).to_owned(), |statement, name| {
                 statement.replace(&name.replace('#', ""), &name.replace('#', &number.to_string()))
             })
         });
         format!(
-            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n], flat: f64[n * m]) {{
+            "kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n], count: i64[n], z: f64[2 * n + 1, n + 1], flat: f64[n * m]) {{
                var total: f64 = 0.0
                alloc t: f64[4]
                affine.for i in {outer} {{ affine.for j in {inner} {{ {} }} }}
