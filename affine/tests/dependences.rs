@@ -248,7 +248,7 @@ fn order(
         Order::Kept => "kept".to_owned(),
         Order::Broken { witness, .. } => {
             let values =
-                |end: &[(IterId, i64)]| -> Vec<i64> { end.iter().map(|it| it.1).collect() };
+                |end: &[(String, i64)]| -> Vec<i64> { end.iter().map(|it| it.1).collect() };
             format!(
                 "{:?} before {:?}",
                 values(&witness.source),

@@ -348,11 +348,16 @@ fn replay(kernel: &Verified, analyzed: &Analyzed<'_>, dependence: &Dependence, t
         return;
     };
     let sites = analyzed.sites();
-    let position = |site: usize, iteration: &[(IterId, i64)]| {
+    let in_names = |iteration: &[(IterId, i64)]| -> Vec<(String, i64)> {
+        let each = iteration.iter();
+        each.map(|(iter, value)| (kernel.iters[*iter].name.clone(), *value))
+            .collect()
+    };
+    let position = |site: usize, iteration: &[(String, i64)]| {
         let (target, kind, span) = key(&sites[site]);
         touches.iter().position(|it| {
             (it.target, it.kind, it.span) == (target, kind, span)
-                && it.iteration == iteration
+                && in_names(&it.iteration) == iteration
                 && it.cell == witness.cell
         })
     };

@@ -287,33 +287,29 @@ impl<'k> Reporter<'_, 'k> {
             self.line_of(dependence.sink)
         );
         if let Some(witness) = &dependence.witness {
-            text += &format!("; {}", self.example(dependence, witness));
+            text += &format!("; {}", Self::example(witness));
         }
         text
     }
 
     /// `for example i = 0 and i = 1 meet in x[3] with n = 4`
-    fn example(&self, dependence: &Dependence, witness: &Witness) -> String {
-        let values = |end: &[(strew::ir::IterId, i64)]| -> String {
-            let each: Vec<String> = end
-                .iter()
-                .map(|(iter, value)| format!("{} = {value}", self.kernel.iters[*iter].name))
-                .collect();
+    fn example(witness: &Witness) -> String {
+        let assigned = |values: &[(String, i64)]| -> Vec<String> {
+            let each = values.iter();
+            each.map(|(name, value)| format!("{name} = {value}"))
+                .collect()
+        };
+        let values = |end: &[(String, i64)]| -> String {
+            let each = assigned(end);
             if each.is_empty() {
                 "the kernel".to_owned()
             } else {
                 format!("({})", each.join(", "))
             }
         };
-        let target = self
-            .target(dependence)
-            .map_or("?", |it| it.name(self.kernel));
+        let target = &witness.array;
         let cell: String = witness.cell.iter().map(|it| format!("[{it}]")).collect();
-        let parameters: Vec<String> = witness
-            .parameters
-            .iter()
-            .map(|(id, value)| format!("{} = {value}", self.kernel.scalars[*id].name))
-            .collect();
+        let parameters = assigned(&witness.parameters);
         let with = if parameters.is_empty() {
             String::new()
         } else {
@@ -358,7 +354,7 @@ impl<'k> Reporter<'_, 'k> {
             must: dependence.is_must(),
             reduction: dependence.is_reduction,
             exact: dependence.is_exact,
-            example: example.map(|it| self.example(dependence, it)),
+            example: example.map(Self::example),
             unless_monotone: dependence
                 .unless_monotone
                 .iter()

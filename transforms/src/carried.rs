@@ -2,8 +2,8 @@
 
 use crate::LoopPath;
 use crate::reason::Reason;
-use crate::witness::{self, Ends, Witness};
-use strew_affine::dependence::{Analyzed, DependenceKind, Order, Site, Target};
+use crate::witness::{self, Ends};
+use strew_affine::dependence::{Analyzed, DependenceKind, Order, Site, Target, Witness};
 use strew_affine::visit::AccessKind;
 use strew_affine::{AffineFor, ArrayId, IterId, Kernel};
 
@@ -66,12 +66,11 @@ impl<'k> Iterations<'k> {
             return None;
         };
         let kernel = self.analyzed.kernel();
-        let name = &kernel.arrays[array].name;
         Some(Meeting {
             array,
             source,
             sink,
-            witness: found.and_then(|it| Witness::of_dependence(kernel, &it, name)),
+            witness: found.and_then(|it| witness::confirmed(kernel, &it)),
         })
     }
 

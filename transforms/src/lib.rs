@@ -121,4 +121,5 @@ pub use tile_indirection::{Reduction, TileIndirection};
 pub use tile_reduction::TileReduction;
 pub use unroll::{Unroll, UnrollAndJam};
 pub use vectorize::Vectorize;
-pub use witness::{Contents, Witness};
+
+pub use strew_affine::dependence::{Contents, DependenceKind, Witness};

@@ -2,9 +2,9 @@
 
 use crate::reason::Reason;
 use crate::tree::{arrays_in, uses};
-use crate::witness::Witness;
+use crate::witness;
 use std::collections::HashMap;
-use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Order, Site};
+use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Order, Site, Witness};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::visit::{self, AccessKind, Loop};
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Place, Type};
@@ -117,18 +117,14 @@ impl<'k> Reordering<'k> {
             && left.combiner.is_commutative(&types)
     }
 
-    fn reverses(
-        &self,
-        ends: [usize; 2],
-        witness: Option<&strew_affine::dependence::Witness>,
-    ) -> Reason {
+    fn reverses(&self, ends: [usize; 2], found: Option<&Witness>) -> Reason {
         let kernel = self.analyzed.kernel();
         let sites = self.analyzed.sites();
         let [source, sink] = ends.map(|it| sites.get(it));
         let kind = |site: Option<&Site<'k>>| site.map_or(AccessKind::Write, |it| it.kind);
         let span = |site: Option<&Site<'k>>| site.map(|it| it.span).unwrap_or_default();
         let array = source.map_or("", |it| it.target.name(kernel)).to_owned();
-        let witness = witness.and_then(|it| Witness::of_dependence(kernel, it, &array));
+        let witness = found.and_then(|it| witness::confirmed(kernel, it));
         Reason::Reverses {
             kind: DependenceKind::of(kind(source), kind(sink)),
             earlier: span(source),

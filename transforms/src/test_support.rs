@@ -1,7 +1,8 @@
 //! What the tests of the steps share: kernels from text, and the question whether two kernels mean the same.
 
-use crate::witness::{self, Witness};
+use crate::witness;
 use crate::{Reason, Schedule, Verdict};
+use strew_affine::dependence::Witness;
 use strew_affine::interpret::{Argument, FaultKind, ForallOrder, Stop, interpret};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::{AffineExpr, ArrayId, Kernel, Parameter, StdMath, Type, Value, Variable, text};

@@ -41,4 +41,4 @@ pub use private::Privacy;
 pub use site::{Level, Site, Target, Update};
 pub use vector::{Component, Direction};
 pub use verdict::{LoopVerdict, Parallelism};
-pub use witness::Witness;
+pub use witness::{Contents, Witness};

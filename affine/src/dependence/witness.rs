@@ -5,18 +5,78 @@ use super::site::{Around, Level, Site, Target};
 use crate::visit::Loop;
 use crate::{AffineExpr, AffineFor, IterId, ScalarId, Subscript, Variable};
 use std::collections::HashMap;
+use std::fmt;
 
-/// Two iterations that meet in a cell, for these parameters.
+/// What every array holds before the kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Contents {
+    /// Anything: nothing that is read decides where the two meet.
+    Any,
+    /// Zeros.
+    Zeros,
+    /// Each element its own position, counted row by row from 0.
+    Positions,
+}
+
+/// Two iterations that meet in a cell when a kernel runs with these parameters and contents of arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The integer parameters, in the order of their declaration.
-    pub parameters: Vec<(ScalarId, i64)>,
-    /// The iterators around the source, outermost first.
-    pub source: Vec<(IterId, i64)>,
-    /// Those around the sink.
-    pub sink: Vec<(IterId, i64)>,
+    /// The scalar parameters that are integers, by name, in the order of their declaration. Floats are 1.
+    pub parameters: Vec<(String, i64)>,
+    /// What the arrays hold at first.
+    pub contents: Contents,
+    /// The iteration that comes first: the iterators of the loops around the access, outermost first.
+    pub source: Vec<(String, i64)>,
+    /// The iteration that comes second, or the same one.
+    pub sink: Vec<(String, i64)>,
+    /// The array, or the scalar, that they meet in.
+    pub array: String,
     /// The subscripts; none for a scalar.
     pub cell: Vec<i64>,
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            parameters,
+            source,
+            sink,
+            array,
+            cell,
+            ..
+        } = self;
+        f.write_str("for example ")?;
+        if !parameters.is_empty() {
+            write!(f, "with {} ", assignments(parameters))?;
+        }
+        match self.contents {
+            Contents::Any => {}
+            Contents::Zeros => f.write_str("and arrays of zeros ")?,
+            Contents::Positions => f.write_str("and arrays that hold 0, 1, 2, … ")?,
+        }
+        let subscripts: String = cell.iter().map(|index| format!("[{index}]")).collect();
+        if source == sink {
+            write!(
+                f,
+                "iteration ({}) reaches {array}{subscripts}",
+                assignments(source)
+            )
+        } else {
+            let (source, sink) = (assignments(source), assignments(sink));
+            write!(
+                f,
+                "iterations ({source}) and ({sink}) meet in {array}{subscripts}"
+            )
+        }
+    }
+}
+
+fn assignments(values: &[(String, i64)]) -> String {
+    let each: Vec<String> = values
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    each.join(", ")
 }
 
 impl Witness {
@@ -47,12 +107,23 @@ impl Witness {
         if cell != other || !call.is_accepted() {
             return None;
         }
+        let kernel = frame.kernel;
         let mut parameters: Vec<_> = parameters.into_iter().collect();
         parameters.sort_by_key(|(id, _)| id.into_raw());
+        let parameters = parameters.into_iter();
+        let in_names = |values: Vec<(IterId, i64)>| {
+            let values = values.into_iter();
+            let in_names = values.map(|(iter, value)| (kernel.iters[iter].name.clone(), value));
+            in_names.collect()
+        };
         Some(Self {
-            parameters,
-            source,
-            sink,
+            parameters: parameters
+                .map(|(id, value)| (kernel.scalars[id].name.clone(), value))
+                .collect(),
+            contents: Contents::Any,
+            source: in_names(source),
+            sink: in_names(sink),
+            array: ends[0].target.name(kernel).to_owned(),
             cell,
         })
     }
@@ -168,5 +239,25 @@ impl Run<'_, '_> {
         let value_of = |id: ScalarId| self.parameters.get(&id).copied();
         fits && extents.all(|it| self.value(it).is_some_and(|it| it >= 0))
             && kernel.broken_assumption(&value_of).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_witness_reads_as_a_sentence() {
+        let named = |name: &str, value| vec![(name.to_owned(), value)];
+        let witness = Witness {
+            parameters: named("n", 2),
+            contents: Contents::Zeros,
+            source: named("i", 0),
+            sink: named("i", 1),
+            array: "out".to_owned(),
+            cell: vec![0, 3],
+        };
+        let text = "for example with n = 2 and arrays of zeros iterations (i = 0) and (i = 1) meet in out[0][3]";
+        assert_eq!(witness.to_string(), text);
     }
 }

@@ -8,9 +8,9 @@ pub use advice::Label;
 pub use verdict::Verdict;
 
 use crate::LoopPath;
-use crate::witness::Witness;
 use std::ops::RangeInclusive;
 use strew_affine::dependence::DependenceKind;
+use strew_affine::dependence::Witness;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};

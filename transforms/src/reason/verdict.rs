@@ -1,8 +1,8 @@
 //! The verdicts, and which a reason is.
 
 use super::Reason;
-use crate::witness::Witness;
 use std::fmt;
+use strew_affine::dependence::Witness;
 
 /// What kind of refusal a [`Reason`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

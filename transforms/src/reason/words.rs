@@ -1,6 +1,6 @@
 //! Parts of sentences that several reasons share.
 
-use crate::witness::Witness;
+use strew_affine::dependence::Witness;
 
 pub(super) fn there_are(what: &str, names: &[String]) -> String {
     if names.is_empty() {
