@@ -40,7 +40,7 @@ pub(crate) struct Run {
     /// Give a scalar parameter its value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) scalars: Vec<Assignment>,
-    /// Fill an array from a .npy file or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
+    /// Fill an array from a file (a.npy, a.npz:MEMBER, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.bin:f32) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
     /// constant(K), two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
     #[arg(long = "in", value_name = "NAME=SOURCE")]
     pub(crate) inputs: Vec<Assignment>,

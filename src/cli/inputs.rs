@@ -2,18 +2,18 @@
 
 use crate::cli::args::{Assignment, Run};
 use crate::cli::array::{Array, Values};
+use crate::cli::data::DataFile;
 use crate::cli::failure::Failure;
 use crate::cli::generate::Generator;
-use crate::cli::npy;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use strew::ir::{Kernel, Parameter};
 use strew::{ElementType, RecordLayout, Records, Sizes, Type, Value};
 
 /// Where the elements of an array come from.
 #[derive(Debug)]
 pub(crate) enum Input {
-    File { path: PathBuf, array: Array },
+    File { file: DataFile, array: Array },
     Generator(Generator),
 }
 
@@ -42,18 +42,34 @@ impl Inputs {
             let shape = dimensions(it)?;
             once("--shape", it, inputs.shapes.insert(it.name.clone(), shape))?;
         }
+        inputs.shape_flat_files();
         inputs.check_shapes()?;
         Ok(inputs)
     }
 
+    /// Elements that come one behind the other get the shape that is given for them.
+    fn shape_flat_files(&mut self) {
+        for (name, shape) in &self.shapes {
+            let elements = shape
+                .iter()
+                .try_fold(1_u64, |count, it| count.checked_mul(*it));
+            if let Some(Input::File { file, array }) = self.arrays.get_mut(name)
+                && file.is_flat()
+                && elements == array.shape.first().copied()
+            {
+                array.shape.clone_from(shape);
+            }
+        }
+    }
+
     fn check_shapes(&self) -> Result<(), Failure> {
         for (name, shape) in &self.shapes {
-            if let Some(Input::File { path, array }) = self.arrays.get(name)
+            if let Some(Input::File { file, array }) = self.arrays.get(name)
                 && array.shape != *shape
             {
                 let found = &array.shape;
                 let why = format!("the array has shape {found:?}, --shape {name} says {shape:?}");
-                return Err(Failure::file(path, why));
+                return Err(Failure::file(&file.path, why));
             }
         }
         Ok(())
@@ -75,7 +91,7 @@ impl Inputs {
     /// The files that are read, with the arrays they are for.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
         self.arrays.iter().filter_map(|(name, input)| match input {
-            Input::File { path, .. } => Some((name.as_str(), path.as_path())),
+            Input::File { file, .. } => Some((name.as_str(), file.path.as_path())),
             Input::Generator(_) => None,
         })
     }
@@ -189,7 +205,7 @@ fn scalar(kernel: &Kernel, it: &Assignment) -> Result<Value, Failure> {
 }
 
 /// `text` as a value of type `ty`, exactly or not at all.
-fn number(text: &str, ty: Type) -> Result<Value, String> {
+pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
     let text = text.trim();
     match ty.integer_range() {
         Some(_) if ty == Type::Bool && matches!(text, "true" | "false") => {
@@ -243,16 +259,12 @@ fn input(kernel: &Kernel, it: &Assignment) -> Result<Input, Failure> {
             ElementType::Record(_) => Err(no_generator(&it.name)),
         };
     }
-    let path = PathBuf::from(&it.text);
-    let bytes = std::fs::read(&path).map_err(|error| {
-        Failure::usage(format!(
-            "cannot read {} for `{}`: {error}",
-            it.text, it.name
-        ))
-    })?;
-    let array = npy::decode(&bytes, &element)
-        .map_err(|error| Failure::file(&path, format!("cannot be `{}`: {error}", it.name)))?;
-    Ok(Input::File { path, array })
+    let file = DataFile::parse(&it.text)
+        .map_err(|error| Failure::usage(format!("--in {}: {error}", it.name)))?;
+    let array = file
+        .read(&element)
+        .map_err(|error| Failure::file(&file.path, format!("cannot be `{}`: {error}", it.name)))?;
+    Ok(Input::File { file, array })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod calibrate;
 mod calibration;
 mod check;
 mod console;
+mod data;
 mod emit;
 mod explain;
 mod failure;

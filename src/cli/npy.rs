@@ -351,7 +351,7 @@ fn numpy_name(ty: Type) -> &'static str {
     }
 }
 
-fn elements(ty: Type, data: &[u8]) -> Values {
+pub(crate) fn elements(ty: Type, data: &[u8]) -> Values {
     macro_rules! read {
         ($variant:ident, $element:ty) => {{
             let (chunks, _) = data.as_chunks();

@@ -356,17 +356,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let end = self.read(types::I64, privates, behind + 1);
                 self.bind_columns(forall, first, end);
             }
-            BodyShape::Rows => {
-                self.bind_buffers(forall, privates);
-                let behind = 2 * forall.buffers().count();
-                let mut read = |position| self.read(types::I64, privates, behind + position);
-                let owner = Owner {
-                    number: read(0),
-                    owners: read(1),
-                    shift: read(2),
-                };
-                self.bind_rows(forall, owner);
-            }
+            BodyShape::Rows => self.bind_owned_rows(forall, privates),
             BodyShape::Check | BodyShape::Scan => self.bind_checked(forall),
             BodyShape::Bounds => {
                 self.bind_checked(forall);
@@ -386,6 +376,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for private in &forall.privates {
             self.begin_run(private);
         }
+    }
+
+    /// Whose rows they are stands behind the addresses and the distances.
+    fn bind_owned_rows(&mut self, forall: &'k Forall, privates: Value) {
+        self.bind_buffers(forall, privates);
+        let behind = 2 * forall.buffers().count();
+        let mut read = |position| self.read(types::I64, privates, behind + position);
+        let owner = Owner {
+            number: read(0),
+            owners: read(1),
+            shift: read(2),
+        };
+        self.bind_rows(forall, owner);
     }
 
     /// The windows stand behind the addresses and the distances.

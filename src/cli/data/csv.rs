@@ -1,0 +1,80 @@
+//! Columns of tables of text, whose first line has their names.
+
+use super::{DataError, array};
+use crate::cli::array::Array;
+use crate::cli::inputs::number;
+use csv::{ReaderBuilder, StringRecord, Trim};
+use strew::Type;
+
+/// The numbers in the column `name`.
+pub(super) fn column(bytes: &[u8], name: &str, ty: Type) -> Result<Array, DataError> {
+    let mut builder = ReaderBuilder::new();
+    let mut reader = builder.trim(Trim::All).from_reader(bytes);
+    let headers = reader.headers().map_err(malformed)?;
+    let position = headers.iter().position(|it| it == name);
+    let position = position.ok_or_else(|| no_column(name, headers))?;
+    let mut values = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(malformed)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let text = record.get(position).unwrap_or_default();
+        let value = number(text, ty);
+        let value =
+            value.map_err(|why| DataError::at_line(line, format!("column `{name}`: {why}")))?;
+        values.push(value);
+    }
+    array(&values, ty)
+}
+
+fn malformed(error: csv::Error) -> DataError {
+    DataError(format!("is no table: {error}"))
+}
+
+fn no_column(name: &str, headers: &StringRecord) -> DataError {
+    let names: Vec<_> = headers.iter().map(|it| format!("`{it}`")).collect();
+    DataError(format!(
+        "has no column `{name}`; its first line has {}",
+        names.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::array::Values;
+
+    const TABLE: &str = "town, degrees,\"rain, mm\"\nOslo, -3.5, 12\n\"Rio, RJ\", 30, 7\n";
+
+    #[test]
+    fn columns_are_found_by_name_and_taken_exactly() {
+        let of = |name, ty| column(TABLE.as_bytes(), name, ty).map(|it| it.values);
+        assert_eq!(
+            of("degrees", Type::F64).ok(),
+            Some(Values::F64(vec![-3.5, 30.0]))
+        );
+        assert_eq!(of("rain, mm", Type::U8).ok(), Some(Values::U8(vec![12, 7])));
+        let error = of("degrees", Type::I32)
+            .expect_err("no integer")
+            .to_string();
+        assert_eq!(
+            error,
+            "line 2: column `degrees`: `-3.5` is not a whole number, expected i32"
+        );
+        let error = of("snow", Type::I32).expect_err("no column").to_string();
+        assert_eq!(
+            error,
+            "has no column `snow`; its first line has `town`, `degrees`, `rain, mm`"
+        );
+    }
+
+    #[test]
+    fn tables_that_are_none_are_told() {
+        for table in ["", "a,b\n1\n", "a\n\u{0}\n", "a,b\n1,\n"] {
+            assert!(
+                column(table.as_bytes(), "b", Type::F32).is_err(),
+                "{table:?}"
+            );
+        }
+        assert!(column(b"a\n\xff\n", "a", Type::F32).is_err());
+    }
+}

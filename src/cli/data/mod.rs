@@ -1,0 +1,214 @@
+//! The files that arrays are read from: which format, which part of the file, and its elements.
+
+mod csv;
+mod matrix_market;
+mod npz;
+
+use crate::cli::array::{Array, Number, Values};
+use crate::cli::npy;
+use matrix_market::Part;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use strew::{ElementType, Type, Value};
+
+/// A file, or a part of one, that an array is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DataFile {
+    pub(crate) path: PathBuf,
+    format: Format,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Format {
+    Npy,
+    Npz { member: String },
+    Csv { column: String },
+    MatrixMarket(Part),
+    Raw(Type),
+}
+
+/// What is wrong with a name of a file, or with what is in the file.
+#[derive(Debug)]
+pub(crate) struct DataError(String);
+
+impl DataError {
+    fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+
+    /// The same, said of a line of a file, the first being 1.
+    fn at_line(line: u64, why: impl fmt::Display) -> Self {
+        Self(format!("line {line}: {why}"))
+    }
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl DataFile {
+    /// The file that `text` names: a path, with a colon and a part of the file behind it where the format has parts.
+    pub(crate) fn parse(text: &str) -> Result<Self, DataError> {
+        let (path, part) = match text.rsplit_once(':') {
+            Some((path, part)) if has_parts(path) => (path, Some(part)),
+            _ => (text, None),
+        };
+        let format = match (ending(path).as_str(), part) {
+            ("npz", Some(part)) => Format::Npz {
+                member: part.to_owned(),
+            },
+            ("csv", Some(part)) => Format::Csv {
+                column: part.to_owned(),
+            },
+            ("mtx", Some(part)) => Format::MatrixMarket(part.parse()?),
+            ("bin", Some(part)) => Format::Raw(raw_type(part)?),
+            ("npz", None) => return Err(without_part(path, "an array in it", "scores")),
+            ("csv", None) => return Err(without_part(path, "a column of it", "price")),
+            ("mtx", None) => return Err(without_part(path, "row, col or val", "row")),
+            ("bin", None) => return Err(without_part(path, "the type of its elements", "f32")),
+            _ => Format::Npy,
+        };
+        let path = PathBuf::from(path);
+        Ok(Self { path, format })
+    }
+
+    /// Reads the array, whose elements have to be of type `element`.
+    pub(crate) fn read(&self, element: &ElementType) -> Result<Array, DataError> {
+        let bytes = std::fs::read(&self.path)
+            .map_err(|error| DataError(format!("cannot be read: {error}")))?;
+        let of_npy = |bytes: &[u8]| {
+            npy::decode(bytes, element).map_err(|error| DataError(error.to_string()))
+        };
+        match (&self.format, element) {
+            (Format::Npy, _) => of_npy(&bytes),
+            (Format::Npz { member }, _) => of_npy(&npz::member(&bytes, member)?),
+            (_, ElementType::Record(_)) => Err(DataError::new(
+                "records come from structured .npy files alone",
+            )),
+            (Format::Csv { column }, ElementType::Plain(ty)) => csv::column(&bytes, column, *ty),
+            (Format::MatrixMarket(part), ElementType::Plain(ty)) => {
+                matrix_market::read(text(&bytes)?, *part, *ty)
+            }
+            (Format::Raw(stored), ElementType::Plain(ty)) => raw(&bytes, *stored, *ty),
+        }
+    }
+
+    /// Whether elements come one behind the other, so that any shape of as many will do.
+    pub(crate) fn is_flat(&self) -> bool {
+        matches!(self.format, Format::Csv { .. } | Format::Raw(_))
+    }
+}
+
+/// What comes behind the last dot, in small letters.
+fn ending(path: &str) -> String {
+    let ending = Path::new(path).extension();
+    ending.map_or_else(String::new, |it| it.to_string_lossy().to_lowercase())
+}
+
+fn has_parts(path: &str) -> bool {
+    ["npz", "csv", "mtx", "bin"].contains(&ending(path).as_str())
+}
+
+fn without_part(path: &str, part: &str, example: &str) -> DataError {
+    DataError(format!(
+        "{path} has several arrays or types: name {part} behind a colon, as in {path}:{example}"
+    ))
+}
+
+fn raw_type(name: &str) -> Result<Type, DataError> {
+    let found = Type::from_name(name).filter(|it| *it != Type::Bool);
+    found.ok_or_else(|| {
+        DataError(format!(
+            "`{name}` is no type of raw elements; there are i8, i16, i32, i64, u8, u16, u32, u64, f32 and f64"
+        ))
+    })
+}
+
+fn text(bytes: &[u8]) -> Result<&str, DataError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let position = error.valid_up_to();
+        DataError(format!("is not text: byte {position} is not UTF-8"))
+    })
+}
+
+/// Little-endian elements of type `stored`, and nothing else.
+fn raw(bytes: &[u8], stored: Type, wanted: Type) -> Result<Array, DataError> {
+    if stored != wanted {
+        return Err(DataError(format!(
+            "holds elements of type {stored}, expected {wanted}; types are never converted silently"
+        )));
+    }
+    let (width, length) = (stored.bytes() as usize, bytes.len());
+    if !length.is_multiple_of(width) {
+        return Err(DataError(format!(
+            "has {length} bytes, which is no multiple of the {width} bytes of a {stored}"
+        )));
+    }
+    let values = npy::elements(stored, bytes);
+    Ok(flat((length / width) as u64, values))
+}
+
+fn flat(length: u64, values: Values) -> Array {
+    let shape = vec![length];
+    Array { shape, values }
+}
+
+/// An array of one dimension of `values`, which have type `ty`.
+fn array(values: &[Value], ty: Type) -> Result<Array, DataError> {
+    let number = |index: u64| {
+        let value = usize::try_from(index).ok();
+        let value = value.and_then(|it| values.get(it)).copied();
+        let integer = value.and_then(Value::as_integer).map(Number::Integer);
+        let float = || value.and_then(Value::as_float).map(Number::Float);
+        integer.or_else(float).unwrap_or(Number::Integer(0))
+    };
+    let length = values.len() as u64;
+    let values = Values::generate(ty, length, number).map_err(|error| {
+        DataError(format!(
+            "there is no memory for {} elements",
+            error.elements
+        ))
+    })?;
+    Ok(flat(length, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stand_behind_the_last_colon_of_files_that_have_parts() {
+        let file = |text: &str| DataFile::parse(text).map(|it| (it.path, it.format));
+        let csv = |path: &str, column: &str| {
+            let column = column.to_owned();
+            (PathBuf::from(path), Format::Csv { column })
+        };
+        assert_eq!(file("a.csv:price").ok(), Some(csv("a.csv", "price")));
+        assert_eq!(file("b:c/a.CSV:x y").ok(), Some(csv("b:c/a.CSV", "x y")));
+        let plain = PathBuf::from("odd:name.npy");
+        assert_eq!(file("odd:name.npy").ok(), Some((plain, Format::Npy)));
+        for (text, why) in [
+            (
+                "a.csv",
+                "name a column of it behind a colon, as in a.csv:price",
+            ),
+            ("a.mtx:rows", "`rows` is no part of a matrix"),
+            ("a.bin:float", "`float` is no type of raw elements"),
+        ] {
+            let error = file(text).expect_err("no file").to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn raw_elements_fill_the_file() {
+        let bytes = [1, 0, 0, 0, 255, 255, 255, 255];
+        let array = raw(&bytes, Type::I32, Type::I32).expect("two elements");
+        assert_eq!(array, flat(2, Values::I32(vec![1, -1])));
+        for (length, stored) in [(7, Type::I32), (8, Type::F32)] {
+            assert!(raw(&bytes[..length], stored, Type::I32).is_err());
+        }
+    }
+}
