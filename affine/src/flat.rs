@@ -96,6 +96,21 @@ fn shape_of_rows(flat: &[Flat<'_, '_>], inner: &[AffineExpr]) -> Result<Option<S
     Ok(Some(shape))
 }
 
+/// What has to hold so that the flat subscripts of these arrays are made of those of the shapes that they show: conditions over
+/// parameters, which whoever runs the kernel can look at. None where no shape is shown or nothing is left to be asked.
+pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>) -> Vec<Condition> {
+    let shapes = arrays
+        .into_iter()
+        .filter_map(|it| shape_of(kernel, it).ok().flatten());
+    let mut all: Vec<Condition> = Vec::new();
+    for condition in shapes.flat_map(|it| it.conditions) {
+        if !all.contains(&condition) {
+            all.push(condition);
+        }
+    }
+    all
+}
+
 /// One flat subscript, as several.
 struct Understood {
     subscripts: Vec<AffineExpr>,
@@ -332,22 +347,27 @@ fn stay_within(
 ) -> Result<Option<Vec<Condition>>, Overflow> {
     let mut conditions = Vec::new();
     for (subscript, size) in subscripts.iter().skip(1).zip(inner) {
-        let sides = [
-            extreme(&subscript.scaled(-1)?, loops)?.map(|it| it.offset(-1)),
-            extreme(subscript, loops)?.map(|it| it.minus(size)),
-        ];
-        for below_zero in sides {
-            let Some(below_zero) = below_zero.transpose()? else {
-                return Ok(None);
+        let least = extreme(&subscript.scaled(-1)?, loops)?;
+        let (Some(opposite), Some(greatest)) = (least, extreme(subscript, loops)?) else {
+            return Ok(None);
+        };
+        let least = opposite.scaled(-1)?;
+        for (left, relation, right) in [
+            (0.into(), Relation::LessOrEqual, least),
+            (greatest, Relation::Less, size.clone()),
+        ] {
+            let below_zero = match relation {
+                Relation::Less => left.minus(&right)?,
+                Relation::LessOrEqual | Relation::Equal => left.minus(&right)?.offset(-1)?,
             };
             match below_zero.as_constant() {
                 Some(..=-1) => {}
                 Some(_) => return Ok(None),
                 None if is_implied(&below_zero, loops)? => {}
                 None => conditions.push(Condition {
-                    left: below_zero,
-                    relation: Relation::Less,
-                    right: 0.into(),
+                    left,
+                    relation,
+                    right,
                 }),
             }
         }
@@ -433,7 +453,7 @@ mod tests {
         let found: Vec<_> = shape
             .conditions
             .iter()
-            .map(|it| format!("{} < {}", shown(&it.left), shown(&it.right)))
+            .map(|it| text::condition(&kernel, it))
             .collect();
         assert_eq!(found, conditions);
     }
@@ -506,8 +526,27 @@ mod tests {
             "affine.for i in 0..n { affine.for j in 0..p { a[i * m + j] = 1.0 } }",
             "m",
             &["i, j"],
-            &["-m + p - 1 < 0"],
+            &["p - 1 < m"],
         );
+        shows(
+            "affine.for i in 0..n { affine.for j in p..m { a[i * m + j] = a[i * m] } }",
+            "m",
+            &["i, 0", "i, j"],
+            &["0 < m", "0 <= p"],
+        );
+    }
+
+    #[test]
+    fn conditions_of_several_arrays_come_together() {
+        let source = "kernel @k(n: i64, m: i64, p: i64, l: i64, a: f64[l], b: f64[l], c: f64[l]) {
+           affine.for i in 0..n { affine.for j in 0..p {
+             a[i * m + j] = b[i * m + j] + c[j]
+           } }
+         }";
+        let kernel = text::parse(source).expect("a kernel").remove(0);
+        let conditions = conditions_of(&kernel, kernel.array_params());
+        let shown = conditions.iter().map(|it| text::condition(&kernel, it));
+        assert_eq!(shown.collect::<Vec<_>>(), ["p - 1 < m"]);
     }
 
     #[test]

@@ -9,7 +9,9 @@ use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
     Witness,
 };
-use strew::ir::visit::AccessKind;
+use strew::ir::flat::conditions_of;
+use strew::ir::text;
+use strew::ir::visit::{AccessKind, written_arrays};
 use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
 
 #[derive(Debug, Serialize)]
@@ -104,6 +106,7 @@ impl KernelReport {
             analyzed: &analyzed,
             dependences: &dependences,
             mode,
+            where_rows_are_apart: where_rows_are_apart(kernel.kernel()),
         };
         let schedule = kernel.schedule(&Plan::Auto, &mut ())?;
         let steps = schedule.steps().steps();
@@ -125,6 +128,34 @@ struct Reporter<'r, 'k> {
     analyzed: &'r Analyzed<'k>,
     dependences: &'r [Dependence],
     mode: Mode,
+    where_rows_are_apart: Option<RowsApart>,
+}
+
+/// What sizes decide: whether flat subscripts are those of rows.
+struct RowsApart {
+    conditions: String,
+    /// For each loop, in the order of the verdicts, whether it may run at once where they hold.
+    parallel: Vec<bool>,
+}
+
+fn where_rows_are_apart(kernel: &Kernel) -> Option<RowsApart> {
+    let conditions = conditions_of(kernel, written_arrays(kernel));
+    if conditions.is_empty() {
+        return None;
+    }
+    let shown = conditions.iter().map(|it| text::condition(kernel, it));
+    let shown: Vec<_> = shown.collect();
+    let mut assuming = kernel.clone();
+    assuming.assumptions.extend(conditions);
+    let analyzed = Analyzed::new(&assuming);
+    let verdicts = analyzed.verdicts(&analyzed.dependences());
+    let parallel = verdicts
+        .iter()
+        .map(|it| matches!(it.parallelism, Parallelism::Yes | Parallelism::Reduction(_)));
+    Some(RowsApart {
+        conditions: shown.join(" and "),
+        parallel: parallel.collect(),
+    })
 }
 
 impl<'k> Reporter<'_, 'k> {
@@ -148,10 +179,11 @@ impl<'k> Reporter<'_, 'k> {
 
     fn loops(&self) -> Vec<LoopReport> {
         let verdicts = self.analyzed.verdicts(self.dependences);
-        verdicts.into_iter().map(|it| self.of_loop(&it)).collect()
+        let verdicts = verdicts.iter().enumerate();
+        verdicts.map(|(at, it)| self.of_loop(at, it)).collect()
     }
 
-    fn of_loop(&self, verdict: &LoopVerdict<'k>) -> LoopReport {
+    fn of_loop(&self, position: usize, verdict: &LoopVerdict<'k>) -> LoopReport {
         let (parallel, reason) = match &verdict.parallelism {
             Parallelism::Yes => ("yes", "parallel".to_owned()),
             Parallelism::Reduction(targets) if self.keeps_order(targets) => (
@@ -178,7 +210,15 @@ impl<'k> Reporter<'_, 'k> {
                     ),
                 )
             }
-            Parallelism::No(position) => ("no", self.because(*position)),
+            Parallelism::No(because) => {
+                let apart = self.where_rows_are_apart.as_ref();
+                let apart = apart.filter(|it| it.parallel.get(position) == Some(&true));
+                let unless = apart.map(|it| format!("; parallel where {}", it.conditions));
+                (
+                    "no",
+                    self.because(*because) + unless.as_deref().unwrap_or_default(),
+                )
+            }
         };
         LoopReport {
             name: self.name(verdict.level),

@@ -2,7 +2,7 @@
 
 use crate::address::{self, Target};
 use crate::carried::Iterations;
-use crate::copy::Copying;
+use crate::copy::{Copying, loop_anew};
 use crate::private;
 use crate::scalars;
 use crate::script::call::{Call, FaultAt};
@@ -12,8 +12,9 @@ use crate::tree::{Replacing, has_forall, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::AffineValues;
+use strew_affine::flat::conditions_of;
 use strew_affine::verify::Verified;
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, walk};
 use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relation};
 
 /// Runs the iterations of a loop at once.
@@ -28,6 +29,9 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relat
 /// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. A loop that does not begin at
 /// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, and
 /// iterations beyond the others do nothing.
+///
+/// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for `j` below `m`, and sizes decide whether
+/// they are, the kernel asks that first and else runs the loop as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parallelize {
     /// The loop, an `affine.for`.
@@ -69,6 +73,46 @@ impl Transform for Parallelize {
 }
 
 fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    plan_for_all_sizes(kernel, request).or_else(|reason| {
+        let where_rows_are_apart = plan_where_rows_are_apart(kernel, request)?;
+        where_rows_are_apart.ok_or(reason)
+    })
+}
+
+/// The same, where the loop runs at once for some sizes, and as it was for others.
+fn plan_where_rows_are_apart(
+    kernel: &Kernel,
+    request: &Parallelize,
+) -> Result<Option<Replacing>, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let mut written = Vec::new();
+    walk(&target.body, &mut |node, _| {
+        written.extend(node.written_elements().map(|it| it.array));
+    });
+    written.dedup();
+    let conditions = conditions_of(kernel, written);
+    if conditions.is_empty() {
+        return Ok(None);
+    }
+    let mut assuming = kernel.clone();
+    assuming.assumptions.extend(conditions.iter().cloned());
+    let Ok(mut at_once) = plan_for_all_sizes(&assuming, request) else {
+        return Ok(None);
+    };
+    at_once.kernel.assumptions = kernel.assumptions.clone();
+    let as_it_was = loop_anew(&mut at_once.kernel, target, "s")?;
+    let versions = Node::AffineIf {
+        conditions,
+        then: at_once.replacement,
+        otherwise: vec![Node::AffineFor(as_it_was)],
+    };
+    Ok(Some(Replacing {
+        replacement: vec![versions],
+        ..at_once
+    }))
+}
+
+fn plan_for_all_sizes(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
     let with_own = private::with_own(kernel, target)?;
     plan_shared(with_own.as_ref().unwrap_or(kernel), request)
@@ -200,6 +244,43 @@ mod tests {
                 assert_same_meaning(&before, &apply(&before, "parallelize(i)"));
             }
         }
+    }
+
+    #[test]
+    fn rows_that_sizes_keep_apart() {
+        accepts(
+            "kernel @k(n: i64, m: i64, p: i64, l: i64, a: f64[l], x: f64[p]) {
+  affine.for i in 0..n { affine.for j in 0..p { a[i * m + j] = a[i * m + j] * 0.5 + x[j] } }
+}",
+            "parallelize(i)",
+            "kernel @k(n: i64, m: i64, p: i64, l: i64, a: f64[l], x: f64[p]) {
+  affine.if (p - 1 < m) {
+    scf.forall i in 0..n strategy(auto) { affine.for j in 0..p { a[i * m + j] = a[i * m + j] * 0.5 + x[j] } }
+  } else {
+    affine.for i_s in 0..n { affine.for j_1 in 0..p { a[i_s * m + j_1] = a[i_s * m + j_1] * 0.5 + x[j_1] } }
+  }
+}",
+        );
+        for body in [
+            "alloc t: f64[3] t[1] = x[j] a[i * 3 * m + j] = t[1] + a[i * 3 * m + j]",
+            "var s: f64 = a[i * m + j] s = s * 0.5 a[i * m + j] = s + f64(q)",
+            "a[(n - 1 - i) * m + j] = x[j] + f64(i)",
+        ] {
+            let source = format!(
+                "kernel @k(n: i64, m: i64, q: i64, p: i64, l: i64, a: f64[l], x: f64[p]) {{
+                   affine.for i in 0..n {{ affine.for j in 0..p {{ {body} }} }}
+                 }}"
+            );
+            let before = kernel(&source);
+            let after = apply(&before, "parallelize(i)");
+            assert!(after.to_string().contains("} else {"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
+        // No size keeps these apart.
+        let meets = "kernel @k(n: i64, m: i64, p: i64, l: i64, a: f64[l]) {
+           affine.for i in 1..n { affine.for j in 0..p { a[i * m + j] = a[(i - 1) * m + j] } }
+         }";
+        refuses(meets, "parallelize(i)", Illegal, "Carried");
     }
 
     #[test]
