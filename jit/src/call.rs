@@ -510,7 +510,7 @@ fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Checks {
         pairs.all(|(subscript, extent)| match subscript {
             Subscript::Affine(expr) if has_known_domain(expr, &site.loops) => {
                 let range = range(expr, &site.loops, value_of);
-                range.is_some_and(|(least, greatest)| least >= 0 && greatest < i128::from(extent))
+                range.is_some_and(|(least, greatest)| least >= 0 && greatest < extent)
             }
             _ => true,
         })
@@ -544,9 +544,9 @@ fn range(
     expr: &AffineExpr,
     loops: &[Loop<'_>],
     value_of: &impl Fn(ScalarId) -> i64,
-) -> Option<(i128, i128)> {
-    const LIMIT: i128 = 1 << 62;
-    let known = expr.as_constant().map(i128::from);
+) -> Option<(i64, i64)> {
+    const LIMIT: i64 = 1 << 62;
+    let known = expr.as_constant();
     let range = match known {
         Some(value) => Some((value, value)),
         None => numeric_range(expr, loops, &|scalar| value_of(scalar))

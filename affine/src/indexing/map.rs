@@ -142,6 +142,12 @@ impl IndexingMap {
         Self { results, ..self }.checked()
     }
 
+    /// The map with one more dimension variable.
+    pub(crate) fn with_dimension(mut self, declaration: Declaration) -> Self {
+        self.dimensions.push(declaration);
+        self
+    }
+
     /// The map with another bound for a variable; the same map when there is no such variable.
     pub fn with_bounds(mut self, variable: Variable, bounds: Interval) -> Self {
         if let Some(declaration) = self.declaration_mut(variable) {

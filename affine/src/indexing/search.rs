@@ -91,9 +91,18 @@ impl IndexingMap {
     /// # Errors
     /// A result leaves 64 bits.
     pub fn result_ranges(&self) -> Result<Option<Vec<Interval>>, IndexingError> {
-        let Some(search) = Search::of(self) else {
+        self.result_ranges_within(BOXES)
+    }
+
+    /// The same, after at most so many parts of the domain were looked at for each end.
+    pub(crate) fn result_ranges_within(
+        &self,
+        parts: usize,
+    ) -> Result<Option<Vec<Interval>>, IndexingError> {
+        let Some(mut search) = Search::of(self) else {
             return Ok(None);
         };
+        search.parts = parts;
         if matches!(search.point(0), Found::Nothing) {
             return Ok(None);
         }
@@ -130,6 +139,8 @@ struct Search {
     constraints: Vec<(Linear, Interval)>,
     /// The variables that occur in constraints.
     constrained: Vec<Variable>,
+    /// So many boxes are looked at.
+    parts: usize,
 }
 
 /// A box, its variables in their order.
@@ -163,6 +174,7 @@ impl Search {
             constraints,
             constrained,
             map,
+            parts: BOXES,
         })
     }
 
@@ -189,7 +201,7 @@ impl Search {
         let mut random = seed;
         let mut boxes = vec![self.map.box_bounds()];
         let mut has_no_value = false;
-        for _ in 0..BOXES {
+        for _ in 0..self.parts {
             let Some(bounds) = boxes.pop() else {
                 return if has_no_value {
                     Found::Unknown
@@ -274,12 +286,17 @@ impl Search {
         }
     }
 
+    /// None where the search is to be short: each begins another.
+    fn bisections(&self) -> usize {
+        if self.parts < BOXES { 0 } else { BISECTIONS }
+    }
+
     /// The least value of `sign * result`, which is not below `low` and not above `high`. The interval is cut in half as long as
     /// it is known in which half there is a value.
     fn bisected(&self, result: &IndexExpr, sign: i128, mut low: i128, mut high: i128) -> i128 {
         // The end itself first: mostly it is a value.
         let mut middle = low;
-        for _ in 0..BISECTIONS {
+        for _ in 0..self.bisections() {
             if high <= low {
                 break;
             }
@@ -317,7 +334,7 @@ impl Search {
         let mut queue = BinaryHeap::new();
         let whole = self.map.box_bounds();
         queue.push(Reverse((bound(&whole), 0_u128, whole)));
-        for _ in 0..BOXES {
+        for _ in 0..self.parts {
             let Some(Reverse((low, _, bounds))) = queue.pop() else {
                 break;
             };

@@ -54,6 +54,18 @@ impl Congruence {
         })
     }
 
+    /// From the first to the last of these values that leave the residue; empty if none does.
+    pub(in crate::indexing) fn within(&self, bounds: Interval) -> Interval {
+        let residue = i128::from(self.residue);
+        let up = wide_mod(residue - i128::from(bounds.low), self.modulus);
+        let down = wide_mod(i128::from(bounds.high) - residue, self.modulus);
+        match (bounds.low.checked_add(up), bounds.high.checked_sub(down)) {
+            (Some(low), Some(high)) => Interval::new(low, high),
+            // The next one is beyond 64 bits.
+            _ => Interval::new(1, 0),
+        }
+    }
+
     /// The congruence as a constraint.
     pub(in crate::indexing) fn constraint(&self) -> (Linear, Interval) {
         let remainder = Atom::modulo(self.linear.clone(), self.modulus.into());
@@ -337,6 +349,40 @@ mod tests {
         assert_eq!(simplified.to_string(), expected, "{text}");
         for value in 0..=100 {
             assert_eq!(simplified.evaluate(&[value]), before.evaluate(&[value]));
+        }
+    }
+
+    #[test]
+    fn bounds_of_sums_are_moved_to_residues() {
+        for (constraints, expected) in [
+            (
+                "(d0 - d1) mod 6 in [5, 5], d0 - d1 in [-7, -2]",
+                Some("d0 in [0, 13], d1 in [7, 20], d0 - d1 in [-7, -7]"),
+            ),
+            (
+                "(d0 - d1) mod 6 in [1, 1], d1 - d0 in [0, 12]",
+                Some(
+                    "d0 in [0, 15], d1 in [5, 20], (d0 - d1) mod 6 in [1, 1], d0 - d1 in [-11, -5]",
+                ),
+            ),
+            ("(d0 + d1) mod 9 in [3, 3], d0 + d1 in [13, 20]", None),
+        ] {
+            let bounds = "d0 in [0, 20], d1 in [0, 20]";
+            let text = format!("(d0, d1) -> (d0), domain: {bounds}, {constraints}");
+            let (before, simplified) = (map(&text), map(&text).simplified());
+            match expected {
+                Some(expected) => assert_eq!(
+                    simplified.to_string(),
+                    format!("(d0, d1) -> (d0), domain: {expected}")
+                ),
+                None => assert!(simplified.is_known_empty()),
+            }
+            for point in map(&format!("(d0, d1) -> (), domain: {bounds}"))
+                .points(500)
+                .expect("few")
+            {
+                assert_eq!(simplified.evaluate(&point), before.evaluate(&point));
+            }
         }
     }
 

@@ -120,7 +120,7 @@ pub(in crate::indexing) struct Fact {
 }
 
 /// `linear` leaves `residue` by `modulus` at every point of the domain; `linear` is as in a [`Fact`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(in crate::indexing) struct Congruence {
     pub(in crate::indexing) linear: Linear,
     pub(in crate::indexing) modulus: i64,

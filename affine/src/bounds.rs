@@ -1,0 +1,400 @@
+//! The range of an affine expression over the loops around it, when its parameters have values.
+//!
+//! The loops are the domain of an indexing map whose dimensions are their iterators: bounds that are numbers bound the dimension, and
+//! others are constraints too, so that what they share with the expression cancels: `i - j` for `j in 0..i + 1` is at least `0`, and not
+//! `0 - i`. The range is then that of the map's result.
+
+use crate::indexing::{Declaration, IndexExpr, IndexingError, IndexingMap, Interval, VariableKind};
+use crate::visit::Loop;
+use crate::{AffineExpr, Bound, IterId, Overflow, ScalarId, Variable};
+use std::collections::BTreeSet;
+
+/// The parts that the search for the ends of a range looks at: a call waits for it.
+const PARTS: usize = 64;
+
+/// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest, when the parameters have the
+/// values that `value_of` gives.
+///
+/// The range never misses a value, and may hold values that are not taken. If the first number is greater than the second, the
+/// innermost body never runs. `None` means that the range is not known: an iterator of an `scf.for`, whose bounds are computed,
+/// or of none of `loops` occurs, or the expression is nested too deep for a map.
+///
+/// # Errors
+/// A number leaves 64 bits, or a divisor is not positive.
+pub fn numeric_range(
+    expr: &AffineExpr,
+    loops: &[Loop<'_>],
+    value_of: &dyn Fn(ScalarId) -> i64,
+) -> Result<Option<(i64, i64)>, Overflow> {
+    let Some(needed) = needed(expr, loops) else {
+        return Ok(None);
+    };
+    let mut nest = Nest {
+        value_of,
+        iters: Vec::new(),
+        domain: IndexingMap::identity(&[]),
+    };
+    match nest.range_in(expr, needed) {
+        Ok(range) => Ok(Some(range.map_or((0, -1), |it| (it.low, it.high)))),
+        Err(IndexingError::TooDeep | IndexingError::TooLarge) => Ok(None),
+        Err(_) => Err(Overflow),
+    }
+}
+
+/// The loops whose iterators decide about the value of `expr`, outermost first; `None` where the bounds of one are not known.
+fn needed<'k>(expr: &AffineExpr, loops: &[Loop<'k>]) -> Option<Vec<Loop<'k>>> {
+    let mut open = BTreeSet::new();
+    let mention = |expr: &AffineExpr, open: &mut BTreeSet<IterId>| {
+        expr.for_each_variable(&mut |variable| {
+            if let Variable::Iter(iter) = variable {
+                open.insert(iter);
+            }
+        });
+    };
+    mention(expr, &mut open);
+    let mut needed = Vec::new();
+    for around in loops.iter().rev() {
+        if !open.remove(&around.iter()) {
+            continue;
+        }
+        match around {
+            Loop::Affine(affine) => {
+                let bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                bounds.for_each(|it| mention(it, &mut open));
+            }
+            Loop::Forall(forall) => mention(&forall.count, &mut open),
+            Loop::Scf(_) => return None,
+        }
+        needed.push(*around);
+    }
+    needed.reverse();
+    open.is_empty().then_some(needed)
+}
+
+/// The iterations of some loops.
+struct Nest<'a> {
+    value_of: &'a dyn Fn(ScalarId) -> i64,
+    /// The iterators, each a dimension.
+    iters: Vec<IterId>,
+    domain: IndexingMap,
+}
+
+type Checked<T> = Result<T, IndexingError>;
+
+fn beyond_64_bits(_: Overflow) -> IndexingError {
+    IndexingError::Overflow
+}
+
+impl Nest<'_> {
+    /// The values of `expr` in these loops, outermost first; `None` where there is no iteration.
+    fn range_in(&mut self, expr: &AffineExpr, loops: Vec<Loop<'_>>) -> Checked<Option<Interval>> {
+        for around in loops {
+            self.enter(around)?;
+        }
+        self.range(&self.number(expr)?)
+    }
+
+    /// The expression with numbers for parameters.
+    fn number(&self, expr: &AffineExpr) -> Checked<AffineExpr> {
+        let number = expr.substitute(&|variable| match variable {
+            Variable::Param(param) => Some((self.value_of)(param).into()),
+            Variable::Iter(_) => None,
+        });
+        number.map_err(beyond_64_bits)
+    }
+
+    fn index(&self, expr: &AffineExpr) -> Checked<IndexExpr> {
+        IndexExpr::from_affine(expr, &|variable| {
+            let mut known = self.iters.iter();
+            let position = known.position(|it| Variable::Iter(*it) == variable);
+            crate::indexing::Variable::new(VariableKind::Dimension, position.unwrap_or(usize::MAX))
+        })
+    }
+
+    /// The values of an expression without parameters; `None` where there is no iteration.
+    fn range(&self, expr: &AffineExpr) -> Checked<Option<Interval>> {
+        if let Some(value) = expr.as_constant() {
+            return Ok(Some(Interval::point(value)));
+        }
+        let map = (self.domain.clone()).with_results(vec![self.index(expr)?])?;
+        let ranges = map.result_ranges_within(PARTS)?;
+        Ok(ranges.and_then(|it| it.first().copied()))
+    }
+
+    fn enter(&mut self, around: Loop<'_>) -> Checked<()> {
+        let numbers = |Bound(all): &Bound| -> Checked<Vec<_>> {
+            all.iter().map(|it| self.number(it)).collect()
+        };
+        let (lower, upper) = match around {
+            Loop::Affine(affine) => (numbers(&affine.lower)?, numbers(&affine.upper)?),
+            Loop::Forall(forall) => (vec![0.into()], vec![self.number(&forall.count)?]),
+            Loop::Scf(_) => return Ok(()),
+        };
+        let mut bounds = Interval::ALL;
+        let mut limits = Vec::new();
+        let iter = AffineExpr::from(around.iter());
+        for least in &lower {
+            // Without an iteration around it the loop has none either, whatever its bounds.
+            let range = self.range(least)?.unwrap_or(Interval::ALL);
+            bounds.low = bounds.low.max(range.low);
+            if least.as_constant().is_none() {
+                limits.push(iter.minus(least).map_err(beyond_64_bits)?);
+            }
+        }
+        for beyond in &upper {
+            let last = beyond.offset(-1).map_err(beyond_64_bits)?;
+            let range = self.range(&last)?.unwrap_or(Interval::ALL);
+            bounds.high = bounds.high.min(range.high);
+            if last.as_constant().is_none() {
+                limits.push(last.minus(&iter).map_err(beyond_64_bits)?);
+            }
+        }
+        self.iters.push(around.iter());
+        let mut domain = self.domain.clone().with_dimension(Declaration::new(bounds));
+        for limit in limits {
+            let limit = self.index(&limit)?;
+            domain = domain.constrained(limit, Interval::new(0, i64::MAX))?;
+        }
+        self.domain = domain;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kernels::{for_loop, iter, scalar};
+    use crate::{AffineFor, Kernel, Node, Span, Type};
+    use proptest::prelude::*;
+
+    fn loop_of(node: &Node) -> Loop<'_> {
+        Loop::of(node).expect("a loop")
+    }
+
+    struct Nest {
+        loops: Vec<AffineFor>,
+        n: AffineExpr,
+    }
+
+    impl Nest {
+        /// Loops whose bounds `bounds` gives from `n` and the iterators so far.
+        fn new(
+            depth: usize,
+            bounds: impl Fn(usize, &AffineExpr, &[AffineExpr]) -> Result<(Bound, Bound), Overflow>,
+        ) -> Result<(Self, Vec<AffineExpr>), Overflow> {
+            let mut kernel = Kernel::new("k", Span::default());
+            let n: AffineExpr = scalar(&mut kernel, "n", Type::I64).into();
+            let mut iters = Vec::new();
+            let mut loops = Vec::new();
+            for level in 0..depth {
+                let (lower, upper) = bounds(level, &n, &iters)?;
+                let iter = iter(&mut kernel, &format!("i{level}"));
+                iters.push(AffineExpr::from(iter));
+                loops.push(AffineFor {
+                    iter,
+                    lower,
+                    upper,
+                    step: 1,
+                    lanes: 1,
+                    body: vec![],
+                });
+            }
+            Ok((Self { loops, n }, iters))
+        }
+
+        fn range(&self, expr: &AffineExpr, n: i64) -> Result<Option<(i64, i64)>, Overflow> {
+            let loops: Vec<_> = self.loops.iter().map(Loop::Affine).collect();
+            numeric_range(expr, &loops, &|_| n)
+        }
+
+        /// Every value of `expr`, by running the loops.
+        fn values(&self, expr: &AffineExpr, n: i64) -> Vec<i64> {
+            let mut values = Vec::new();
+            self.run(&mut Vec::new(), n, &mut |iters| {
+                values.extend(self.at(expr, iters, n));
+            });
+            values
+        }
+
+        fn at(&self, expr: &AffineExpr, iters: &[i64], n: i64) -> Option<i64> {
+            let value = expr.evaluate(&|variable| match variable {
+                Variable::Param(_) => n,
+                Variable::Iter(iter) => self
+                    .loops
+                    .iter()
+                    .position(|it| it.iter == iter)
+                    .and_then(|depth| iters.get(depth).copied())
+                    .unwrap_or_default(),
+            });
+            value.ok()
+        }
+
+        fn run(&self, iters: &mut Vec<i64>, n: i64, visit: &mut impl FnMut(&[i64])) {
+            let Some(affine) = self.loops.get(iters.len()) else {
+                return visit(iters);
+            };
+            let all = |bound: &Bound| -> Vec<i64> {
+                bound
+                    .0
+                    .iter()
+                    .filter_map(|it| self.at(it, iters, n))
+                    .collect()
+            };
+            let lower = all(&affine.lower).into_iter().max().unwrap_or_default();
+            let upper = all(&affine.upper).into_iter().min().unwrap_or_default();
+            for value in lower..upper {
+                iters.push(value);
+                self.run(iters, n, visit);
+                iters.pop();
+            }
+        }
+    }
+
+    fn single(lower: AffineExpr, upper: AffineExpr) -> (Bound, Bound) {
+        (lower.into(), upper.into())
+    }
+
+    #[test]
+    fn rectangular_and_triangular_nests_are_tight() -> Result<(), Overflow> {
+        let (rectangle, i) = Nest::new(2, |_, n, _| Ok(single(0.into(), n.clone())))?;
+        let flat = i[0].times(&rectangle.n)?.plus(&i[1])?;
+        assert_eq!(rectangle.range(&flat, 7), Ok(Some((0, 48))));
+        assert_eq!(rectangle.range(&i[0].minus(&i[1])?, 7), Ok(Some((-6, 6))));
+        let (triangle, i) = Nest::new(2, |level, n, outer| {
+            let upper = if level == 0 {
+                n.clone()
+            } else {
+                outer[0].offset(1)?
+            };
+            Ok(single(0.into(), upper))
+        })?;
+        assert_eq!(triangle.range(&i[0].minus(&i[1])?, 7), Ok(Some((0, 6))));
+        let packed = i[0].times(&i[0])?.plus(&i[1].scaled(2)?)?;
+        assert_eq!(triangle.range(&packed, 7), Ok(Some((0, 48))));
+        Ok(())
+    }
+
+    #[test]
+    fn chunks_and_tiles_of_a_loop_have_the_range_of_the_loop() -> Result<(), Overflow> {
+        let (chunks, i) = Nest::new(2, |level, n, outer| {
+            if level == 0 {
+                return Ok(single(0.into(), 8.into()));
+            }
+            let edge = |chunk: &AffineExpr| chunk.times(n)?.floordiv(&8.into());
+            Ok(single(edge(&outer[0])?, edge(&outer[0].offset(1)?)?))
+        })?;
+        for n in [1, 7, 8, 1_000_003] {
+            assert_eq!(chunks.range(&i[1], n), Ok(Some((0, n - 1))));
+        }
+        let (tiles, i) = Nest::new(2, |level, n, outer| {
+            if level == 0 {
+                return Ok(single(0.into(), n.ceildiv(&32.into())?));
+            }
+            let lower = outer[0].scaled(32)?;
+            let upper = Bound(vec![lower.offset(32)?, n.clone()]);
+            Ok((lower.into(), upper))
+        })?;
+        assert_eq!(tiles.range(&i[1], 1000), Ok(Some((0, 999))));
+        let inside = i[1].minus(&i[1].floordiv(&32.into())?.scaled(32)?)?;
+        assert_eq!(tiles.range(&inside, 1000), Ok(Some((0, 31))));
+        assert_eq!(
+            tiles.range(&i[1].modulo(&5.into())?, 1000),
+            Ok(Some((0, 4)))
+        );
+        let small = i[0].modulo(&64.into())?.scaled(2)?.minus(&i[0])?;
+        assert_eq!(tiles.range(&small, 1000), Ok(Some((0, 31))));
+        Ok(())
+    }
+
+    #[test]
+    fn an_empty_loop_has_an_empty_range() -> Result<(), Overflow> {
+        let (nest, i) = Nest::new(1, |_, n, _| Ok(single(0.into(), n.clone())))?;
+        assert_eq!(nest.range(&i[0], 0), Ok(Some((0, -1))));
+        assert_eq!(nest.range(&i[0], -5), Ok(Some((0, -1))));
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_to_be() -> Result<(), Overflow> {
+        let (nest, i) = Nest::new(1, |_, n, _| Ok(single(0.into(), n.clone())))?;
+        assert_eq!(numeric_range(&i[0], &[], &|_| 1), Ok(None));
+        let divided = i[0].floordiv(&nest.n)?;
+        assert_eq!(nest.range(&divided, 0), Err(Overflow));
+        let mut contrived = i[0].clone();
+        for divisor in (3..60).rev() {
+            contrived = contrived.modulo(&divisor.into())?.plus(&i[0])?;
+        }
+        assert!(nest.range(&contrived, 1000).is_ok());
+        Ok(())
+    }
+
+    #[test]
+    fn the_iterations_of_a_forall_count_from_zero() {
+        let mut kernel = Kernel::new("k", Span::default());
+        let chunk = iter(&mut kernel, "i_c");
+        let forall = Node::Forall(crate::Forall {
+            iter: chunk,
+            count: 8.into(),
+            privates: vec![],
+            disjoint: Vec::new(),
+            strategy: "auto".to_owned(),
+            body: vec![],
+        });
+        let range = numeric_range(&chunk.into(), &[loop_of(&forall)], &|_| 0);
+        assert_eq!(range, Ok(Some((0, 7))));
+        let inner = iter(&mut kernel, "i");
+        let affine = for_loop(inner, 2.into(), 5.into(), vec![]);
+        let range = numeric_range(&inner.into(), &[loop_of(&affine)], &|_| 0);
+        assert_eq!(range, Ok(Some((2, 4))));
+    }
+
+    /// A small recipe for an expression over `n` and the iterators so far: coefficients, and a division of what they give.
+    type Recipe = (Vec<i64>, i64, u8, i64);
+
+    fn recipe() -> impl Strategy<Value = Recipe> {
+        (
+            proptest::collection::vec(-2_i64..=2, 5),
+            -3_i64..=3,
+            0_u8..6,
+            1_i64..5,
+        )
+    }
+
+    fn cook(recipe: &Recipe, n: &AffineExpr, iters: &[AffineExpr]) -> Result<AffineExpr, Overflow> {
+        let (coefficients, constant, shape, divisor) = recipe;
+        let mut sum = n.scaled(coefficients[0])?.offset(*constant)?;
+        for (iter, coefficient) in iters.iter().zip(&coefficients[1..]) {
+            sum = sum.plus(&iter.scaled(*coefficient)?)?;
+        }
+        let divisor = AffineExpr::from(*divisor);
+        match (shape, iters.first()) {
+            (0, Some(first)) => sum.plus(&first.floordiv(&divisor)?.scaled(*constant)?),
+            (1, Some(first)) => sum.minus(&first.offset(*constant)?.modulo(&divisor)?),
+            (2, _) => sum.floordiv(&divisor),
+            (3, _) => sum.modulo(&divisor),
+            (4, Some(first)) => sum.plus(&first.times(&iters[iters.len() - 1])?),
+            _ => Ok(sum),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn enumeration_never_leaves_the_range(
+            bounds in proptest::collection::vec((recipe(), recipe(), recipe()), 1..4),
+            expr in recipe(),
+            n in 0_i64..6,
+        ) {
+            let nest = Nest::new(bounds.len(), |level, n, outer| {
+                let (lower, upper, other) = &bounds[level];
+                let upper = vec![cook(upper, n, outer)?.offset(3)?, cook(other, n, outer)?.offset(4)?];
+                Ok((cook(lower, n, outer)?.into(), Bound(upper)))
+            });
+            let Ok((nest, iters)) = nest else { return Ok(()) };
+            let Ok(expr) = cook(&expr, &nest.n, &iters) else { return Ok(()) };
+            let Ok(Some((least, greatest))) = nest.range(&expr, n) else { return Ok(()) };
+            for value in nest.values(&expr, n) {
+                prop_assert!(least <= value && value <= greatest);
+            }
+        }
+    }
+}
