@@ -101,20 +101,33 @@ impl AffineExpr {
 
     /// The variable, when the expression is just one.
     pub fn as_variable(&self) -> Option<Variable> {
-        match (self.terms.as_slice(), self.constant) {
-            ([term], 0) if term.coefficient == 1 => match term.factors.as_slice() {
-                [Factor::Variable(variable)] => Some(*variable),
-                _ => None,
-            },
-            _ => None,
+        match self.as_factor()? {
+            Factor::Variable(variable) => Some(*variable),
+            Factor::FloorDiv(..) | Factor::Mod(..) => None,
+        }
+    }
+
+    /// Dividend and divisor, when the expression is just a quotient.
+    pub fn as_quotient(&self) -> Option<(&Self, &Self)> {
+        match self.as_factor()? {
+            Factor::FloorDiv(dividend, divisor) => Some((&**dividend, &**divisor)),
+            Factor::Mod(..) | Factor::Variable(_) => None,
         }
     }
 
     /// Dividend and divisor, when the expression is just a remainder.
     pub fn as_remainder(&self) -> Option<(&Self, &Self)> {
+        match self.as_factor()? {
+            Factor::Mod(dividend, divisor) => Some((&**dividend, &**divisor)),
+            Factor::FloorDiv(..) | Factor::Variable(_) => None,
+        }
+    }
+
+    /// The factor, when the expression is just one.
+    fn as_factor(&self) -> Option<&Factor> {
         match (self.terms.as_slice(), self.constant) {
             ([term], 0) if term.coefficient == 1 => match term.factors.as_slice() {
-                [Factor::Mod(dividend, divisor)] => Some((&**dividend, &**divisor)),
+                [factor] => Some(factor),
                 _ => None,
             },
             _ => None,

@@ -333,3 +333,29 @@ fn flat_subscripts_with_symbolic_strides_are_compared_as_several() {
     assert!(found.contains(&"anti a (0, 0) may".to_owned()), "{found:?}");
     assert!(!found.iter().any(|it| it.contains("(0, <)")), "{found:?}");
 }
+
+#[test]
+fn rows_of_a_collapsed_array_are_apart() {
+    let over = |body: &str| {
+        let head = "n: i64, m: i64, k: i64, a: f64[n, m, k], x: f64[k]";
+        let views = "view rows = collapse(a, [[0, 1], [2]]) view flat = collapse(a, [[0, 1, 2]])";
+        verdicts(&kernel(&format!("kernel @k({head}) {{ {views} {body} }}")))
+    };
+    assert_eq!(
+        over(
+            "affine.for i in 0..n * m { affine.for j in 0..k { rows[i, j] = rows[i, j] * 0.5 + x[j] } }"
+        ),
+        ["i parallel", "j parallel"]
+    );
+    assert_eq!(
+        over("affine.for i in 0..n * m * k { flat[i] = flat[i] * 0.5 }"),
+        ["i parallel"]
+    );
+    assert_eq!(
+        over("affine.for i in 1..n * m { rows[i, 0] = rows[i - 1, 0] }"),
+        ["i no: (1)"]
+    );
+    // Taken apart in two ways.
+    let mixed = over("affine.for i in 0..n * m { rows[i, 0] = a[i floordiv k, i mod k, 0] }");
+    assert!(mixed[0].starts_with("i no"), "{mixed:?}");
+}

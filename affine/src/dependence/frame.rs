@@ -1,5 +1,6 @@
 //! What all questions about the accesses of one kernel share.
 
+use super::collapsed::uncollapsed;
 use super::site::{Site, Target};
 use crate::classify::{SubscriptKind, classify};
 use crate::flat::shape_of;
@@ -9,7 +10,7 @@ use crate::{
     Access, AffineExpr, BinaryOp, Condition, Expr, Factor, IterId, Kernel, Relation as Compares,
     ScalarId, Subscript, Type, Variable,
 };
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A subscript as far as it is known.
 #[derive(Clone, Debug)]
@@ -39,6 +40,9 @@ pub(super) struct Frame<'k> {
     /// The elements that bound each `scf.for` whose bounds are read, by the iterator.
     pub(super) rows: HashMap<IterId, [(&'k Access, AffineExpr); 2]>,
 }
+
+/// Subscripts in other dimensions, by the site.
+type Recovered = Vec<(usize, Vec<AffineExpr>)>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Fact {
@@ -116,7 +120,35 @@ impl<'k> Frame<'k> {
                 recovered.extend(same.next().map(|site| (site.order, subscripts)));
             }
         }
+        recovered.extend(self.uncollapsed_subscripts(sites));
         recovered
+    }
+
+    /// Likewise those of arrays of several dimensions, some of which are collapsed wherever the array is accessed.
+    fn uncollapsed_subscripts(&self, sites: &[Site<'k>]) -> Recovered {
+        let mut by_array: BTreeMap<Target, Option<Recovered>> = BTreeMap::new();
+        for site in sites {
+            let positions = self.positions.get(site.order);
+            let affine = positions.into_iter().flatten().map(|it| match it {
+                Position::Affine(expr) => Some((*expr).clone()),
+                Position::Indirect(..) | Position::Computed(_) | Position::Any => None,
+            });
+            let affine: Option<Vec<_>> = affine.collect();
+            let all = by_array
+                .entry(site.target)
+                .or_insert_with(|| Some(Vec::new()));
+            match (all.as_mut(), affine) {
+                (Some(all), Some(subscripts)) => all.push((site.order, subscripts)),
+                _ => *all = None,
+            }
+        }
+        let mut found = Vec::new();
+        for accesses in by_array.into_values().flatten() {
+            let (orders, subscripts): (Vec<_>, Vec<_>) = accesses.into_iter().unzip();
+            let subscripts = uncollapsed(&subscripts).into_iter().flatten();
+            found.extend(orders.into_iter().zip(subscripts));
+        }
+        found
     }
 
     /// Whether a condition over parameters holds for all that the kernel is run with.

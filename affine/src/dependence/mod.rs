@@ -22,6 +22,7 @@
 //! ```
 
 mod analyzed;
+mod collapsed;
 mod describe;
 mod frame;
 mod order;
