@@ -11,7 +11,7 @@ use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    AffineExpr, AffineFor, ArrayId, BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place,
+    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place,
     Subscript, Variable,
 };
 
@@ -167,7 +167,7 @@ impl Hoisting<'_> {
         }
     }
 
-    /// The place, where another statement writes to it, or one before reads it, or the value does.
+    /// The place, where another statement writes to it, or one before reads it, or the value or a subscript does.
     fn is_changed_or_read(&self, place: &Place, before: &[Node], value: &Expr) -> Option<String> {
         match place {
             Place::Local(local) => {
@@ -177,7 +177,9 @@ impl Hoisting<'_> {
             }
             Place::Element(access) => {
                 let mut is_read = tree::arrays_in(before).any(|it| it == access.array);
-                visit::for_each_load(value, &mut |it| is_read |= it.array == access.array);
+                let mut note = |it: &Access| is_read |= it.array == access.array;
+                visit::for_each_load(value, &mut note);
+                visit::for_each_load_in_subscripts(access, &mut note);
                 let is_obstacle = is_read || self.changed.arrays.contains(&access.array);
                 let itself = || self.kernel.arrays[access.array].name.clone();
                 let subscripts = &access.subscripts;
@@ -311,6 +313,7 @@ mod tests {
             ("t = x[i] t = x[j]", "hoist(S1, j)", "`t`"),
             ("y[i] = y[i] + 1.0", "hoist(S1, j)", "`y`"),
             ("y[i] reduce(add) 1.0", "hoist(S1, j)", "`j`"),
+            ("y[i64(y[0])] = 5.0", "hoist(S1, j)", "`y`"),
         ] {
             let reason = refuses(&with(body), step, Unproven, "NotInvariant").to_string();
             assert!(reason.contains(name), "{reason}");
