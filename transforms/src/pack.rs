@@ -24,8 +24,8 @@ use strew_affine::{
 /// }                                           }
 /// ```
 ///
-/// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box whose size only parameters decide: that
-/// of a tile; and when they are known to be in range. Elements of the box outside of the array are not copied, and nobody reads them.
+/// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box whose size only parameters decide, never below
+/// zero: that of a tile; and when they are known to be in range. Elements of the box outside of the array are not copied, and nobody reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pack {
     /// The array.
@@ -96,6 +96,10 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     let extents = &kernel.arrays[array].extents;
     let boxes = (0..extents.len()).map(|dimension| Range::of(target, &inside, dimension));
     let boxes: Option<Vec<Range>> = boxes.collect::<Result<Option<_>, _>>()?;
+    let analyzed = Analyzed::new(kernel);
+    // A length below zero, of a loop that never runs, would be refused before the kernel starts.
+    let is_extent = |it: &Range| analyzed.is_never_negative(&it.length);
+    let boxes = boxes.filter(|it| it.iter().all(is_extent));
     let boxes = boxes.ok_or_else(|| Reason::NoBox {
         array: name(),
         path: path.clone(),
@@ -412,6 +416,9 @@ mod tests {
         };
         let sum = "affine.for k in 0..i { y[i] reduce(add) a[k] }";
         refused(sum, "pack(a, i)", Unproven, "NoBox");
+        let sized = source("affine.for k in 0..m { affine.if (k < n) { y[i] reduce(add) a[k] } }");
+        let sized = sized.replace("(n: i64", "(n: i64, m: i64");
+        refuses(&sized, "pack(a, i)", Unproven, "NoBox");
         refused("y[i] = a[i64(y[i])]", "pack(a, i)", Unproven, "MayLeave");
         refused("y[i] = a[i + 1]", "pack(a, i)", Unproven, "MayLeave");
         refused("a[i] = a[0] + 1.0", "pack(a, i)", Unproven, "PacksWritten");

@@ -496,7 +496,7 @@ pub enum Reason {
     },
     /// What an iteration uses of an array lies in no box of a known size.
     #[error(
-        "what an iteration of `{path}` reads of `{array}` lies in no box whose size numbers and parameters alone decide"
+        "what an iteration of `{path}` reads of `{array}` lies in no box whose size numbers and parameters alone decide, and that is never negative"
     )]
     NoBox {
         /// The loop.
