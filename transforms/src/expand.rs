@@ -77,6 +77,7 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     address::check_no_lanes(of, path)?;
     let variable = find_variable(kernel, &request.variable)?;
     check_private(kernel, of, path, variable)?;
+    check_begins_once(kernel, of, path, variable)?;
     let (lower, _) = single_bounds(of, path)?;
     let extent = extent(kernel, of, path)?;
     let number = AffineExpr::from(of.iter).minus(lower)?;
@@ -99,6 +100,27 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
 }
 
 /// An extent for an element for each iteration of `of`: the number of them, or one that is greater where that could be negative.
+/// That an array is not filled with zeros several times in one iteration: its elements in the expanded one are once.
+fn check_begins_once(
+    kernel: &Kernel,
+    of: &AffineFor,
+    path: &LoopPath,
+    variable: Target,
+) -> Result<(), Reason> {
+    let analyzed = Analyzed::new(kernel);
+    let mut sites = analyzed.sites().iter();
+    let around = sites.find_map(|it| it.levels().position(|level| level.iter() == Some(of.iter)));
+    let is_array = matches!(variable, Target::Array(_));
+    let is_again = is_array && around.is_some_and(|it| analyzed.home_depth(variable) > it + 1);
+    match is_again {
+        true => Err(Reason::AllocatedInside {
+            array: variable.name(kernel).to_owned(),
+            path: path.clone(),
+        }),
+        false => Ok(()),
+    }
+}
+
 fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr, Reason> {
     let (lower, upper) = single_bounds(of, path)?;
     let analyzed = Analyzed::new(kernel);
@@ -275,5 +297,13 @@ mod tests {
         refuses(&unsized_loop, "expand(t, j)", Unproven, "MovingExtent");
         refuses(source, "expand(s, i)", Unproven, "ReadsOlder");
         refuses(source, "expand(u, i)", Misaddressed, "NoSuchVariable");
+        let counts = "kernel @k(n: i64, y: i64[n, n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..n { alloc w: i64[1] w[0] reduce(add) 1 y[i, j] = w[0] }
+  }
+}";
+        refuses(counts, "expand(w, i)", Misaddressed, "AllocatedInside");
+        let before = kernel(counts);
+        assert_same_meaning(&before, &apply(&before, "expand(w, j) expand(w_x, i)"));
     }
 }

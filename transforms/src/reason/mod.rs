@@ -201,6 +201,16 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// The array is allocated in a loop inside the loop, and begins with zeros each time.
+    #[error(
+        "`{array}` is allocated in a loop inside `{path}`, anew in each iteration of that: it can be expanded over that loop first"
+    )]
+    AllocatedInside {
+        /// The array.
+        array: String,
+        /// The loop.
+        path: LoopPath,
+    },
     /// Two clauses name the same array.
     #[error("two clauses name `{array}`")]
     NamedTwice {

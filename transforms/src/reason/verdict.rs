@@ -55,6 +55,7 @@ impl Reason {
             | Self::NothingReduced { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
+            | Self::AllocatedInside { .. }
             | Self::NamedTwice { .. }
             | Self::WrongCombiner { .. }
             | Self::UndefinedCombiner { .. }
@@ -131,6 +132,7 @@ impl Reason {
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NotWritten { .. } => "NotWritten",
             Self::PrivateAnyway { .. } => "PrivateAnyway",
+            Self::AllocatedInside { .. } => "AllocatedInside",
             Self::NamedTwice { .. } => "NamedTwice",
             Self::WrongCombiner { .. } => "WrongCombiner",
             Self::UndefinedCombiner { .. } => "UndefinedCombiner",
