@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// The parts that the search for the ends of a range looks at: a call waits for it.
 const PARTS: usize = 64;
 
+/// More limits of iterators than this do not constrain each other: without them a range only gets wider.
+const LIMITS: usize = 16;
+
 /// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest, when the parameters have the
 /// values that `value_of` gives.
 ///
@@ -121,6 +124,25 @@ impl Nest<'_> {
         Ok(ranges.and_then(|it| it.first().copied()))
     }
 
+    /// The same of a bound of a loop, of one iterator and a number by what is known of that iterator alone: most bounds are such.
+    fn range_of_bound(&self, expr: &AffineExpr) -> Checked<Option<Interval>> {
+        let alone = expr.minus(&expr.constant().into());
+        let Some(iter) = alone.ok().and_then(|it| it.as_variable()) else {
+            return self.range(expr);
+        };
+        let position = self.iters.iter().position(|it| Variable::Iter(*it) == iter);
+        let bounds = position.and_then(|it| self.domain.dimensions().get(it));
+        let bounds = bounds.map_or(Interval::ALL, |it| it.bounds);
+        let shifted = |it: i64| {
+            it.checked_add(expr.constant())
+                .ok_or(IndexingError::Overflow)
+        };
+        Ok(Some(Interval::new(
+            shifted(bounds.low)?,
+            shifted(bounds.high)?,
+        )))
+    }
+
     fn enter(&mut self, around: Loop<'_>) -> Checked<()> {
         let numbers = |Bound(all): &Bound| -> Checked<Vec<_>> {
             all.iter().map(|it| self.number(it)).collect()
@@ -135,7 +157,7 @@ impl Nest<'_> {
         let iter = AffineExpr::from(around.iter());
         for least in &lower {
             // Without an iteration around it the loop has none either, whatever its bounds.
-            let range = self.range(least)?.unwrap_or(Interval::ALL);
+            let range = self.range_of_bound(least)?.unwrap_or(Interval::ALL);
             bounds.low = bounds.low.max(range.low);
             if least.as_constant().is_none() {
                 limits.push(iter.minus(least).map_err(beyond_64_bits)?);
@@ -143,7 +165,7 @@ impl Nest<'_> {
         }
         for beyond in &upper {
             let last = beyond.offset(-1).map_err(beyond_64_bits)?;
-            let range = self.range(&last)?.unwrap_or(Interval::ALL);
+            let range = self.range_of_bound(&last)?.unwrap_or(Interval::ALL);
             bounds.high = bounds.high.min(range.high);
             if last.as_constant().is_none() {
                 limits.push(last.minus(&iter).map_err(beyond_64_bits)?);
@@ -151,7 +173,8 @@ impl Nest<'_> {
         }
         self.iters.push(around.iter());
         let mut domain = self.domain.clone().with_dimension(Declaration::new(bounds));
-        for limit in limits {
+        let room = LIMITS.saturating_sub(domain.constraints().len());
+        for limit in limits.into_iter().take(room) {
             let limit = self.index(&limit)?;
             domain = domain.constrained(limit, Interval::new(0, i64::MAX))?;
         }
