@@ -137,6 +137,13 @@ mod tests {
             "ReadsOlder",
         );
         t("t = x[i]", "y[0] = t", Unproven, "ReadBehind");
+        // Where an index out of range is skipped, so is the assignment of what was not declared.
+        t(
+            "let k: f64 = x[i + 1] t = k y[i] = t",
+            "",
+            Unproven,
+            "ReadsOlder",
+        );
         t("y[i] = 1.0", "", Misaddressed, "NotWritten");
         let a = |body, script, verdict, name| {
             refuses(&with(body, ""), script, verdict, name);

@@ -6,12 +6,13 @@ use super::site::{Level, Site, Target};
 use crate::sets::{Budget, Row, Set, Space};
 use crate::visit::AccessKind;
 use crate::{Node, Subscript};
+use std::collections::BTreeSet;
 
 /// What keeps the iterations of a loop from having a target of their own, if something does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
     /// They can: each surely writes what it reads before it reads it, and nobody reads what the last one leaves. A write is not sure where
-    /// an index in its statement may be out of range, since that may be skipped.
+    /// an index in its statement, or in a declaration that it reads, may be out of range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
     Own,
@@ -81,17 +82,31 @@ impl<'k> Analyzed<'k> {
         all.is_subset(&written, &mut budget)
     }
 
-    /// Whether no index of the statement that `write` belongs to can be out of range: nothing would be written where that is skipped.
+    /// Whether no index can be out of range in the statement that `write` belongs to, or in the declarations of what it reads: nothing
+    /// would be written where one is skipped.
     fn is_never_skipped(&self, write: &Site<'k>) -> bool {
-        let is_same = |node: Option<&Node>| {
-            let nodes = node.zip(write.node);
-            nodes.is_some_and(|(one, other)| std::ptr::eq(one, other))
-        };
-        let mut sites = self.sites.iter();
-        sites.all(|it| {
-            let is_element = matches!(it.target, Target::Array(_));
-            !(is_element && is_same(it.node)) || self.stays_in_range(it)
-        })
+        let mut asked = BTreeSet::new();
+        let mut statements = vec![write.node];
+        while let Some(statement) = statements.pop() {
+            for site in self.sites.iter().filter(|it| is_same(it.node, statement)) {
+                let is_array = matches!(site.target, Target::Array(_));
+                if is_array && !self.stays_in_range(site) {
+                    return false;
+                }
+                if !is_array && !site.writes() && asked.insert(site.target) {
+                    statements.extend(self.declaration(site.target));
+                }
+            }
+        }
+        true
+    }
+
+    fn declaration(&self, local: Target) -> Option<Option<&'k Node>> {
+        let nodes = self.sites.iter().filter(|it| it.target == local);
+        let mut nodes = nodes.map(|it| it.node);
+        nodes.find(
+            |it| matches!(it, Some(Node::Declare { local: made, .. }) if Target::Local(*made) == local),
+        )
     }
 
     /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, the one at `depth`
@@ -134,6 +149,11 @@ impl<'k> Analyzed<'k> {
         let is_sure = is_known && other.is_none_or(|it| it.is_exact);
         Ok(Some((met, is_sure)))
     }
+}
+
+fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
+    one.zip(other)
+        .is_some_and(|(one, other)| std::ptr::eq(one, other))
 }
 
 /// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, the loop at `depth` among them, so
