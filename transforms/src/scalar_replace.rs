@@ -7,6 +7,7 @@ use crate::step::Transform;
 use crate::tree::{for_each_expr_mut, if_runs, replace_loop};
 use crate::{LoopPath, Reason};
 use std::fmt;
+use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
@@ -134,13 +135,23 @@ fn replaceable_in<'k>(
         _ => false,
     });
     let is_there = is_certain || is_in_range(kernel, around, element);
-    (is_there && !is_counted && (!is_written || is_written_anyway || !at_once)).then_some(
-        Replaceable {
+    // Where an index out of range is skipped, so is what reads the element after it was assigned; the scalar would have that value.
+    let is_assigned = inside.iter().any(|it| it.kind == AccessKind::Write);
+    let is_kept = !is_assigned || stays_in_range(kernel, &inside);
+    (is_there && is_kept && !is_counted && (!is_written || is_written_anyway || !at_once))
+        .then_some(Replaceable {
             target,
             element,
             is_written,
-        },
-    )
+        })
+}
+
+/// Whether all of these accesses are inside of their array whenever they happen.
+fn stays_in_range(kernel: &Kernel, sites: &[&&AccessSite<'_>]) -> bool {
+    let analyzed = Analyzed::new(kernel);
+    let is_one = |access: &Access| sites.iter().any(|it| std::ptr::eq(it.access, access));
+    let mut found = analyzed.sites().iter();
+    found.all(|it| !it.access.is_some_and(is_one) || analyzed.stays_in_range(it))
 }
 
 /// Whether subscripts are affine and no iterator of `inner` is in them.
@@ -296,6 +307,8 @@ mod tests {
             "y[i] = y[i + 1]",
             "scf.if 1.0 < x[i] { y[i + n] = 1.0 }",
             "y[i64(x[i])] = 1.0",
+            // Under the policy that skips, what reads `y` there is skipped too.
+            "y[n + i] = 1.0 x[j] = y[n + i]",
         ] {
             let source = format!(
                 "kernel @k(n: i64, x: f64[n], y: f64[n]) {{
