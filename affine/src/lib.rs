@@ -19,6 +19,7 @@ pub mod dependence;
 pub mod evaluate;
 mod expr;
 pub mod flat;
+pub mod footprint;
 mod function;
 pub mod indexing;
 mod inferred;

@@ -32,6 +32,7 @@ pub mod text;
 pub use bounds::{BoundRow, Bounds};
 pub use budget::{Budget, Unknown};
 pub use conjunction::Conjunction;
+pub(crate) use number::common_divisor;
 pub use row::Row;
 pub use set::Set;
 pub(crate) use solved::Solved;

@@ -56,7 +56,7 @@ pub(super) fn nearest_div(left: i128, right: i128) -> Checked<i128> {
 }
 
 /// The greatest common divisor of the absolute values; zero of zeros.
-pub(super) fn common_divisor(left: i128, right: i128) -> i128 {
+pub(crate) fn common_divisor(left: i128, right: i128) -> i128 {
     let (left, right) = (left.unsigned_abs(), right.unsigned_abs());
     match (u64::try_from(left), u64::try_from(right)) {
         (Ok(left), Ok(right)) => i128::from(short_common_divisor(left, right)),

@@ -1,6 +1,7 @@
 //! Which part of an operand a tile of the result is computed from.
 
 use super::Indexing;
+use crate::indexing::image::{Progression, groups, low, values};
 use crate::indexing::{
     Declaration, IndexExpr, IndexingError, IndexingMap, Interval, Variable, VariableKind,
 };
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 type Checked<T> = Result<T, IndexingError>;
 
 /// Results that share variables are enumerated up to this many points.
-const MAX_POINTS: u128 = 1 << 16;
+const MAX_POINTS: usize = 1 << 16;
 
 /// A box of evenly spaced positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,10 +76,6 @@ pub fn tile(indexing: &Indexing, extents: &[i64], sizes: &[i64]) -> Checked<Opti
     }))
 }
 
-fn low(map: &IndexingMap, variable: Variable) -> i64 {
-    map.declaration(variable).map_or(0, |it| it.bounds.low)
-}
-
 /// The map with the number of the tile as dimensions, and the position in it as the first ranges. Constraints are left out.
 fn split(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<IndexingMap> {
     let (mut numbers, mut ranges) = (Vec::new(), Vec::new());
@@ -133,20 +130,32 @@ fn local_part(result: &IndexExpr) -> Checked<Option<IndexExpr>> {
 }
 
 /// Evenly spaced numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Progression {
-    pub(super) first: i64,
-    pub(super) stride: i64,
-    pub(super) count: i64,
+#[derive(Clone, Copy, Debug)]
+struct Spaced {
+    first: i64,
+    stride: i64,
+    count: i64,
+}
+
+impl Spaced {
+    /// The values of `expr` over the ranges of `map`, if that is seen without looking at each.
+    fn of(map: &IndexingMap, expr: &IndexExpr) -> Option<Self> {
+        let progression = Progression::of(map, expr).filter(|it| it.is_exact)?;
+        Some(Self {
+            first: i64::try_from(progression.first?).ok()?,
+            stride: i64::try_from(progression.stride).ok()?,
+            count: i64::try_from(progression.count).ok()?,
+        })
+    }
 }
 
 /// The values of each of `exprs` over the ranges of `map`, if together they are all combinations of evenly spaced numbers.
-fn progressions(map: &IndexingMap, exprs: &[IndexExpr]) -> Checked<Option<Vec<Progression>>> {
+fn progressions(map: &IndexingMap, exprs: &[IndexExpr]) -> Checked<Option<Vec<Spaced>>> {
     let mut found = vec![None; exprs.len()];
     for group in groups(exprs) {
         let members: Vec<&IndexExpr> = group.iter().filter_map(|it| exprs.get(*it)).collect();
         let shortcut = match members.as_slice() {
-            [alone] => linear(map, alone).map(|it| vec![it]),
+            [alone] => Spaced::of(map, alone).map(|it| vec![it]),
             _ => None,
         };
         let progressions = match shortcut {
@@ -165,71 +174,9 @@ fn progressions(map: &IndexingMap, exprs: &[IndexExpr]) -> Checked<Option<Vec<Pr
     Ok(found.into_iter().collect())
 }
 
-/// The positions of expressions, those together that share variables.
-pub(super) fn groups(exprs: &[IndexExpr]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(BTreeSet<Variable>, Vec<usize>)> = Vec::new();
-    for (at, expr) in exprs.iter().enumerate() {
-        let mut variables = BTreeSet::new();
-        expr.for_each_variable(&mut |it| {
-            variables.insert(it);
-        });
-        let mut members = vec![at];
-        groups.retain(|(others, theirs)| {
-            let is_apart = others.is_disjoint(&variables);
-            if !is_apart {
-                variables.extend(others);
-                members.extend(theirs);
-            }
-            is_apart
-        });
-        members.sort_unstable();
-        groups.push((variables, members));
-    }
-    groups.into_iter().map(|(_, members)| members).collect()
-}
-
-/// The values of a sum of scaled variables, if each variable fills the gaps between those of the smaller scales.
-pub(super) fn linear(map: &IndexingMap, expr: &IndexExpr) -> Option<Progression> {
-    let (terms, mut first) = expr.terms();
-    let mut scales = Vec::with_capacity(terms.len());
-    let mut seen = BTreeSet::new();
-    for (expr, coefficient) in terms {
-        let variable = expr.as_variable()?;
-        let bounds = map.declaration(variable)?.bounds;
-        let count = i64::try_from(bounds.count()).ok()?;
-        if !seen.insert(variable) || count == 0 {
-            return None;
-        }
-        let nearest = if coefficient > 0 {
-            bounds.low
-        } else {
-            bounds.high
-        };
-        first = first.checked_add(coefficient.checked_mul(nearest)?)?;
-        if count > 1 {
-            scales.push((coefficient.checked_abs()?, count));
-        }
-    }
-    scales.sort_unstable();
-    let stride = scales.first().map_or(1, |(scale, _)| *scale);
-    let mut total = 1_i64;
-    for (scale, count) in scales {
-        if scale % stride != 0 || scale / stride > total {
-            return None;
-        }
-        let more = (count - 1).checked_mul(scale / stride)?;
-        total = total.checked_add(more)?;
-    }
-    Some(Progression {
-        first,
-        stride,
-        count: total,
-    })
-}
-
 /// The values of expressions that share variables, point by point.
-fn enumerated(map: &IndexingMap, exprs: &[&IndexExpr]) -> Checked<Option<Vec<Progression>>> {
-    let Some(points) = values(map, exprs)? else {
+fn enumerated(map: &IndexingMap, exprs: &[&IndexExpr]) -> Checked<Option<Vec<Spaced>>> {
+    let Some(points) = values(map, exprs, MAX_POINTS)? else {
         return Ok(None);
     };
     let mut progressions = Vec::with_capacity(exprs.len());
@@ -246,53 +193,7 @@ fn enumerated(map: &IndexingMap, exprs: &[&IndexExpr]) -> Checked<Option<Vec<Pro
     Ok((points.len() == combinations).then_some(progressions))
 }
 
-/// All different values of the expressions together, when there are few points; runtime variables are at their least.
-pub(super) fn values(
-    map: &IndexingMap,
-    exprs: &[&IndexExpr],
-) -> Checked<Option<BTreeSet<Vec<i64>>>> {
-    let mut variables = BTreeSet::new();
-    for expr in exprs {
-        expr.for_each_variable(&mut |it| {
-            variables.insert(it);
-        });
-    }
-    variables.retain(|it| it.kind != VariableKind::Runtime);
-    let variables: Vec<_> = variables.into_iter().collect();
-    let bounds = variables.iter().filter_map(|it| map.declaration(*it));
-    let bounds: Vec<_> = bounds.map(|it| it.bounds).collect();
-    let count = bounds.iter().map(|it| it.count());
-    let count = count.fold(1_u128, u128::saturating_mul);
-    if count > MAX_POINTS {
-        return Ok(None);
-    }
-    let mut found = BTreeSet::new();
-    let mut point: Vec<i64> = bounds.iter().map(|it| it.low).collect();
-    for _ in 0..count {
-        let value_of = |variable: Variable| {
-            let at = variables.iter().position(|it| *it == variable);
-            let value = at.and_then(|it| point.get(it)).copied();
-            value.unwrap_or_else(|| low(map, variable))
-        };
-        let values = exprs.iter().map(|it| it.evaluate(&value_of));
-        found.insert(values.collect::<Checked<Vec<_>>>()?);
-        step(&mut point, &bounds);
-    }
-    Ok(Some(found))
-}
-
-/// The next point of a box, the last variable fastest.
-fn step(point: &mut [i64], bounds: &[Interval]) {
-    for (value, bounds) in point.iter_mut().zip(bounds).rev() {
-        if *value < bounds.high {
-            *value += 1;
-            return;
-        }
-        *value = bounds.low;
-    }
-}
-
-fn evenly_spaced(values: &BTreeSet<i64>) -> Option<Progression> {
+fn evenly_spaced(values: &BTreeSet<i64>) -> Option<Spaced> {
     let (first, last) = (*values.first()?, *values.last()?);
     let count = i64::try_from(values.len()).ok()?;
     let stride = match values.iter().nth(1) {
@@ -302,7 +203,7 @@ fn evenly_spaced(values: &BTreeSet<i64>) -> Option<Progression> {
     let is_even = values.iter().zip(values.iter().skip(1));
     let is_even = is_even.map(|(one, next)| next.checked_sub(*one));
     let is_even = last >= first && is_even.into_iter().all(|it| it == Some(stride));
-    is_even.then_some(Progression {
+    is_even.then_some(Spaced {
         first,
         stride,
         count,

@@ -1,12 +1,15 @@
 //! How much of an operand is read, and in what order.
 
-use super::tile::{groups, linear, values};
 use super::{Indexing, KnownMaps, PartMap};
+use crate::indexing::image::values;
 use crate::indexing::{IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
 use crate::operation::shape::{ArrayShape, Shape};
 use std::collections::BTreeSet;
 
 type Checked<T> = Result<T, IndexingError>;
+
+/// Maps that overlap are enumerated up to this many points.
+const MAX_POINTS: usize = 1 << 16;
 
 /// What changes from one element of an array to its neighbour in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,32 +85,14 @@ fn image_size(map: &PartMap) -> Checked<Option<i64>> {
     }
     let full = map.indexing.map();
     let map = with_fixed_runtimes(&full)?.simplified();
-    if map.is_known_empty() {
-        return Ok(Some(0));
-    }
-    if full.results().iter().any(moves_otherwise) {
+    if full.results().iter().any(moves_otherwise) && !map.is_known_empty() {
         return Ok(None);
     }
-    // What is constrained is enumerated together with the results that share its variables, for the points where it holds.
-    let results = map.results().len();
-    let exprs: Vec<IndexExpr> = map.expressions().cloned().collect();
-    let mut total = Some(1_i64);
-    for group in groups(&exprs) {
-        let members: Vec<&IndexExpr> = group.iter().filter_map(|it| exprs.get(*it)).collect();
-        let shortcut = match (group.as_slice(), members.as_slice()) {
-            ([at], [alone]) if *at < results => linear(&map, alone).map(|it| it.count),
-            _ => None,
-        };
-        let count = match shortcut {
-            Some(count) => count,
-            None => match values(&map, &members)? {
-                Some(points) => allowed(&map, &group, points),
-                None => return Ok(None),
-            },
-        };
-        total = total.and_then(|it| it.checked_mul(count));
-    }
-    Ok(total)
+    let count = map.distinct_results()?;
+    Ok(match count.bound {
+        None => i64::try_from(count.value).ok(),
+        Some(_) => None,
+    })
 }
 
 /// The map with each runtime variable at the least of its values.
@@ -148,24 +133,6 @@ fn mentions_runtime(expr: &IndexExpr) -> bool {
     found
 }
 
-/// How many different results there are among values for which the constraints of a group hold.
-fn allowed(map: &IndexingMap, group: &[usize], points: BTreeSet<Vec<i64>>) -> i64 {
-    let results = map.results().len();
-    let holds = |point: &Vec<i64>| {
-        group.iter().zip(point).all(|(at, value)| {
-            let constraint = at.checked_sub(results);
-            let constraint = constraint.and_then(|it| map.constraints().get(it));
-            constraint.is_none_or(|it| it.bounds.contains(*value))
-        })
-    };
-    let kept = points.into_iter().filter(holds).map(|point| {
-        let members = group.iter().zip(point).filter(|(at, _)| **at < results);
-        members.map(|(_, value)| value).collect::<Vec<_>>()
-    });
-    let kept: BTreeSet<_> = kept.collect();
-    i64::try_from(kept.len()).unwrap_or(i64::MAX)
-}
-
 /// How many elements several maps read together, point by point.
 fn union_size(maps: &[&PartMap]) -> Checked<Option<i64>> {
     let mut read = BTreeSet::new();
@@ -175,7 +142,7 @@ fn union_size(maps: &[&PartMap]) -> Checked<Option<i64>> {
             return Ok(None);
         }
         let exprs: Vec<&IndexExpr> = map.expressions().collect();
-        let Some(points) = values(&map, &exprs)? else {
+        let Some(points) = values(&map, &exprs, MAX_POINTS)? else {
             return Ok(None);
         };
         let results = map.results().len();
