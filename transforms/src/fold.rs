@@ -1,7 +1,10 @@
 //! Index arithmetic that meets its inverse after a rewrite.
 
+use crate::tree::{change_expr, change_subscripts};
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Bound, Expr, Forall, Node, Place, ScfFor, Subscript};
+use strew_affine::{
+    Access, AffineExpr, AffineFor, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
+};
 
 /// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
 /// is such a form: see [`AffineExpr::folded`].
@@ -28,17 +31,20 @@ fn fold(node: &mut Node, around: &mut Vec<Node>) {
         Node::Forall(it) => affine(&mut it.count),
         _ => {}
     }
+    let mut loads = |expr: &mut Expr| {
+        if let Expr::Load(access) = expr {
+            fold_subscripts(access, &loops);
+        }
+    };
+    for expr in node.expressions_mut() {
+        change_expr(expr, &mut loads);
+    }
     for place in node.places_mut() {
         if let Place::Element(access) = place {
-            access
-                .subscripts
-                .iter_mut()
-                .for_each(|it| subscript(it, &loops));
+            change_subscripts(access, &mut loads);
+            fold_subscripts(access, &loops);
         }
     }
-    node.expressions_mut()
-        .into_iter()
-        .for_each(|it| loads(it, &loops));
     let depth = around.len();
     around.extend(without_body(node));
     for inner in node.blocks_mut().into_iter().flatten() {
@@ -47,23 +53,11 @@ fn fold(node: &mut Node, around: &mut Vec<Node>) {
     around.truncate(depth);
 }
 
-fn subscript(subscript: &mut Subscript, loops: &[Loop<'_>]) {
-    match subscript {
-        Subscript::Affine(expr) => *expr = expr.folded(loops),
-        Subscript::Computed(expr) => loads(expr, loops),
-    }
-}
-
-fn loads(expr: &mut Expr, loops: &[Loop<'_>]) {
-    match expr {
-        Expr::Load(access) => access
-            .subscripts
-            .iter_mut()
-            .for_each(|it| subscript(it, loops)),
-        _ => expr
-            .operands_mut()
-            .into_iter()
-            .for_each(|it| loads(it, loops)),
+fn fold_subscripts(access: &mut Access, loops: &[Loop<'_>]) {
+    for subscript in &mut access.subscripts {
+        if let Subscript::Affine(expr) = subscript {
+            *expr = expr.folded(loops);
+        }
     }
 }
 

@@ -103,7 +103,8 @@ pub(crate) fn change_expr(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
     change(expr);
 }
 
-fn change_subscripts(access: &mut Access, change: &mut dyn FnMut(&mut Expr)) {
+/// Calls `change` with every expression in the subscripts of `access`, each behind those inside it.
+pub(crate) fn change_subscripts(access: &mut Access, change: &mut dyn FnMut(&mut Expr)) {
     for subscript in &mut access.subscripts {
         if let Subscript::Computed(expr) = subscript {
             change_expr(expr, change);

@@ -1,7 +1,7 @@
 //! What kind of body a forall has.
 
 use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
-use strew_affine::{Access, ArrayId, Combiner, Forall, Node, Private};
+use strew_affine::{Access, ArrayId, Combiner, Forall, IterId, Node, Private};
 
 /// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
 /// merged together together and at one place. Only if not can several iterations share a buffer: then combining into it is the same,
@@ -61,6 +61,16 @@ pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
     matches!(node, Node::Reduce { .. }) && written.any(|access| forall.has_buffer(access.array))
 }
 
+/// Whether the loops that `is_found` names write nothing but updates of private buffers.
+pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) -> bool {
+    let mut alone = true;
+    walk(&forall.body, &mut |node, loops| {
+        let is_inside = loops.iter().any(|it| is_found(it.iter()));
+        alone &= !is_inside || node.places().is_empty() || is_update(node, forall);
+    });
+    alone
+}
+
 /// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.
 pub(super) fn lanes_of_updates(forall: &Forall) -> i64 {
     let mut most = (0, 1);
@@ -101,46 +111,51 @@ fn combines_into(node: &Node, combiner: &Combiner, private: &Private) -> bool {
         })
 }
 
+/// What `see` says of the one forall of a kernel, whose body is this.
+#[cfg(test)]
+pub(super) fn of_forall<T>(body: &str, see: impl Fn(&Forall, &strew_affine::Kernel) -> T) -> T {
+    let text = format!(
+        "kernel @k(n: i64, m: i64, d: i64, key: i32[n], row: i64[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
+           scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{ {body} }}
+         }}"
+    );
+    let mut kernels = strew_affine::text::parse(&text).expect("a kernel");
+    let kernel = kernels.remove(0);
+    let mut seen = None;
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::Forall(forall) = node {
+            seen = Some(see(forall, &kernel));
+        }
+    });
+    seen.expect("a forall")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strew_affine::Kernel;
 
-    /// Of the one forall of a kernel with this body.
     fn steady(body: &str) -> bool {
-        let text = format!(
-            "kernel @k(n: i64, m: i64, key: i32[n], row: i64[n], out: i64[m]) {{
-               scf.forall c in 0..8 private(p: i64[m] = identity(add)) merge(out reduce(add) p) {{ {body} }}
-             }}"
-        );
-        let kernel: Kernel = strew_affine::text::parse(&text)
-            .expect("a kernel")
-            .remove(0);
-        let mut found = None;
-        walk(&kernel.body, &mut |node, _| {
-            if let Node::Forall(forall) = node {
-                found = Some(is_steady(forall));
-            }
-        });
-        found.expect("a forall")
+        of_forall(body, |forall, _| is_steady(forall))
     }
 
     #[test]
     fn a_loop_that_updates_in_each_turn_is_steady() {
-        assert!(steady("affine.for i in 0..n { p[key[i]] reduce(add) 1 }"));
         assert!(steady(
-            "affine.for i in 0..n { scf.for e in row[i]..row[i] + 3 { p[key[e]] reduce(add) 1 } }"
+            "affine.for i in 0..n { p[key[i], 0] reduce(add) 1.0 }"
         ));
         assert!(steady(
-            "affine.for i in 0..n { affine.for j in 0..n { let x: i64 = row[j] } p[key[i]] reduce(add) 1 }"
+            "affine.for i in 0..n { scf.for e in row[i]..row[i] + 3 { p[key[e], 0] reduce(add) 1.0 } }"
+        ));
+        assert!(steady(
+            "affine.for i in 0..n { affine.for j in 0..n { let r: i64 = row[j] } p[key[i], 0] reduce(add) 1.0 }"
         ));
     }
 
     #[test]
     fn one_that_may_not_update_is_not() {
         assert!(!steady(
-            "affine.for i in 0..n { scf.if key[i] > 3 { p[key[i]] reduce(add) 1 } }"
+            "affine.for i in 0..n { scf.if key[i] > 3 { p[key[i], 0] reduce(add) 1.0 } }"
         ));
-        assert!(!steady("let x: i64 = row[0]"));
+        assert!(!steady("let r: i64 = row[0]"));
     }
 }

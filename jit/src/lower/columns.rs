@@ -1,6 +1,6 @@
 //! Bodies that update some columns of their outputs alone: the last dimension, which loops inside of the body run over.
 
-use super::body::is_update;
+use super::body::updates_alone;
 use super::function::FunctionLowering;
 use crate::facts::writes_buffers_alone;
 use cranelift_codegen::ir::Value;
@@ -44,10 +44,7 @@ fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
             }
         }
     });
-    walk(&forall.body, &mut |node, loops| {
-        let is_inside = loops.iter().any(|it| found.contains(&it.iter()));
-        is_divided &= !is_inside || node.places().is_empty() || is_update(node, forall);
-    });
+    is_divided &= updates_alone(forall, |iter| found.contains(&iter));
     is_divided.then_some(ColumnLoops {
         iters: found,
         step: greatest,
@@ -114,43 +111,36 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Writes to the table how many columns there are that can be divided, and where.
     pub(super) fn store_columns(&mut self, table: Value, forall: &Forall) {
-        let target = forall.buffers().next().map(|(_, target)| target);
-        // What is skipped outside of these loops would count once for each thread.
-        let found = column_loops(forall).filter(|_| self.program.oob == Oob::Error);
-        let target = target.filter(|_| found.is_some());
-        let array = target.and_then(|target| self.arrays.get(target));
-        let columns = array.and_then(|array| array.extents.last().copied());
-        let none = NO_COLUMNS as i64;
-        let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
-        self.store_at(table, offset_of!(ForallCall, columns), columns);
+        let found = column_loops(forall);
+        let at = offset_of!(ForallCall, columns);
+        self.store_extent(table, at, forall, found.is_some());
         let step = found.map_or(1, |it| it.step);
         let step = self.builder.ins().iconst(types::I64, step);
         self.store_at(table, offset_of!(ForallCall, column_step), step);
+    }
+
+    /// Writes to the table `at` this place how many columns the outputs have if loops over them can be divided, else that none has.
+    pub(super) fn store_extent(&mut self, table: Value, at: usize, forall: &Forall, can: bool) {
+        // What is skipped outside of these loops would count once for each thread.
+        let can = can && self.program.oob == Oob::Error;
+        let target = forall.buffers().next().map(|(_, target)| target);
+        let array = target.and_then(|target| self.arrays.get(target));
+        let columns = array.and_then(|array| array.extents.last().copied());
+        let columns = columns.filter(|_| can);
+        let none = NO_COLUMNS.cast_signed();
+        let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
+        self.store_at(table, at, columns);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::body::of_forall;
     use super::*;
-    use strew_affine::{Kernel, Node};
 
     fn count(body: &str) -> Option<(usize, i64)> {
-        let text = format!(
-            "kernel @k(n: i64, m: i64, d: i64, key: i32[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
-               scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{
-                 affine.for i in 0..n {{ {body} }}
-               }}
-             }}"
-        );
-        let kernel: Kernel = strew_affine::text::parse(&text)
-            .expect("a kernel")
-            .remove(0);
-        let mut found = None;
-        walk(&kernel.body, &mut |node, _| {
-            if let Node::Forall(forall) = node {
-                found = column_loops(forall);
-            }
-        });
+        let body = format!("affine.for i in 0..n {{ {body} }}");
+        let found = of_forall(&body, |forall, _| column_loops(forall));
         found.map(|it| (it.iters.len(), it.step))
     }
 

@@ -4,17 +4,16 @@
 //! owner.
 
 use super::ahead::Inside;
-use super::body::is_update;
+use super::body::updates_alone;
 use super::function::FunctionLowering;
 use crate::facts::writes_buffers_alone;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use strew_affine::interpret::Oob;
-use strew_affine::visit::{Loop, for_each_load, walk};
-use strew_affine::{Access, AffineFor, Forall, IterId, Kernel, Subscript};
-use strew_runtime::abi::{ForallCall, NO_COLUMNS, ROW_FACTOR};
+use strew_affine::visit::{Loop, for_each_load_in_subscripts, walk};
+use strew_affine::{Access, AffineFor, Forall, IterId, Kernel};
+use strew_runtime::abi::{ForallCall, ROW_FACTOR};
 
 /// The rows that a function updates.
 #[derive(Clone, Debug, Default)]
@@ -56,10 +55,7 @@ fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access
             }
         }
     });
-    walk(&forall.body, &mut |node, loops| {
-        let is_inside = loops.iter().any(|it| found.contains_key(&it.iter()));
-        is_divided &= !is_inside || node.places().is_empty() || is_update(node, forall);
-    });
+    is_divided &= updates_alone(forall, |iter| found.contains_key(&iter));
     is_divided.then_some(found)
 }
 
@@ -89,35 +85,18 @@ fn over_columns<'k>(around: &Loop<'k>, access: &Access, kernel: &Kernel) -> Opti
     let Loop::Affine(inner) = around else {
         return None;
     };
-    let (_, row) = access.subscripts.split_last()?;
+    let row = row_of(access)?;
     let inside = Inside::of(inner.iter, &inner.body);
     let is_sure = inner.body.iter().any(|node| {
         let mut written = node.written_elements();
         written.any(|it| it.array == access.array && it.is_at_same_place(access))
     });
-    let is_known = |subscript: &Subscript| {
-        inside.stays(subscript) && (is_sure || !reads(subscript)) && !reads_own(subscript, kernel)
-    };
-    row.iter().all(is_known).then_some(inner)
-}
-
-fn reads(subscript: &Subscript) -> bool {
-    let mut reads = false;
-    if let Subscript::Computed(expr) = subscript {
-        for_each_load(expr, &mut |_| reads = true);
-    }
-    reads
-}
-
-/// Whether something is read that the body may write: it writes no parameter.
-fn reads_own(subscript: &Subscript, kernel: &Kernel) -> bool {
-    let mut own = false;
-    if let Subscript::Computed(expr) = subscript {
-        for_each_load(expr, &mut |access| {
-            own |= !kernel.array_params().any(|it| it == access.array);
-        });
-    }
-    own
+    let mut is_known = row.subscripts.iter().all(|it| inside.stays(it));
+    for_each_load_in_subscripts(&row, &mut |read| {
+        // The body writes no parameter.
+        is_known &= is_sure && kernel.array_params().any(|it| it == read.array);
+    });
+    is_known.then_some(inner)
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -174,41 +153,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Writes to the table how many columns the rows have that can be divided.
     pub(super) fn store_rows(&mut self, table: Value, forall: &Forall) {
-        // What is skipped outside of these loops would count once for each owner.
-        let can = self.program.oob == Oob::Error;
-        let found = row_loops(forall, self.program.kernel).filter(|_| can);
-        let target = forall.buffers().next().map(|(_, target)| target);
-        let target = target.filter(|_| found.is_some());
-        let array = target.and_then(|target| self.arrays.get(target));
-        let columns = array.and_then(|array| array.extents.last().copied());
-        let none = NO_COLUMNS.cast_signed();
-        let columns = columns.unwrap_or_else(|| self.builder.ins().iconst(types::I64, none));
-        self.store_at(table, offset_of!(ForallCall, row_columns), columns);
+        let can = row_loops(forall, self.program.kernel).is_some();
+        self.store_extent(table, offset_of!(ForallCall, row_columns), forall, can);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::body::of_forall;
     use super::*;
-    use strew_affine::Node;
 
     fn count(body: &str) -> Option<usize> {
-        let text = format!(
-            "kernel @k(n: i64, m: i64, d: i64, key: i32[n], x: f32[n, d], out: f32[m, d], y: f32[n]) {{
-               scf.forall c in 0..8 private(p: f32[m, d] = identity(add)) merge(out reduce(add) p) {{
-                 affine.for i in 0..n {{ {body} }}
-               }}
-             }}"
-        );
-        let kernel: Kernel = strew_affine::text::parse(&text)
-            .expect("a kernel")
-            .remove(0);
-        let mut found = None;
-        walk(&kernel.body, &mut |node, _| {
-            if let Node::Forall(forall) = node {
-                found = row_loops(forall, &kernel);
-            }
-        });
+        let body = format!("affine.for i in 0..n {{ {body} }}");
+        let found = of_forall(&body, row_loops);
         found.map(|it| it.len())
     }
 
