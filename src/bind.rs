@@ -3,7 +3,6 @@ use crate::program::{Kernel, Ran};
 use crate::settings::settings_methods;
 use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
-use std::collections::BTreeMap;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
 use strew_jit::{
     Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, ElementType, Records,
@@ -144,17 +143,12 @@ impl<'a> Bind<'a> {
         kernel.run(&mut self.into_arguments(&sizes))
     }
 
-    fn parameters(&self) -> Vec<(String, ArgumentKind)> {
-        self.kernel.parameters()
-    }
-
     /// Every name given is that of a parameter, is given once, and has its kind.
     fn check_names(&self) -> Result<(), Vec<ArgumentError>> {
-        let parameters = self.parameters();
-        let kinds: BTreeMap<_, _> = parameters
-            .iter()
-            .map(|(name, kind)| (name, kind.clone()))
-            .collect();
+        let kind_of = |name: &str| {
+            let mut passed = self.kernel.passed();
+            passed.find(|(it, _)| *it == name).map(|(_, kind)| kind)
+        };
         let mut errors = Vec::new();
         for (position, (name, given)) in self.given.iter().enumerate() {
             let earlier = self.given.iter().take(position);
@@ -163,7 +157,7 @@ impl<'a> Bind<'a> {
                     parameter: name.clone(),
                 });
             }
-            match kinds.get(name) {
+            match kind_of(name) {
                 None => errors.push(self.unknown(name)),
                 Some(expected) if *expected != given.kind => errors.push(ArgumentError::Type {
                     parameter: name.clone(),
@@ -175,7 +169,7 @@ impl<'a> Bind<'a> {
         }
         let strangers = self.shapes.iter().filter(|(name, _)| {
             !matches!(
-                kinds.get(name),
+                kind_of(name),
                 Some(ArgumentKind::Read(_) | ArgumentKind::Write(_))
             )
         });
@@ -190,20 +184,19 @@ impl<'a> Bind<'a> {
     fn unknown(&self, name: &str) -> ArgumentError {
         ArgumentError::Unknown {
             name: name.to_owned(),
-            parameters: self.parameters(),
+            parameters: self.kernel.parameters(),
         }
     }
 
     /// Every array is there; scalars may follow from the arrays.
     fn check_presence(&self) -> Result<(), Vec<ArgumentError>> {
-        let parameters = self.parameters().into_iter();
-        let missing = parameters.filter(|(name, kind)| {
+        let missing = self.kernel.passed().filter(|(name, kind)| {
             !matches!(kind, ArgumentKind::Scalar(_)) && self.given.iter().all(|(it, _)| it != name)
         });
         let errors: Vec<_> = missing
             .map(|(parameter, expected)| ArgumentError::Missing {
-                parameter,
-                expected,
+                parameter: parameter.to_owned(),
+                expected: expected.clone(),
             })
             .collect();
         if errors.is_empty() {
@@ -265,20 +258,15 @@ impl<'a> Bind<'a> {
 
     /// The arguments in the order of the parameters, inferred sizes among them.
     fn into_arguments(mut self, sizes: &Sizes) -> Vec<Argument<'a>> {
-        let names: Vec<_> = self
-            .parameters()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
-        let argument = |name: String| {
-            let position = self.given.iter().position(|(it, _)| *it == name);
-            match position {
-                Some(position) => self.given.swap_remove(position).1.argument,
+        let given = &mut self.given;
+        let arguments = self.kernel.passed().map(|(name, _)| {
+            match given.iter().position(|(it, _)| it == name) {
+                Some(position) => given.swap_remove(position).1.argument,
                 // Every scalar that was not given was inferred, or there would be no sizes.
-                None => Argument::Scalar(sizes.scalar(&name).unwrap_or(Value::zero(Type::I64))),
+                None => Argument::Scalar(sizes.scalar(name).unwrap_or(Value::zero(Type::I64))),
             }
-        };
-        names.into_iter().map(argument).collect()
+        });
+        arguments.collect()
     }
 
     settings_methods!(kernel.settings);

@@ -126,11 +126,16 @@ impl Kernel {
 
     /// What it takes: the names of its parameters, those that are inferred left out, and what an argument must be, in order.
     pub fn parameters(&self) -> Vec<(String, ArgumentKind)> {
-        let passed = self.ir().passed_params();
-        let names = passed.map(|it| name_of(self.ir(), it).to_owned());
-        names
-            .zip(self.compiled.code().argument_kinds().iter().cloned())
+        let passed = self.passed();
+        passed
+            .map(|(name, kind)| (name.to_owned(), kind.clone()))
             .collect()
+    }
+
+    /// The same, borrowed.
+    pub(crate) fn passed(&self) -> impl Iterator<Item = (&str, &ArgumentKind)> {
+        let names = self.ir().passed_params().map(|it| name_of(self.ir(), it));
+        names.zip(self.compiled.code().argument_kinds())
     }
 
     /// Its machine code and how it came about.

@@ -4,6 +4,7 @@
 //! may make another extent solvable, so the arrays are gone over until nothing new comes out. Then every array is checked.
 
 use crate::argument::{ArgumentError, Origin};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use strew_affine::{
     AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Value, Variable,
@@ -132,6 +133,9 @@ impl Inference<'_> {
         array: ArrayId,
         length: u64,
     ) -> Result<Vec<(AffineExpr, u64)>, ArgumentError> {
+        if self.known.len() == self.kernel.scalars.len() {
+            return Ok(Vec::new());
+        }
         let mut rest = i128::from(length);
         let mut unknown = Vec::new();
         for extent in self.kernel.arrays[array].split_extents().0 {
@@ -191,14 +195,29 @@ impl Inference<'_> {
 
     /// `extent` with the known sizes put in.
     fn reduce(&self, extent: &AffineExpr) -> Result<AffineExpr, Overflow> {
-        let value_of = |variable| match variable {
-            Variable::Param(scalar) => {
-                let value = self.known.get(&key(scalar))?.value.as_integer()?;
-                i64::try_from(value).ok().map(AffineExpr::from)
-            }
-            Variable::Iter(_) => None,
+        extent.substitute(&|variable| self.value_of(variable).map(AffineExpr::from))
+    }
+
+    /// The value of `extent`, if all sizes in it are known.
+    fn value(&self, extent: &AffineExpr) -> Result<Option<i64>, Overflow> {
+        let all_known = Cell::new(true);
+        let value = extent.evaluate(&|variable| {
+            let known = self.value_of(variable);
+            all_known.set(all_known.get() && known.is_some());
+            known.unwrap_or(0)
+        });
+        match all_known.get() {
+            true => value.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn value_of(&self, variable: Variable) -> Option<i64> {
+        let Variable::Param(scalar) = variable else {
+            return None;
         };
-        extent.substitute(&value_of)
+        let value = self.known.get(&key(scalar))?.value.as_integer()?;
+        i64::try_from(value).ok()
     }
 
     fn finish(self) -> Result<Sizes, Vec<ArgumentError>> {
@@ -246,8 +265,9 @@ impl Inference<'_> {
         let boxed = || Box::new(self.extent_error(array));
         let mut values = Vec::new();
         for extent in self.kernel.arrays[array].split_extents().0 {
-            let reduced = self.reduce(extent).map_err(|_| boxed())?;
-            values.push(i128::from(reduced.as_constant().ok_or(None)?));
+            values.push(i128::from(
+                self.value(extent).map_err(|_| boxed())?.ok_or(None)?,
+            ));
         }
         let shape = self.shapes.iter().find(|(it, _)| *it == array);
         if let Some((_, shape)) = shape {

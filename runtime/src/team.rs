@@ -71,7 +71,7 @@ impl Runtime {
     /// More than [`MAX_THREADS`].
     pub fn shared(threads: Option<NonZeroUsize>) -> Result<Self, TooManyThreads> {
         static SHARED: Mutex<BTreeMap<usize, Runtime>> = Mutex::new(BTreeMap::new());
-        let threads = threads.or(NonZeroUsize::new(all_threads()));
+        let threads = threads.or_else(|| NonZeroUsize::new(all_threads()));
         let number = threads.map_or(1, NonZeroUsize::get);
         let mut shared = memory::lock(&SHARED);
         if let Some(runtime) = shared.get(&number) {
@@ -111,8 +111,11 @@ impl Runtime {
     }
 }
 
+/// Asked of the system once: it reads files of the control group for it, which takes some thirty microseconds.
 fn all_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |all| all.get().min(MAX_THREADS))
+    static ALL: OnceLock<usize> = OnceLock::new();
+    let ask = || std::thread::available_parallelism().map_or(1, |all| all.get().min(MAX_THREADS));
+    *ALL.get_or_init(ask)
 }
 
 /// The threads of a runtime.
