@@ -6,7 +6,7 @@
  *   real NUMBER           the next argument
  *   input BYTES …         the next argument, followed by its bytes
  *   output BYTES …        the same; every run begins with these bytes
- *   run serial|reduction|atomic|races      answers with nanoseconds, or with `none` where there is no such way
+ *   run WAY REPEATS       answers with nanoseconds, a mean, or with `none` where there is no such way
  *   get ARGUMENT          answers with the bytes of an output after the last run
  *   bandwidth BYTES       answers with bytes a nanosecond that two threads read, and write past the caches
  *
@@ -30,14 +30,6 @@ static const size_t STACK = (size_t)1 << 30;
 
 static Slot slots[MOST_SLOTS];
 static int count;
-
-#define ENTRY(name) {#name, name##_serial, name##_reduction, name##_atomic, name##_races},
-#ifdef _OPENMP
-static const Peer PEERS[] = {KERNELS(ENTRY){"k04_f32", k04_f32_serial, k04_f32_reduction, NULL, k04_f32_races}};
-#else
-#define ALONE(name) {#name, name##_serial, NULL, NULL, NULL},
-static const Peer PEERS[] = {KERNELS(ALONE){"k04_f32", k04_f32_serial, NULL, NULL, NULL}};
-#endif
 
 static void fail(const char *what) {
     fprintf(stderr, "peers: %s\n", what);
@@ -95,26 +87,20 @@ static void begin(void) {
         if (slots[at].data && !slots[at].initial) seen += sum(slots[at].data, slots[at].bytes / 8);
 }
 
-static Run *way(const Peer *peer, const char *name) {
-    if (!strcmp(name, "serial")) return peer->serial;
-    if (!strcmp(name, "reduction")) return peer->reduction;
-    if (!strcmp(name, "atomic")) return peer->atomic;
-    if (!strcmp(name, "races")) return peer->races;
-    return NULL;
-}
-
-static void run(const char *kernel, const char *name) {
-    Run *found = NULL;
-    for (size_t at = 0; at < sizeof PEERS / sizeof *PEERS; at++)
-        if (!strcmp(PEERS[at].name, kernel)) found = way(&PEERS[at], name);
+static void run(const char *kernel, const char *way, int repeats) {
+    Run *found = find_peer(kernel, way);
     if (!found) {
         printf("none\n");
         return;
     }
-    begin();
-    double start = now();
-    found(slots);
-    printf("%.0f\n", now() - start);
+    double time = 0;
+    for (int repeat = 0; repeat < repeats; repeat++) {
+        begin();
+        double start = now();
+        found(slots);
+        time += now() - start;
+    }
+    printf("%.1f\n", time / repeats);
 }
 
 static void get(int at) {
@@ -165,7 +151,7 @@ static void *serve(void *unused) {
         else if (sscanf(line, "real %lf", &real) == 1) next_slot()->real = real;
         else if (sscanf(line, "input %lld", &whole) == 1) take((size_t)whole, 0);
         else if (sscanf(line, "output %lld", &whole) == 1) take((size_t)whole, 1);
-        else if (sscanf(line, "run %31s", word) == 1) run(kernel, word);
+        else if (sscanf(line, "run %31s %lld", word, &whole) == 2) run(kernel, word, (int)whole);
         else if (sscanf(line, "get %lld", &whole) == 1) get((int)whole);
         else if (sscanf(line, "bandwidth %lld", &whole) == 1) bandwidth((size_t)whole);
         else fail("not understood");

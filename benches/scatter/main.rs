@@ -7,26 +7,34 @@
 
 mod arguments;
 mod by_hand;
+#[path = "../common/check.rs"]
 mod check;
+#[path = "../common/data.rs"]
+#[expect(dead_code, reason = "the bench of nests needs more of it")]
 mod data;
 #[path = "../../tests/suite/generators.rs"]
 mod generators;
 mod grid;
 mod limit;
 mod measure;
+#[path = "../common/peers.rs"]
+#[expect(dead_code, reason = "the bench of nests needs more of it")]
 mod peers;
 mod problems;
+#[path = "../common/random.rs"]
 mod random;
 mod report;
+#[path = "../common/statistics.rs"]
 mod statistics;
 mod summary;
 mod table;
 mod variant;
+mod way;
 
 use arguments::Arguments;
 use grid::Cell;
 use measure::{Measurement, measure};
-use peers::{Bandwidth, Peers};
+use peers::{Bandwidth, Peers, Unit};
 use problems::Scale;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -66,7 +74,7 @@ fn run() -> Result<(), String> {
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS);
     pool.build_global().map_err(|error| error.to_string())?;
-    let mut peers = Peers::start(THREADS)?;
+    let mut peers = Peers::start(&units(), THREADS)?;
     if peers.is_none() {
         say("skipped: there is no cc, so no serial C, no OpenMP and no bandwidth to compare with");
     }
@@ -100,6 +108,18 @@ fn run() -> Result<(), String> {
         say(&closing);
     }
     Ok(())
+}
+
+/// The kernels in C, each way in a file, with the rounding of the kernels.
+fn units() -> [Unit; 1] {
+    let files = [
+        "serial.c",
+        "reduction.c",
+        "atomic.c",
+        "races.c",
+        "scatter.c",
+    ];
+    [Unit::new(&files).with(&["-ffp-contract=off"])]
 }
 
 fn bandwidth(peers: &mut Option<Peers>, bytes: usize) -> Result<Option<Bandwidth>, String> {

@@ -178,7 +178,7 @@ impl<'p> Bench<'p> {
                 nanoseconds,
                 record: None,
             };
-            return Ok(peers.run(way)?.map(run));
+            return Ok(peers.run(way.name(), 1)?.map(run));
         }
         for (output, initial) in self.outputs.iter_mut().zip(self.problem.outputs()) {
             output.copy_from(initial);

@@ -1,7 +1,7 @@
 //! The ways to run a cell.
 
 use crate::THREADS;
-use crate::peers::Way;
+use crate::way::Way;
 use strew::{Mode, Strategy};
 
 /// A way to run a cell.

@@ -100,6 +100,7 @@ pub(crate) enum Value {
     Int32(i32),
     Int64(i64),
     Single(f32),
+    Double(f64),
     Input(Elements),
     /// What the output holds before every run.
     Output(Elements),
@@ -111,7 +112,7 @@ pub(crate) struct Problem {
     pub(crate) source: String,
     /// The name of the function.
     pub(crate) function: &'static str,
-    pub(crate) arguments: Vec<(&'static str, Value)>,
+    pub(crate) arguments: Vec<(String, Value)>,
 }
 
 impl Problem {
@@ -123,28 +124,28 @@ impl Problem {
         }
     }
 
-    fn with(mut self, name: &'static str, value: Value) -> Self {
-        self.arguments.push((name, value));
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.arguments.push((name.to_owned(), value));
         self
     }
 
-    pub(crate) fn int32(self, name: &'static str, value: usize) -> Self {
+    pub(crate) fn int32(self, name: &str, value: usize) -> Self {
         self.with(name, Value::Int32(value as i32))
     }
 
-    pub(crate) fn int64(self, name: &'static str, value: usize) -> Self {
+    pub(crate) fn int64(self, name: &str, value: usize) -> Self {
         self.with(name, Value::Int64(value as i64))
     }
 
-    pub(crate) fn single(self, name: &'static str, value: f32) -> Self {
+    pub(crate) fn single(self, name: &str, value: f32) -> Self {
         self.with(name, Value::Single(value))
     }
 
-    pub(crate) fn input(self, name: &'static str, elements: impl Into<Elements>) -> Self {
+    pub(crate) fn input(self, name: &str, elements: impl Into<Elements>) -> Self {
         self.with(name, Value::Input(elements.into()))
     }
 
-    pub(crate) fn output(self, name: &'static str, elements: impl Into<Elements>) -> Self {
+    pub(crate) fn output(self, name: &str, elements: impl Into<Elements>) -> Self {
         self.with(name, Value::Output(elements.into()))
     }
 
@@ -193,6 +194,7 @@ impl Problem {
                 Value::Int32(value) => call.scalar(name, *value),
                 Value::Int64(value) => call.scalar(name, *value),
                 Value::Single(value) => call.scalar(name, *value),
+                Value::Double(value) => call.scalar(name, *value),
                 Value::Input(elements) => with!(elements, it => call.array(name, it)),
                 Value::Output(_) => match outputs.next() {
                     Some(elements) => with!(elements, it => call.array_mut(name, it)),

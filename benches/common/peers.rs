@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// A way in C.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// The kernel as it is.
-    Serial,
-    /// OpenMP with reductions of array sections.
-    Reduction,
-    /// OpenMP with atomic updates.
-    Atomic,
-    /// OpenMP with updates that get lost: how long it would take if conflicts cost nothing.
-    Races,
+/// How the peers are compiled: wrapping as in the kernels, and else all that the compiler can do.
+const FLAGS: [&str; 5] = ["-std=gnu11", "-O3", "-march=native", "-fwrapv", "-w"];
+
+/// Files that are compiled alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    compiler: &'static str,
+    files: Vec<PathBuf>,
+    /// Behind the usual flags.
+    flags: Vec<&'static str>,
 }
 
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Serial => "serial",
-            Self::Reduction => "reduction",
-            Self::Atomic => "atomic",
-            Self::Races => "races",
+impl Unit {
+    /// Files of `benches/peers` that `cc` compiles.
+    pub(crate) fn new(files: &[&str]) -> Self {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
+        Self {
+            compiler: "cc",
+            files: files.iter().map(|file| folder.join(file)).collect(),
+            flags: Vec::new(),
         }
     }
-}
 
-/// How the peers are compiled: wrapping and rounding as in the kernels, and else all that the compiler can do.
-const FLAGS: [&str; 6] = [
-    "-std=gnu11",
-    "-O3",
-    "-march=native",
-    "-ffp-contract=off",
-    "-fwrapv",
-    "-w",
-];
+    pub(crate) fn by(mut self, compiler: &'static str) -> Self {
+        self.compiler = compiler;
+        self
+    }
+
+    pub(crate) fn with(mut self, flags: &[&'static str]) -> Self {
+        self.flags.extend(flags);
+        self
+    }
+}
 
 /// Bytes a nanosecond on all threads.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,8 @@ impl Bandwidth {
     }
 }
 
+const PROGRAM: &str = "peers";
+
 /// A running driver.
 pub(crate) struct Peers {
     process: Child,
@@ -72,16 +74,15 @@ impl Peers {
     ///
     /// # Errors
     /// What a compiler that is there says against them.
-    pub(crate) fn start(threads: usize) -> Result<Option<Self>, String> {
+    pub(crate) fn start(units: &[Unit], threads: usize) -> Result<Option<Self>, String> {
         if Command::new("cc").arg("--version").output().is_err() {
             return Ok(None);
         }
         let folder = tempfile::tempdir().map_err(text)?;
-        let program = folder.path().join("peers");
-        if compile(&program, &["-fopenmp"]).is_err() {
-            compile(&program, &[])?;
+        if build(folder.path(), units, &["-fopenmp"]).is_err() {
+            build(folder.path(), units, &[])?;
         }
-        let mut process = Command::new(&program)
+        let mut process = Command::new(folder.path().join(PROGRAM))
             .env("OMP_NUM_THREADS", threads.to_string())
             // A private copy of 256 MiB is on a stack; the default of 8 MiB crashes at 4.
             .env("OMP_STACKSIZE", "1G")
@@ -127,6 +128,7 @@ impl Peers {
                 Value::Int32(value) => self.say(&format!("whole {value}"))?,
                 Value::Int64(value) => self.say(&format!("whole {value}"))?,
                 Value::Single(value) => self.say(&format!("real {value}"))?,
+                Value::Double(value) => self.say(&format!("real {value}"))?,
                 Value::Input(elements) => self.send("input", elements)?,
                 Value::Output(elements) => self.send("output", elements)?,
             }
@@ -140,12 +142,12 @@ impl Peers {
         write_all(commands, elements).map_err(text)
     }
 
-    /// Nanoseconds of one run; `None` where there is no such way.
+    /// Nanoseconds of a run, the mean of `repeats`; `None` where there is no such way.
     ///
     /// # Errors
     /// That the process is gone.
-    pub(crate) fn run(&mut self, way: Way) -> Result<Option<f64>, String> {
-        self.say(&format!("run {}", way.name()))?;
+    pub(crate) fn run(&mut self, way: &str, repeats: usize) -> Result<Option<f64>, String> {
+        self.say(&format!("run {way} {repeats}"))?;
         match self.answer()?.as_str() {
             "none" => Ok(None),
             answer => answer.parse().map(Some).map_err(text),
@@ -198,18 +200,27 @@ fn text(error: impl std::fmt::Display) -> String {
     format!("the peers: {error}")
 }
 
-fn compile(program: &Path, more: &[&str]) -> Result<(), String> {
-    let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
-    let files = ["driver.c", "serial.c", "reduction.c", "atomic.c", "races.c"];
-    let output = Command::new("cc")
-        .args(FLAGS)
-        .args(more)
-        .arg("-o")
-        .arg(program)
-        .args(files.map(|file| sources.join(file)))
-        .args(["-lm", "-lpthread"])
-        .output()
-        .map_err(text)?;
+/// Makes the program of the driver and the units, with `more` flags.
+fn build(folder: &Path, units: &[Unit], more: &[&str]) -> Result<(), String> {
+    let driver = Unit::new(&["driver.c"]);
+    let mut objects = Vec::new();
+    for unit in std::iter::once(&driver).chain(units) {
+        for file in &unit.files {
+            let object = folder.join(format!("{}.o", objects.len()));
+            let mut command = Command::new(unit.compiler);
+            command.args(FLAGS).args(&unit.flags).args(more);
+            command.arg("-c").arg(file);
+            succeed(command.arg("-o").arg(&object))?;
+            objects.push(object);
+        }
+    }
+    let mut link = Command::new("cc");
+    link.args(more).arg("-o").arg(folder.join(PROGRAM));
+    succeed(link.args(objects).args(["-lm", "-lpthread"]))
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(text)?;
     if output.status.success() {
         Ok(())
     } else {

@@ -1,0 +1,129 @@
+//! strew against serial C over affine nests: the kernels of `tests/nests`, in the first cache, in the second and in memory.
+//!
+//! `cargo bench --bench nests` measures all cells, in which C by several compilers and strew in its modes take turns, and prints one
+//! table and what follows from it. `-- --help` lists the flags.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+#[path = "../common/check.rs"]
+mod check;
+#[path = "../common/data.rs"]
+#[expect(dead_code, reason = "the scatter bench needs more of it")]
+mod data;
+mod kernels;
+mod measure;
+#[path = "../common/peers.rs"]
+#[expect(dead_code, reason = "the scatter bench needs more of it")]
+mod peers;
+mod problem;
+#[path = "../common/random.rs"]
+mod random;
+mod report;
+#[path = "../common/statistics.rs"]
+mod statistics;
+mod variant;
+
+use arguments::Arguments;
+use data::Problem;
+use kernels::{LEVELS, NESTS};
+use measure::{Cell, measure};
+use peers::{Peers, Unit};
+use std::process::{Command, ExitCode};
+
+/// Of everything that is parallel.
+const THREADS: usize = 2;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let cells = NESTS.iter().flat_map(|nest| {
+        let levels = 0..LEVELS.len();
+        levels.map(move |level| Cell { nest, level })
+    });
+    let cells: Vec<Cell> = cells.filter(|it| arguments.wants(&it.name())).collect();
+    if arguments.is_list {
+        cells.iter().for_each(|cell| print(&cell.name()));
+        return Ok(());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS);
+    pool.build_global().map_err(|error| error.to_string())?;
+    let mut peers = Peers::start(&units(), THREADS)?;
+    if peers.is_none() {
+        say("skipped: there is no cc, so nothing to compare with");
+    }
+    let peak = peers.as_mut().map(peak).transpose()?;
+    let mut measurements = Vec::new();
+    for cell in cells {
+        let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
+        say(&report::line(&measurement));
+        measurements.push(measurement);
+    }
+    print(&report::report(&measurements, peak));
+    Ok(())
+}
+
+/// The kernels in C: as `cc` compiles them for this processor, the same with vectors no wider than strew's, by clang where it has
+/// Polly, and as they are written.
+fn units() -> Vec<Unit> {
+    let nests = Unit::new(&["nests.c"]);
+    let mut units = vec![
+        Unit::new(&["nests_ways.c"]),
+        nests.clone().with(&["-DWAY=native"]),
+        nests
+            .clone()
+            .with(&["-DWAY=narrow", "-mprefer-vector-width=128"]),
+        nests
+            .clone()
+            .with(&["-DWAY=plain", "-O2", "-ffp-contract=off"]),
+    ];
+    if has_polly() {
+        units.push(nests.by("clang").with(&["-DWAY=polly", "-mllvm", "-polly"]));
+    } else {
+        say("skipped: there is no clang with Polly");
+    }
+    units
+}
+
+fn has_polly() -> bool {
+    let mut clang = Command::new("clang");
+    let asked = clang.args(["-mllvm", "-polly", "-x", "c", "-c", "/dev/null"]);
+    let output = asked.args(["-o", "/dev/null"]).output();
+    output.is_ok_and(|it| it.status.success())
+}
+
+/// Products and sums a nanosecond that one thread does in vectors of 128 bits.
+fn peak(peers: &mut Peers) -> Result<f64, String> {
+    const ROUNDS: usize = 1 << 22;
+    const A_ROUND: usize = 12 * 2 * 2;
+    let problem = Problem::new("peak", "");
+    let problem = problem
+        .int64("rounds", ROUNDS)
+        .output("sums", vec![0.0f64; 2]);
+    peers.give("peak", &problem)?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..5 {
+        let time = peers.run("peak", 1)?.ok_or("no peak")?;
+        fastest = fastest.min(time);
+    }
+    Ok((ROUNDS * A_ROUND) as f64 / fastest)
+}
+
+#[expect(clippy::print_stdout, reason = "the report of a bench")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "progress, and what went wrong")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
