@@ -13,6 +13,7 @@ mod kernels;
 mod language_page;
 mod math;
 mod mutations;
+mod nests;
 mod random;
 mod random_c;
 mod reductions;

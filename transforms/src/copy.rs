@@ -1,6 +1,6 @@
 //! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
 
-use crate::tree::new_iter;
+use crate::tree::{new_iter, successor};
 use std::collections::HashMap;
 use std::fmt;
 use strew_affine::AffineValues;
@@ -99,6 +99,23 @@ impl Copying {
         self.iters
             .insert(iter, Iteration::Function(function, value));
         self
+    }
+
+    /// The iterator of `target`, which begins at `lower`, becomes what it is in the iteration of a new one that counts from zero by one;
+    /// that one is the first of the pair.
+    pub(crate) fn counting(
+        kernel: &mut Kernel,
+        target: &AffineFor,
+        lower: &AffineExpr,
+    ) -> Result<(IterId, Self), Overflow> {
+        let counter = successor(kernel, target.iter, "c");
+        let value = lower.plus(&AffineExpr::from(counter).scaled(target.step)?)?;
+        let values = AffineValues {
+            kernel,
+            counter: Some(counter),
+        };
+        let copying = Self::default().express(values, target.iter, value);
+        Ok((counter, copying))
     }
 
     /// Everything that `body` declares becomes something new in `kernel`, called as before with `_suffix` behind it.

@@ -17,6 +17,7 @@
 //! | `fuse(i, j, shift = 1)` | `fuse.rs` |
 //! | `distribute(i)` | `distribute.rs` |
 //! | `strip_mine(i = 32)` | `strip_mine.rs` |
+//! | `normalize(i)` | `normalize.rs` |
 //! | `skew(j by i, 1)` | `skew.rs` |
 //! | `coalesce(i, j)` | `coalesce.rs` |
 //! | `peel(i, first = 1)` | `peel.rs` |
@@ -56,6 +57,7 @@ mod hoist;
 mod in_range;
 mod instead;
 mod nest;
+mod normalize;
 mod observe;
 mod order;
 mod pack;
@@ -98,6 +100,7 @@ pub use distribute::Distribute;
 pub use expand::Expand;
 pub use fuse::Fuse;
 pub use hoist::Hoist;
+pub use normalize::Normalize;
 pub use observe::{Event, Observer, Trace};
 pub use pack::Pack;
 pub use parallelize::Parallelize;

@@ -8,10 +8,9 @@ use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, has_forall, successor};
+use crate::tree::{Replacing, has_forall};
 use crate::{LoopPath, Reason};
 use std::fmt;
-use strew_affine::AffineValues;
 use strew_affine::flat::conditions_of;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, walk};
@@ -185,13 +184,7 @@ fn counting(
     lower: &AffineExpr,
     forall: Forall,
 ) -> Result<Forall, Reason> {
-    let counter = successor(kernel, target.iter, "c");
-    let value = lower.plus(&AffineExpr::from(counter).scaled(target.step)?)?;
-    let values = AffineValues {
-        kernel,
-        counter: Some(counter),
-    };
-    let copying = Copying::default().express(values, target.iter, value);
+    let (counter, copying) = Copying::counting(kernel, target, lower)?;
     Ok(Forall {
         iter: counter,
         body: copying.block(&forall.body)?,

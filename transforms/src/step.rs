@@ -6,6 +6,7 @@ use crate::distribute::Distribute;
 use crate::expand::Expand;
 use crate::fuse::Fuse;
 use crate::hoist::Hoist;
+use crate::normalize::Normalize;
 use crate::pack::Pack;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
@@ -105,6 +106,8 @@ steps! {
     Distribute(Distribute),
     /// Tiles of one loop.
     StripMine(StripMine),
+    /// A loop that counts its iterations.
+    Normalize(Normalize),
     /// An inner loop that moves with an outer one.
     Skew(Skew),
     /// One loop of two.

@@ -6,6 +6,7 @@ use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::rows::Owner;
+use super::trips::Trips;
 use super::{Program, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
@@ -105,8 +106,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let privates = self.privates(forall)?;
         let (shape, loops) = (BodyShape::Direct, self.loops.clone());
         let id = self.program.outline(forall, shape, captured, loops)?;
-        let table = self.forall_call(forall, id, frame, privates)?;
-        self.run(table);
+        let status = match forall.privates.is_empty() && forall.disjoint.is_empty() {
+            true => {
+                let body = self
+                    .program
+                    .module
+                    .declare_func_in_func(id, self.builder.func);
+                self.by_work(forall, (body, frame), |function, work| {
+                    let trips = Trips::of_statements(function, work);
+                    let table = function.forall_call(forall, id, frame, privates, trips)?;
+                    Ok(function.shared(table))
+                })?
+            }
+            false => {
+                let count = self.affine(&forall.count, None);
+                let trips = self.trips(forall, count);
+                let table = self.forall_call(forall, id, frame, privates, trips)?;
+                self.shared(table)
+            }
+        };
+        self.leave_if(status, |function| {
+            function.builder.ins().return_(&[status]);
+        });
         Ok(())
     }
 
@@ -228,11 +249,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         body: FuncId,
         frame: Value,
         privates: Value,
+        trips: Trips,
     ) -> Result<Value, CompileError> {
         let strategy = strategy_number(&forall.strategy)?;
         let table = self.stack(size_of::<ForallCall>());
         let count = self.affine(&forall.count, None);
-        let trips = self.trips(forall, count);
         let private_count = self
             .builder
             .ins()
@@ -273,17 +294,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(table)
     }
 
-    fn run(&mut self, table: Value) {
+    /// Lets the runtime run the forall of `table`.
+    fn shared(&mut self, table: Value) -> Value {
         let run = self.program.run_forall;
         let run = self
             .program
             .module
             .declare_func_in_func(run, self.builder.func);
         let call = self.builder.ins().call(run, &[self.call, table]);
-        let status = self.builder.inst_results(call)[0];
-        self.leave_if(status, |function| {
-            function.builder.ins().return_(&[status]);
-        });
+        self.builder.inst_results(call)[0]
     }
 
     /// The body as a function: the captured values back from the frame, the private buffers, the loop over `first..last`.

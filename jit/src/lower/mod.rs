@@ -29,6 +29,7 @@ mod forall;
 mod function;
 mod known;
 mod lanes;
+mod little;
 mod loops;
 mod meet;
 mod merge;

@@ -19,6 +19,20 @@ pub(super) struct Trips {
     pub(super) others: Value,
 }
 
+impl Trips {
+    /// Those of a forall without private buffers, all of whose `statements` count alike.
+    pub(super) fn of_statements(
+        function: &mut FunctionLowering<'_, '_, '_>,
+        statements: Value,
+    ) -> Self {
+        let others = function.builder.ins().iconst(types::I64, 0);
+        Self {
+            updates: statements,
+            others,
+        }
+    }
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// An estimate of the work.
     ///

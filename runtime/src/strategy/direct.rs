@@ -61,6 +61,17 @@ impl Strategy for Direct {
     }
 }
 
+/// So many statements take some microseconds: looking at the clock behind them costs little.
+const STATEMENTS_BETWEEN_LOOKS: u64 = 1 << 13;
+
+/// How many iterations run that many statements, as far as that was told.
+fn first_length(shape: &Shape) -> i64 {
+    let statements = shape.trips.max(shape.count).max(1);
+    let length =
+        u128::from(shape.count) * u128::from(STATEMENTS_BETWEEN_LOOKS) / u128::from(statements);
+    i64::try_from(length).unwrap_or(i64::MAX).max(1)
+}
+
 struct Begun {
     iterations: i64,
     chunks: usize,
@@ -77,7 +88,10 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
         iterations: 0,
         chunks: 0,
     };
-    let mut length = if shape.threads == 1 { count } else { 1 };
+    let mut length = match shape.threads {
+        1 => count,
+        _ => first_length(shape).min(count),
+    };
     while begun.iterations < count
         && (shape.threads == 1 || start.elapsed() < WORTH_SHARING)
         && chunks.is_wanted(begun.chunks)

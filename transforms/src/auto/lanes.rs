@@ -43,23 +43,32 @@ mod tests {
 
     #[test]
     fn two_vectors_of_the_widest_type_or_one_of_the_narrowest() {
-        schedules(&kernel("a[j] = 2.0 * a[j]"), &["vectorize(j, 8)"]);
-        schedules(&kernel("out[j] = f64(a[j])"), &["vectorize(j, 4)"]);
-        schedules(&kernel("out[j] = f64(b[j])"), &["vectorize(j, 16)"]);
+        for (body, lanes) in [
+            ("a[j] = 2.0 * a[j]", "vectorize(j_p, 8)"),
+            ("out[j] = f64(a[j])", "vectorize(j_p, 4)"),
+            ("out[j] = f64(b[j])", "vectorize(j_p, 16)"),
+        ] {
+            let steps = ["strip_mine(j = 512)", "parallelize(j_t)", lanes];
+            schedules(&kernel(body), &steps);
+        }
     }
 
     #[test]
     fn loops_that_are_known_to_be_short_are_left_alone() {
         schedules(&kernel("affine.for k in 0..3 { t[k] = a[j] }"), &[]);
+        schedules(
+            &kernel("affine.for k in 0..3 { out[j] reduce(add) f64(t[k]) }"),
+            &["parallelize(j)", "unroll(k, 3)"],
+        );
     }
 
     #[test]
     fn sums_are_gathered() {
         let sum =
             kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) a[k] } out[j] = f64(s)");
-        schedules(&sum, &["vectorize(k, 8)"]);
+        schedules(&sum, &["parallelize(j)", "vectorize(k, 8)"]);
         let nothing_varies =
             kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) 1.0 } out[j] = f64(s)");
-        schedules(&nothing_varies, &[]);
+        schedules(&nothing_varies, &["parallelize(j)"]);
     }
 }

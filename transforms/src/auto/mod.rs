@@ -1,7 +1,12 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
+mod attempt;
 mod flatten;
 mod lanes;
+mod nests;
+mod order;
+mod profit;
+mod wavefront;
 
 use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
@@ -9,6 +14,7 @@ use crate::{
     LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
 };
 use flatten::Flattening;
+use nests::Nests;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Subscript};
@@ -75,7 +81,8 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
 /// schedule.
 ///
-/// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; then innermost loops over elements that
+/// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
+/// once that can, if need be in another place, or the tiles on a diagonal do; then innermost loops over elements that
 /// follow each other run in lanes, others of few
 /// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
@@ -85,7 +92,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         decisions: Vec::new(),
     };
     let mut scheduler = Scheduler { found, observer };
-    scheduler.tile(kernel, &kernel.body, true);
+    scheduler.tile(&Nests::of(kernel), &kernel.body, Around::default());
     for request in lanes::vectorizable(&scheduler.found.kernel) {
         scheduler.consider(Step::Vectorize(request));
     }
@@ -108,16 +115,19 @@ struct Scheduler<'o> {
 
 impl Scheduler<'_> {
     /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
-    fn tile(&mut self, kernel: &Kernel, nodes: &[Node], is_outermost: bool) {
+    fn tile<'k>(&mut self, nests: &Nests<'k>, nodes: &'k [Node], around: Around) {
         for node in nodes {
             let is_tiled = match node {
-                Node::AffineFor(it) => self.tile_loop(kernel, it, is_outermost),
+                Node::AffineFor(it) => {
+                    self.tile_loop(nests.kernel(), it, !around.is_repeated)
+                        || self.nest(nests, it, around.levels)
+                }
                 _ => matches!(node, Node::Forall(_)),
             };
             if !is_tiled {
-                let is_outermost = is_outermost && Loop::of(node).is_none();
+                let around = around.and(node);
                 for block in node.blocks() {
-                    self.tile(kernel, block, is_outermost);
+                    self.tile(nests, block, around);
                 }
             }
         }
@@ -154,6 +164,27 @@ impl Scheduler<'_> {
         let is_taken = refused.is_none();
         decisions.push(Decision { step, refused });
         is_taken
+    }
+}
+
+/// What is around a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    /// How many loops.
+    levels: usize,
+    /// Whether one of them counts its iterations.
+    is_repeated: bool,
+}
+
+impl Around {
+    /// What is around the blocks of `node`, around which this is.
+    fn and(self, node: &Node) -> Self {
+        let counts = Loop::of(node).is_some();
+        let is_level = counts || matches!(node, Node::ScfWhile { .. });
+        Self {
+            levels: self.levels + usize::from(is_level),
+            is_repeated: self.is_repeated || counts,
+        }
     }
 }
 
@@ -320,7 +351,11 @@ mod tests {
     fn where_nothing_pays_nothing_is_done() {
         schedules("kernel @k(n: i64) { }", &[]);
         schedules(
-            "kernel @k(n: i64, x: f64[n]) { affine.for i in 0..n { x[i] = exp(x[i]) } }",
+            "kernel @k(n: i64, x: f64[n]) { affine.for i in 0..100 { x[i] = exp(x[i]) } }",
+            &[],
+        );
+        schedules(
+            "kernel @k(n: i64, x: f64[n]) { affine.for i in 1..n { x[i] = x[i - 1] * 0.5 } }",
             &[],
         );
     }

@@ -1,0 +1,86 @@
+//! Several steps that are taken together or not at all.
+
+use super::Scheduler;
+use crate::{Event, LoopPath, Step};
+use strew_affine::IterId;
+use strew_affine::verify::Verified;
+
+/// Steps that each were accepted, one behind the other.
+pub(super) struct Attempt {
+    kernel: Verified,
+    taken: Vec<(Step, Verified)>,
+}
+
+impl Attempt {
+    /// Takes `step`, if it is accepted.
+    pub(super) fn step(&mut self, step: impl Into<Step>) -> Option<()> {
+        let step = step.into();
+        let after = step.apply(&self.kernel).ok()?;
+        let before = std::mem::replace(&mut self.kernel, after);
+        self.taken.push((step, before));
+        Some(())
+    }
+
+    /// Takes the steps that `plan` takes, if it comes to its end; else none of them.
+    pub(super) fn together(&mut self, plan: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let known = self.taken.len();
+        let done = plan(self);
+        if done.is_none() {
+            let kernel = self.taken.drain(known..).next();
+            self.kernel = kernel.map_or_else(|| self.kernel.clone(), |(_, before)| before);
+        }
+        done
+    }
+
+    /// What the loop over `iter` is called now.
+    pub(super) fn path(&self, iter: IterId) -> LoopPath {
+        LoopPath::new([self.kernel.iters[iter].name.as_str()])
+    }
+
+    /// The iterators that the last step made, in the order in which it did.
+    pub(super) fn made(&self) -> Vec<IterId> {
+        let known = self.taken.last().map_or(0, |(_, it)| it.iters.len());
+        let iters = self.kernel.iters.iter().skip(known);
+        iters.map(|(iter, _)| iter).collect()
+    }
+}
+
+impl Scheduler<'_> {
+    /// Takes the steps that `plan` takes, if it comes to its end.
+    pub(super) fn attempt(&mut self, plan: impl FnOnce(&mut Attempt) -> Option<()>) -> bool {
+        let mut attempt = Attempt {
+            kernel: self.found.kernel.clone(),
+            taken: Vec::new(),
+        };
+        if plan(&mut attempt).is_none() {
+            return false;
+        }
+        let befores = attempt.taken.iter().map(|(_, before)| before).skip(1);
+        let afters: Vec<_> = befores.cloned().chain([attempt.kernel]).collect();
+        for ((step, before), after) in attempt.taken.into_iter().zip(afters) {
+            self.accept(step, &before, after);
+        }
+        true
+    }
+
+    fn accept(&mut self, step: Step, before: &Verified, after: Verified) {
+        let index = self.found.schedule.steps().len();
+        self.observer.observe(Event::Started {
+            index,
+            step: &step,
+            kernel: before,
+        });
+        self.observer.observe(Event::Applied {
+            index,
+            step: &step,
+            before,
+            after: &after,
+        });
+        self.found.kernel = after;
+        self.found.schedule.extend([step.clone()]);
+        self.found.decisions.push(super::Decision {
+            step,
+            refused: None,
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! In which order the loops of a perfect nest read memory best.
+
+use strew_affine::dependence::{Component, Direction};
+use strew_affine::visit;
+use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
+
+/// Direction vectors over the loops of a band, of dependences that nothing around it carries.
+pub(super) struct Vectors(Vec<Vec<Component>>);
+
+impl Vectors {
+    pub(super) fn new(vectors: impl IntoIterator<Item = Vec<Component>>) -> Self {
+        Self(vectors.into_iter().collect())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[Component]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+
+    /// Whether the loop at `position` carries none of them, wherever in the band it stands: its iterations are apart.
+    pub(super) fn are_equal_at(&self, position: usize) -> bool {
+        let mut components = self.0.iter().filter_map(|it| it.get(position));
+        components.all(|it| it.direction == Direction::Equal)
+    }
+
+    /// Whether all ends of dependences stay in their order when the loops are nested in `order`. Updates keep theirs too, so that no sum
+    /// is rounded in another way.
+    fn allow(&self, order: &[usize]) -> bool {
+        self.0.iter().all(|vector| {
+            let nested = order.iter().filter_map(|it| vector.get(*it));
+            for component in nested {
+                match component.direction {
+                    Direction::Less => return true,
+                    Direction::Equal => {}
+                    Direction::Greater | Direction::Any => return false,
+                }
+            }
+            true
+        })
+    }
+}
+
+/// The order in which to nest the loops of `band`: those inside that walk along memory, as far as that is allowed.
+///
+/// The cost of a loop is that of it as the innermost one: how many cache lines an iteration of it touches, each access by itself.
+pub(super) fn of(kernel: &Kernel, band: &[&AffineFor], vectors: &Vectors) -> Vec<usize> {
+    let written: Vec<usize> = (0..band.len()).collect();
+    let Some(innermost) = band.last() else {
+        return written;
+    };
+    let accesses = accesses(&innermost.body);
+    let costs: Vec<f64> = band.iter().map(|it| cost(kernel, &accesses, it)).collect();
+    let cost = |position: &usize| costs.get(*position).copied().unwrap_or(0.0);
+    let mut best = written.clone();
+    best.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+    match vectors.allow(&best) {
+        true => best,
+        false => written,
+    }
+}
+
+fn accesses(body: &[Node]) -> Vec<&Access> {
+    let mut found: Vec<&Access> = Vec::new();
+    visit::walk(body, &mut |node, _| {
+        for expr in node.expressions() {
+            visit::for_each_load(expr, &mut |access| found.push(access));
+        }
+        found.extend(node.written_elements());
+    });
+    found
+}
+
+/// How many cache lines `accesses` touch in an iteration of `target`, when the loops inside of it are done with.
+fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
+    let costs = accesses.iter().map(|access| {
+        let bytes = f64::from(kernel.arrays[access.array].element.bytes());
+        match reach(access, target.iter) {
+            Reach::Same => 0.0,
+            Reach::Next(distance) => (bytes * distance / LINE).min(1.0),
+            Reach::Far => 1.0,
+        }
+    });
+    costs.sum()
+}
+
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
+
+/// How far the element of one iteration is from that of the one before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reach {
+    Same,
+    /// So many elements.
+    Next(f64),
+    Far,
+}
+
+fn reach(access: &Access, iter: IterId) -> Reach {
+    let Some((last, others)) = access.subscripts.split_last() else {
+        return Reach::Same;
+    };
+    let mentions = |subscript: &Subscript| match subscript {
+        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
+        Subscript::Computed(_) => true,
+    };
+    if others.iter().any(mentions) {
+        return Reach::Far;
+    }
+    match last {
+        Subscript::Affine(expr) => match expr.split_off(iter) {
+            Some((0, _)) => Reach::Same,
+            Some((distance, _)) => Reach::Next(distance.unsigned_abs() as f64),
+            None => Reach::Far,
+        },
+        Subscript::Computed(_) => Reach::Far,
+    }
+}
