@@ -273,3 +273,36 @@ void lists(int64_t n, int64_t e, int64_t m, const int64_t row[n + 1], const int3
         assert_eq!(done, expected, "{strategy}");
     }
 }
+
+#[test]
+fn only_what_may_be_written_is_copied_to_be_put_back() {
+    const WINDOW: &str = "
+void window(int64_t n, int64_t m, int64_t b, const int32_t key[n], const double x[100], double y[m]) {
+  for (int64_t i = 0; i < n; i++)
+    y[i + b] = x[key[i]];
+}
+";
+    let program = Compiler::new().compile("window.c", WINDOW);
+    let kernel = program.expect("a program").kernel("window");
+    let kernel = kernel.expect("a kernel");
+    let (n, m, b) = (100_i64, 1_000_000_usize, 700_i64);
+    let x: Vec<f64> = (0..100).map(f64::from).collect();
+    let run = |key: &[i32], y: &mut [f64], bytes: u64| {
+        let kernel = kernel.clone().memory(bytes);
+        let call = kernel.bind().scalar("b", b).array("key", key);
+        let call = call.array("x", &x).array_mut("y", y);
+        call.run().map(|_| ())
+    };
+    let mut key: Vec<i32> = (0..n as i32).collect();
+    let mut y = vec![-1.0; m];
+    assert!(run(&key, &mut y, 799).is_err());
+    assert!(y.iter().all(|it| *it == -1.0));
+    run(&key, &mut y, 800).expect("memory enough");
+    let mut expected = vec![-1.0; m];
+    expected[700..800].copy_from_slice(&x);
+    assert!(y == expected);
+    key.reverse();
+    *key.last_mut().expect("a key") = 100;
+    assert!(matches!(run(&key, &mut y, 800), Err(Error::Fault(_))));
+    assert!(y == expected);
+}

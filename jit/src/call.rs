@@ -3,16 +3,18 @@
 use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{self, Checks, Form, Grouping, for_each_affine, has_known_domain};
+use crate::facts::{self, Checks, Form, Grouping, extents, for_each_affine, has_known_domain};
 use crate::record::{ElementType, RecordLayout};
-use std::collections::BTreeSet;
+use crate::written::written_elements;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Mutex;
 use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::Fault;
 use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
 use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value, Variable,
+    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value,
 };
 use strew_runtime::abi::Slot;
 use strew_runtime::{Failure, Mode, Record, Region, Runtime, Settings};
@@ -244,6 +246,24 @@ impl Bound {
         }
     }
 
+    /// The memory of some elements of an array, or of all.
+    fn region(&self, elements: Option<Range<usize>>) -> Option<Region> {
+        let Self::Array {
+            address,
+            elements: count,
+            element_bytes,
+        } = *self
+        else {
+            return None;
+        };
+        let elements = elements.unwrap_or(0..count);
+        let (first, behind) = (elements.start.min(count), elements.end.min(count));
+        Some(Region {
+            address: (address as *mut u8).wrapping_add(first * element_bytes),
+            bytes: behind.saturating_sub(first) * element_bytes,
+        })
+    }
+
     fn size(&self) -> Option<i64> {
         match self {
             Self::Scalar(value) => i64::try_from(value.as_integer()?).ok(),
@@ -436,30 +456,35 @@ impl Inner {
         Ok((extents, elements))
     }
 
+    /// What is copied before a run: of an array what may be written, of records all.
     fn protected(&self, arguments: &[Bound], checks: Checks) -> Vec<Region> {
         let copied = self.facts.copied_before_run(&self.kernel, checks);
-        let param = |array: ArrayId| match self.kernel.arrays[array].field {
-            Some(field) => Parameter::Record(field.record),
-            None => Parameter::Array(array),
-        };
-        let position = |array: ArrayId| {
-            let param = param(array);
-            self.kernel.params.iter().position(|it| *it == param)
-        };
-        // Several fields of one record are one region.
-        let positions: BTreeSet<_> = copied.into_iter().filter_map(position).collect();
-        let region = |position: usize| match *arguments.get(position)? {
-            Bound::Array {
-                address,
-                elements,
-                element_bytes,
-            } => Some(Region {
-                address: address as *mut u8,
-                bytes: elements * element_bytes,
-            }),
-            Bound::Scalar(_) => None,
-        };
-        positions.into_iter().filter_map(region).collect()
+        let mut regions = BTreeMap::new();
+        for array in copied {
+            let (param, written) = match self.kernel.arrays[array].field {
+                // Several fields of one record are one region.
+                Some(field) => (Parameter::Record(field.record), None),
+                None => {
+                    let value_of = |scalar| self.size_value(scalar, arguments);
+                    let written = written_elements(&self.kernel, array, &value_of);
+                    (Parameter::Array(array), written)
+                }
+            };
+            let mut params = self.kernel.params.iter();
+            let position = params.position(|it| *it == param);
+            let bound = position.and_then(|it| Some((it, arguments.get(it)?)));
+            if let Some((position, bound)) = bound {
+                regions.insert(position, bound.region(written));
+            }
+        }
+        regions.into_values().flatten().collect()
+    }
+
+    fn size_value(&self, scalar: ScalarId, arguments: &[Bound]) -> i64 {
+        let param = Parameter::Scalar(scalar);
+        let position = self.kernel.params.iter().position(|it| *it == param);
+        let bound = position.and_then(|position| arguments.get(position));
+        bound.and_then(Bound::size).unwrap_or(0)
     }
 }
 
@@ -478,23 +503,6 @@ fn kind_of(argument: &Argument<'_>) -> ArgumentKind {
         Argument::Read(array) => ArgumentKind::Read(array.layout.element_type()),
         Argument::Write(array) => ArgumentKind::Write(array.layout.element_type()),
     }
-}
-
-/// The extents of `array` with these sizes, none of them below zero.
-fn extents(
-    kernel: &Kernel,
-    array: ArrayId,
-    value_of: &impl Fn(ScalarId) -> i64,
-) -> Result<Vec<i64>, Overflow> {
-    let at = |extent: &AffineExpr| {
-        let value = extent.evaluate(&|variable| match variable {
-            Variable::Param(param) => value_of(param),
-            // The extents of a verified kernel speak of parameters alone.
-            Variable::Iter(_) => 0,
-        })?;
-        if value < 0 { Err(Overflow) } else { Ok(value) }
-    };
-    kernel.arrays[array].extents.iter().map(at).collect()
 }
 
 /// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in

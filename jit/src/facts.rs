@@ -8,7 +8,7 @@ use strew_affine::visit::{
 };
 use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Declared, Expr, Forall, IterId, Kernel, LocalId, Node,
-    Place, ScalarId, Subscript, Variable,
+    Overflow, Place, ScalarId, Subscript, Variable,
 };
 
 /// Which range checks generated code makes.
@@ -141,6 +141,23 @@ pub(crate) struct Facts {
     affine_updates_count: bool,
     guard: Guard,
     groups_by_lanes: bool,
+}
+
+/// The extents of `array` with these sizes, none of them below zero.
+pub(crate) fn extents(
+    kernel: &Kernel,
+    array: ArrayId,
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Result<Vec<i64>, Overflow> {
+    let at = |extent: &AffineExpr| {
+        let value = extent.evaluate(&|variable| match variable {
+            Variable::Param(param) => value_of(param),
+            // The extents of a verified kernel speak of parameters alone.
+            Variable::Iter(_) => 0,
+        })?;
+        if value < 0 { Err(Overflow) } else { Ok(value) }
+    };
+    kernel.arrays[array].extents.iter().map(at).collect()
 }
 
 /// Who puts the outputs back after a fault.

@@ -25,6 +25,7 @@ mod promoted;
 mod record;
 mod site;
 mod stopped;
+mod written;
 
 pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records};
 pub use call::{CallError, Outcome};
