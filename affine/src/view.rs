@@ -1,10 +1,9 @@
 //! Views: other names for the elements of arrays.
 //!
 //! A view holds nothing. An access of a view stands in the kernel as one of its array, with the subscripts that
-//! [`delinearize_index`] makes of a collapsed one; every later stage knows arrays alone. What a [`View`] is kept for is the text, which
+//! [`delinearize_index`](AffineExpr::delinearize_index) makes of a collapsed one; every later stage knows arrays alone. What a [`View`] is kept for is the text, which
 //! shows an access by the view again as long as its subscripts have the form that the view gave them.
 
-use crate::indexing::{Dimensions, delinearize_index};
 use crate::{
     Access, AffineExpr, AffineValues, ArrayId, BinaryOp, Expr, Kernel, Span, Subscript, Type,
 };
@@ -70,12 +69,8 @@ pub(crate) fn delinearized(
 ) -> Option<Vec<Subscript>> {
     match subscript {
         Subscript::Affine(expr) => {
-            let dimensions = Dimensions::of(sizes.iter().chain([expr]));
-            let basis = sizes.iter().map(|it| dimensions.index(it));
-            let basis: Vec<_> = basis.collect::<Result<_, _>>().ok()?;
-            let indices = delinearize_index(&dimensions.index(expr).ok()?, &basis).ok()?;
-            let indices = indices.iter().map(|it| dimensions.affine(it));
-            indices.map(|it| it.map(Subscript::Affine)).collect()
+            let indices = expr.delinearize_index(sizes)?;
+            Some(indices.into_iter().map(Subscript::Affine).collect())
         }
         Subscript::Computed(expr) => Some(computed(kernel, expr, sizes, span)),
     }
@@ -109,12 +104,16 @@ fn computed(kernel: &Kernel, expr: &Expr, sizes: &[AffineExpr], span: Span) -> V
     subscripts
 }
 
-fn is_one(size: &AffineExpr) -> bool {
+pub(crate) fn is_one(size: &AffineExpr) -> bool {
     size.as_constant() == Some(1)
 }
 
 /// The one subscript that [`delinearized`] makes these of.
-fn linear(kernel: &Kernel, subscripts: &[Subscript], sizes: &[AffineExpr]) -> Option<Subscript> {
+pub(crate) fn linear(
+    kernel: &Kernel,
+    subscripts: &[Subscript],
+    sizes: &[AffineExpr],
+) -> Option<Subscript> {
     let (outermost, _) = subscripts.split_first()?;
     let inner = subscripts.iter().zip(sizes).skip(1).rev();
     let innermost = inner.filter(|(_, size)| !is_one(size)).map(|(it, _)| it);

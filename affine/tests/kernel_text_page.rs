@@ -30,7 +30,7 @@ fn the_reserved_words_of_the_page_are_those_that_a_name_cannot_be() {
     let words: Vec<_> = listed
         .flat_map(|it| it.split('`').skip(1).step_by(2))
         .collect();
-    assert_eq!(words.len(), 38);
+    assert_eq!(words.len(), 40);
     let functions = strew_affine::Function::ALL.iter().map(|it| it.name());
     for word in words.into_iter().chain(functions) {
         let with = |name: &str| text::parse(&format!("kernel @k({name}: i64) {{ }}"));
@@ -42,7 +42,9 @@ fn the_reserved_words_of_the_page_are_those_that_a_name_cannot_be() {
     for function in strew_affine::Function::ALL {
         assert!(PAGE.contains(&format!("`{function}`")), "{function}");
     }
-    for free in ["min", "max", "add", "auto", "affine", "scf", "for", "if"] {
+    for free in [
+        "min", "max", "add", "auto", "affine", "scf", "for", "if", "by", "into",
+    ] {
         let kernel = text::parse(&format!("kernel @k({free}: i64) {{ }}")).expect("a free name");
         assert!(!kernel[0].to_string().contains('`'));
     }

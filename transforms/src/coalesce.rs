@@ -17,7 +17,7 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Rel
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i_j in 0..32 * n {
-///   affine.for j in 0..32 {     →       y[i_j floordiv 32, i_j mod 32] = x[i_j floordiv 32, i_j mod 32]
+///   affine.for j in 0..32 {     →       y[delinearize_index i_j into (n, 32)] = x[delinearize_index i_j into (n, 32)]
 ///     y[i, j] = x[i, j]               }
 ///   }
 /// }
@@ -88,7 +88,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
     }
     let mut prepared = kernel.clone();
     let iter = successor(&mut prepared, outer.iter, &kernel.iters[inner.iter].name);
-    let [quotient, remainder] = delinearized(&iter.into(), &fast.trips)?;
+    let [quotient, remainder] = delinearized(&iter.into(), [&slow.trips, &fast.trips])?;
     let values = AffineValues {
         kernel,
         counter: Some(iter),
@@ -111,13 +111,15 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
     })
 }
 
-/// What `delinearize_index` makes of `index` with a basis that ends in `trips`.
-fn delinearized(index: &AffineExpr, trips: &AffineExpr) -> Result<[AffineExpr; 2], Overflow> {
-    match trips.as_constant() {
+/// The turns of both loops in turn number `index` of the one that is made of them.
+fn delinearized(index: &AffineExpr, trips: [&AffineExpr; 2]) -> Result<[AffineExpr; 2], Overflow> {
+    let [_, fast] = trips;
+    if fast.as_constant().is_some_and(|it| it <= 0) {
         // Of a loop that never runs; a division by zero would be no expression.
-        Some(..=0) => Ok([0.into(), 0.into()]),
-        _ => Ok([index.floordiv(trips)?, index.modulo(trips)?]),
+        return Ok([0.into(), 0.into()]);
     }
+    let indices = index.delinearize_index(&trips.map(Clone::clone));
+    indices.and_then(|it| it.try_into().ok()).ok_or(Overflow)
 }
 
 /// The product of two negative trip counts is positive, and nothing can be divided by zero.
@@ -191,7 +193,7 @@ mod tests {
             "coalesce(i, j)",
             "kernel @k(n: i64, x: f64[n, 32], y: f64[n, 32]) {
   affine.for i_j in 0..32 * n {
-    y[i_j floordiv 32, i_j mod 32] = x[i_j floordiv 32, i_j mod 32]
+    y[delinearize_index i_j into (n, 32)] = x[delinearize_index i_j into (n, 32)]
   }
 }",
         );

@@ -6,7 +6,7 @@
 //! was read until it is simplified, its divisors may have any sign, it has minima and maxima, and whether two of them are equal depends
 //! on the bounds of their map. One type for both would either lose what was written or have no canonical form.
 
-use super::{IndexExpr, IndexingError, Variable, VariableKind};
+use super::{IndexExpr, IndexingError, Variable, VariableKind, delinearize_index, linearize_index};
 use crate::{AffineExpr, Factor};
 
 impl IndexExpr {
@@ -57,6 +57,46 @@ impl IndexExpr {
                 })
             }
         }
+    }
+}
+
+/// The operations of [`linearize_index`] and [`delinearize_index`] on expressions of a kernel. Kernel text writes them as maps do.
+impl AffineExpr {
+    /// The linear index of `indices` in dimensions of the sizes `basis`, outermost first. Indices that come from one linear index by the
+    /// same basis, or by one that this is the head or the tail of, are taken back to it. `None` when there are more or fewer sizes than
+    /// indices, or a coefficient leaves 64 bits.
+    pub fn linearize_index(indices: &[Self], basis: &[Self]) -> Option<Self> {
+        let dimensions = Dimensions::of(indices.iter().chain(basis));
+        let all = |exprs: &[Self]| -> Result<Vec<_>, _> {
+            exprs.iter().map(|it| dimensions.index(it)).collect()
+        };
+        let linear = linearize_index(&all(indices).ok()?, &all(basis).ok()?);
+        Some(dimensions.affine(&linear.ok()?)?.folded(&[]))
+    }
+
+    /// The indices of the linear index `self` in dimensions of the sizes `basis`, outermost first; the outermost one takes what is left.
+    /// `None` when a size but the outermost is a constant and not positive or is not made of parameters alone, or a coefficient leaves 64
+    /// bits.
+    ///
+    /// ```
+    /// # use strew_affine::{text, visit, Subscript};
+    /// let source = "kernel @k(n: i64, a: f64[n, 4, 8]) {
+    ///   affine.for c in 0..n * 32 { a[delinearize_index c into (n, 4, 8)] = 1.0 }
+    /// }";
+    /// let kernel = text::parse(source).expect("a kernel").remove(0);
+    /// let shown = visit::accesses(&kernel)[0].access.subscripts.iter().map(|it| match it {
+    ///     Subscript::Affine(expr) => text::affine(&kernel, expr),
+    ///     Subscript::Computed(_) => String::new(),
+    /// });
+    /// let shown: Vec<_> = shown.collect();
+    /// assert_eq!(shown, ["(c floordiv 8) floordiv 4", "(c floordiv 8) mod 4", "c mod 8"]);
+    /// ```
+    pub fn delinearize_index(&self, basis: &[Self]) -> Option<Vec<Self>> {
+        let dimensions = Dimensions::of(basis.iter().chain([self]));
+        let basis = basis.iter().map(|it| dimensions.index(it));
+        let basis: Vec<_> = basis.collect::<Result<_, _>>().ok()?;
+        let indices = delinearize_index(&dimensions.index(self).ok()?, &basis).ok()?;
+        indices.iter().map(|it| dimensions.affine(it)).collect()
     }
 }
 

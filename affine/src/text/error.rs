@@ -128,6 +128,22 @@ pub enum ParseErrorKind {
     /// An affine divisor that is not positive or not made of parameters alone.
     #[error("an affine divisor is a positive integer or made of parameters alone")]
     Divisor,
+    /// More or fewer sizes than indices.
+    #[error("`linearize_index` takes as many sizes as indices, here {indices} and {sizes}")]
+    BasisCount {
+        /// The number of indices.
+        indices: usize,
+        /// The number of sizes.
+        sizes: usize,
+    },
+    /// The number of an index that there is not.
+    #[error("the indices of `delinearize_index` into {0} sizes have numbers from 0 to below {0}")]
+    NoSuchIndex(usize),
+    /// `delinearize_index` without a number, outside of subscripts.
+    #[error(
+        "without `#` and a number `delinearize_index` gives several indices, which can only stand as subscripts"
+    )]
+    SeveralIndices,
     /// An affine expression whose coefficients leave 64 bits or that has too many terms.
     #[error("this affine expression has too many terms, or a coefficient beyond 64 bits")]
     AffineTooLarge,

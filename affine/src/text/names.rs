@@ -3,7 +3,7 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 38] = [
+pub(super) const RESERVED: [&str; 40] = [
     "kernel",
     "in",
     "step",
@@ -31,6 +31,8 @@ pub(super) const RESERVED: [&str; 38] = [
     "floordiv",
     "ceildiv",
     "mod",
+    "linearize_index",
+    "delinearize_index",
     "bool",
     "i8",
     "i16",

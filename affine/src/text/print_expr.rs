@@ -1,7 +1,9 @@
 use super::names::written;
 use super::print::Printer;
+use crate::view::{is_one, linear};
 use crate::{
-    Access, BinaryOp, CompareOp, Expr, Function, Kernel, Operand, Subscript, Type, UnaryOp, Value,
+    Access, AffineExpr, BinaryOp, CompareOp, Expr, Function, Kernel, Operand, Subscript, Type,
+    UnaryOp, Value,
 };
 
 /// What the place that an expression stands in says about its type, and with it about the bare literals in it.
@@ -158,8 +160,43 @@ impl Printer<'_> {
             Some((name, subscripts)) => (*name, subscripts),
             None => (&self.kernel.arrays[access.array].name, &access.subscripts),
         };
-        let subscripts: Vec<_> = subscripts.iter().map(|it| self.subscript(it)).collect();
+        let subscripts = match &shown {
+            Some(_) => subscripts.iter().map(|it| self.subscript(it)).collect(),
+            None => self.subscripts(subscripts, &self.kernel.arrays[access.array].extents),
+        };
         format!("{}[{}]", written(name), subscripts.join(", "))
+    }
+
+    /// The text of subscripts into dimensions of these sizes; those that come from one linear index by their sizes are shown together.
+    fn subscripts(&self, subscripts: &[Subscript], extents: &[AffineExpr]) -> Vec<String> {
+        let mut shown = Vec::with_capacity(subscripts.len());
+        let mut rest = (subscripts, extents);
+        while let Some((first, _)) = rest.0.split_first() {
+            let lengths = (2..=rest.0.len().min(rest.1.len())).rev();
+            let mut groups = lengths.filter_map(|length| {
+                let (subscripts, sizes) = (rest.0.get(..length)?, rest.1.get(..length)?);
+                let is_trivial = sizes.iter().skip(1).any(is_one);
+                let linear = linear(self.kernel, subscripts, sizes).filter(|_| !is_trivial)?;
+                Some((length, self.delinearized(&linear, sizes)))
+            });
+            let (length, text) = groups.next().unwrap_or_else(|| (1, self.subscript(first)));
+            shown.push(text);
+            rest = (
+                rest.0.get(length..).unwrap_or_default(),
+                rest.1.get(length..).unwrap_or_default(),
+            );
+        }
+        shown
+    }
+
+    fn delinearized(&self, linear: &Subscript, sizes: &[AffineExpr]) -> String {
+        let linear = match (linear, self.subscript(linear)) {
+            (Subscript::Affine(expr), text) if expr.as_variable().is_some() => text,
+            (_, text) => format!("({text})"),
+        };
+        let sizes = sizes.iter().map(|it| self.order.expr(self.kernel, it));
+        let sizes: Vec<_> = sizes.collect();
+        format!("delinearize_index {linear} into ({})", sizes.join(", "))
     }
 
     fn subscript(&self, subscript: &Subscript) -> String {

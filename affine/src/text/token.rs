@@ -95,9 +95,19 @@ pub(super) enum Token<'a> {
     CeilDiv,
     #[token("mod")]
     Mod,
+    #[token("linearize_index")]
+    LinearizeIndex,
+    #[token("delinearize_index")]
+    DelinearizeIndex,
+    #[token("by")]
+    By(&'a str),
+    #[token("into")]
+    Into(&'a str),
 
     #[token("@")]
     At,
+    #[token("#")]
+    Hash,
     #[token("(")]
     OpenParen,
     #[token(")")]

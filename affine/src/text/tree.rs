@@ -219,6 +219,10 @@ pub(super) enum TreeKind<'a> {
     Select(Box<Tree<'a>>, Box<Tree<'a>>, Box<Tree<'a>>),
     Cast(Type, Box<Tree<'a>>),
     Call(Function, Vec<Tree<'a>>),
+    /// Indices and as many sizes.
+    LinearizeIndex(Vec<Tree<'a>>, Vec<Tree<'a>>),
+    /// A linear index, sizes, and the number of one of the indices; without it all of them, as subscripts.
+    DelinearizeIndex(Box<Tree<'a>>, Vec<Tree<'a>>, Option<&'a str>),
     /// Parentheses: `-(5)` negates a constant, `-5` is one.
     Group(Box<Tree<'a>>),
     /// Reported already.
@@ -263,6 +267,14 @@ impl<'a> TreeKind<'a> {
             }
             Self::Infix(_, left, right) => deepest(&[left, right]),
             Self::Select(condition, then, otherwise) => deepest(&[condition, then, otherwise]),
+            // They are written out: a level for each size.
+            Self::LinearizeIndex(indices, basis) => {
+                deepest(&indices.iter().chain(basis).collect::<Vec<_>>()) + basis.len()
+            }
+            Self::DelinearizeIndex(linear, basis, _) => {
+                let deepest = deepest(&basis.iter().collect::<Vec<_>>());
+                deepest.max(linear.depth) + basis.len()
+            }
         }
     }
 

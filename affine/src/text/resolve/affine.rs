@@ -20,6 +20,13 @@ impl<'a> Resolver<'a, '_> {
             TreeKind::Infix(op, left, right) => {
                 is_affine_operator(*op) && self.has_affine_form(left) && self.has_affine_form(right)
             }
+            TreeKind::LinearizeIndex(indices, basis) => {
+                let mut all = indices.iter().chain(basis);
+                all.all(|it| self.has_affine_form(it))
+            }
+            TreeKind::DelinearizeIndex(linear, basis, _) => {
+                self.has_affine_form(linear) && basis.iter().all(|it| self.has_affine_form(it))
+            }
             TreeKind::Bool(_)
             | TreeKind::Index(..)
             | TreeKind::Unary(..)
@@ -51,12 +58,73 @@ impl<'a> Resolver<'a, '_> {
                 let (left, right) = (self.try_affine(left), self.try_affine(right));
                 self.affine_operation(*op, &left?, &right?, tree.span)
             }
+            TreeKind::LinearizeIndex(indices, basis) => self.linearized(indices, basis, tree.span),
+            TreeKind::DelinearizeIndex(linear, basis, result) => {
+                self.delinearized(linear, basis, *result, tree.span)
+            }
             TreeKind::Error => None,
             _ => {
                 self.report(tree.span, ParseErrorKind::NotAffine);
                 None
             }
         }
+    }
+
+    fn linearized(
+        &mut self,
+        indices: &[Tree<'a>],
+        basis: &[Tree<'a>],
+        span: Span,
+    ) -> Option<AffineExpr> {
+        if indices.len() != basis.len() {
+            let (indices, sizes) = (indices.len(), basis.len());
+            self.report(span, ParseErrorKind::BasisCount { indices, sizes });
+            return None;
+        }
+        let mut all = |trees: &[Tree<'a>]| -> Option<Vec<AffineExpr>> {
+            let all: Vec<_> = trees.iter().map(|it| self.try_affine(it)).collect();
+            all.into_iter().collect()
+        };
+        let (indices, basis) = (all(indices), all(basis));
+        let linear = AffineExpr::linearize_index(&indices?, &basis?);
+        self.in_range(linear.ok_or(Overflow), span)
+    }
+
+    fn delinearized(
+        &mut self,
+        linear: &Tree<'a>,
+        basis: &[Tree<'a>],
+        result: Option<&'a str>,
+        span: Span,
+    ) -> Option<AffineExpr> {
+        let linear = self.try_affine(linear);
+        let basis = self.basis(basis);
+        let Some(result) = result else {
+            self.report(span, ParseErrorKind::SeveralIndices);
+            return None;
+        };
+        let (linear, basis) = (linear?, basis?);
+        let result = result.parse().ok().filter(|it| *it < basis.len());
+        let Some(result) = result else {
+            self.report(span, ParseErrorKind::NoSuchIndex(basis.len()));
+            return None;
+        };
+        let indices = linear.delinearize_index(&basis);
+        let index = indices.and_then(|it| it.into_iter().nth(result));
+        self.in_range(index.ok_or(Overflow), span)
+    }
+
+    /// The sizes, of which all but the outermost are divided by.
+    pub(super) fn basis(&mut self, basis: &[Tree<'a>]) -> Option<Vec<AffineExpr>> {
+        let sizes: Vec<_> = basis.iter().map(|it| self.try_affine(it)).collect();
+        let sizes: Vec<AffineExpr> = sizes.into_iter().collect::<Option<_>>()?;
+        for (size, tree) in sizes.iter().zip(basis).skip(1) {
+            if !is_divisor(size) {
+                self.report(tree.span, ParseErrorKind::Divisor);
+                return None;
+            }
+        }
+        Some(sizes)
     }
 
     pub(super) fn in_range(
@@ -159,4 +227,153 @@ fn integer(literal: Literal<'_>) -> Option<AffineExpr> {
 /// A positive number, or parameters alone: whether those are positive is seen when the kernel runs.
 fn is_divisor(expr: &AffineExpr) -> bool {
     expr.is_over_parameters() && expr.as_constant().is_none_or(|value| value > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::{parse, print};
+
+    fn source(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, l: i64, a: f64[n, m], b: f64[n, m, l], f: f64[n * m], key: i32[n]) {{
+  affine.for c in 0..n {{
+    {body}
+  }}
+}}
+"
+        )
+    }
+
+    /// `body` is printed as `expected`, which is printed as it is.
+    #[track_caller]
+    fn prints(body: &str, expected: &str) {
+        for body in [body, expected] {
+            let kernel = parse(&source(body)).unwrap_or_else(|errors| panic!("{errors:?}"));
+            assert_eq!(print(&kernel[0]), source(expected), "{body}");
+        }
+    }
+
+    #[track_caller]
+    fn refuses(body: &str, message: &str) {
+        let errors = parse(&source(body)).expect_err(body);
+        let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        assert!(
+            messages.iter().any(|it| it.contains(message)),
+            "{messages:?}"
+        );
+    }
+
+    #[test]
+    fn operations_are_written_out_and_subscripts_shown_together() {
+        for (body, expected) in [
+            (
+                "a[c floordiv m, c mod m] = 1.0",
+                "a[delinearize_index c into (n, m)] = 1.0",
+            ),
+            (
+                "b[delinearize_index (c + 1) into (n, m, l)] = 1.0",
+                "b[delinearize_index (c + 1) into (n, m, l)] = 1.0",
+            ),
+            (
+                "b[c, c floordiv l, c mod l] = 1.0",
+                "b[c, delinearize_index c into (m, l)] = 1.0",
+            ),
+            (
+                "b[delinearize_index c into (n, m), 3] = 1.0",
+                "b[delinearize_index c into (n, m), 3] = 1.0",
+            ),
+            (
+                "a[delinearize_index c into (4, 8)#1, 0] = 1.0",
+                "a[c mod 8, 0] = 1.0",
+            ),
+            (
+                "a[delinearize_index c into (n, 8, l)#1, 0] = 1.0",
+                "a[(c floordiv l) mod 8, 0] = 1.0",
+            ),
+            (
+                "f[linearize_index [c, 3, c] by (n, m, 4)] = 1.0",
+                "f[c + c * m * 4 + 12] = 1.0",
+            ),
+            // Computed subscripts in 64 bits.
+            (
+                "a[delinearize_index key[c] into (n, m)] = 1.0",
+                "a[delinearize_index (key[c]) into (n, m)] = 1.0",
+            ),
+        ] {
+            prints(body, expected);
+        }
+    }
+
+    #[test]
+    fn inverses_fold_when_they_are_read() {
+        let linearized = |indices: &str, basis: &str| {
+            format!("f[linearize_index [{indices}] by ({basis})] = 1.0")
+        };
+        let index = |number: u32| format!("delinearize_index c into (n, m, l)#{number}");
+        let (first, second, third) = (index(0), index(1), index(2));
+        for (indices, basis, expected) in [
+            (format!("{first}, {second}, {third}"), "n, m, l", "c"),
+            (format!("{first}, {second}"), "n, m", "c floordiv l"),
+            ("c".to_owned(), "n", "c"),
+            ("c, 0".to_owned(), "n, 1", "c"),
+            ("2, 3".to_owned(), "4, 5", "13"),
+            (String::new(), "", "0"),
+        ] {
+            prints(
+                &linearized(&indices, basis),
+                &format!("f[{expected}] = 1.0"),
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_basis_is_said() {
+        refuses(
+            "f[linearize_index [c, 1] by (n)] = 1.0",
+            "as many sizes as indices, here 2 and 1",
+        );
+        refuses(
+            "f[delinearize_index c into (n, m)#2] = 1.0",
+            "from 0 to below 2",
+        );
+        refuses(
+            "f[delinearize_index c into (n, m)#99999999999999999999] = 1.0",
+            "from 0 to below 2",
+        );
+        refuses(
+            "f[1 + delinearize_index c into (n, m)] = 1.0",
+            "can only stand as subscripts",
+        );
+        refuses("f[delinearize_index c into (n, 0)#1] = 1.0", "divisor");
+        refuses("a[delinearize_index c into (n, c)] = 1.0", "divisor");
+        refuses(
+            "a[delinearize_index c into (n, m, l)] = 1.0",
+            "2 dimensions, but 3 subscripts",
+        );
+        refuses(
+            "a[delinearize_index c into ()] = 1.0",
+            "2 dimensions, but 0 subscripts",
+        );
+        refuses(
+            "f[c] = f64(delinearize_index c into (n, m)#1)",
+            "affine expressions",
+        );
+        let sizes = vec!["2"; 2000].join(", ");
+        refuses(
+            &format!("f[delinearize_index c into ({sizes})#0] = 1.0"),
+            "nested",
+        );
+    }
+
+    #[test]
+    fn words_in_front_of_sizes_are_names_elsewhere() {
+        prints(
+            "let by: i64 = c
+    let into: i64 = by
+    f[into] = 1.0",
+            "let by: i64 = c
+    let into: i64 = by
+    f[into] = 1.0",
+        );
+    }
 }

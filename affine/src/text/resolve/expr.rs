@@ -1,6 +1,7 @@
 use super::{Resolver, Symbol};
 use crate::text::error::ParseErrorKind;
 use crate::text::tree::{Infix, Literal, LiteralKind, Name, Tree, TreeKind};
+use crate::view::delinearized;
 use crate::{Access, BinaryOp, CompareOp, Expr, Function, Span, Subscript, Type, UnaryOp, Value};
 
 /// An expression and its type. The operands of an operation have been checked to be of one type.
@@ -41,6 +42,8 @@ impl<'a> Resolver<'a, '_> {
             TreeKind::Cast(ty, operand) => self.cast(*ty, operand),
             TreeKind::Call(function, operands) => self.call(*function, operands, hint, tree.span),
             TreeKind::Group(inner) => self.expr(inner, hint),
+            TreeKind::LinearizeIndex(..) => self.affine_only("linearize_index", tree.span),
+            TreeKind::DelinearizeIndex(..) => self.affine_only("delinearize_index", tree.span),
             TreeKind::Error => None,
         }
     }
@@ -228,7 +231,10 @@ impl<'a> Resolver<'a, '_> {
     /// The type that the expression shows without a hint, `None` when it is made of literals or is wrong.
     fn shown_type(&self, tree: &Tree<'a>) -> Option<Type> {
         match &tree.kind {
-            TreeKind::Literal(_) | TreeKind::Error => None,
+            TreeKind::Literal(_)
+            | TreeKind::LinearizeIndex(..)
+            | TreeKind::DelinearizeIndex(..)
+            | TreeKind::Error => None,
             TreeKind::Bool(_) | TreeKind::Unary(UnaryOp::Not, _) => Some(Type::Bool),
             TreeKind::Name(name) => match self.scope.lookup(name).ok()? {
                 Symbol::Scalar(id) => Some(self.kernel.scalars[id].ty),
@@ -261,7 +267,10 @@ impl<'a> Resolver<'a, '_> {
         span: Span,
     ) -> Option<Access> {
         let symbol = self.lookup(name.text, name.span);
-        let subscripts: Vec<_> = subscripts.iter().map(|it| self.subscript(it)).collect();
+        let subscripts: Vec<_> = subscripts
+            .iter()
+            .flat_map(|it| self.subscripts(it))
+            .collect();
         let viewed = self.viewed_symbol(symbol?, name)?;
         let (expected, found) = (viewed.rank(), subscripts.len());
         if expected != found {
@@ -280,6 +289,29 @@ impl<'a> Resolver<'a, '_> {
             subscripts: self.through(&viewed, subscripts, span)?,
             span,
         })
+    }
+
+    /// One subscript, or those that `delinearize_index` gives without a number; `None` for each that was reported.
+    fn subscripts(&mut self, tree: &Tree<'a>) -> Vec<Option<Subscript>> {
+        let TreeKind::DelinearizeIndex(linear, basis, None) = &tree.ungrouped().kind else {
+            return vec![self.subscript(tree)];
+        };
+        let count = basis.len();
+        let (linear, basis) = (self.subscript(linear), self.basis(basis));
+        let indices = match (linear, basis) {
+            (Some(linear), Some(basis)) => {
+                let indices = delinearized(&self.kernel, &linear, &basis, tree.span);
+                if indices.is_none() {
+                    self.report(tree.span, ParseErrorKind::AffineTooLarge);
+                }
+                indices
+            }
+            _ => None,
+        };
+        match indices {
+            Some(indices) => indices.into_iter().map(Some).collect(),
+            None => vec![None; count],
+        }
     }
 
     fn subscript(&mut self, tree: &Tree<'a>) -> Option<Subscript> {

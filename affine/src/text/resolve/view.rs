@@ -256,7 +256,7 @@ mod tests {
         );
         assert_eq!(
             printed("alloc t: f64[4, m] view c = collapse(t, [[0, 1]]) c[n + 1] = 1.0"),
-            "alloc t: f64[4, m]; t[(n + 1) floordiv m, (n + 1) mod m] = 1.0"
+            "alloc t: f64[4, m]; t[delinearize_index (n + 1) into (4, m)] = 1.0"
         );
     }
 
