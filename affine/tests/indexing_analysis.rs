@@ -501,6 +501,25 @@ mod simplifier {
     }
 
     #[test]
+    fn a_variable_that_occurs_twice_among_others_has_the_bounds_of_both_together() {
+        for (constraint, bounds) in [
+            ("d0 * 3 - d1 + max(10, d0) in [20, 60]", "[4, 15]"),
+            ("d0 + d1 + min(d0, 50) in [80, 120]", "[39, 70]"),
+        ] {
+            simplifies_to(
+                &format!("(d0, d1) -> (d0, d1), domain: d0 in [0, 99], d1 in [0, 3], {constraint}"),
+                &format!(
+                    "(d0, d1) -> (d0, d1), domain: d0 in {bounds}, d1 in [0, 3], {constraint}"
+                ),
+            );
+        }
+        simplifies_to(
+            "(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 1], d0 mod 6 + (d0 floordiv 6) * 10 + d1 in [7, 9]",
+            "known empty",
+        );
+    }
+
+    #[test]
     fn residues_of_different_moduli_meet() {
         simplifies_to(
             "(d0) -> (d0), domain: d0 in [0, 100], d0 mod 6 in [1, 1], d0 mod 4 in [3, 3], d0 mod 3 in [1, 1]",

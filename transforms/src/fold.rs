@@ -13,6 +13,17 @@ pub(crate) fn folded(mut node: Node) -> Node {
     node
 }
 
+/// The same for a loop in the loops `around`, outermost first.
+pub(crate) fn folded_inside(target: &AffineFor, around: &[Loop<'_>]) -> AffineFor {
+    let around = around.iter().map(|it| head(*it));
+    let mut node = Node::AffineFor(target.clone());
+    fold(&mut node, &mut around.collect());
+    match node {
+        Node::AffineFor(folded) => folded,
+        _ => target.clone(),
+    }
+}
+
 /// `around` holds the loops around `node`, without their bodies.
 fn fold(node: &mut Node, around: &mut Vec<Node>) {
     let loops: Vec<_> = around.iter().filter_map(Loop::of).collect();
@@ -46,7 +57,7 @@ fn fold(node: &mut Node, around: &mut Vec<Node>) {
         }
     }
     let depth = around.len();
-    around.extend(without_body(node));
+    around.extend(Loop::of(node).map(head));
     for inner in node.blocks_mut().into_iter().flatten() {
         fold(inner, around);
     }
@@ -61,29 +72,28 @@ fn fold_subscripts(access: &mut Access, loops: &[Loop<'_>]) {
     }
 }
 
-/// The loop that `node` is, with nothing in it.
-fn without_body(node: &Node) -> Option<Node> {
-    match node {
-        Node::AffineFor(it) => Some(Node::AffineFor(AffineFor {
+/// The loop with nothing in it.
+fn head(of: Loop<'_>) -> Node {
+    match of {
+        Loop::Affine(it) => Node::AffineFor(AffineFor {
             lower: it.lower.clone(),
             upper: it.upper.clone(),
             body: Vec::new(),
             ..*it
-        })),
-        Node::Forall(it) => Some(Node::Forall(Forall {
+        }),
+        Loop::Forall(it) => Node::Forall(Forall {
             count: it.count.clone(),
             privates: Vec::new(),
             disjoint: Vec::new(),
             strategy: String::new(),
             body: Vec::new(),
             iter: it.iter,
-        })),
-        Node::ScfFor(it) => Some(Node::ScfFor(ScfFor {
+        }),
+        Loop::Scf(it) => Node::ScfFor(ScfFor {
             lower: it.lower.clone(),
             upper: it.upper.clone(),
             body: Vec::new(),
             ..*it
-        })),
-        _ => None,
+        }),
     }
 }

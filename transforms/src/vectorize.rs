@@ -2,6 +2,7 @@
 
 use crate::address::{self, Target};
 use crate::carried::Iterations;
+use crate::fold::folded_inside;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -73,6 +74,21 @@ impl Transform for Vectorize {
 }
 
 fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
+    let as_written = plan_as_written(kernel, request);
+    let Err(Reason::NoLanes { .. }) = as_written else {
+        return as_written;
+    };
+    // Quotients and remainders can hide that elements follow each other.
+    let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
+    let folded = Replacing {
+        kernel: kernel.clone(),
+        target: target.iter,
+        replacement: vec![Node::AffineFor(folded_inside(target, &around))],
+    };
+    plan_as_written(&folded.rewrite(), request).or(as_written)
+}
+
+fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
     let path = &request.target;
     address::check_no_lanes(target, path)?;
@@ -122,6 +138,38 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
   }
 }",
         );
+    }
+
+    #[test]
+    fn quotients_and_remainders_hide_nothing() {
+        let kernel = |statement: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, x: f32[n], y: f32[n * m + 8], z: f32[n, m]) {{
+                   affine.for t in 0..n floordiv 8 {{
+                     affine.for l in 0..8 {{ {statement} }}
+                   }}
+                 }}"
+            )
+        };
+        for (before, after) in [
+            (
+                "y[((t * 8 + l) floordiv m) * m + (t * 8 + l) mod m] = x[(t * 8 + l) floordiv 8]",
+                "y[t * 8 + l] = x[t]",
+            ),
+            (
+                "y[l mod 8] reduce(add) x[t + l floordiv 8]",
+                "y[l] reduce(add) x[t]",
+            ),
+        ] {
+            let lanes = kernel(after).replace("in 0..8 ", "in 0..8 lanes 4 ");
+            accepts(&kernel(before), "vectorize(l, 4)", &lanes);
+        }
+        for other in [
+            "y[(l floordiv 4) * 8 + l mod 4] = 1.0",
+            "z[t, (l * 3) mod m] = 1.0",
+        ] {
+            refuses(&kernel(other), "vectorize(l, 4)", Unproven, "NoLanes");
+        }
     }
 
     #[test]

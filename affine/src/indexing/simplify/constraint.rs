@@ -270,6 +270,7 @@ impl Domain {
             let before = bounds.clone();
             for (linear, of_linear) in &normal {
                 propagate::narrow(linear, (*of_linear).into(), &mut bounds)?;
+                propagate::narrow_repeated(linear, (*of_linear).into(), &mut bounds)?;
             }
             if bounds.is_same_box(&before) {
                 self.bounds = bounds;

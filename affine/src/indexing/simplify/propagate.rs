@@ -6,7 +6,7 @@
 use super::congruence;
 use super::constraint::{Checked, NoPoint};
 use super::context::{Context, Span};
-use super::linear::{Atom, Linear};
+use super::linear::{Atom, Linear, Term};
 use crate::indexing::expression::{ceil_div, floor_div};
 use crate::indexing::{Interval, Variable};
 
@@ -35,6 +35,44 @@ pub(super) fn narrow(linear: &Linear, within: Span, context: &mut Context) -> Ch
             return Err(NoPoint);
         }
         narrow_atom(&term.atom, of_atom, context)?;
+    }
+    Ok(())
+}
+
+/// The same for variables that several terms speak of: together their values may be fewer than apart. What speaks of other variables is
+/// taken as its range.
+pub(super) fn narrow_repeated(linear: &Linear, within: Span, context: &mut Context) -> Checked<()> {
+    let of_one = |term: &Term| {
+        let mut occurring = None;
+        atom_is_of_one_variable(&term.atom, context, &mut occurring)
+            .then_some(occurring)
+            .flatten()
+    };
+    let variables: Vec<_> = linear.terms.iter().map(of_one).collect();
+    for (position, variable) in variables.iter().enumerate() {
+        let (seen, later) = variables.split_at(position);
+        let is_repeated = later.iter().filter(|it| *it == variable).count() > 1;
+        if variable.is_none() || seen.contains(variable) || !is_repeated {
+            continue;
+        }
+        let (mut together, mut rest) = (Linear::default(), Linear::default());
+        for (term, of) in linear.terms.iter().zip(&variables) {
+            let part = if of == variable {
+                &mut together
+            } else {
+                &mut rest
+            };
+            part.terms.push(term.clone());
+        }
+        let rest = context.range(&rest);
+        let within = Span {
+            low: within.low.saturating_sub(rest.high),
+            high: within.high.saturating_sub(rest.low),
+        };
+        if let Some(values) = values(&together, within, context)? {
+            let bounds = context.bounds(values.variable).intersect(values.bounds);
+            context.set_bounds(values.variable, bounds);
+        }
     }
     Ok(())
 }
