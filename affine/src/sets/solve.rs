@@ -4,7 +4,7 @@
 //! column at a time; each leaves behind what bounded it, so that from the last column on values can be chosen.
 
 use super::number::{Checked, ceil_div, floor_div, nearest_div, negate};
-use super::system::{Choice, Left, System};
+use super::system::{Choice, Next, System};
 use super::{Budget, Row, Unknown};
 
 /// How a column gets its value, once those that were left have theirs.
@@ -38,12 +38,13 @@ impl Search<'_> {
         let mut steps = Vec::new();
         let values = loop {
             self.budget.spend(1)?;
-            if system.tidy()? == Left::Nothing {
-                return Ok(None);
-            }
-            if let Some(equality) = system.equalities.pop() {
-                self.solve_equality(equality, &mut system, &mut steps)?;
-                continue;
+            match system.next()? {
+                Next::Nothing => return Ok(None),
+                Next::Equality(equality) => {
+                    self.solve_equality(equality, &mut system, &mut steps)?;
+                    continue;
+                }
+                Next::Inequalities => {}
             }
             match system.choose(|_| true) {
                 None => break Some(vec![0; self.columns]),

@@ -2,7 +2,7 @@
 
 use super::number::Checked;
 use super::solve::pivot;
-use super::system::{Left, System};
+use super::system::{Next, System};
 use super::{Budget, Conjunction, Row};
 
 /// The points of a conjunction in terms of columns that no equality ties to each other.
@@ -29,12 +29,13 @@ impl Solved {
     fn reduced(mut self, budget: &mut Budget) -> Checked<Option<Self>> {
         loop {
             budget.spend(1)?;
-            if self.system.tidy()? == Left::Nothing {
-                return Ok(None);
-            }
-            let Some(equality) = self.system.equalities.pop() else {
-                self.compact();
-                return Ok(Some(self));
+            let equality = match self.system.next()? {
+                Next::Nothing => return Ok(None),
+                Next::Equality(equality) => equality,
+                Next::Inequalities => {
+                    self.compact();
+                    return Ok(Some(self));
+                }
             };
             let Some((column, definition)) = pivot(&equality, |_| true)? else {
                 continue;

@@ -19,6 +19,16 @@ pub(super) enum Left {
     Nothing,
 }
 
+/// What is to be done with a system first.
+pub(super) enum Next {
+    /// It has no solution.
+    Nothing,
+    /// This equality, which was taken out, is to be solved.
+    Equality(Row),
+    /// There is none, and the inequalities are tidy.
+    Inequalities,
+}
+
 /// The rows that bound a column, and how it can be eliminated.
 pub(super) struct Choice {
     pub(super) column: usize,
@@ -47,18 +57,26 @@ impl System {
         Ok(())
     }
 
+    /// What is to be done first. Inequalities are looked at when no equality is left: each that is solved changes them again.
+    pub(super) fn next(&mut self) -> Checked<Next> {
+        if self.tidy_equalities()? == Left::Nothing {
+            return Ok(Next::Nothing);
+        }
+        if let Some(equality) = self.equalities.pop() {
+            return Ok(Next::Equality(equality));
+        }
+        Ok(match (self.tidy()?, self.equalities.pop()) {
+            (Left::Nothing, _) => Next::Nothing,
+            (Left::Rows, Some(equality)) => Next::Equality(equality),
+            (Left::Rows, None) => Next::Inequalities,
+        })
+    }
+
     /// Normalises the rows, drops those that others imply by their direction alone, and finds equalities among inequalities.
     pub(super) fn tidy(&mut self) -> Checked<Left> {
-        let mut equalities = Vec::with_capacity(self.equalities.len());
-        for row in std::mem::take(&mut self.equalities) {
-            match row.reduced()? {
-                None => return Ok(Left::Nothing),
-                Some(row) if row.is_constant() => {}
-                Some(row) if equalities.contains(&row) => {}
-                Some(row) => equalities.push(row),
-            }
+        if self.tidy_equalities()? == Left::Nothing {
+            return Ok(Left::Nothing);
         }
-        self.equalities = equalities;
         let mut rows = Vec::with_capacity(self.inequalities.len());
         for row in std::mem::take(&mut self.inequalities) {
             let row = row.tightened();
@@ -72,12 +90,25 @@ impl System {
         self.keep_tightest(rows)
     }
 
+    fn tidy_equalities(&mut self) -> Checked<Left> {
+        let mut equalities = Vec::with_capacity(self.equalities.len());
+        for row in std::mem::take(&mut self.equalities) {
+            match row.reduced()? {
+                None => return Ok(Left::Nothing),
+                Some(row) if row.is_constant() => {}
+                Some(row) if equalities.contains(&row) => {}
+                Some(row) => equalities.push(row),
+            }
+        }
+        self.equalities = equalities;
+        Ok(Left::Rows)
+    }
+
     /// Of rows in one direction the tightest on each side.
     fn keep_tightest(&mut self, rows: Vec<Row>) -> Checked<Left> {
         let mut rest = rows.into_iter().peekable();
         while let Some(first) = rest.next() {
             let mut sides: [Option<Row>; 2] = [None, None];
-            let group = first.clone();
             let mut next = Some(first);
             while let Some(row) = next {
                 let side = &mut sides[usize::from(row.sign() < 0)];
@@ -85,7 +116,9 @@ impl System {
                     Some(seen) if seen.constant() <= row.constant() => {}
                     _ => *side = Some(row),
                 }
-                next = rest.next_if(|row| row.compare_direction(&group).is_eq());
+                let group = sides.iter().flatten().next();
+                next = group
+                    .and_then(|group| rest.next_if(|row| row.compare_direction(group).is_eq()));
             }
             match sides {
                 [Some(above), Some(below)] => {
