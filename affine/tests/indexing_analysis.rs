@@ -504,7 +504,7 @@ mod simplifier {
     fn a_variable_that_occurs_twice_among_others_has_the_bounds_of_both_together() {
         for (constraint, bounds) in [
             ("d0 * 3 - d1 + max(10, d0) in [20, 60]", "[4, 15]"),
-            ("d0 + d1 + min(d0, 50) in [80, 120]", "[39, 70]"),
+            ("d0 + d1 + min(50, d0) in [80, 120]", "[39, 70]"),
         ] {
             simplifies_to(
                 &format!("(d0, d1) -> (d0, d1), domain: d0 in [0, 99], d1 in [0, 3], {constraint}"),
