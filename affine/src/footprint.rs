@@ -280,6 +280,7 @@ mod tests {
     use super::*;
     use crate::text;
     use crate::visit::accesses;
+    use proptest::prelude::*;
 
     /// Elements and lines of what is read of `a` when all loops of the statement run 32 times.
     #[track_caller]
@@ -368,5 +369,39 @@ mod tests {
             "let k: i32 = key[i] \n out[i, j] = small[k, 0]",
             "at most 32 elements, at most 32 lines",
         );
+    }
+
+    proptest! {
+        #[test]
+        fn accesses_together_touch_what_enumeration_finds(
+            (rows, columns) in (0_i64..3, 0_i64..4),
+            (by_row, by_column, step) in (-2_i64..3, -3_i64..4, 1_i64..3),
+            distances in proptest::collection::vec((0_i64..4, -3_i64..4), 1..5),
+        ) {
+            let [row, column] = [format!("i * {by_row}"), format!("i * {rows} + j * {by_column} + {columns}")];
+            let reads = distances.iter().map(|(down, right)| format!("a[{row} + {down}, {column} + {right}]"));
+            let statement = format!("out = out + {}", reads.collect::<Vec<_>>().join(" + "));
+            let source = format!("kernel @k(n: i64, a: f64[n, n]) {{
+              var out: f64 = 0.0
+              affine.for i in 0..n {{ affine.for j in 0..n {{ {statement} }} }}
+            }}");
+            let kernel = text::parse(&source).expect("a kernel").remove(0);
+            let sites = accesses(&kernel);
+            let read: Vec<_> = sites.iter().map(|it| it.access).collect();
+            let trips = sites[0].loops.iter().zip([5, 4]);
+            let trips: Vec<_> = trips.map(|(it, count)| Trip { iter: it.iter(), count, step }).collect();
+            let found = footprint(&kernel, &read, &trips, 64).expect("a footprint");
+            let mut touched = BTreeSet::new();
+            for (i, j) in (0..5).flat_map(|i| (0..4).map(move |j| (i * step, j * step))) {
+                touched.extend(distances.iter().map(|(down, right)| {
+                    (i * by_row + down, i * rows + j * by_column + right)
+                }));
+            }
+            prop_assert_eq!(found.points, Count::exactly(20 * distances.len() as u128));
+            match found.elements.bound {
+                None => prop_assert_eq!(found.elements.value, touched.len() as u128, "{}", statement),
+                Some(_) => prop_assert!(found.elements.value >= touched.len() as u128, "{}", statement),
+            }
+        }
     }
 }

@@ -467,6 +467,16 @@ mod simplifier {
     }
 
     #[test]
+    fn factors_that_are_taken_out_leave_one_sign() {
+        let text =
+            "(d0, d1) -> ((d0 floordiv -2) * d1 + d1 * 2 + 20), domain: d0 in [0, 7], d1 in [0, 9]";
+        let expected =
+            "(d0, d1) -> (-(d1 * ((d0 - 3) floordiv 2)) + 20), domain: d0 in [0, 7], d1 in [0, 9]";
+        simplifies_to(text, expected);
+        simplifies_to(expected, expected);
+    }
+
+    #[test]
     fn no_map_becomes_larger() {
         simplifies_to(
             "(d0) -> ((12 - d0) floordiv 6), domain: d0 in [0, 90]",

@@ -190,7 +190,9 @@ fn in_row(map: &IndexingMap, index: &IndexExpr, per_line: i64) -> Checked<Count>
     let each = Image { map, parts, limit }.count()?;
     let each = each.because(Some(UpperBound::Alignment));
     let range = map.clone().with_results(vec![index.clone()])?;
-    match range.result_ranges()?.as_deref() {
+    // Runtime variables in quotients can be anything.
+    let range = range.result_ranges().unwrap_or_default();
+    match range.as_deref() {
         Some([range]) => {
             let span = i128::from(range.high) - i128::from(range.low);
             Ok(spread(span)?.least(each))
@@ -208,13 +210,31 @@ struct Part {
     is_shifted: bool,
 }
 
+/// The terms of a sum that move, those of scaled sums among them one by one.
+fn flatten<'e>(
+    expr: &'e IndexExpr,
+    scale: i64,
+    terms: &mut Vec<(&'e IndexExpr, i64)>,
+) -> Checked<()> {
+    for (term, coefficient) in expr.terms().0 {
+        let coefficient = scale
+            .checked_mul(coefficient)
+            .ok_or(IndexingError::Overflow)?;
+        match term {
+            _ if is_fixed(term) => {}
+            IndexExpr::Sum(_) => flatten(term, coefficient, terms)?,
+            _ => terms.push((term, coefficient)),
+        }
+    }
+    Ok(())
+}
+
 /// The parts of a result, the one without a runtime stride first.
 fn parts_of(result: &IndexExpr) -> Checked<Vec<Part>> {
     let mut parts: BTreeMap<Vec<IndexExpr>, Vec<(IndexExpr, i64)>> = BTreeMap::new();
-    for (term, coefficient) in result.terms().0 {
-        if is_fixed(term) {
-            continue;
-        }
+    let mut terms = Vec::new();
+    flatten(result, 1, &mut terms)?;
+    for (term, coefficient) in terms {
         let (stride, moving) = match term {
             IndexExpr::Product(factors) => {
                 let (fixed, moving): (Vec<_>, Vec<_>) = factors.iter().cloned().partition(is_fixed);

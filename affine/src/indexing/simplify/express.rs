@@ -140,11 +140,21 @@ fn grouped(mut terms: Vec<(IndexExpr, i64)>) -> Option<Vec<(IndexExpr, i64)>> {
     grouped.collect()
 }
 
+/// A term whose expression is scaled, as what a factor was taken out of can be, with one coefficient.
+fn unscaled((expr, coefficient): (IndexExpr, i64)) -> Option<(IndexExpr, i64)> {
+    match expr {
+        IndexExpr::Sum(mut sum) if sum.terms.len() == 1 && sum.constant == 0 => {
+            let term = sum.terms.pop()?;
+            Some((term.expr, term.coefficient.checked_mul(coefficient)?))
+        }
+        expr => Some((expr, coefficient)),
+    }
+}
+
 /// The sum of the terms in the order in which they print.
-pub(in crate::indexing) fn sum(
-    mut terms: Vec<(IndexExpr, i64)>,
-    constant: i64,
-) -> Option<IndexExpr> {
+pub(in crate::indexing) fn sum(terms: Vec<(IndexExpr, i64)>, constant: i64) -> Option<IndexExpr> {
+    let terms = terms.into_iter().map(unscaled);
+    let mut terms: Vec<_> = terms.collect::<Option<_>>()?;
     terms.sort_unstable();
     put_positive_first(&mut terms, |it| it.1);
     match (terms.as_slice(), constant) {
