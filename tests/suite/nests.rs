@@ -1,6 +1,6 @@
 //! Nests that scatter nothing through data: they run in parallel by themselves, and the bits are those of the loops as they are written.
 
-use crate::data::{Data, is_same, parameters};
+use crate::data::{Data, is_close, is_same, parameters};
 use crate::engines::{Engines, agree, compiled, interpreted};
 use crate::random::Random;
 use strew::ir::interpret::ForallOrder;
@@ -17,9 +17,9 @@ const NESTS: [Nest; 32] = [
     ("mm_kij", "i", &[("n", 61), ("m", 83), ("p", 45)]),
     ("gemm_polybench", "i", &[("n", 61), ("m", 83), ("p", 45)]),
     ("gemv", "i", &[("n", 301), ("m", 407)]),
-    ("gemv_t", "j_t_c", &[("n", 51), ("m", 4097)]),
-    ("gemv_t_cols", "j_t_c", &[("n", 51), ("m", 4097)]),
-    ("atax", "j_t_c j_3_t_c", &[("n", 9), ("m", 20_003)]),
+    ("gemv_t", "i_c", &[("n", 51), ("m", 4097)]),
+    ("gemv_t_cols", "i_c", &[("n", 51), ("m", 4097)]),
+    ("atax", "j_t_c i_c", &[("n", 9), ("m", 20_003)]),
     ("syrk", "i", &[("n", 83), ("m", 61)]),
     ("trmm", "j", &[("n", 61), ("m", 83)]),
     ("trsv", "", &[("n", 301)]),
@@ -128,7 +128,10 @@ fn what_is_found_means_what_was_written() {
             let expected = interpreted(&engines.written, &data, ForallOrder::Forward);
             let scheduled = engines.scheduled.compiled().kernel();
             let found = interpreted(scheduled, &data, ForallOrder::Backward);
-            agree(name, &found, &expected, is_same);
+            // What iterations collect in private copies is rounded in another way, unless the mode forbids it.
+            let is_summed = scheduled.to_string().contains("private(");
+            let is_equal = if is_summed { is_close } else { is_same };
+            agree(name, &found, &expected, is_equal);
             let exact = engines.scheduled.clone().mode(Mode::Exact);
             let found = compiled(&exact.threads(2), &data);
             agree(name, &found, &expected, is_same);
@@ -152,5 +155,7 @@ fn threads_change_no_bit() {
             let found = compiled(&exact.threads(threads), &data);
             agree(name, &found, &expected, is_same);
         }
+        let stable = |threads| compiled(&engines.scheduled.clone().threads(threads), &data);
+        agree(name, &stable(3), &stable(1), is_same);
     }
 }

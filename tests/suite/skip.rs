@@ -286,3 +286,31 @@ fn long_loops_skip_almost_everything() {
         }
     }
 }
+
+/// A sum in parallel declares no scalar that there is not.
+#[test]
+fn a_sum_into_a_scalar_that_was_not_declared_goes_nowhere() {
+    const SUM: &str = "void k(int64_t n, int64_t m, int64_t q, const int64_t y[m], const int64_t x[n], int64_t out[m]) \
+         { int64_t s = y[q]; for (int64_t i = 0; i < n; i++) s += x[i]; out[0] = s; }";
+    let parsed = Source::new("k.c", SUM).parse().expect("a source");
+    let parsed = parsed.kernel(None).expect("one kernel");
+    let scheduled = parsed.schedule(&Plan::Auto, &mut ()).expect("a schedule");
+    assert!(scheduled.kernel().to_string().contains("scf.forall"));
+    let kernel = Kernel::from(scheduled.compile_for(Oob::Skip).expect("machine code"));
+    for (q, n) in [(1_i64, 9), (3, 9), (-1, 100_000), (2, 100_000), (7, 0)] {
+        let data = Data::default()
+            .scalar("n", n)
+            .scalar("m", 3_i64)
+            .scalar("q", q)
+            .array("y", &[5_i64, 7, 9])
+            .array("x", &(0..n).collect::<Vec<i64>>())
+            .array("out", &[-1_i64; 3]);
+        let (expected, _) = interpreted_skipping(parsed.kernel(), &data);
+        for threads in [1, 3] {
+            let (found, _) = compiled_counting(&kernel.clone().threads(threads), &data);
+            agree(SUM, &found, &expected, is_same);
+        }
+        let (found, _) = interpreted_skipping(kernel.compiled().kernel(), &data);
+        agree(SUM, &found, &expected, is_same);
+    }
+}

@@ -10,9 +10,10 @@ use crate::tree::{for_each_place_mut, reads_local, replace_loop};
 use crate::{LoopPath, Reason, Reduction, TileIndirection};
 use std::fmt;
 use strew_affine::verify::Verified;
+use strew_affine::visit;
 use strew_affine::{
-    Access, AffineFor, Array, ArrayId, Combiner, Expr, Kernel, Local, LocalId, Node, Place, Span,
-    Subscript,
+    Access, AffineFor, Array, ArrayId, Combiner, Expr, Kernel, Last, Local, LocalId, Node, Place,
+    Span, Subscript,
 };
 
 /// Tiles a loop that reduces into scalars, runs the tiles at once, each with scalars of its own, and combines these in the order of
@@ -128,7 +129,10 @@ fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason
             assign(element(array, span), Expr::Local(local), span),
         ]);
         let sum = Expr::Load(at(array, span));
-        after.push(assign(Place::Local(local), sum, span));
+        after.push(match is_surely_declared(kernel, local) {
+            true => assign(Place::Local(local), sum, span),
+            false => set_if_declared(local, sum, span),
+        });
         redirect(
             &mut around.body,
             &Place::Local(local),
@@ -139,6 +143,35 @@ fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason
     replacement.append(&mut after);
     replace_loop(&mut prepared.body, target.iter, &mut replacement);
     tile_indirection::tiled(&prepared, &tiling)
+}
+
+/// Whether no index in the declaration of `local`, or of what it reads, can be out of range: where it is and that is to be skipped, there
+/// is no scalar, and what it would be set to must not make one.
+fn is_surely_declared(kernel: &Kernel, local: LocalId) -> bool {
+    let mut is_sure = true;
+    visit::walk(&kernel.body, &mut |node, _| {
+        if let Node::Declare { local: it, value } = node
+            && *it == local
+        {
+            visit::for_each_load(value, &mut |_| is_sure = false);
+            is_sure &= !reads_a_local(value);
+        }
+    });
+    is_sure
+}
+
+fn reads_a_local(value: &Expr) -> bool {
+    matches!(value, Expr::Local(_)) || value.operands().into_iter().any(reads_a_local)
+}
+
+/// As an update, which is skipped where there is no scalar, and sets it as an assignment does.
+fn set_if_declared(local: LocalId, value: Expr, span: Span) -> Node {
+    Node::Reduce {
+        places: vec![Place::Local(local)],
+        combiner: Combiner::new(Last),
+        values: vec![value],
+        span,
+    }
 }
 
 struct Scalar {

@@ -96,7 +96,7 @@ impl<'k> Analyzed<'k> {
         let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
         self.ask(wanted, |question, source, sink| {
             match (depth(source), depth(sink)) {
-                (Some(depth), Some(_)) => question.ask_carried(source, sink, depth),
+                (Some(depth), Some(_)) => question.ask_carried(source, sink, depth, depth),
                 _ => Ok(None),
             }
         })
@@ -104,6 +104,17 @@ impl<'k> Analyzed<'k> {
 
     /// Whether [`at_once`](Self::at_once) is [`Order::Kept`]: where it is not, that is known from the first pair that may meet.
     pub fn are_apart(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> bool {
+        self.are_apart_anywhere(iter, usize::MAX, wanted)
+    }
+
+    /// The same if, of the loops around, only `outer` are taken to be in one iteration: the loop could then be the next one inside of
+    /// these, and run at once there.
+    pub fn are_apart_anywhere(
+        &self,
+        iter: IterId,
+        outer: usize,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> bool {
         let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
         let mut pairs = self
             .pairs()
@@ -114,7 +125,7 @@ impl<'k> Analyzed<'k> {
             };
             directions(first, second).all(|(source, sink)| {
                 let mut question = Question::of(self);
-                let met = question.ask_carried(source, sink, at);
+                let met = question.ask_carried(source, sink, at, outer);
                 matches!(met, Ok(None)) && !question.is_open
             })
         })
@@ -210,25 +221,29 @@ impl<'q, 'k> Question<'q, 'k> {
         Ok(None)
     }
 
-    /// A point at which the sink is in a later iteration of the loop at `depth`, and in the same one of those around.
+    /// A point at which the sink is in a later iteration of the loop at `depth`, and in the same one of the `outer` first ones of those
+    /// around.
     fn ask_carried(
         &mut self,
         source: &Site<'k>,
         sink: &Site<'k>,
         depth: usize,
+        outer: usize,
     ) -> Checked<Option<Witness>> {
         let home = self.analyzed.home_depth(source.target);
+        // What is made anew in each iteration of a loop meets itself in the same one alone.
+        let outer = outer.max(home).min(depth);
         let disjoint = disjoint_depth(source, sink);
-        if home > depth || disjoint.is_some_and(|it| it <= depth) {
+        if home > depth || disjoint.is_some_and(|it| it <= outer) {
             return Ok(None);
         }
         let Some(relation) = Relation::of(&self.analyzed.frame, source, sink)? else {
             return Ok(None);
         };
         for case in &relation.cases {
-            let mut rows = relation.equal_values(&vec![true; depth])?;
-            for outer in 0..depth {
-                rows.push(relation.difference(outer)?);
+            let mut rows = relation.equal_values(&vec![true; outer])?;
+            for around in 0..outer {
+                rows.push(relation.difference(around)?);
             }
             let Some(solved) = Solved::of(case, &mut self.budget)? else {
                 continue;

@@ -52,12 +52,21 @@ impl<'k> Analyzed<'k> {
         depth: usize,
         dependences: &[Dependence],
     ) -> Parallelism {
+        let carried = dependences
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| self.is_around(level, depth, it) && it.may_be_carried_at(depth));
+        let mut known = HashMap::new();
+        let mut is_private = |target: Target| {
+            let known = known.entry(target);
+            *known.or_insert_with(|| self.privacy(level, depth, target) == Privacy::Private)
+        };
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
-        for (position, dependence) in self.within(level, depth, dependences) {
-            if !dependence.may_be_carried_at(depth) {
+        for (position, dependence) in carried {
+            let target = self.target(dependence);
+            if target.is_some_and(&mut is_private) {
                 continue;
             }
-            let target = self.target(dependence);
             if dependence.is_reduction {
                 targets.extend(target);
             } else if !dependence.unless_monotone.is_empty() {
@@ -83,26 +92,6 @@ impl<'k> Analyzed<'k> {
             None if !targets.is_empty() => Parallelism::Reduction(targets),
             None => Parallelism::Yes,
         }
-    }
-
-    /// Those of the `dependences` that order what the loop does: between iterations of it, or within one, of what its iterations share.
-    /// Each with its position. Scalars and local arrays that each iteration can have of its own are left out.
-    pub fn within<'d>(
-        &self,
-        level: Level<'k>,
-        depth: usize,
-        dependences: &'d [Dependence],
-    ) -> Vec<(usize, &'d Dependence)> {
-        let mut known = HashMap::new();
-        let mut is_private = |target: Target| {
-            let known = known.entry(target);
-            *known.or_insert_with(|| self.privacy(level, depth, target) == Privacy::Private)
-        };
-        let inside = dependences.iter().enumerate();
-        let inside = inside.filter(|(_, it)| self.is_around(level, depth, it));
-        inside
-            .filter(|(_, it)| !self.target(it).is_some_and(&mut is_private))
-            .collect()
     }
 
     fn target(&self, dependence: &Dependence) -> Option<Target> {

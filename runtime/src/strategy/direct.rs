@@ -64,12 +64,18 @@ impl Strategy for Direct {
 /// So many statements take some microseconds: looking at the clock behind them costs little.
 const STATEMENTS_BETWEEN_LOOKS: u64 = 1 << 13;
 
-/// How many iterations run that many statements, as far as that was told.
-fn first_length(shape: &Shape) -> i64 {
-    let statements = shape.trips.max(shape.count).max(1);
-    let length =
-        u128::from(shape.count) * u128::from(STATEMENTS_BETWEEN_LOOKS) / u128::from(statements);
-    i64::try_from(length).unwrap_or(i64::MAX).max(1)
+/// With more statements than this it is clear that they are worth sharing.
+const MANY_STATEMENTS: u64 = 1 << 17;
+
+/// In how many iterations at once to find out what they cost: first, and at most.
+fn lengths(shape: &Shape) -> (i64, i64) {
+    if shape.trips == 0 {
+        return (1, i64::MAX);
+    }
+    let count = u128::from(shape.count);
+    let length = count * u128::from(STATEMENTS_BETWEEN_LOOKS) / u128::from(shape.trips);
+    let length = i64::try_from(length).unwrap_or(i64::MAX).max(1);
+    (length, length)
 }
 
 struct Begun {
@@ -88,9 +94,10 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
         iterations: 0,
         chunks: 0,
     };
-    let mut length = match shape.threads {
-        1 => count,
-        _ => first_length(shape).min(count),
+    let (mut length, most) = match shape.threads {
+        1 => (count, count),
+        _ if shape.trips >= MANY_STATEMENTS => return begun,
+        _ => lengths(shape),
     };
     while begun.iterations < count
         && (shape.threads == 1 || start.elapsed() < WORTH_SHARING)
@@ -101,7 +108,7 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
         unsafe { chunks.run(begun.chunks, begun.iterations..end, &[]) };
         begun.iterations = end;
         begun.chunks += 1;
-        length = length.saturating_mul(2);
+        length = length.saturating_mul(2).min(most);
     }
     begun
 }

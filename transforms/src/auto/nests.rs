@@ -5,9 +5,9 @@ use super::attempt::Attempt;
 use super::order::{self, Vectors};
 use super::profit::{is_shareable, may_be_long};
 use super::wavefront;
-use crate::{Parallelize, Permute, StripMine};
-use std::cell::OnceCell;
-use strew_affine::dependence::{Analyzed, Dependence, Level};
+use crate::private::privatizable;
+use crate::{Parallelize, Permute, StripMine, TileIndirection};
+use strew_affine::dependence::{Analyzed, Site, Target};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Kernel, Node};
 
@@ -15,17 +15,15 @@ use strew_affine::{AffineFor, Kernel, Node};
 /// the vectors of the former are long.
 const POINTS: i64 = 512;
 
-/// What is known of the nests of a kernel, found when it is first asked for.
+/// What is known of the nests of a kernel.
 pub(super) struct Nests<'k> {
     analyzed: Analyzed<'k>,
-    dependences: OnceCell<Vec<Dependence>>,
 }
 
 impl<'k> Nests<'k> {
     pub(super) fn of(kernel: &'k Kernel) -> Self {
         Self {
             analyzed: Analyzed::new(kernel),
-            dependences: OnceCell::new(),
         }
     }
 
@@ -33,18 +31,73 @@ impl<'k> Nests<'k> {
         self.analyzed.kernel()
     }
 
-    /// What orders the iterations of the loops of the band that begins with `target`, which has `depth` loops around it.
-    fn vectors(&self, target: &'k AffineFor, depth: usize) -> Vectors {
-        let dependences = self.dependences.get_or_init(|| self.analyzed.dependences());
-        let level = Level::Loop(Loop::Affine(target));
-        let within = self.analyzed.within(level, depth, dependences);
-        let within = within.into_iter().filter(|(_, it)| {
-            let mut around = it.vector.iter().take(depth);
+    fn nest(&self, target: &'k AffineFor, depth: usize) -> Nest<'_, 'k> {
+        Nest {
+            analyzed: &self.analyzed,
+            target,
+            depth,
+            own: privatizable(self.kernel(), target),
+        }
+    }
+}
+
+/// What is known of one nest.
+struct Nest<'n, 'k> {
+    analyzed: &'n Analyzed<'k>,
+    target: &'k AffineFor,
+    /// How many loops are around it.
+    depth: usize,
+    /// What its iterations can have of their own.
+    own: Vec<Target>,
+}
+
+impl<'k> Nest<'_, 'k> {
+    fn is_shared(&self, site: &Site<'k>) -> bool {
+        !self.own.contains(&site.target)
+    }
+
+    /// Whether the iterations of `inner`, a loop of the band that begins with this nest, are apart wherever in the band it stands.
+    fn are_apart(&self, inner: &AffineFor) -> bool {
+        let shared = |one: &Site<'k>, _: &Site<'k>| self.is_shared(one);
+        self.analyzed
+            .are_apart_anywhere(inner.iter, self.depth, shared)
+    }
+
+    /// Whether they are but for updates that can be collected apart and combined.
+    fn are_updates(&self, inner: &AffineFor) -> bool {
+        let ordered =
+            |one: &Site<'k>, other: &Site<'k>| self.is_shared(one) && !is_one_update(one, other);
+        self.analyzed
+            .are_apart_anywhere(inner.iter, self.depth, ordered)
+    }
+
+    /// What orders the iterations of the loops of the band.
+    fn vectors(&self) -> Vectors {
+        let is_inside = |site: &Site<'k>| {
+            let mut levels = site.levels();
+            levels.any(|it| it.iter() == Some(self.target.iter))
+        };
+        let dependences = self.analyzed.dependences_where(|one, other| {
+            (one.writes() || other.writes())
+                && self.is_shared(one)
+                && is_inside(one)
+                && is_inside(other)
+        });
+        let here = dependences.into_iter().filter(|it| {
+            let mut around = it.vector.iter().take(self.depth);
             around.all(|it| it.direction.may_be_equal())
         });
-        let vectors = within.map(|(_, it)| it.vector.iter().skip(depth).copied().collect());
+        let vectors = here.map(|it| it.vector.into_iter().skip(self.depth).collect());
         Vectors::new(vectors)
     }
+}
+
+/// Whether both update an array by one combiner.
+fn is_one_update(one: &Site<'_>, other: &Site<'_>) -> bool {
+    let is_array = matches!(one.target, Target::Array(_));
+    let both = one.update.zip(other.update);
+    is_array
+        && both.is_some_and(|(one, other)| one.combiner == other.combiner && one.part == other.part)
 }
 
 /// Each loop that is all that the one before does, from `target` inwards.
@@ -77,28 +130,38 @@ impl Scheduler<'_> {
             return false;
         }
         let band = band(target);
-        let vectors = nests.vectors(target, depth);
-        let order = order::of(nests.kernel(), &band, &vectors);
-        let parallel: Vec<usize> = order
-            .iter()
-            .copied()
-            .filter(|it| {
-                vectors.are_equal_at(*it) && band.get(*it).is_some_and(|it| is_shareable(it))
-            })
-            .collect();
+        let nest = nests.nest(target, depth);
+        let order = order::of(nests.kernel(), &band, || nest.vectors());
         let is_straight = band.last().is_some_and(|it| !has_loops(&it.body));
-        let innermost = order.last().copied().filter(|_| is_straight);
-        let outer = parallel.iter().copied().find(|it| Some(*it) != innermost);
-        match (outer, innermost.filter(|it| parallel.contains(it))) {
-            (Some(outer), _) => {
-                let mut order = order;
-                order.retain(|it| *it != outer);
-                order.insert(0, outer);
-                self.attempt(|attempt| outermost(attempt, &band, &order))
-            }
-            (None, Some(_)) => self.attempt(|attempt| in_columns(attempt, &band, &order)),
-            (None, None) => is_straight && self.wavefront(nests, &band, depth),
+        let is_apart = |position: &usize| {
+            let it = band.get(*position);
+            it.is_some_and(|it| is_shareable(it) && nest.are_apart(it))
+        };
+        let (outer, innermost) = match order.split_last() {
+            Some((innermost, outer)) if is_straight => (outer, Some(innermost)),
+            _ => (&order[..], None),
+        };
+        if let Some(outer) = outer.iter().copied().find(is_apart) {
+            let mut order = order.clone();
+            order.retain(|it| *it != outer);
+            order.insert(0, outer);
+            return self.attempt(|attempt| outermost(attempt, &band, &order));
         }
+        let is_inner_apart = innermost.is_some_and(is_apart);
+        if is_inner_apart && outer.is_empty() {
+            return self.attempt(|attempt| in_columns(attempt, &band, &order));
+        }
+        // A sum that begins anew over and over pays only if there is more to it than its own loop.
+        let is_long = depth == 0 || !outer.is_empty();
+        let first = order.first().and_then(|it| band.get(*it));
+        let is_sum = first.is_some_and(|it| is_long && nest.are_updates(it));
+        if is_sum && self.attempt(|attempt| summed(attempt, &band, &order)) {
+            return true;
+        }
+        if is_inner_apart {
+            return self.attempt(|attempt| in_columns(attempt, &band, &order));
+        }
+        is_straight && self.wavefront(nests, &band, depth)
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
@@ -106,13 +169,21 @@ impl Scheduler<'_> {
         let [outer, inner] = *band else {
             return false;
         };
-        let alone = nests.vectors(inner, depth + 1);
-        let factor = wavefront::skew(&nests.vectors(outer, depth));
-        let factor = factor.filter(|_| !alone.are_equal_at(0));
+        if nests.nest(inner, depth + 1).are_apart(inner) {
+            return false;
+        }
+        let factor = wavefront::skew(&nests.nest(outer, depth).vectors());
         factor.is_some_and(|factor| {
             self.attempt(|attempt| wavefront::tiles(attempt, [outer, inner], factor))
         })
     }
+}
+
+/// The loops of the band in `order`, of which the first one only updates what its iterations share: in private copies.
+fn summed(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
+    permute(attempt, band, order)?;
+    let first = band.get(*order.first()?)?;
+    attempt.step(TileIndirection::new(attempt.path(first.iter)))
 }
 
 /// The loops of the band in `order`, of which the first one runs at once.

@@ -16,12 +16,6 @@ impl Vectors {
         self.0.iter().map(Vec::as_slice)
     }
 
-    /// Whether the loop at `position` carries none of them, wherever in the band it stands: its iterations are apart.
-    pub(super) fn are_equal_at(&self, position: usize) -> bool {
-        let mut components = self.0.iter().filter_map(|it| it.get(position));
-        components.all(|it| it.direction == Direction::Equal)
-    }
-
     /// Whether all ends of dependences stay in their order when the loops are nested in `order`. Updates keep theirs too, so that no sum
     /// is rounded in another way.
     fn allow(&self, order: &[usize]) -> bool {
@@ -42,7 +36,11 @@ impl Vectors {
 /// The order in which to nest the loops of `band`: those inside that walk along memory, as far as that is allowed.
 ///
 /// The cost of a loop is that of it as the innermost one: how many cache lines an iteration of it touches, each access by itself.
-pub(super) fn of(kernel: &Kernel, band: &[&AffineFor], vectors: &Vectors) -> Vec<usize> {
+pub(super) fn of(
+    kernel: &Kernel,
+    band: &[&AffineFor],
+    vectors: impl FnOnce() -> Vectors,
+) -> Vec<usize> {
     let written: Vec<usize> = (0..band.len()).collect();
     let Some(innermost) = band.last() else {
         return written;
@@ -52,7 +50,7 @@ pub(super) fn of(kernel: &Kernel, band: &[&AffineFor], vectors: &Vectors) -> Vec
     let cost = |position: &usize| costs.get(*position).copied().unwrap_or(0.0);
     let mut best = written.clone();
     best.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
-    match vectors.allow(&best) {
+    match best == written || vectors().allow(&best) {
         true => best,
         false => written,
     }

@@ -60,7 +60,9 @@ pub(super) fn tiles(
     };
     let across = normalized(attempt, across)?;
     let along = normalized(attempt, along)?;
-    (1..=MOST_SKEW).find_map(|factor| {
+    // Tiles of loops that are skewed lie slantwise, and have to be skewed once more.
+    let first = if factor > 0 { 2 } else { 1 };
+    (first..=MOST_SKEW).find_map(|factor| {
         attempt.together(|attempt| {
             let diagonal = skewed(attempt, along, across, factor)?;
             attempt.step(Interchange::new(
