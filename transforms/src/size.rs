@@ -2,6 +2,7 @@
 
 use crate::Reason;
 use std::fmt;
+use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, Kernel, Overflow};
 
 /// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on: `n / 2`.
@@ -57,13 +58,25 @@ impl Size {
 
     /// What it is in `kernel`.
     pub(crate) fn resolve(&self, kernel: &Kernel) -> Result<AffineExpr, Reason> {
+        self.resolve_inside(kernel, &[])
+    }
+
+    /// What it is inside of the loops `around`, of which it may speak too.
+    pub(crate) fn resolve_inside(
+        &self,
+        kernel: &Kernel,
+        around: &[Loop<'_>],
+    ) -> Result<AffineExpr, Reason> {
         let both = |[left, right]: &[Self; 2]| -> Result<(AffineExpr, AffineExpr), Reason> {
-            Ok((left.resolve(kernel)?, right.resolve(kernel)?))
+            Ok((
+                left.resolve_inside(kernel, around)?,
+                right.resolve_inside(kernel, around)?,
+            ))
         };
         Ok(match self {
             Self::Integer(value) => i64::try_from(*value).map_err(|_| Overflow)?.into(),
-            Self::Name(name) => parameter(kernel, name)?,
-            Self::Negative(size) => size.resolve(kernel)?.scaled(-1)?,
+            Self::Name(name) => named(kernel, around, name)?,
+            Self::Negative(size) => size.resolve_inside(kernel, around)?.scaled(-1)?,
             Self::Sum(sides) => {
                 let (left, right) = both(sides)?;
                 left.plus(&right)?
@@ -127,6 +140,12 @@ impl fmt::Display for Size {
         // Operators of one precedence go together from the left.
         right.print(self.precedence() + 1, f)
     }
+}
+
+fn named(kernel: &Kernel, around: &[Loop<'_>], name: &str) -> Result<AffineExpr, Reason> {
+    let mut around = around.iter().map(|it| it.iter());
+    let iter = around.find(|it| kernel.iters[*it].name == name);
+    iter.map_or_else(|| parameter(kernel, name), |it| Ok(it.into()))
 }
 
 fn parameter(kernel: &Kernel, name: &str) -> Result<AffineExpr, Reason> {

@@ -21,7 +21,7 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 ///                                     }
 /// ```
 ///
-/// Always legal: iterations keep their order. With a step the second loop begins at the first value that the iterator takes from there
+/// The value may depend on parameters and on the iterators of loops around. Always legal: iterations keep their order. With a step the second loop begins at the first value that the iterator takes from there
 /// on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
@@ -70,8 +70,9 @@ impl Transform for Split {
 
 fn plan(kernel: &Kernel, request: &Split) -> Result<Replacing, Reason> {
     let path = &request.target;
-    let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    let border = next_value(target, path, &request.at.resolve(kernel)?)?;
+    let Target { it: target, around } = address::find_affine_for(kernel, path)?;
+    let at = request.at.resolve_inside(kernel, &around)?;
+    let border = next_value(target, path, &at)?;
     let mut prepared = kernel.clone();
     let halves = cut(&mut prepared, target, path, &border, (Half::Above, "r"))?;
     Ok(Replacing {
@@ -114,6 +115,20 @@ mod tests {
   affine.for i_r in max(0, n floordiv 2)..n { y[i_r] = x[i_r] }
 }",
         );
+    }
+
+    #[test]
+    fn the_border_may_move_with_a_loop_around() {
+        let before = kernel(
+            "kernel @k(n: i64, x: i64[n, n]) {
+               affine.for k in 0..n { affine.for i in 1..n step 2 { x[i, k] = x[k, i] * 2 + i } }
+             }",
+        );
+        for at in ["k", "k + 1", "n - k", "k / 2"] {
+            let after = apply(&before, &format!("split(i, at = {at})"));
+            assert!(after.to_string().contains("i_r in"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
     }
 
     #[test]

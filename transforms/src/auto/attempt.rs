@@ -2,8 +2,8 @@
 
 use super::Scheduler;
 use crate::{Event, LoopPath, Step};
-use strew_affine::IterId;
 use strew_affine::verify::Verified;
+use strew_affine::{IterId, Kernel};
 
 /// Steps that each were accepted, one behind the other.
 pub(super) struct Attempt {
@@ -30,6 +30,10 @@ impl Attempt {
             self.kernel = kernel.map_or_else(|| self.kernel.clone(), |(_, before)| before);
         }
         done
+    }
+
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// What the loop over `iter` is called now.

@@ -22,7 +22,7 @@ pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
 }
 
 /// How many lanes pay, if any do.
-fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
+pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
     let bytes = lanes.types(&target.body).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
@@ -48,7 +48,7 @@ mod tests {
             ("out[j] = f64(a[j])", "vectorize(j_p, 4)"),
             ("out[j] = f64(b[j])", "vectorize(j_p, 16)"),
         ] {
-            let steps = ["strip_mine(j = 512)", "parallelize(j_t)", lanes];
+            let steps = ["strip_mine(j = 4096)", "parallelize(j_t)", lanes];
             schedules(&kernel(body), &steps);
         }
     }

@@ -5,6 +5,7 @@ mod flatten;
 mod lanes;
 mod nests;
 mod order;
+mod pivot;
 mod profit;
 mod wavefront;
 
@@ -92,7 +93,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         decisions: Vec::new(),
     };
     let mut scheduler = Scheduler { found, observer };
-    scheduler.tile(&Nests::of(kernel), &kernel.body, Around::default());
+    scheduler.tile(&Nests::of(kernel), &kernel.body, &Around::default());
     for request in lanes::vectorizable(&scheduler.found.kernel) {
         scheduler.consider(Step::Vectorize(request));
     }
@@ -115,19 +116,19 @@ struct Scheduler<'o> {
 
 impl Scheduler<'_> {
     /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
-    fn tile<'k>(&mut self, nests: &Nests<'k>, nodes: &'k [Node], around: Around) {
+    fn tile<'k>(&mut self, nests: &Nests<'k>, nodes: &'k [Node], around: &Around<'k>) {
         for node in nodes {
             let is_tiled = match node {
                 Node::AffineFor(it) => {
-                    self.tile_loop(nests.kernel(), it, !around.is_repeated)
-                        || self.nest(nests, it, around.levels)
+                    self.tile_loop(nests.kernel(), it, around.counted.is_empty())
+                        || self.nest(nests, it, (around.levels, &around.counted))
                 }
                 _ => matches!(node, Node::Forall(_)),
             };
             if !is_tiled {
                 let around = around.and(node);
                 for block in node.blocks() {
-                    self.tile(nests, block, around);
+                    self.tile(nests, block, &around);
                 }
             }
         }
@@ -168,23 +169,24 @@ impl Scheduler<'_> {
 }
 
 /// What is around a node.
-#[derive(Clone, Copy, Debug, Default)]
-struct Around {
+#[derive(Clone, Debug, Default)]
+struct Around<'k> {
     /// How many loops.
     levels: usize,
-    /// Whether one of them counts its iterations.
-    is_repeated: bool,
+    /// Those that count their iterations.
+    counted: Vec<Loop<'k>>,
 }
 
-impl Around {
+impl<'k> Around<'k> {
     /// What is around the blocks of `node`, around which this is.
-    fn and(self, node: &Node) -> Self {
-        let counts = Loop::of(node).is_some();
-        let is_level = counts || matches!(node, Node::ScfWhile { .. });
-        Self {
-            levels: self.levels + usize::from(is_level),
-            is_repeated: self.is_repeated || counts,
+    fn and(&self, node: &'k Node) -> Self {
+        let mut inside = self.clone();
+        inside.levels += usize::from(matches!(node, Node::ScfWhile { .. }));
+        if let Some(it) = Loop::of(node) {
+            inside.levels += 1;
+            inside.counted.push(it);
         }
+        inside
     }
 }
 

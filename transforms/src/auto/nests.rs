@@ -1,19 +1,22 @@
 //! Nests that scatter nothing through data: which of their loops run at once, and what is done to them before.
 
-use super::Scheduler;
 use super::attempt::Attempt;
+use super::lanes;
 use super::order::{self, Vectors};
+use super::pivot;
 use super::profit::{is_shareable, may_be_long};
 use super::wavefront;
+use super::{Scheduler, has_computed_loops};
 use crate::private::privatizable;
 use crate::{Parallelize, Permute, StripMine, TileIndirection};
 use strew_affine::dependence::{Analyzed, Site, Target};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Kernel, Node};
 
-/// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them, and
-/// the vectors of the former are long.
+/// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.
 const POINTS: i64 = 512;
+/// The same where they run in lanes.
+const POINTS_IN_LANES: i64 = 4096;
 
 /// What is known of the nests of a kernel.
 pub(super) struct Nests<'k> {
@@ -124,7 +127,7 @@ impl Scheduler<'_> {
         &mut self,
         nests: &Nests<'k>,
         target: &'k AffineFor,
-        depth: usize,
+        (depth, around): (usize, &[Loop<'k>]),
     ) -> bool {
         if !may_be_long(target) {
             return false;
@@ -151,8 +154,9 @@ impl Scheduler<'_> {
         if is_inner_apart && outer.is_empty() {
             return self.attempt(|attempt| in_columns(attempt, &band, &order));
         }
-        // A sum that begins anew over and over pays only if there is more to it than its own loop.
-        let is_long = depth == 0 || !outer.is_empty();
+        // A sum that begins anew over and over pays only if there is more to it than its own loop; where data say how long loops are, they
+        // say where the updates go, too.
+        let is_long = (depth == 0 || !outer.is_empty()) && !has_computed_loops(&target.body);
         let first = order.first().and_then(|it| band.get(*it));
         let is_sum = first.is_some_and(|it| is_long && nest.are_updates(it));
         if is_sum && self.attempt(|attempt| summed(attempt, &band, &order)) {
@@ -161,7 +165,9 @@ impl Scheduler<'_> {
         if is_inner_apart {
             return self.attempt(|attempt| in_columns(attempt, &band, &order));
         }
-        is_straight && self.wavefront(nests, &band, depth)
+        let pivot = pivot::of(nests.kernel(), around, target);
+        pivot.is_some_and(|it| self.attempt(|attempt| pivot::around(attempt, target, it)))
+            || is_straight && self.wavefront(nests, &band, depth)
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
@@ -197,7 +203,11 @@ fn outermost(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Opt
 fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
     permute(attempt, band, order)?;
     let innermost = band.get(*order.last()?)?;
-    attempt.step(StripMine::new(attempt.path(innermost.iter), POINTS))?;
+    let points = match lanes::count(attempt.kernel(), innermost) {
+        Some(_) => POINTS_IN_LANES,
+        None => POINTS,
+    };
+    attempt.step(StripMine::new(attempt.path(innermost.iter), points))?;
     let groups = *attempt.made().first()?;
     let others = order.iter().rev().skip(1).rev();
     let others = others.filter_map(|it| band.get(*it)).map(|it| it.iter);

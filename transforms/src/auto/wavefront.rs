@@ -6,9 +6,9 @@ use crate::{Interchange, Normalize, Parallelize, Skew, Tile};
 use strew_affine::dependence::{Component, Direction};
 use strew_affine::{AffineFor, IterId};
 
-/// Iterations of the outer and of the inner loop that make a tile: some thousands of points, so that a diagonal of them is worth
-/// sharing, in rows along memory.
-const POINTS: [i64; 2] = [32, 128];
+/// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal of tiles is worth
+/// sharing, in rows along memory that are long enough to be fetched in advance.
+const POINTS: [i64; 2] = [64, 256];
 
 /// Tiles move by at most so many for each one of the loop around.
 const MOST_SKEW: i64 = 3;
@@ -20,8 +20,11 @@ pub(super) fn skew(vectors: &Vectors) -> Option<i64> {
         let [outer, inner] = vector.get(..2)? else {
             return None;
         };
-        let back = least(*inner)?.checked_neg()?;
-        let forth = least(*outer)?;
+        let back = distance(*inner)?.checked_neg()?;
+        let forth = match outer.direction {
+            Direction::Less => outer.distance.unwrap_or(1),
+            _ => distance(*outer)?,
+        };
         if back <= 0 {
             continue;
         }
@@ -33,13 +36,12 @@ pub(super) fn skew(vectors: &Vectors) -> Option<i64> {
     Some(factor)
 }
 
-/// The least that the difference between the iterations can be.
-fn least(component: Component) -> Option<i64> {
+/// The difference between the iterations, where it is one: what goes far in the inner loop leaves little to run at once.
+fn distance(component: Component) -> Option<i64> {
     match (component.distance, component.direction) {
         (Some(distance), _) => Some(distance),
         (None, Direction::Equal) => Some(0),
-        (None, Direction::Less) => Some(1),
-        (None, Direction::Greater | Direction::Any) => None,
+        (None, Direction::Less | Direction::Greater | Direction::Any) => None,
     }
 }
 
