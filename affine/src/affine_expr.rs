@@ -201,7 +201,8 @@ impl AffineExpr {
         Self::collect(terms, 0)
     }
 
-    /// `self floordiv divisor`, rounding towards minus infinity.
+    /// `self floordiv divisor`, rounding towards minus infinity. Of quotients by constants there is one: `x floordiv 8 floordiv 4` is
+    /// `x floordiv 32`, and `(x mod 32) floordiv 8` is `(x floordiv 8) mod 4`.
     ///
     /// # Errors
     /// A constant divisor that is not positive.
@@ -210,6 +211,12 @@ impl AffineExpr {
             (_, Some(divisor)) if divisor <= 0 => Err(Overflow),
             (_, Some(1)) => Ok(self.clone()),
             (Some(value), Some(divisor)) => Ok(value.div_euclid(divisor).into()),
+            (None, Some(by)) if let Some((of, product)) = self.quotient_of_quotient(by) => {
+                of.floordiv(&product.into())
+            }
+            (None, Some(by)) if let Some((of, count)) = self.remainder_of_multiples(by) => {
+                of.floordiv(divisor)?.modulo(&count.into())
+            }
             _ => Ok(Self::from_factor(Factor::FloorDiv(
                 Box::new(self.clone()),
                 Box::new(divisor.clone()),
@@ -225,6 +232,19 @@ impl AffineExpr {
         self.scaled(-1)?.floordiv(divisor)?.scaled(-1)
     }
 
+    /// What is divided by a constant in `self`, if it is a quotient by one, and the constant times `divisor`.
+    fn quotient_of_quotient(&self, divisor: i64) -> Option<(&Self, i64)> {
+        let (of, by) = self.as_quotient()?;
+        Some((of, by.as_constant()?.checked_mul(divisor)?))
+    }
+
+    /// What `self` is the remainder of, if that is by a constant multiple of `divisor`, and which multiple.
+    fn remainder_of_multiples(&self, divisor: i64) -> Option<(&Self, i64)> {
+        let (of, by) = self.as_remainder()?;
+        let by = by.as_constant()?;
+        (by % divisor == 0).then_some((of, by / divisor))
+    }
+
     /// `self mod divisor`, in `0..divisor`.
     ///
     /// # Errors
@@ -234,6 +254,9 @@ impl AffineExpr {
             (_, Some(divisor)) if divisor <= 0 => Err(Overflow),
             (_, Some(1)) => Ok(0.into()),
             (Some(value), Some(divisor)) => Ok(value.rem_euclid(divisor).into()),
+            (None, Some(by)) if let Some((of, _)) = self.remainder_of_multiples(by) => {
+                of.modulo(divisor)
+            }
             _ => Ok(Self::from_factor(Factor::Mod(
                 Box::new(self.clone()),
                 Box::new(divisor.clone()),
@@ -392,6 +415,34 @@ mod tests {
         assert_eq!(at(&n.modulo(&4.into())?, -5), Ok(3));
         assert_eq!(n.floordiv(&0.into()), Err(Overflow));
         assert_eq!(at(&AffineExpr::from(7).floordiv(&n)?, 0), Err(Overflow));
+        Ok(())
+    }
+
+    #[test]
+    fn quotients_by_constants_have_one_form() -> Result<(), Overflow> {
+        let n = param(0);
+        let by = |expr: &AffineExpr, divisor: i64| expr.floordiv(&divisor.into());
+        let rest = |expr: &AffineExpr, divisor: i64| expr.modulo(&divisor.into());
+        for (nested, flat) in [
+            (by(&by(&n, 8)?, 4)?, by(&n, 32)?),
+            (by(&rest(&n, 32)?, 8)?, rest(&by(&n, 8)?, 4)?),
+            (rest(&rest(&n, 32)?, 8)?, rest(&n, 8)?),
+            (by(&rest(&n, 32)?, 32)?, 0.into()),
+        ] {
+            assert_eq!(nested, flat);
+        }
+        for value in -100..100 {
+            let value_of = |it: &AffineExpr| it.evaluate(&|_| value);
+            assert_eq!(
+                value_of(&by(&by(&n, 8)?, 4)?),
+                Ok(value.div_euclid(8).div_euclid(4))
+            );
+            let digits = by(&rest(&n, 32)?, 8)?;
+            assert_eq!(value_of(&digits), Ok(value.rem_euclid(32).div_euclid(8)));
+        }
+        // The product of the divisors leaves 64 bits: they stay two.
+        let tall = by(&by(&n, i64::MAX)?, 4)?;
+        assert_eq!(tall.evaluate(&|_| i64::MAX), Ok(0));
         Ok(())
     }
 

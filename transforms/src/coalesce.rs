@@ -183,6 +183,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_coalesced_again_comes_from_one_index() {
+        accepts(
+            "kernel @k(n: i64, a: f64[n, 4, 8], b: f64[n * 32]) {
+  affine.for i in 0..n {
+    affine.for j in 0..4 {
+      affine.for k in 0..8 { b[linearize_index [i, j, k] by (n, 4, 8)] = a[i, j, k] }
+    }
+  }
+}",
+            "coalesce(j, k); coalesce(i, j_k)",
+            "kernel @k(n: i64, a: f64[n, 4, 8], b: f64[n * 32]) {
+  affine.for i_j_k in 0..n * 32 {
+    b[i_j_k] = a[delinearize_index i_j_k into (n, 4, 8)]
+  }
+}",
+        );
+    }
+
+    #[test]
     fn scheme() {
         accepts(
             "kernel @k(n: i64, x: f64[n, 32], y: f64[n, 32]) {

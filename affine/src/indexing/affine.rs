@@ -89,7 +89,7 @@ impl AffineExpr {
     ///     Subscript::Computed(_) => String::new(),
     /// });
     /// let shown: Vec<_> = shown.collect();
-    /// assert_eq!(shown, ["(c floordiv 8) floordiv 4", "(c floordiv 8) mod 4", "c mod 8"]);
+    /// assert_eq!(shown, ["c floordiv 32", "(c floordiv 8) mod 4", "c mod 8"]);
     /// ```
     pub fn delinearize_index(&self, basis: &[Self]) -> Option<Vec<Self>> {
         let dimensions = Dimensions::of(basis.iter().chain([self]));

@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(read("delinearize_index 57 into (9, 4, 5)#0"), "2");
         prints_back("(by, into) -> (by + into), domain: by in [0, 9], into in [0, 3]");
         let wrong = |expr: &str| error(&format!("(d0) -> ({expr}), domain: d0 in [0, 9]"));
+        assert!(wrong("min()").starts_with("1:14: `)` cannot stand here"));
         assert_eq!(
             wrong("delinearize_index d0 into (4, 8)#2"),
             "1:10: the basis has 2 sizes; the indices are numbered from 0, outermost first"
