@@ -11,10 +11,10 @@ use strew::{Mode, Parsed, Source};
 type Nest = (&'static str, &'static str, &'static [(&'static str, i64)]);
 
 const NESTS: [Nest; 32] = [
-    ("mm_ijk", "i", &[("n", 61), ("m", 83), ("p", 45)]),
+    ("mm_ijk", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
     ("mm_local", "i", &[("n", 61), ("m", 83), ("p", 45)]),
-    ("mm_ikj", "i", &[("n", 61), ("m", 83), ("p", 45)]),
-    ("mm_kij", "i", &[("n", 61), ("m", 83), ("p", 45)]),
+    ("mm_ikj", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
+    ("mm_kij", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
     ("gemm_polybench", "i", &[("n", 61), ("m", 83), ("p", 45)]),
     ("gemv", "i", &[("n", 301), ("m", 407)]),
     ("gemv_t", "i_c", &[("n", 51), ("m", 4097)]),
@@ -40,7 +40,7 @@ const NESTS: [Nest; 32] = [
     ),
     ("floyd_warshall", "i i_r_r", &[("n", 151)]),
     ("conv2d", "i", &[("n", 151), ("m", 203)]),
-    ("transpose", "i", &[("n", 301), ("m", 203)]),
+    ("transpose", "i_t_c", &[("n", 301), ("m", 203)]),
     ("prefix_rows", "i", &[("n", 301), ("m", 203)]),
     ("prefix_cols", "j_t_c", &[("n", 33), ("m", 4097)]),
     ("correlation", "j j_2 i_3 i_4", &[("n", 83), ("m", 61)]),

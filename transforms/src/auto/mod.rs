@@ -3,6 +3,7 @@
 mod attempt;
 mod flatten;
 mod lanes;
+mod locality;
 mod nests;
 mod order;
 mod pivot;
@@ -83,7 +84,8 @@ pub struct Automatic {
 /// schedule.
 ///
 /// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
-/// once that can, if need be in another place, or the tiles on a diagonal do; then innermost loops over elements that
+/// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
+/// tiles on a diagonal do; then innermost loops over elements that
 /// follow each other run in lanes, others of few
 /// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {

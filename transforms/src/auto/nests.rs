@@ -1,14 +1,14 @@
 //! Nests that scatter nothing through data: which of their loops run at once, and what is done to them before.
 
 use super::attempt::Attempt;
-use super::lanes;
 use super::order::{self, Vectors};
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
 use super::wavefront;
 use super::{Scheduler, has_computed_loops};
+use super::{lanes, locality};
 use crate::private::privatizable;
-use crate::{Parallelize, Permute, StripMine, TileIndirection};
+use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
 use strew_affine::dependence::{Analyzed, Site, Target};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Kernel, Node};
@@ -148,7 +148,16 @@ impl Scheduler<'_> {
             let mut order = order.clone();
             order.retain(|it| *it != outer);
             order.insert(0, outer);
-            return self.attempt(|attempt| outermost(attempt, &band, &order));
+            let loops: Vec<_> = order
+                .iter()
+                .filter_map(|it| band.get(*it).copied())
+                .collect();
+            let sizes = locality::sizes(nests.kernel(), &loops);
+            let sizes = sizes.filter(|_| is_straight && nest.vectors().are_forward());
+            let is_tiled = sizes.is_some_and(|sizes| {
+                self.attempt(|attempt| in_tiles(attempt, &band, &order, &sizes))
+            });
+            return is_tiled || self.attempt(|attempt| outermost(attempt, &band, &order));
         }
         let is_inner_apart = innermost.is_some_and(is_apart);
         if is_inner_apart && outer.is_empty() {
@@ -197,6 +206,21 @@ fn outermost(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Opt
     permute(attempt, band, order)?;
     let first = band.get(*order.first()?)?;
     attempt.step(Parallelize::new(attempt.path(first.iter)))
+}
+
+/// The same, in tiles of these `sizes`.
+fn in_tiles(
+    attempt: &mut Attempt,
+    band: &[&AffineFor],
+    order: &[usize],
+    sizes: &[i64],
+) -> Option<()> {
+    permute(attempt, band, order)?;
+    let paths = order.iter().filter_map(|it| band.get(*it));
+    let paths: Vec<_> = paths.map(|it| attempt.path(it.iter)).collect();
+    attempt.step(Tile::new(paths.into_iter().zip(sizes.iter().copied())))?;
+    let tiles = *attempt.made().first()?;
+    attempt.step(Parallelize::new(attempt.path(tiles)))
 }
 
 /// The same, where only the innermost of these loops can run at once: its iterations in groups, around all of the others.

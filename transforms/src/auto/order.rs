@@ -16,6 +16,12 @@ impl Vectors {
         self.0.iter().map(Vec::as_slice)
     }
 
+    /// Whether none goes back in any loop: then the loops can be tiled, and the points of a tile keep their order.
+    pub(super) fn are_forward(&self) -> bool {
+        let mut components = self.0.iter().flatten();
+        components.all(|it| matches!(it.direction, Direction::Less | Direction::Equal))
+    }
+
     /// Whether all ends of dependences stay in their order when the loops are nested in `order`. Updates keep theirs too, so that no sum
     /// is rounded in another way.
     fn allow(&self, order: &[usize]) -> bool {
@@ -56,7 +62,8 @@ pub(super) fn of(
     }
 }
 
-fn accesses(body: &[Node]) -> Vec<&Access> {
+/// All that statements in `body` read and write.
+pub(super) fn accesses(body: &[Node]) -> Vec<&Access> {
     let mut found: Vec<&Access> = Vec::new();
     visit::walk(body, &mut |node, _| {
         for expr in node.expressions() {
@@ -85,14 +92,17 @@ const LINE: f64 = 64.0;
 
 /// How far the element of one iteration is from that of the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Reach {
+pub(super) enum Reach {
+    /// It is the same one.
     Same,
     /// So many elements.
     Next(f64),
+    /// In another row.
     Far,
 }
 
-fn reach(access: &Access, iter: IterId) -> Reach {
+/// That of `access` when the loop over `iter` goes on.
+pub(super) fn reach(access: &Access, iter: IterId) -> Reach {
     let Some((last, others)) = access.subscripts.split_last() else {
         return Reach::Same;
     };
