@@ -5,6 +5,7 @@
 //! runs as if nothing had been said of lanes.
 
 mod gather;
+mod held;
 mod value;
 
 use super::call::instruction;
@@ -15,6 +16,7 @@ use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::{FunctionBuilder, Variable};
+use held::Held;
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
@@ -109,7 +111,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let distance = ins.ins().isub(counted.upper, counted.lower);
         // A power of two, and the distance is taken as unsigned.
         let grouped = ins.ins().band_imm_s(distance, -i64::from(group.count));
-        let middle = ins.ins().iadd(counted.lower, grouped);
+        let left_over = ins.ins().band_imm_s(distance, i64::from(group.count) - 1);
+        // As a sum of constants it would be computed again in every turn.
+        let middle = ins.ins().isub(counted.upper, left_over);
         ins.ins().brif(grouped, whole, &[], left, &[]);
         self.builder.switch_to_block(whole);
         // What is known inside of the groups is not behind them, since there may be none.
@@ -234,8 +238,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             group,
             iter,
             locals: BTreeMap::new(),
+            held: Vec::new(),
         };
         body.iter().for_each(|node| vectors.statement(node));
+        vectors.store_held(|_| true);
     }
 }
 
@@ -246,6 +252,7 @@ struct Vectors<'a, 'p, 'k, 'f> {
     iter: IterId,
     /// The scalars that differ from lane to lane.
     locals: BTreeMap<LocalId, InLanes>,
+    held: Vec<Held<'k>>,
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
@@ -263,7 +270,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 let ty = self.element_type(access);
                 let value = self.expr(value);
                 let vectors = self.spread(value, ty);
-                self.store(access, &vectors);
+                self.set(access, vectors);
             }
             Node::Reduce {
                 places,
@@ -286,64 +293,18 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.function.program.kernel.arrays[access.array].element
     }
 
-    /// Where the element of the first lane is, and how far behind `address` each vector begins.
-    fn places(&mut self, access: &Access) -> Option<(Value, Vec<i32>, MemFlagsData)> {
-        let Row {
-            address,
-            displacement,
-            flags,
-            ..
-        } = *self.group.rows.get(&std::ptr::from_ref(access))?;
-        let bytes = self.element_type(access).bytes();
-        let first = self.function.iter(self.iter);
-        let ins = &mut self.function.builder;
-        let distance = ins
-            .ins()
-            .ishl_imm_u(first, i64::from(bytes.trailing_zeros()));
-        let address = ins.ins().iadd(address, distance);
-        let vectors = 0..self.group.count * bytes / VECTOR_BYTES;
-        let behind = vectors.map(|it| displacement.wrapping_add((it * VECTOR_BYTES) as i32));
-        Some((address, behind.collect(), flags))
-    }
-
-    fn load(&mut self, access: &Access) -> Vec<Value> {
-        let ty = operation::vector_of(self.element_type(access));
-        let Some((address, behind, flags)) = self.places(access) else {
-            return Vec::new();
-        };
-        let ins = &mut self.function.builder;
-        behind
-            .into_iter()
-            .map(|it| ins.ins().load(ty, flags, address, it))
-            .collect()
-    }
-
-    fn store(&mut self, access: &Access, vectors: &[Value]) {
-        let Some((address, behind, flags)) = self.places(access) else {
-            return;
-        };
-        for (vector, behind) in vectors.iter().zip(behind) {
-            let ins = self.function.builder.ins();
-            ins.store(flags, *vector, address, behind);
-        }
-    }
-
-    fn update(&mut self, access: &Access, combiner: &Combiner, values: &'k [Expr]) {
+    fn update(&mut self, access: &'k Access, combiner: &Combiner, values: &'k [Expr]) {
         let ty = self.element_type(access);
         let [incoming] = values else { return };
         let incoming = self.expr(incoming);
         let incoming = self.spread(incoming, ty);
-        let Some((address, behind, flags)) = self.places(access) else {
-            return;
-        };
-        let vector = operation::vector_of(ty);
-        for (incoming, behind) in incoming.into_iter().zip(behind) {
-            let function = &mut *self.function;
-            let held = function.builder.ins().load(vector, flags, address, behind);
-            let value = function.combined_lanes((combiner, ty), held, incoming);
-            let ins = function.builder.ins();
-            ins.store(flags, value, address, behind);
-        }
+        let held = self.get(access);
+        let pairs = held.into_iter().zip(incoming);
+        let function = &mut *self.function;
+        let combined =
+            pairs.map(|(held, incoming)| function.combined_lanes((combiner, ty), held, incoming));
+        let combined = combined.collect();
+        self.set(access, combined);
     }
 
     /// Lane by lane, in the order of the loop.
@@ -387,7 +348,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 // It differs from lane to lane, so it was declared in the group.
                 None => InLanes::Same(self.function.local(*local)),
             },
-            Expr::Load(access) => InLanes::Each(self.load(access)),
+            Expr::Load(access) => InLanes::Each(self.get(access)),
             Expr::Unary(op, operand) => self.unary(*op, operand),
             Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
                 let left = self.expr(left);
