@@ -27,7 +27,7 @@ pub enum Obstacle {
     /// A loop, a branch or a local array in it.
     #[error("there is more in it than assignments, updates and `let`")]
     Nested,
-    /// A scalar that is assigned in it.
+    /// A scalar of what is around it, or a `bool`, that is assigned in it.
     #[error("`{0}` is assigned in it")]
     Assigned(String),
     /// A scalar that is updated in it and used otherwise, too.
@@ -99,6 +99,11 @@ impl<'k> Lanes<'k> {
         }
     }
 
+    /// Whether the scalar may have another value in another lane; each lane has one of its own then.
+    pub fn is_own(&self, local: LocalId) -> bool {
+        self.varying.contains(&local)
+    }
+
     /// Whether `access` may be of another element in another lane.
     pub fn is_varying(&self, access: &Access) -> bool {
         access.subscripts.iter().any(|it| self.is_moving(it))
@@ -117,10 +122,10 @@ impl<'k> Lanes<'k> {
             Node::Declare { local, value } => {
                 self.expr(value)?;
                 let declared = &self.kernel.locals[*local];
-                if declared.mutable {
+                if declared.mutable && declared.ty == Type::Bool {
                     return Err(Obstacle::Assigned(declared.name.clone()));
                 }
-                if self.varies(value) {
+                if declared.mutable || self.varies(value) {
                     self.varying.insert(*local);
                 }
                 Ok(())
@@ -129,6 +134,7 @@ impl<'k> Lanes<'k> {
                 self.expr(value)?;
                 match place {
                     Place::Element(access) => self.written(access),
+                    Place::Local(local) if self.is_own(*local) => Ok(()),
                     Place::Local(local) => {
                         Err(Obstacle::Assigned(self.kernel.locals[*local].name.clone()))
                     }
@@ -144,7 +150,7 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Elements are combined in lanes, scalars lane by lane.
+    /// Elements, and scalars that each lane has, are combined in lanes, other scalars lane by lane.
     fn update(
         &self,
         places: &[Place],
@@ -152,24 +158,26 @@ impl<'k> Lanes<'k> {
         values: &[Expr],
     ) -> Result<(), Obstacle> {
         values.iter().try_for_each(|it| self.expr(it))?;
-        let mut elements = places.iter().filter_map(|place| match place {
-            Place::Element(access) => Some(access),
-            Place::Local(_) => None,
-        });
-        let in_lanes = elements.clone().count();
-        elements.try_for_each(|it| self.written(it))?;
-        match (in_lanes, places) {
-            (0, _) => Ok(()),
-            (1, [Place::Element(access)]) => {
-                let ty = self.kernel.arrays[access.array].element;
-                let bodies = combiner.bodies(&[ty]).unwrap_or_default();
-                let known = bodies.iter().all(|it| combines_lanes(it, ty));
-                let is_missing = !known || bodies.is_empty();
-                match is_missing {
-                    true => Err(Obstacle::Operation(format!("`{combiner}`"))),
-                    false => Ok(()),
+        let mut types = Vec::new();
+        for place in places {
+            match place {
+                Place::Element(access) => {
+                    self.written(access)?;
+                    types.push(self.kernel.arrays[access.array].element);
                 }
+                Place::Local(local) if self.is_own(*local) => {
+                    types.push(self.kernel.locals[*local].ty);
+                }
+                Place::Local(_) => {}
             }
+        }
+        let known = |ty| {
+            let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+            !bodies.is_empty() && bodies.iter().all(|it| combines_lanes(it, ty))
+        };
+        match (types.as_slice(), places) {
+            ([], _) => Ok(()),
+            ([ty], [_]) if known(*ty) => Ok(()),
             _ => Err(Obstacle::Operation(format!("`{combiner}`"))),
         }
     }
@@ -291,6 +299,9 @@ impl<'k> Lanes<'k> {
         let mut seen = BTreeSet::new();
         for place in body.iter().flat_map(Node::places) {
             let Place::Local(local) = place else { continue };
+            if self.is_own(*local) {
+                continue;
+            }
             if !seen.insert(*local) {
                 return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
             }
@@ -315,6 +326,11 @@ impl<'k> Lanes<'k> {
             }
             let written = node.written_elements();
             types.extend(written.map(|it| self.kernel.arrays[it.array].element));
+            if let Node::Declare { local, .. } = node
+                && self.kernel.locals[*local].mutable
+            {
+                types.push(self.kernel.locals[*local].ty);
+            }
         }
         types
     }

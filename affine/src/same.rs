@@ -51,6 +51,12 @@ impl Access {
                 .zip(&other.subscripts)
                 .all(|(left, right)| left.is_same(right))
     }
+
+    /// Whether all its subscripts are affine.
+    pub fn is_affine(&self) -> bool {
+        let mut subscripts = self.subscripts.iter();
+        subscripts.all(|it| matches!(it, Subscript::Affine(_)))
+    }
 }
 
 #[cfg(test)]

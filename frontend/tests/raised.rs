@@ -291,7 +291,7 @@ fn variables_that_change_by_the_same_in_each_turn_are_functions_of_the_iterator(
             "(n * m <= 2147483647)",
             &[
                 "affine.for k in 0..n * m {",
-                "y[k floordiv m, k mod m] = 1.0",
+                "y[delinearize_index k into (n, m)] = 1.0",
                 "}",
             ],
         ),

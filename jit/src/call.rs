@@ -9,7 +9,7 @@ use crate::written::written_elements;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::Fault;
 use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
@@ -119,7 +119,16 @@ pub(crate) struct ArgumentFacts {
     kinds: Vec<ArgumentKind>,
     /// The integer parameters that bounds, subscripts and extents speak of.
     sizes: Vec<ScalarId>,
-    last: Mutex<Option<(Vec<i64>, Checks)>>,
+    last: Mutex<Option<Arc<Sized>>>,
+}
+
+/// What is known when the sizes are.
+#[derive(Debug)]
+struct Sized {
+    values: Vec<i64>,
+    checks: Checks,
+    /// The arrays to copy before a run, each with the elements that may be written; all of them where these are not known.
+    copied: Vec<(ArrayId, Option<Range<usize>>)>,
 }
 
 impl ArgumentFacts {
@@ -163,7 +172,8 @@ impl Compiled {
         self.0.check_kinds(arguments)?;
         let arguments = self.0.complete(arguments);
         self.0.check_assumptions(&arguments)?;
-        let checks = self.0.check_sizes(&arguments)?;
+        let sized = self.0.check_sizes(&arguments)?;
+        let checks = sized.checks;
         let grouping = match settings.mode {
             Mode::Exact => Grouping::Written,
             Mode::Stable | Mode::Fast => Grouping::Lanes,
@@ -171,7 +181,7 @@ impl Compiled {
         let form = Form { checks, grouping };
         let code = self.0.code(form).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
-        let protect = self.0.protected(&arguments, checks);
+        let protect = self.0.protected(&arguments, &sized);
         let functions = self.0.functions(code, form);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
@@ -358,7 +368,7 @@ impl Inner {
 
     /// Checks every array's length and says which code is safe with these sizes. The verdict follows from the integer arguments
     /// alone, so that of the last call is used again when they are the same.
-    fn check_sizes(&self, arguments: &[Bound]) -> Result<Checks, CallError> {
+    fn check_sizes(&self, arguments: &[Bound]) -> Result<Arc<Sized>, CallError> {
         let values = self.size_values(arguments)?;
         let value_of = |scalar: ScalarId| {
             let position = self.arguments.sizes.iter().position(|it| *it == scalar);
@@ -382,14 +392,34 @@ impl Inner {
             Ok(last) => last,
             Err(poisoned) => poisoned.into_inner(),
         };
-        if let Some((known, checks)) = &*last
-            && *known == values
-        {
-            return Ok(*checks);
+        if let Some(known) = last.as_ref().filter(|it| it.values == values) {
+            return Ok(known.clone());
         }
         let checks = checks_for(&self.kernel, &value_of);
-        *last = Some((values, checks));
-        Ok(checks)
+        let sized = Arc::new(Sized {
+            checks,
+            copied: self.copied(checks, &value_of),
+            values,
+        });
+        *last = Some(sized.clone());
+        Ok(sized)
+    }
+
+    /// What is copied before a run: of an array what may be written, of records all.
+    fn copied(
+        &self,
+        checks: Checks,
+        value_of: &impl Fn(ScalarId) -> i64,
+    ) -> Vec<(ArrayId, Option<Range<usize>>)> {
+        let copied = self.facts.copied_before_run(&self.kernel, checks);
+        let copied = copied.into_iter().map(|array| {
+            let written = match self.kernel.arrays[array].field {
+                Some(_) => None,
+                None => written_elements(&self.kernel, array, value_of),
+            };
+            (array, written)
+        });
+        copied.collect()
     }
 
     /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
@@ -456,35 +486,23 @@ impl Inner {
         Ok((extents, elements))
     }
 
-    /// What is copied before a run: of an array what may be written, of records all.
-    fn protected(&self, arguments: &[Bound], checks: Checks) -> Vec<Region> {
-        let copied = self.facts.copied_before_run(&self.kernel, checks);
+    /// The memory that is copied before a run.
+    fn protected(&self, arguments: &[Bound], sized: &Sized) -> Vec<Region> {
         let mut regions = BTreeMap::new();
-        for array in copied {
-            let (param, written) = match self.kernel.arrays[array].field {
+        for (array, written) in &sized.copied {
+            let param = match self.kernel.arrays[*array].field {
                 // Several fields of one record are one region.
-                Some(field) => (Parameter::Record(field.record), None),
-                None => {
-                    let value_of = |scalar| self.size_value(scalar, arguments);
-                    let written = written_elements(&self.kernel, array, &value_of);
-                    (Parameter::Array(array), written)
-                }
+                Some(field) => Parameter::Record(field.record),
+                None => Parameter::Array(*array),
             };
             let mut params = self.kernel.params.iter();
             let position = params.position(|it| *it == param);
             let bound = position.and_then(|it| Some((it, arguments.get(it)?)));
             if let Some((position, bound)) = bound {
-                regions.insert(position, bound.region(written));
+                regions.insert(position, bound.region(written.clone()));
             }
         }
         regions.into_values().flatten().collect()
-    }
-
-    fn size_value(&self, scalar: ScalarId, arguments: &[Bound]) -> i64 {
-        let param = Parameter::Scalar(scalar);
-        let position = self.kernel.params.iter().position(|it| *it == param);
-        let bound = position.and_then(|position| arguments.get(position));
-        bound.and_then(Bound::size).unwrap_or(0)
     }
 }
 

@@ -389,7 +389,10 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
     let writes_targets_alone =
         |forall: &Forall| !forall.privates.is_empty() && writes_buffers_alone(forall);
     // Computed when the forall has written its targets.
-    let result_can_fail = kernel.result.as_ref().is_some_and(reads_or_divides);
+    let result_can_fail = kernel
+        .result
+        .as_ref()
+        .is_some_and(|it| reads_or_divides(kernel, it));
     let mut by_host = false;
     for_each_combiner(&kernel.body, &mut |combiner| {
         by_host |= combiner.declaration().is_some_and(Declared::is_of_host);
@@ -415,35 +418,37 @@ fn can_fail(kernel: &Kernel) -> bool {
             Node::Forall(forall) => !forall.privates.is_empty(),
             _ => false,
         };
-        fails |= ends_early || node.expressions().into_iter().any(divides);
+        fails |= ends_early || node.expressions().into_iter().any(|it| divides(kernel, it));
     });
-    fails |= kernel.result.as_ref().is_some_and(divides);
+    fails |= kernel.result.as_ref().is_some_and(|it| divides(kernel, it));
     for_each_affine(kernel, &mut |expr, loops| {
         fails |= !Checks::Computed.is_exact(expr, loops);
     });
     fails
         || accesses(kernel).iter().any(|site| {
             let unknown = |it| !Checks::Computed.is_proved(it, &site.loops);
-            site.access.subscripts.iter().any(unknown) || divides_in_subscripts(site.access)
+            site.access.subscripts.iter().any(unknown) || divides_in_subscripts(kernel, site.access)
         })
 }
 
-fn divides(expr: &Expr) -> bool {
-    let here = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
-    here || expr.operands().into_iter().any(divides)
+/// Whether integers are divided, which some have no quotient for; floats always have one.
+fn divides(kernel: &Kernel, expr: &Expr) -> bool {
+    let is_quotient = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
+    let mut operands = expr.operands().into_iter();
+    is_quotient && expr.ty(kernel).is_integer() || operands.any(|it| divides(kernel, it))
 }
 
-fn reads_or_divides(expr: &Expr) -> bool {
-    matches!(expr, Expr::Load(_)) || divides(expr) || {
+fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {
+    matches!(expr, Expr::Load(_)) || divides(kernel, expr) || {
         let mut operands = expr.operands().into_iter();
-        operands.any(reads_or_divides)
+        operands.any(|it| reads_or_divides(kernel, it))
     }
 }
 
-fn divides_in_subscripts(access: &Access) -> bool {
+fn divides_in_subscripts(kernel: &Kernel, access: &Access) -> bool {
     access.subscripts.iter().any(|subscript| match subscript {
         Subscript::Affine(_) => false,
-        Subscript::Computed(expr) => divides(expr),
+        Subscript::Computed(expr) => divides(kernel, expr),
     })
 }
 

@@ -428,6 +428,72 @@ fn bounds_beyond_the_array_are_faults_as_without_lanes() {
 }
 
 #[test]
+fn scalars_of_an_iteration_are_in_lanes() {
+    for ty in TYPES {
+        for body in [
+            "var t: T = a[j] t reduce(add) b[j] t = t - s t reduce(add) a[j + 1] out[j] = t",
+            "var t: T = s out[j] = t t reduce(max) a[j] out[j] reduce(add) t",
+            "var t: T = a[j] let u: T = t t = b[j] out[j] = u - t",
+        ] {
+            let body = body.replace('T', &ty.to_string());
+            assert!(runs(ty, ty, &body), "{body}");
+        }
+    }
+    let mixed = "var t: f64 = 0.0 t reduce(add) f64(a[j]) t reduce(mul) 2.0 out[j] = t";
+    assert!(runs(Type::F32, Type::F64, mixed));
+    // One from lane to lane, one in each.
+    let both = "var t: f32 = a[j] t reduce(add) b[j] z reduce(add) t out[j] = t";
+    let source = format!(
+        "kernel @k(n: i64, a: f32[n], b: f32[n], out: f32[n], last: f32[1]) {{
+           var z: f32 = 0.0
+           affine.for j in 0..n lanes 8 {{ {both} }}
+           last[0] = z
+         }}"
+    );
+    for n in [3, 8, 29] {
+        let given = [
+            scalar(n as i64),
+            array(&vec![0.25_f32; n]),
+            array(&vec![1.5_f32; n]),
+            array(&vec![0.0_f32; n]),
+            array(&[0.0_f32]),
+        ];
+        assert!(check(&source, &given).is_ok(), "{source}");
+    }
+}
+
+/// Elements stay in vectors from statement to statement, but for those that may be others by another name.
+#[test]
+fn what_is_written_is_what_is_read_behind_it() {
+    for body in [
+        "y[k, j] reduce(add) x[j] y[k, j] reduce(mul) 0.5 y[k, j] reduce(add) x[j + 1]",
+        "y[k, j] = x[j] y[m, j] reduce(add) 1.0 y[k, j] reduce(add) 2.0",
+        "y[k, j] = x[j] z[j] = y[m, j] y[m, j] = 3.0 z[j] reduce(add) y[k, j]",
+        "y[k, j] = x[j] y[k + 1, j] = y[k, j] y[k, j] reduce(add) y[k + 1, j]",
+        "y[k, j] = x[j] y[k + 1, j] reduce(add) 1.0 y[m, j] = y[k, j] y[k + 1, j] reduce(add) y[m, j]",
+        "z[j] = x[j] z[j] reduce(add) 1.0 y[k, j] = z[j] z[j] = y[m, j]",
+    ] {
+        let source = format!(
+            "kernel @held(n: i64, k: i64, m: i64, x: f64[n + 1], y: f64[3, n], z: f64[n]) {{
+               affine.for j in 0..n lanes 4 {{ {body} }}
+             }}"
+        );
+        for (k, m) in [(0, 0), (0, 1), (1, 2), (1, 1)] {
+            let n = 11_i64;
+            let given = [
+                scalar(n),
+                scalar::<i64>(k),
+                scalar::<i64>(m),
+                cells(Type::F64, n as usize + 1, 3),
+                cells(Type::F64, 3 * n as usize, 4),
+                cells(Type::F64, n as usize, 5),
+            ];
+            assert!(check(&source, &given).is_ok(), "{source}");
+        }
+    }
+}
+
+#[test]
 fn lanes_that_there_are_not_are_refused() {
     let refused = |source: &str, what: &str| {
         let kernel = text::parse(source).expect("a kernel").remove(0);
@@ -454,6 +520,7 @@ fn lanes_that_there_are_not_are_refused() {
             "more in it",
         ),
         ("lanes 4", "s = a[j]", "`s` is assigned"),
+        ("lanes 4", "var t: bool = a[j] < 1.0", "`t` is assigned"),
         (
             "lanes 4",
             "s reduce(add) a[j] s reduce(add) out[j]",

@@ -1,5 +1,7 @@
 //! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration.
 
+use super::order::accesses;
+use super::registers::moves;
 use super::{MOST_UNROLLED, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
@@ -8,6 +10,9 @@ use strew_affine::{AffineFor, IterId, Kernel, Node};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
 const MOST_STATEMENTS: usize = 32;
+
+/// The same for a loop that keeps another one from running in lanes.
+const MOST_STATEMENTS_IN_LANES: usize = 64;
 
 /// A kernel does not grow beyond so many statements, since each of them takes time to compile.
 const MOST_IN_KERNEL: usize = 96;
@@ -27,21 +32,49 @@ impl Flattening {
 
     /// The next loop of `kernel` to unroll, the innermost ones first.
     pub(super) fn next(&mut self, kernel: &Kernel) -> Option<Unroll> {
+        self.find(kernel, MOST_STATEMENTS, |_, around| {
+            around.iter().any(|it| matches!(it, Loop::Forall(_)))
+        })
+    }
+
+    /// The next one that keeps a loop around it from running in lanes.
+    pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
+        self.find(kernel, MOST_STATEMENTS_IN_LANES, is_in_way)
+    }
+
+    fn find(
+        &mut self,
+        kernel: &Kernel,
+        most: usize,
+        is_meant: fn(&AffineFor, &[Loop<'_>]) -> bool,
+    ) -> Option<Unroll> {
         let size = statements(&kernel.body);
         let (target, turns) = tree::loops(kernel).into_iter().find_map(|nested| {
             let Loop::Affine(target) = nested.it else {
                 return None;
             };
-            let is_inside = nested.around.iter().any(|it| matches!(it, Loop::Forall(_)));
-            let is_new = is_inside && !self.settled.contains(&target.iter);
-            let turns = is_new.then(|| turns_to_flatten(target)).flatten()?;
+            let is_new = !self.settled.contains(&target.iter);
+            let is_meant = is_new && is_meant(target, &nested.around);
+            let turns = is_meant.then(|| turns_to_flatten(target)).flatten()?;
             let copies = turns * statements(&target.body);
-            (copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL)
-                .then_some((target, turns))
+            (copies <= most && size + copies <= MOST_IN_KERNEL).then_some((target, turns))
         })?;
         self.settle(target.iter);
         Some(Unroll::new(path_to(kernel, target), turns as u64))
     }
+}
+
+/// Whether `target` does nothing but sum up something in each iteration of a loop around it that writes elements one behind the other.
+fn is_in_way(target: &AffineFor, around: &[Loop<'_>]) -> bool {
+    let writes = |it: &Loop<'_>| {
+        let Loop::Affine(it) = it else { return false };
+        let mut written = it.body.iter().flat_map(Node::written_elements);
+        written.any(|access| access.is_affine() && moves(access, it.iter))
+    };
+    let mut written = target.body.iter().flat_map(Node::written_elements);
+    accesses(&target.body).iter().all(|it| it.is_affine())
+        && written.next().is_none()
+        && around.iter().any(writes)
 }
 
 /// The number of turns, when they are few and the body is straight: without loops, and without arrays that each copy would have of its

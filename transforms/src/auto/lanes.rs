@@ -4,10 +4,18 @@ use super::{path_to, trips};
 use crate::{Vectorize, tree};
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, Kernel, Type};
+use strew_affine::{AffineFor, Kernel, Node, Type};
 
-/// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile.
-const VECTORS_IN_FLIGHT: u32 = 2;
+/// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
+/// the one before it, and many statements have enough to do.
+fn vectors_in_flight(target: &AffineFor) -> u32 {
+    let mut elements = target.body.iter().flat_map(Node::written_elements);
+    match (elements.next().is_some(), target.body.len()) {
+        (false, _) => 4,
+        (true, ..3) => 2,
+        (true, _) => 1,
+    }
+}
 
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
 pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
@@ -26,7 +34,8 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
     let bytes = lanes.types(&target.body).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
-    let count = (VECTORS_IN_FLIGHT * VECTOR_BYTES / widest).max(VECTOR_BYTES / narrowest);
+    let least = VECTOR_BYTES / narrowest;
+    let count = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
     let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));
     (target.lanes == 1 && is_long).then_some(count)
 }
@@ -66,7 +75,7 @@ mod tests {
     fn sums_are_gathered() {
         let sum =
             kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) a[k] } out[j] = f64(s)");
-        schedules(&sum, &["parallelize(j)", "vectorize(k, 8)"]);
+        schedules(&sum, &["parallelize(j)", "vectorize(k, 16)"]);
         let nothing_varies =
             kernel("var s: f32 = 0.0 affine.for k in 0..n { s reduce(add) 1.0 } out[j] = f64(s)");
         schedules(&nothing_varies, &["parallelize(j)"]);

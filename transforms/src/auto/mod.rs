@@ -8,6 +8,7 @@ mod nests;
 mod order;
 mod pivot;
 mod profit;
+mod registers;
 mod wavefront;
 
 use crate::tile_reduction::reduces_scalars;
@@ -85,8 +86,8 @@ pub struct Automatic {
 ///
 /// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
-/// tiles on a diagonal do; then innermost loops over elements that
-/// follow each other run in lanes, others of few
+/// tiles on a diagonal do; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
+/// one update stays in a scalar, innermost loops over elements that follow each other run in lanes, others of few
 /// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
     let found = Automatic {
@@ -96,10 +97,14 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     };
     let mut scheduler = Scheduler { found, observer };
     scheduler.tile(&Nests::of(kernel), &kernel.body, &Around::default());
+    let mut flattening = Flattening::default();
+    while let Some(request) = flattening.before_lanes(&scheduler.found.kernel) {
+        scheduler.consider(Step::Unroll(request));
+    }
+    scheduler.use_registers();
     for request in lanes::vectorizable(&scheduler.found.kernel) {
         scheduler.consider(Step::Vectorize(request));
     }
-    let mut flattening = Flattening::default();
     for (target, request) in unrollable(&scheduler.found.kernel, machine) {
         flattening.settle(target);
         scheduler.consider(Step::Unroll(request));

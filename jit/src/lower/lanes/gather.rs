@@ -10,6 +10,7 @@ use crate::facts::Grouping;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
 use strew_affine::lanes::gathered;
+use strew_affine::visit::Loop;
 use strew_affine::{Combiner, Expr, LocalId, Node, Place, Type};
 
 /// A scalar that is gathered.
@@ -29,6 +30,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Vec<Gathered<'k>> {
         let kernel = self.program.kernel;
         let mut found = Vec::new();
+        // Other shapes of the same body have no lanes, and are to add up in the same order.
+        let in_foralls = self.loops.iter().filter_map(|it| match it {
+            Loop::Forall(forall) => Some(forall),
+            Loop::Affine(_) | Loop::Scf(_) => None,
+        });
+        let mut written = body.iter().flat_map(Node::written_elements);
+        let has_shapes = written.any(|it| in_foralls.clone().any(|at| at.has_buffer(it.array)));
+        if has_shapes {
+            return found;
+        }
         for node in body {
             let Node::Reduce {
                 places, combiner, ..
@@ -39,6 +50,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let Some(local) = gathered(kernel, places, combiner) else {
                 continue;
             };
+            if group.lanes.is_own(local) {
+                continue;
+            }
             let ty = kernel.locals[local].ty;
             // What is the same in all lanes may be narrower than what has to fill vectors.
             if group.count < value::per_vector(ty) {

@@ -161,7 +161,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.loops.push(counted.around);
         for node in counted.body {
             match node {
-                Node::Declare { value, .. } if !group.lanes.varies(value) => {
+                Node::Declare { local, .. } if !group.lanes.is_own(*local) => {
                     self.statement(node)?;
                     continue;
                 }
@@ -258,7 +258,12 @@ struct Vectors<'a, 'p, 'k, 'f> {
 impl<'k> Vectors<'_, '_, 'k, '_> {
     fn statement(&mut self, node: &'k Node) {
         match node {
-            Node::Declare { local, value } if self.group.lanes.varies(value) => {
+            Node::Declare { local, value }
+            | Node::Assign {
+                place: Place::Local(local),
+                value,
+                ..
+            } if self.group.lanes.is_own(*local) => {
                 let value = self.expr(value);
                 self.locals.insert(*local, value);
             }
@@ -278,7 +283,21 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 values,
                 ..
             } => match places.as_slice() {
-                [Place::Element(access)] => self.update(access, combiner, values),
+                [Place::Element(access)] => {
+                    let ty = self.element_type(access);
+                    let held = |vectors: &mut Self| vectors.get(access);
+                    let combined = self.combined((combiner, ty), held, values);
+                    self.set(access, combined);
+                }
+                [Place::Local(local)] if self.group.lanes.is_own(*local) => {
+                    let ty = self.function.program.kernel.locals[*local].ty;
+                    let held = |vectors: &mut Self| {
+                        let held = vectors.expr_of(*local);
+                        vectors.spread(held, ty)
+                    };
+                    let combined = self.combined((combiner, ty), held, values);
+                    self.locals.insert(*local, InLanes::Each(combined));
+                }
                 [Place::Local(local)] if self.group.gathered.contains_key(local) => {
                     self.gather(*local, combiner, values);
                 }
@@ -293,18 +312,32 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.function.program.kernel.arrays[access.array].element
     }
 
-    fn update(&mut self, access: &'k Access, combiner: &Combiner, values: &'k [Expr]) {
-        let ty = self.element_type(access);
-        let [incoming] = values else { return };
+    /// What is `held` when the values are known, combined with them.
+    fn combined(
+        &mut self,
+        (combiner, ty): (&Combiner, Type),
+        held: impl FnOnce(&mut Self) -> Vec<Value>,
+        values: &'k [Expr],
+    ) -> Vec<Value> {
+        let [incoming] = values else {
+            return Vec::new();
+        };
         let incoming = self.expr(incoming);
         let incoming = self.spread(incoming, ty);
-        let held = self.get(access);
-        let pairs = held.into_iter().zip(incoming);
-        let function = &mut *self.function;
-        let combined =
-            pairs.map(|(held, incoming)| function.combined_lanes((combiner, ty), held, incoming));
-        let combined = combined.collect();
-        self.set(access, combined);
+        let pairs = held(self).into_iter().zip(incoming);
+        let by = (combiner, ty);
+        pairs
+            .map(|(held, incoming)| self.function.combined_lanes(by, held, incoming))
+            .collect()
+    }
+
+    /// The scalar in all lanes.
+    fn expr_of(&mut self, local: LocalId) -> InLanes {
+        match self.locals.get(&local) {
+            Some(known) => known.clone(),
+            // What differs from lane to lane was declared in the group.
+            None => InLanes::Same(self.function.local(local)),
+        }
     }
 
     /// Lane by lane, in the order of the loop.
@@ -343,11 +376,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let ty = expr.ty(kernel);
         match expr {
             Expr::Iter(iter) => self.iterator(*iter, Type::I64),
-            Expr::Local(local) => match self.locals.get(local) {
-                Some(known) => known.clone(),
-                // It differs from lane to lane, so it was declared in the group.
-                None => InLanes::Same(self.function.local(*local)),
-            },
+            Expr::Local(local) => self.expr_of(*local),
             Expr::Load(access) => InLanes::Each(self.get(access)),
             Expr::Unary(op, operand) => self.unary(*op, operand),
             Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {

@@ -1,0 +1,167 @@
+//! What stays in registers: elements that all iterations of an innermost loop update, and what several iterations of the loops around it
+//! use alike.
+
+use super::order::accesses;
+use super::{Scheduler, path_to, trips};
+use crate::{ScalarReplace, UnrollAndJam, tree};
+use std::collections::BTreeSet;
+use strew_affine::visit::{Loop, for_each_load, walk};
+use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable};
+
+/// How many iterations of the loop around an innermost one are made together, and of the one around that: the elements that they update
+/// and the factors that they share fit sixteen vectors.
+const TOGETHER: [u64; 2] = [4, 2];
+
+/// More statements than this, one behind the other, need more registers than there are.
+const MOST_STATEMENTS: u64 = 8;
+
+impl Scheduler<'_> {
+    /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
+    /// does not move with an innermost loop.
+    pub(super) fn use_registers(&mut self) {
+        for request in jammed(&self.found.kernel) {
+            self.attempt(|attempt| attempt.step(request));
+        }
+        for array in updated_in_place(&self.found.kernel) {
+            let name = self.found.kernel.arrays[array].name.clone();
+            self.attempt(|attempt| attempt.step(ScalarReplace::new(name)));
+        }
+    }
+}
+
+/// For each innermost loop those to make together, from outside to inside.
+fn jammed(kernel: &Kernel) -> Vec<UnrollAndJam> {
+    let loops = tree::loops(kernel);
+    let straight = loops.iter().filter_map(|nested| match nested.it {
+        Loop::Affine(it) if is_straight(&it.body) && !is_only_sums(it) => Some((it, nested)),
+        _ => None,
+    });
+    let mut requests = Vec::new();
+    for (innermost, nested) in straight {
+        let mut copies = innermost.body.len() as u64;
+        let mut inside = vec![innermost.iter];
+        let mut found = Vec::new();
+        for (around, factor) in nested.around.iter().rev().zip(TOGETHER) {
+            let Loop::Affine(around) = around else { break };
+            let is_perfect = matches!(around.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
+            let is_long = trips(around).is_none_or(|it| it >= factor);
+            if !is_perfect || around.step != 1 || !is_long || copies * factor > MOST_STATEMENTS {
+                break;
+            }
+            if shares(innermost, around.iter) && keeps_order(innermost, around.iter, &inside) {
+                copies *= factor;
+                found.push(UnrollAndJam::new(path_to(kernel, around), factor));
+            }
+            inside.push(around.iter);
+        }
+        requests.extend(found.into_iter().rev());
+    }
+    requests
+}
+
+/// Whether iterations of the loop over `around` read or update the same elements, others in each iteration of `innermost`.
+fn shares(innermost: &AffineFor, around: IterId) -> bool {
+    let mut used = Vec::new();
+    for node in &innermost.body {
+        for expr in node.expressions() {
+            for_each_load(expr, &mut |access| used.push(access));
+        }
+        if let Node::Reduce { .. } = node {
+            used.extend(node.written_elements());
+        }
+    }
+    let mut used = used.into_iter();
+    used.any(|it| moves(it, innermost.iter) && !moves(it, around))
+}
+
+/// Whether no element gets its updates in another order when iterations of the loop over `around` are made together in those of the loops
+/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone.
+fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool {
+    // A number of the element that tells `iter`, whatever the loops outside of these do.
+    let tells = |access: &Access, iter: IterId, others: &[IterId]| {
+        access.subscripts.iter().any(|subscript| {
+            let Subscript::Affine(expr) = subscript else {
+                return false;
+            };
+            let split = expr.split_off(iter);
+            split.is_some_and(|(scale, rest)| {
+                let mut others = others.iter().filter(|it| **it != iter);
+                scale != 0 && !others.any(|it| rest.mentions(Variable::Iter(*it)))
+            })
+        })
+    };
+    let written: Vec<_> = innermost
+        .body
+        .iter()
+        .flat_map(Node::written_elements)
+        .collect();
+    let is_only = |it: &Access| {
+        written
+            .iter()
+            .all(|other| other.array != it.array || other.is_same(it))
+    };
+    written.iter().all(|it| {
+        is_only(it)
+            && match moves(it, around) {
+                true => tells(it, around, inside),
+                false => inside.iter().all(|iter| tells(it, *iter, inside)),
+            }
+    })
+}
+
+/// Whether `target` does nothing but update scalars and elements that are the same in all iterations.
+fn is_only_sums(target: &AffineFor) -> bool {
+    let mut written = target.body.iter().flat_map(Node::written_elements);
+    !written.any(|it| moves(it, target.iter))
+}
+
+/// The arrays of which an innermost loop updates one element alone, and nothing in which can fail. Private buffers are not among them:
+/// what is assigned to one cannot be combined into its target in order.
+fn updated_in_place(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let mut found = BTreeSet::new();
+    let mut buffers = BTreeSet::new();
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::Forall(forall) = node {
+            buffers.extend(forall.buffers().map(|(buffer, _)| buffer));
+        }
+    });
+    for nested in tree::loops(kernel) {
+        let Loop::Affine(innermost) = nested.it else {
+            continue;
+        };
+        let is_short = trips(innermost).is_some_and(|it| it <= MOST_STATEMENTS);
+        if is_short || !is_straight(&innermost.body) {
+            continue;
+        }
+        let accesses = accesses(&innermost.body);
+        for written in innermost.body.iter().flat_map(Node::written_elements) {
+            let of_it = accesses.iter().filter(|it| it.array == written.array);
+            let is_alone = of_it.clone().all(|it| it.is_same(written));
+            let is_kept = is_alone && !buffers.contains(&written.array);
+            if is_kept && !moves(written, innermost.iter) {
+                found.insert(written.array);
+            }
+        }
+    }
+    found
+}
+
+/// Whether `body` is made of assignments and updates whose subscripts are affine.
+fn is_straight(body: &[Node]) -> bool {
+    let is_plain = |node: &Node| {
+        matches!(
+            node,
+            Node::Assign { .. } | Node::Reduce { .. } | Node::Declare { .. }
+        )
+    };
+    body.iter().all(is_plain) && accesses(body).iter().all(|it| it.is_affine())
+}
+
+/// Whether `access` may be of another element in another iteration of the loop over `iter`.
+pub(super) fn moves(access: &Access, iter: IterId) -> bool {
+    let mut subscripts = access.subscripts.iter();
+    subscripts.any(|it| match it {
+        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
+        Subscript::Computed(_) => true,
+    })
+}
