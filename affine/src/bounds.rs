@@ -171,6 +171,11 @@ impl Nest<'_> {
                 limits.push(last.minus(&iter).map_err(beyond_64_bits)?);
             }
         }
+        if let (Loop::Affine(affine), [first]) = (around, lower.as_slice())
+            && let Some(first) = first.as_constant()
+        {
+            bounds.high = last_of(first, bounds.high, affine.step);
+        }
         self.iters.push(around.iter());
         let mut domain = self.domain.clone().with_dimension(Declaration::new(bounds));
         let room = LIMITS.saturating_sub(domain.constraints().len());
@@ -180,6 +185,15 @@ impl Nest<'_> {
         }
         self.domain = domain;
         Ok(())
+    }
+}
+
+/// The greatest of `first`, `first + step`, … up to `high`.
+fn last_of(first: i64, high: i64, step: i64) -> i64 {
+    let distance = high.checked_sub(first);
+    match distance.and_then(|it| it.checked_rem(step)) {
+        Some(beyond) if high >= first && step > 0 => high - beyond,
+        _ => high,
     }
 }
 
@@ -275,6 +289,15 @@ mod tests {
 
     fn single(lower: AffineExpr, upper: AffineExpr) -> (Bound, Bound) {
         (lower.into(), upper.into())
+    }
+
+    #[test]
+    fn the_last_iteration_is_some_steps_from_the_first() {
+        assert_eq!(last_of(0, 1023, 64), 960);
+        assert_eq!(last_of(3, 10, 4), 7);
+        assert_eq!(last_of(3, 2, 4), 2);
+        assert_eq!(last_of(i64::MIN, i64::MAX, 2), i64::MAX);
+        assert_eq!(last_of(-5, i64::MAX, 1), i64::MAX);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 
 use super::order::accesses;
 use super::{Scheduler, path_to, trips};
-use crate::{ScalarReplace, UnrollAndJam, tree};
+use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load, walk};
-use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable};
+use strew_affine::{Access, AffineFor, ArrayId, Bound, IterId, Kernel, Node, Subscript, Variable};
 
 /// How many iterations of the loop around an innermost one are made together, and of the one around that: the elements that they update
 /// and the factors that they share fit sixteen vectors.
@@ -19,8 +19,17 @@ impl Scheduler<'_> {
     /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
     /// does not move with an innermost loop.
     pub(super) fn use_registers(&mut self) {
-        for request in jammed(&self.found.kernel) {
-            self.attempt(|attempt| attempt.step(request));
+        for (request, around) in jammed(&self.found.kernel) {
+            if self.attempt(|attempt| attempt.step(request.clone())) {
+                continue;
+            }
+            // Whole tiles have as many iterations as their size says.
+            for tiles in around {
+                self.attempt(|attempt| {
+                    attempt.step(Separate::new(tiles))?;
+                    attempt.step(request.clone())
+                });
+            }
         }
         for array in updated_in_place(&self.found.kernel) {
             let name = self.found.kernel.arrays[array].name.clone();
@@ -29,8 +38,9 @@ impl Scheduler<'_> {
     }
 }
 
-/// For each innermost loop those to make together, from outside to inside.
-fn jammed(kernel: &Kernel) -> Vec<UnrollAndJam> {
+/// For each innermost loop those to make together, from outside to inside, each with the loops around it that may be those over its
+/// tiles.
+fn jammed(kernel: &Kernel) -> Vec<(UnrollAndJam, Vec<LoopPath>)> {
     let loops = tree::loops(kernel);
     let straight = loops.iter().filter_map(|nested| match nested.it {
         Loop::Affine(it) if is_straight(&it.body) && !is_only_sums(it) => Some((it, nested)),
@@ -50,13 +60,28 @@ fn jammed(kernel: &Kernel) -> Vec<UnrollAndJam> {
             }
             if shares(innermost, around.iter) && keeps_order(innermost, around.iter, &inside) {
                 copies *= factor;
-                found.push(UnrollAndJam::new(path_to(kernel, around), factor));
+                let request = UnrollAndJam::new(path_to(kernel, around), factor);
+                found.push((request, tiles(kernel, around, &nested.around)));
             }
             inside.push(around.iter);
         }
         requests.extend(found.into_iter().rev());
     }
     requests
+}
+
+/// Those of `loops` that an alternative for the end of `target` speaks of.
+fn tiles(kernel: &Kernel, target: &AffineFor, loops: &[Loop<'_>]) -> Vec<LoopPath> {
+    let Bound(ends) = &target.upper;
+    let spoken_of = loops.iter().filter_map(|it| match it {
+        Loop::Affine(it) => {
+            let mut ends = ends.iter();
+            let is_meant = ends.any(|end| end.mentions(Variable::Iter(it.iter)));
+            (is_meant && target.upper.as_single().is_none()).then(|| path_to(kernel, it))
+        }
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    });
+    spoken_of.collect()
 }
 
 /// Whether iterations of the loop over `around` read or update the same elements, others in each iteration of `innermost`.
@@ -164,4 +189,57 @@ pub(super) fn moves(access: &Access, iter: IterId) -> bool {
         Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
         Subscript::Computed(_) => true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    #[test]
+    fn rows_that_are_updated_again_are_so_at_once() {
+        let product = "kernel @k(n: i64, a: f64[n, 8, 8], b: f64[n, 8, 8], c: f64[n, 8, 8]) {
+          affine.for p in 0..n { affine.for i in 0..8 { affine.for l in 0..8 { affine.for j in 0..8 {
+            c[p, i, j] reduce(add) a[p, i, l] * b[p, l, j]
+          } } } }
+        }";
+        let steps = [
+            "parallelize(p)",
+            "unroll_and_jam(i, 2)",
+            "unroll_and_jam(l, 4)",
+            "vectorize(j, 2)",
+        ];
+        schedules(product, &steps);
+    }
+
+    #[test]
+    fn sums_are_not_rounded_in_another_order() {
+        // Two iterations of `j` together would add theirs by turns.
+        schedules(
+            "kernel @k(n: i64, m: i64, t: f64[n, n, n], b: f64[n, m], c: f64[n, m], out: f64[n, m]) {
+               affine.for i in 0..n { affine.for j in 0..n { affine.for l in 0..n { affine.for f in 0..m {
+                 out[i, f] reduce(add) t[i, j, l] * b[j, f] * c[l, f]
+               } } } }
+             }",
+            &[
+                "parallelize(i)",
+                "unroll_and_jam(l, 4)",
+                "vectorize(f, 2)",
+                "vectorize(f_1, 4)",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_sum_stays_in_a_scalar_but_not_one_that_can_fail() {
+        let sum = |load: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, key: i64[m], a: f64[n, m], y: f64[n]) {{
+                   affine.for i in 0..n {{ affine.for j in 0..m {{ y[i] reduce(add) a[i, {load}] }} }}
+                 }}"
+            )
+        };
+        let whole = ["parallelize(i)", "scalar_replace(y)", "vectorize(j, 8)"];
+        schedules(&sum("j"), &whole);
+        schedules(&sum("key[j]"), &["parallelize(i)"]);
+    }
 }
