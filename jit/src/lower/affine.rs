@@ -29,6 +29,9 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// The value modulo 2^64, if nothing in it has to be checked or it does not have to be right.
     pub(super) fn exact_affine(&mut self, expr: &AffineExpr) -> Value {
+        if let Some(constant) = expr.as_constant() {
+            return self.builder.ins().iconst(types::I64, constant);
+        }
         let sum = self.affine_terms(expr);
         match expr.constant() {
             0 => sum,

@@ -14,7 +14,9 @@ use super::loops::Counted;
 use super::operation;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{
+    Block, Function, InstBuilder, InstructionData, MemFlagsData, Opcode, Value,
+};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use held::Held;
 use std::collections::BTreeMap;
@@ -210,7 +212,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
-        let before = self.builder.ins().imul_imm_s(first, i64::from(bytes));
+        let (address, displacement) =
+            self.back((element.address, element.displacement), first, bytes);
         // Elements lie at multiples of their own size, not of that of vectors.
         let mut flags = MemFlagsData::new()
             .with_notrap()
@@ -220,11 +223,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         let row = Row {
             first: self.whole_address(&element),
-            address: self.builder.ins().isub(element.address, before),
-            displacement: element.displacement,
+            address,
+            displacement,
             flags,
         };
         group.rows.insert(access, row);
+    }
+
+    /// What lies `elements` elements of `bytes` bytes in front of `displacement` bytes behind `address`. A number of them that is known
+    /// goes into the displacement: taken from the address, it would be so again in every turn.
+    fn back(
+        &mut self,
+        (address, displacement): (Value, i32),
+        elements: Value,
+        bytes: u32,
+    ) -> (Value, i32) {
+        let known = constant(self.builder.func, elements);
+        let known = known.and_then(|it| i32::try_from(it.checked_mul(i64::from(bytes))?).ok());
+        if let Some(known) = known.and_then(|it| displacement.checked_sub(it)) {
+            return (address, known);
+        }
+        let before = self.builder.ins().imul_imm_s(elements, i64::from(bytes));
+        (self.builder.ins().isub(address, before), displacement)
     }
 
     /// The statements of a group of turns.
@@ -551,6 +571,18 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             Type::Bool => InLanes::Mask(value::is_not_zero(builder, vectors, from)),
             _ => InLanes::Each(value::convert(builder, vectors, from, to)),
         }
+    }
+}
+
+/// The number that `value` is, if it was written as one.
+fn constant(function: &Function, value: Value) -> Option<i64> {
+    let made = function.dfg.value_def(value).inst()?;
+    match function.dfg.insts[made] {
+        InstructionData::UnaryImm {
+            opcode: Opcode::Iconst,
+            imm,
+        } => Some(imm.bits()),
+        _ => None,
     }
 }
 
