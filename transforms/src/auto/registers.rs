@@ -6,7 +6,9 @@ use super::{Scheduler, path_to, trips};
 use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load, walk};
-use strew_affine::{Access, AffineFor, ArrayId, Bound, IterId, Kernel, Node, Subscript, Variable};
+use strew_affine::{
+    Access, AffineFor, ArrayId, Bound, IterId, Kernel, LocalId, Node, Place, Subscript, Variable,
+};
 
 /// How many iterations of the loop around an innermost one are made together, and of the one around that: the elements that they update
 /// and the factors that they share fit sixteen vectors.
@@ -100,7 +102,8 @@ fn shares(innermost: &AffineFor, around: IterId) -> bool {
 }
 
 /// Whether no element gets its updates in another order when iterations of the loop over `around` are made together in those of the loops
-/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone.
+/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone. A
+/// scalar of what is around is updated by all of them, so where there is one they do not.
 fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool {
     // A number of the element that tells `iter`, whatever the loops outside of these do.
     let tells = |access: &Access, iter: IterId, others: &[IterId]| {
@@ -125,13 +128,20 @@ fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool
             .iter()
             .all(|other| other.array != it.array || other.is_same(it))
     };
-    written.iter().all(|it| {
-        is_only(it)
-            && match moves(it, around) {
-                true => tells(it, around, inside),
-                false => inside.iter().all(|iter| tells(it, *iter, inside)),
-            }
-    })
+    let is_own = |it: &LocalId| {
+        let mut body = innermost.body.iter();
+        body.any(|node| matches!(node, Node::Declare { local, .. } if local == it))
+    };
+    let mut places = innermost.body.iter().flat_map(Node::places);
+    let has_others = places.any(|it| matches!(it, Place::Local(local) if !is_own(local)));
+    !has_others
+        && written.iter().all(|it| {
+            is_only(it)
+                && match moves(it, around) {
+                    true => tells(it, around, inside),
+                    false => inside.iter().all(|iter| tells(it, *iter, inside)),
+                }
+        })
 }
 
 /// Whether `target` does nothing but update scalars and elements that are the same in all iterations.
@@ -226,6 +236,23 @@ mod tests {
                 "vectorize(f, 2)",
                 "vectorize(f_1, 4)",
             ],
+        );
+    }
+
+    #[test]
+    fn neither_are_sums_beside_what_is_written() {
+        schedules(
+            "kernel @k(n: i64, x: f64[n], c: f64[n, n], o: f64[1]) {
+               affine.for t in 0..1 {
+                 var s: f64 = 0.0
+                 affine.for i in 0..n { affine.for j in 0..n {
+                   c[i, j] = x[j]
+                   s reduce(add) x[j] * x[i]
+                 } }
+                 o[t] = s
+               }
+             }",
+            &["vectorize(j, 4)"],
         );
     }
 
