@@ -8,6 +8,8 @@
 mod arguments;
 #[path = "../common/check.rs"]
 mod check;
+#[path = "../common/console.rs"]
+mod console;
 #[path = "../common/data.rs"]
 #[expect(dead_code, reason = "the scatter bench needs more of it")]
 mod data;
@@ -25,6 +27,7 @@ mod statistics;
 mod variant;
 
 use arguments::Arguments;
+use console::{ended, print, say};
 use data::Problem;
 use kernels::{LEVELS, NESTS};
 use measure::{Cell, measure};
@@ -35,13 +38,7 @@ use std::process::{Command, ExitCode};
 const THREADS: usize = 2;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&error);
-            ExitCode::FAILURE
-        }
-    }
+    ended(run())
 }
 
 fn run() -> Result<(), String> {
@@ -116,14 +113,4 @@ fn peak(peers: &mut Peers) -> Result<f64, String> {
         fastest = fastest.min(time);
     }
     Ok((ROUNDS * A_ROUND) as f64 / fastest)
-}
-
-#[expect(clippy::print_stdout, reason = "the report of a bench")]
-fn print(text: &str) {
-    println!("{text}");
-}
-
-#[expect(clippy::print_stderr, reason = "progress, and what went wrong")]
-fn say(text: &str) {
-    eprintln!("{text}");
 }

@@ -9,6 +9,8 @@ mod arguments;
 mod by_hand;
 #[path = "../common/check.rs"]
 mod check;
+#[path = "../common/console.rs"]
+mod console;
 #[path = "../common/data.rs"]
 #[expect(dead_code, reason = "the bench of nests needs more of it")]
 mod data;
@@ -32,6 +34,7 @@ mod variant;
 mod way;
 
 use arguments::Arguments;
+use console::{ended, print, say};
 use grid::Cell;
 use measure::{Measurement, measure};
 use peers::{Bandwidth, Peers, Unit};
@@ -52,13 +55,7 @@ const BANDWIDTH_BYTES: usize = 1 << 30;
 const BANDWIDTH_BYTES_SMOKE: usize = 1 << 20;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&error);
-            ExitCode::FAILURE
-        }
-    }
+    ended(run())
 }
 
 fn run() -> Result<(), String> {
@@ -158,14 +155,4 @@ fn line(measurement: &Measurement) -> String {
         number(median(Variant::EXACT)),
         number(measurement.regret()),
     )
-}
-
-#[expect(clippy::print_stdout, reason = "the report of a bench")]
-fn print(text: &str) {
-    println!("{text}");
-}
-
-#[expect(clippy::print_stderr, reason = "progress, and what went wrong")]
-fn say(text: &str) {
-    eprintln!("{text}");
 }

@@ -119,12 +119,12 @@ pub(crate) struct ArgumentFacts {
     kinds: Vec<ArgumentKind>,
     /// The integer parameters that bounds, subscripts and extents speak of.
     sizes: Vec<ScalarId>,
-    last: Mutex<Option<Arc<Sized>>>,
+    last: Mutex<Option<Arc<ForSizes>>>,
 }
 
 /// What is known when the sizes are.
 #[derive(Debug)]
-struct Sized {
+struct ForSizes {
     values: Vec<i64>,
     checks: Checks,
     /// The arrays to copy before a run, each with the elements that may be written; all of them where these are not known.
@@ -368,7 +368,7 @@ impl Inner {
 
     /// Checks every array's length and says which code is safe with these sizes. The verdict follows from the integer arguments
     /// alone, so that of the last call is used again when they are the same.
-    fn check_sizes(&self, arguments: &[Bound]) -> Result<Arc<Sized>, CallError> {
+    fn check_sizes(&self, arguments: &[Bound]) -> Result<Arc<ForSizes>, CallError> {
         let values = self.size_values(arguments)?;
         let value_of = |scalar: ScalarId| {
             let position = self.arguments.sizes.iter().position(|it| *it == scalar);
@@ -396,7 +396,7 @@ impl Inner {
             return Ok(known.clone());
         }
         let checks = checks_for(&self.kernel, &value_of);
-        let sized = Arc::new(Sized {
+        let sized = Arc::new(ForSizes {
             checks,
             copied: self.copied(checks, &value_of),
             values,
@@ -487,7 +487,7 @@ impl Inner {
     }
 
     /// The memory that is copied before a run.
-    fn protected(&self, arguments: &[Bound], sized: &Sized) -> Vec<Region> {
+    fn protected(&self, arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
         let mut regions = BTreeMap::new();
         for (array, written) in &sized.copied {
             let param = match self.kernel.arrays[*array].field {

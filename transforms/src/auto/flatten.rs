@@ -1,7 +1,6 @@
 //! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration.
 
-use super::order::accesses;
-use super::registers::moves;
+use super::order::{accesses, moves};
 use super::{MOST_UNROLLED, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;

@@ -9,6 +9,7 @@ use super::{Scheduler, has_computed_loops};
 use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
+use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Site, Target};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Kernel, Node};
@@ -40,6 +41,7 @@ impl<'k> Nests<'k> {
             target,
             depth,
             own: privatizable(self.kernel(), target),
+            vectors: OnceCell::new(),
         }
     }
 }
@@ -52,6 +54,8 @@ struct Nest<'n, 'k> {
     depth: usize,
     /// What its iterations can have of their own.
     own: Vec<Target>,
+    /// Found when they are first asked for.
+    vectors: OnceCell<Vectors>,
 }
 
 impl<'k> Nest<'_, 'k> {
@@ -75,7 +79,11 @@ impl<'k> Nest<'_, 'k> {
     }
 
     /// What orders the iterations of the loops of the band.
-    fn vectors(&self) -> Vectors {
+    fn vectors(&self) -> &Vectors {
+        self.vectors.get_or_init(|| self.find_vectors())
+    }
+
+    fn find_vectors(&self) -> Vectors {
         let is_inside = |site: &Site<'k>| {
             let mut levels = site.levels();
             levels.any(|it| it.iter() == Some(self.target.iter))
@@ -176,18 +184,23 @@ impl Scheduler<'_> {
         }
         let pivot = pivot::of(nests.kernel(), around, target);
         pivot.is_some_and(|it| self.attempt(|attempt| pivot::around(attempt, target, it)))
-            || is_straight && self.wavefront(nests, &band, depth)
+            || is_straight && self.wavefront(nests, &nest, &band)
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
-    fn wavefront<'k>(&mut self, nests: &Nests<'k>, band: &[&'k AffineFor], depth: usize) -> bool {
+    fn wavefront<'k>(
+        &mut self,
+        nests: &Nests<'k>,
+        nest: &Nest<'_, 'k>,
+        band: &[&'k AffineFor],
+    ) -> bool {
         let [outer, inner] = *band else {
             return false;
         };
-        if nests.nest(inner, depth + 1).are_apart(inner) {
+        if nests.nest(inner, nest.depth + 1).are_apart(inner) {
             return false;
         }
-        let factor = wavefront::skew(&nests.nest(outer, depth).vectors());
+        let factor = wavefront::skew(nest.vectors());
         factor.is_some_and(|factor| {
             self.attempt(|attempt| wavefront::tiles(attempt, [outer, inner], factor))
         })

@@ -42,10 +42,10 @@ impl Vectors {
 /// The order in which to nest the loops of `band`: those inside that walk along memory, as far as that is allowed.
 ///
 /// The cost of a loop is that of it as the innermost one: how many cache lines an iteration of it touches, each access by itself.
-pub(super) fn of(
+pub(super) fn of<'v>(
     kernel: &Kernel,
     band: &[&AffineFor],
-    vectors: impl FnOnce() -> Vectors,
+    vectors: impl FnOnce() -> &'v Vectors,
 ) -> Vec<usize> {
     let written: Vec<usize> = (0..band.len()).collect();
     let Some(innermost) = band.last() else {
@@ -99,6 +99,11 @@ pub(super) enum Reach {
     Next(f64),
     /// In another row.
     Far,
+}
+
+/// Whether `access` may be of another element in another iteration of the loop over `iter`.
+pub(super) fn moves(access: &Access, iter: IterId) -> bool {
+    reach(access, iter) != Reach::Same
 }
 
 /// That of `access` when the loop over `iter` goes on.

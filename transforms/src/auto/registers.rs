@@ -1,7 +1,7 @@
 //! What stays in registers: elements that all iterations of an innermost loop update, and what several iterations of the loops around it
 //! use alike.
 
-use super::order::accesses;
+use super::order::{accesses, moves};
 use super::{Scheduler, path_to, trips};
 use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
 use std::collections::BTreeSet;
@@ -190,15 +190,6 @@ fn is_straight(body: &[Node]) -> bool {
         )
     };
     body.iter().all(is_plain) && accesses(body).iter().all(|it| it.is_affine())
-}
-
-/// Whether `access` may be of another element in another iteration of the loop over `iter`.
-pub(super) fn moves(access: &Access, iter: IterId) -> bool {
-    let mut subscripts = access.subscripts.iter();
-    subscripts.any(|it| match it {
-        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
-        Subscript::Computed(_) => true,
-    })
 }
 
 #[cfg(test)]
