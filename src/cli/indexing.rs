@@ -176,8 +176,7 @@ fn listed(module: &Module, head: &str, known: &KnownMaps, text: &mut String) {
         };
         let _ = writeln!(text, "  {head}{part}: {}", it.indexing.map());
         for (at, source) in it.indexing.runtime().iter().enumerate() {
-            let name = module.instruction(source.value.computation, source.value.instruction);
-            let name = name.map_or("?", |it| it.name());
+            let name = module.name_of(&source.value);
             let _ = writeln!(text, "    rt{at} is read from {name}: {}", source.map);
         }
     }

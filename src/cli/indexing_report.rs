@@ -72,6 +72,17 @@ struct ParameterReport {
     /// For each output.
     output_to_input: Vec<MapsReport>,
     input_to_output: Vec<MapsReport>,
+    /// Where the runtime variables of each map come from.
+    runtime: BothWays<Option<Vec<Vec<RuntimeReport>>>>,
+    exact: Vec<Option<Vec<bool>>>,
+    parts: Vec<Option<Vec<usize>>>,
+}
+
+/// What stands beside the maps of both directions, for each output.
+#[derive(Serialize)]
+struct BothWays<T> {
+    output_to_input: Vec<T>,
+    input_to_output: Vec<T>,
 }
 
 type MapsReport = Option<Vec<String>>;
@@ -79,7 +90,7 @@ type MapsReport = Option<Vec<String>>;
 #[derive(Serialize)]
 struct RuntimeReport {
     name: String,
-    /// The instruction whose value it is read from.
+    /// The instruction whose value it is read from; inside of a call as `call/name`.
     operand: String,
     map: String,
     /// The bounds that the value is moved into; without them a value outside of the variable's bounds reads nothing.
@@ -129,7 +140,7 @@ impl InstructionReport {
             operands: maps.inputs.iter().map(|it| it.name.clone()).collect(),
             output_to_input: output_to_input.collect(),
             input_to_output: input_to_output.collect(),
-            parameters: placed.through.as_ref().map(parameters),
+            parameters: placed.through.as_ref().map(|it| parameters(module, it)),
         }
     }
 
@@ -170,36 +181,35 @@ fn texts(known: &KnownMaps) -> MapsReport {
 fn runtime(module: &Module, known: &KnownMaps) -> Option<Vec<Vec<RuntimeReport>>> {
     each(known, |it| {
         let sources = it.indexing.runtime().into_iter().enumerate();
-        let sources = sources.map(|(at, source)| {
-            let value = source.value;
-            let instruction = module.instruction(value.computation, value.instruction);
-            RuntimeReport {
-                name: format!("rt{at}"),
-                operand: instruction.map_or("", |it| it.name()).to_owned(),
-                map: source.map.to_string(),
-                clamp: source.clamp.map(|it| [it.low, it.high]),
-            }
+        let sources = sources.map(|(at, source)| RuntimeReport {
+            name: format!("rt{at}"),
+            operand: module.name_of(&source.value),
+            map: source.map.to_string(),
+            clamp: source.clamp.map(|it| [it.low, it.high]),
         });
         sources.collect()
     })
 }
 
-fn parameters(maps: &ElementMaps) -> Vec<ParameterReport> {
+fn parameters(module: &Module, maps: &ElementMaps) -> Vec<ParameterReport> {
     let inputs = maps.inputs.iter().enumerate();
-    let reports = inputs.map(|(at, input)| ParameterReport {
-        name: input.name.clone(),
-        output_to_input: maps
-            .output_to_input
-            .iter()
-            .filter_map(|it| it.get(at).map(texts))
-            .collect(),
-        input_to_output: maps
-            .input_to_output
-            .get(at)
-            .into_iter()
-            .flatten()
-            .map(texts)
-            .collect(),
+    let reports = inputs.map(|(at, input)| {
+        let to = maps.output_to_input.iter().filter_map(|it| it.get(at));
+        let from = maps.input_to_output.get(at).into_iter().flatten();
+        ParameterReport {
+            name: input.name.clone(),
+            output_to_input: to.clone().map(texts).collect(),
+            input_to_output: from.clone().map(texts).collect(),
+            runtime: BothWays {
+                output_to_input: to.clone().map(|it| runtime(module, it)).collect(),
+                input_to_output: from.map(|it| runtime(module, it)).collect(),
+            },
+            exact: to
+                .clone()
+                .map(|it| each(it, |it| it.indexing.is_exact()))
+                .collect(),
+            parts: to.map(|it| each(it, |it| it.part)).collect(),
+        }
     });
     reports.collect()
 }

@@ -1,5 +1,6 @@
 //! Computations with everything looked up and checked.
 
+use super::analysis::Value;
 use super::call::Read;
 use super::error::ModuleError;
 use super::resolve;
@@ -70,6 +71,16 @@ impl Module {
             .get(computation)?
             .instructions
             .get(position)
+    }
+
+    /// What a value is called: its instruction, behind the instructions that call the computation that this stands in, as `call/name`.
+    pub fn name_of(&self, value: &Value) -> String {
+        let mut path = value.calls.clone();
+        path.push((value.computation, value.instruction));
+        let instructions = path.into_iter();
+        let names = instructions.filter_map(|(computation, at)| self.instruction(computation, at));
+        let names: Vec<_> = names.map(Instruction::name).collect();
+        names.join("/")
     }
 
     /// All computations, each behind those that it calls.

@@ -10,8 +10,11 @@ use std::collections::HashMap;
 type Checked<T> = Result<T, IndexingError>;
 
 /// One of the arrays that an instruction computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value {
+    /// The calls that lead to its computation, outermost first, each as the positions of a computation and of an instruction in it:
+    /// what is computed in two calls of one computation are two values.
+    pub calls: Vec<(usize, usize)>,
     /// The position of its computation in the module.
     pub computation: usize,
     /// The position of the instruction in the computation.
@@ -21,7 +24,7 @@ pub struct Value {
 }
 
 /// Where the value of a runtime variable stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) value: Value,
     /// How many indices it takes to say where in the array.
@@ -42,7 +45,7 @@ impl Source {
     fn superfluous(&self) -> Self {
         Self {
             clamp: Some(Interval::ALL),
-            ..*self
+            ..self.clone()
         }
     }
 
@@ -126,7 +129,7 @@ impl Indexing {
             let place = self.part(first, source.rank);
             first += source.rank;
             RuntimeSource {
-                value: source.value,
+                value: source.value.clone(),
                 map: without_other_runtimes(place),
                 clamp: source.clamp,
             }
@@ -219,9 +222,9 @@ impl Indexing {
     }
 
     /// The same map with the runtime variables read from other arrays.
-    pub(super) fn with_values(mut self, value_of: impl Fn(Value) -> Value) -> Self {
+    pub(super) fn with_values(mut self, value_of: impl Fn(&Value) -> Value) -> Self {
         for source in &mut self.sources {
-            source.value = value_of(source.value);
+            source.value = value_of(&source.value);
         }
         self
     }
@@ -259,7 +262,7 @@ impl Indexing {
     /// The same map with the runtime variables traced to where their values come from: those that are known give way to their values.
     pub(super) fn traced(
         self,
-        trace: impl Fn(Value, &[IndexExpr]) -> Checked<Traced>,
+        trace: impl Fn(&Value, &[IndexExpr]) -> Checked<Traced>,
     ) -> Checked<Self> {
         if self.sources.is_empty() || self.is_known_empty() {
             return Ok(self);
@@ -281,7 +284,7 @@ impl Indexing {
             first += source.rank;
             let bounds = self.joint.runtimes().get(position);
             let bounds = bounds.map_or(Interval::ALL, |it| it.bounds);
-            let (source, places) = match trace(source.value, &places)? {
+            let (source, places) = match trace(&source.value, &places)? {
                 Traced::Known(expr) => {
                     let expr = source.moved(expr);
                     constraints.push(Constraint {
@@ -291,7 +294,11 @@ impl Indexing {
                     known.insert(position, expr);
                     (source.superfluous(), places)
                 }
-                Traced::At(value, places) => (Source { value, ..*source }, places),
+                Traced::At(value, places) => {
+                    let clamp = source.clamp;
+                    let rank = places.len();
+                    (Source { value, rank, clamp }, places)
+                }
             };
             sources.push(Source {
                 rank: places.len(),
@@ -353,7 +360,7 @@ impl Indexing {
             else {
                 continue;
             };
-            sources.push(*source);
+            sources.push(source.clone());
             results.extend(self.joint.results().iter().skip(*first).take(source.rank));
         }
         let results = results.into_iter().map(|it| it.substitute(&renamed));

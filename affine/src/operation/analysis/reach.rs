@@ -229,6 +229,7 @@ impl<'m> Reaches<'m> {
             Direction::InputToOutput => (relation.input_to_output()?, relation.output.len()),
         };
         let indexing = Indexing::solved(solved, rank, read.is_exact, |start| Value {
+            calls: Vec::new(),
             computation,
             instruction: instruction
                 .operands
@@ -242,7 +243,7 @@ impl<'m> Reaches<'m> {
         let known = indexing.traced(|value, places| match trace(module, value, places)? {
             known @ super::indexing::Traced::Known(_) => Ok(known),
             super::indexing::Traced::At(..) => {
-                Ok(super::indexing::Traced::At(value, places.to_vec()))
+                Ok(super::indexing::Traced::At(value.clone(), places.to_vec()))
             }
         });
         let mut maps = Vec::new();
@@ -253,7 +254,7 @@ impl<'m> Reaches<'m> {
     /// What is said of a callee's parameters, said of the operands.
     fn lifted(
         &self,
-        (computation, _): (usize, usize),
+        call: (usize, usize),
         instruction: &Instruction,
         callee: usize,
         reach: Reach,
@@ -265,7 +266,7 @@ impl<'m> Reaches<'m> {
                     Some(maps) => {
                         let lifted = maps.into_iter().map(|it| {
                             let lifted = it.with_values(|value| {
-                                self.argument(computation, instruction, callee, value)
+                                self.outside(call, instruction, callee, value)
                             });
                             self.settled(lifted)
                         });
@@ -293,24 +294,29 @@ impl<'m> Reaches<'m> {
         Ok(edges)
     }
 
-    /// The operand that a parameter of the callee is; other values are what they are.
-    fn argument(
+    /// What a value of the callee is for the caller: an operand where it is a parameter, else what this call computes.
+    fn outside(
         &self,
-        computation: usize,
+        call: (usize, usize),
         instruction: &Instruction,
         callee: usize,
-        value: Value,
+        value: &Value,
     ) -> Value {
+        let is_own = value.calls.is_empty() && value.computation == callee;
         let parameter = self
             .module
             .instruction(value.computation, value.instruction);
         match parameter.map(|it| &it.action) {
-            Some(Action::Parameter(number)) if value.computation == callee => Value {
-                computation,
+            Some(Action::Parameter(number)) if is_own => Value {
+                calls: Vec::new(),
+                computation: call.0,
                 instruction: instruction.operands.get(*number).copied().unwrap_or(0),
                 part: value.part,
             },
-            _ => value,
+            _ => Value {
+                calls: [&[call], value.calls.as_slice()].concat(),
+                ..*value
+            },
         }
     }
 

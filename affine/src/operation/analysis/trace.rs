@@ -26,8 +26,8 @@ const MOVES: [&str; 11] = [
 ];
 
 /// The value at a place, or the first place that it comes from.
-pub(super) fn trace(module: &Module, value: Value, places: &[IndexExpr]) -> Checked<Traced> {
-    let (mut value, mut places) = (value, places.to_vec());
+pub(super) fn trace(module: &Module, value: &Value, places: &[IndexExpr]) -> Checked<Traced> {
+    let (mut value, mut places) = (value.clone(), places.to_vec());
     for _ in 0..STEPS {
         let Some(instruction) = module.instruction(value.computation, value.instruction) else {
             break;
@@ -38,7 +38,7 @@ pub(super) fn trace(module: &Module, value: Value, places: &[IndexExpr]) -> Chec
                 let index = places.get(*dimension).cloned();
                 return Ok(index.map_or(Traced::At(value, places), Traced::Known));
             }
-            Action::Reads(_) => match moved(module, instruction, value, &places)? {
+            Action::Reads(_) => match moved(module, instruction, &value, &places)? {
                 Some((from, at)) => (value, places) = (from, at),
                 None => break,
             },
@@ -54,7 +54,7 @@ pub(super) fn trace(module: &Module, value: Value, places: &[IndexExpr]) -> Chec
 fn moved(
     module: &Module,
     instruction: &Instruction,
-    value: Value,
+    value: &Value,
     places: &[IndexExpr],
 ) -> Checked<Option<(Value, Vec<IndexExpr>)>> {
     if !MOVES.contains(&instruction.opcode()) || !keeps_integers(module, instruction, value) {
@@ -89,13 +89,13 @@ fn moved(
     let from = Value {
         instruction: *operand,
         part: read.part,
-        ..value
+        ..value.clone()
     };
     Ok(Some((from, moved)))
 }
 
 /// Whether the result is of integers that hold all those of the operand.
-fn keeps_integers(module: &Module, instruction: &Instruction, value: Value) -> bool {
+fn keeps_integers(module: &Module, instruction: &Instruction, value: &Value) -> bool {
     if instruction.opcode() != "convert" {
         return true;
     }

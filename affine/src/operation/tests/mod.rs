@@ -53,7 +53,7 @@ fn pairs(indexing: &Indexing, value_of: &dyn Fn(Value, &[i64]) -> i64) -> Pairs 
             for (at, source) in sources.iter().enumerate() {
                 let value = |it: &IndexExpr| it.evaluate(&|variable| point[slot(&map, variable)]);
                 let place: Result<Vec<_>, _> = source.map.results().iter().map(value).collect();
-                let value = value_of(source.value, &place.expect("a place"));
+                let value = value_of(source.value.clone(), &place.expect("a place"));
                 let clamped = source.clamp.map(|it| value.min(it.high).max(it.low));
                 point[counted + at] = clamped.unwrap_or(value);
             }

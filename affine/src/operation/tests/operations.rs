@@ -429,3 +429,43 @@ fn the_greatest_elements_come_from_anywhere_along_the_last_dimension() {
         "10 cannot stand here: the last dimension has 9 positions"
     );
 }
+
+/// Both calls compute a start of their own, under one name.
+#[test]
+fn what_two_calls_of_one_computation_compute_are_two_values() {
+    let text = |second: &str| {
+        format!(
+            "f {{
+  p0 = f32[100] parameter(0)
+  k = s32[] parameter(1)
+  j = s32[] add(k, k)
+  ROOT s = f32[10] dynamic-slice(p0, j), dynamic_slice_sizes={{10}}
+}}
+g {{
+  x = f32[100] parameter(0)
+  a = s32[] parameter(1)
+  j = s32[] parameter(2)
+  u = f32[10] fusion(x, a), kind=kLoop, calls=f
+  {second}
+  ROOT sum = f32[10] add(u, v)
+}}"
+        )
+    };
+    let called = module(&text("v = f32[10] fusion(x, j), kind=kLoop, calls=f"));
+    let maps = Analysis::new(&called).root().expect("maps");
+    let known = maps.output_to_input[0][0].as_ref().expect("known maps");
+    let sources = known.iter().flat_map(|it| it.indexing.runtime());
+    let mut names: Vec<_> = sources.map(|it| called.name_of(&it.value)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["u/j", "v/j"]);
+    // A parameter is what the caller passes.
+    let own = module(&text(
+        "v = f32[10] dynamic-slice(x, j), dynamic_slice_sizes={10}",
+    ));
+    let maps = Analysis::new(&own).root().expect("maps");
+    let known = maps.output_to_input[0][0].as_ref().expect("known maps");
+    let sources = known.iter().flat_map(|it| it.indexing.runtime());
+    let mut names: Vec<_> = sources.map(|it| own.name_of(&it.value)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["j", "u/j"]);
+}
