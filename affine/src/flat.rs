@@ -5,6 +5,9 @@
 //! is the shape that was meant where the inner subscripts stay within their sizes: two flat subscripts are then equal if, and only
 //! if, all subscripts are. What has to hold for that comes as [`Condition`]s over the parameters.
 //!
+//! What is added to all subscripts alike moves every access and says nothing about rows: in `a[i * m + j + 1]`, and in `a[i * m - j]`,
+//! whose rows run backwards, the shape is that of the array from its first accessed element on.
+//!
 //! After Grosser, Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of Parametrically Sized Arrays* (ICS 2015).
 
 use crate::visit::{AccessSite, Loop, accesses};
@@ -19,6 +22,8 @@ use std::collections::BTreeMap;
 pub struct Shape {
     /// The sizes of all dimensions but the outermost, over parameters, outermost first; at least one, none of them constant.
     pub inner: Vec<AffineExpr>,
+    /// The flat subscript of the element that has the subscripts `[0, …]`, over parameters.
+    pub origin: AffineExpr,
     /// The subscripts of each access, in the order of [`accesses`], outermost first; one more than there are inner sizes.
     pub subscripts: Vec<Vec<AffineExpr>>,
     /// What has to hold so that the inner subscripts stay within their sizes, but for what always does.
@@ -37,13 +42,26 @@ pub fn shape_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Shape>, Overfl
     let Some(flat) = flat_subscripts(&sites, array) else {
         return Ok(None);
     };
-    match inner_sizes(flat.iter().map(|(subscript, _)| *subscript))? {
-        Some(inner) => shape_of_rows(&flat, &inner),
-        None => Ok(None),
+    let Some(inner) = inner_sizes(flat.iter().map(|(subscript, _)| *subscript))? else {
+        return Ok(None);
+    };
+    let mut best: Option<Shape> = None;
+    for origin in origins(&flat, &inner)? {
+        let Some(shape) = shape_of_rows(&flat, &inner, origin)? else {
+            continue;
+        };
+        let asks_for = shape.conditions.len();
+        if (best.as_ref()).is_none_or(|it| asks_for < it.conditions.len()) {
+            best = Some(shape);
+        }
+        if asks_for == 0 {
+            break;
+        }
     }
+    Ok(best)
 }
 
-/// The shape of `array` in which its inner dimensions have these sizes.
+/// The shape of `array` in which its inner dimensions have these sizes, from its first element on.
 ///
 /// `None` where the array has several dimensions already, where a subscript is computed, or where a subscript could not be taken apart.
 ///
@@ -56,7 +74,7 @@ pub fn shape_in_rows(
 ) -> Result<Option<Shape>, Overflow> {
     let sites = accesses(kernel);
     match flat_subscripts(&sites, array) {
-        Some(flat) => shape_of_rows(&flat, inner),
+        Some(flat) => shape_of_rows(&flat, inner, AffineExpr::default()),
         None => Ok(None),
     }
 }
@@ -76,14 +94,79 @@ fn flat_subscripts<'s, 'k>(
     flat.collect()
 }
 
-fn shape_of_rows(flat: &[Flat<'_, '_>], inner: &[AffineExpr]) -> Result<Option<Shape>, Overflow> {
+/// More accesses are not asked where the shape may begin.
+const MOST_ORIGINS: usize = 8;
+
+/// Where the shape may begin: with the array, or with the least subscripts that are accessed, of all accesses or of one.
+fn origins(flat: &[Flat<'_, '_>], inner: &[AffineExpr]) -> Result<Vec<AffineExpr>, Overflow> {
+    let mut corners: Vec<Vec<AffineExpr>> = Vec::new();
+    for (subscript, loops) in flat {
+        let corner = least_subscripts(subscript, inner, loops)?;
+        corners.extend(corner.filter(|it| !corners.contains(it)));
+    }
+    corners.truncate(MOST_ORIGINS);
+    if let Some((first, others)) = corners.split_first() {
+        let mut least = first.clone();
+        for other in others {
+            for (least, other) in least.iter_mut().zip(other) {
+                let difference = other.minus(least)?.as_constant();
+                if difference.is_some_and(|it| it < 0) {
+                    *least = other.clone();
+                }
+            }
+        }
+        corners.push(least);
+    }
+    let mut origins = vec![AffineExpr::default()];
+    for corner in &corners {
+        let mut origin = AffineExpr::default();
+        for (subscript, size) in corner.iter().zip(inner) {
+            origin = origin.times(size)?.plus(subscript)?;
+        }
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    Ok(origins)
+}
+
+/// The least of each inner subscript that `flat` is made of, over parameters, if that is known.
+fn least_subscripts(
+    flat: &AffineExpr,
+    inner: &[AffineExpr],
+    loops: &[Loop<'_>],
+) -> Result<Option<Vec<AffineExpr>>, Overflow> {
+    let (moving, added) = moving_and_added(flat)?;
+    let mut subscripts = taken_apart(&moving, inner)?;
+    for term in added {
+        for (subscript, fixed) in subscripts.iter_mut().zip(taken_apart(&term, inner)?) {
+            *subscript = subscript.plus(&fixed)?;
+        }
+    }
+    let mut least = Vec::with_capacity(inner.len());
+    for subscript in subscripts.iter().skip(1) {
+        match extreme(&subscript.scaled(-1)?, loops)? {
+            Some(opposite) => least.push(opposite.scaled(-1)?),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(least))
+}
+
+fn shape_of_rows(
+    flat: &[Flat<'_, '_>],
+    inner: &[AffineExpr],
+    origin: AffineExpr,
+) -> Result<Option<Shape>, Overflow> {
     let mut shape = Shape {
         inner: inner.to_vec(),
+        origin,
         subscripts: Vec::new(),
         conditions: Vec::new(),
     };
     for (subscript, loops) in flat {
-        let Some(understood) = understood(subscript, &shape.inner, loops)? else {
+        let subscript = subscript.minus(&shape.origin)?;
+        let Some(understood) = understood(&subscript, &shape.inner, loops)? else {
             return Ok(None);
         };
         shape.subscripts.push(understood.subscripts);
@@ -283,16 +366,7 @@ const MOST_CANDIDATES: usize = 256;
 /// The ways to take `flat` apart. Each of the terms that are added to all iterators may be meant for all dimensions, or for some inner
 /// ones: in `m - 1 - j` the row length `m` is no row.
 fn candidates(flat: &AffineExpr, inner: &[AffineExpr]) -> Result<Vec<Vec<AffineExpr>>, Overflow> {
-    let mut added = Vec::new();
-    let mut moving = flat.clone();
-    for term in flat.terms() {
-        let (over_iterators, parameters) = parted(term);
-        if over_iterators.is_empty() {
-            let term = product(&parameters, term.coefficient)?;
-            moving = moving.minus(&term)?;
-            added.push(term);
-        }
-    }
+    let (moving, added) = moving_and_added(flat)?;
     let mut found = vec![taken_apart(&moving, inner)?];
     for term in &added {
         let mut longer = Vec::new();
@@ -306,6 +380,25 @@ fn candidates(flat: &AffineExpr, inner: &[AffineExpr]) -> Result<Vec<Vec<AffineE
         found = longer;
     }
     Ok(found)
+}
+
+/// `flat` without the terms that no iterator is in, but for its constant, and these.
+fn moving_and_added(flat: &AffineExpr) -> Result<(AffineExpr, Vec<AffineExpr>), Overflow> {
+    let mut added = Vec::new();
+    let mut moving = flat.clone();
+    for term in flat.terms() {
+        let (over_iterators, parameters) = parted(term);
+        if over_iterators.is_empty() {
+            moving = moving.minus(&product(&parameters, term.coefficient)?)?;
+            // Of several row lengths one may be meant for the columns.
+            let one = term.coefficient.signum();
+            let parts = [term.coefficient - one, one].into_iter();
+            for coefficient in parts.filter(|it| *it != 0) {
+                added.push(product(&parameters, coefficient)?);
+            }
+        }
+    }
+    Ok((moving, added))
 }
 
 /// `subscripts` with `term` added to those from `dimension` on.
@@ -482,6 +575,53 @@ mod tests {
         );
     }
 
+    #[track_caller]
+    fn begins_at(body: &str, origin: &str) {
+        let (kernel, shape) = shape(body).expect("a shape");
+        assert_eq!(text::affine(&kernel, &shape.origin), origin);
+    }
+
+    #[test]
+    fn what_is_added_to_all_subscripts_moves_the_shape() {
+        let rows = |subscript: &str| {
+            format!("affine.for i in 0..n {{ affine.for j in 0..m {{ {subscript} = 1.0 }} }}")
+        };
+        for (subscript, origin, found) in [
+            ("a[i * m + j + 1]", "1", "i, j"),
+            ("a[p + i * m + j]", "p", "i, j"),
+            ("a[p + i * m + j - 5]", "p - 5", "i, j"),
+            ("a[i * m - j]", "-m + 1", "i, -j + m - 1"),
+            ("a[i * m + m * 3 - j]", "-m + 1", "i + 3, -j + m - 1"),
+            ("a[n * m + j - i * m]", "0", "-i + n, j"),
+        ] {
+            shows(&rows(subscript), "m", &[found], &[]);
+            begins_at(&rows(subscript), origin);
+        }
+        // Within the rows of the array nothing is moved.
+        let inside = "affine.for i in 0..n { affine.for j in 2..m { a[i * m + j - 1] = 1.0 } }";
+        shows(inside, "m", &["i, j - 1"], &[]);
+        begins_at(inside, "0");
+    }
+
+    #[test]
+    fn accesses_agree_on_where_the_shape_begins() {
+        let rows = "affine.for i in 0..p { affine.for j in 1..m - 1 {
+             a[length + i * m + j] = a[length + i * m + j - 1] + a[length + i * m + m + j + 1]
+           } }";
+        shows(rows, "m", &["i, j - 1", "i + 1, j + 1", "i, j"], &[]);
+        begins_at(rows, "length");
+        let planes = "affine.for i in 0..p { affine.for j in 0..n - 1 { affine.for k in 0..m - 1 {
+             a[length + i * n * m + j * m + k + 1] = a[length + i * n * m + j * m + m + k]
+           } } }";
+        shows(planes, "n, m", &["i, j + 1, k", "i, j, k + 1"], &[]);
+        begins_at(planes, "length");
+        // One row and what is beyond it are no row together.
+        let body = "affine.for i in 0..n { affine.for j in 0..m {
+             a[i * m + j + 1] = a[i * m + j]
+           } }";
+        assert_eq!(shape(body).map(|(_, shape)| shape), None);
+    }
+
     #[test]
     fn sizes_may_be_sums() {
         shows(
@@ -575,6 +715,9 @@ mod tests {
             "affine.for i in 0..p { affine.for j in 0..n { affine.for k in 0..m {
                a[(2 * i + 1) * n * m + j * m + m - 1 - k] = 1.0 } } }",
             "affine.for i in 0..n { affine.for j in 0..m { a[i * m + j] = a[(i + 3) * m + j] } }",
+            "affine.for i in 0..n { affine.for j in 0..m { a[p + i * m + 3 - j] = a[p - i * m + 3 - j] } }",
+            "affine.for i in 0..p { affine.for j in 0..n { affine.for k in 0..m {
+               a[length - (i * n + j) * m + k] = a[length + i * n * m - j * m + k] } } }",
         ] {
             let (kernel, shape) = shape(body).expect("a shape");
             assert_eq!(shape.conditions, [], "{body}");
@@ -587,7 +730,8 @@ mod tests {
                     panic!("an affine subscript");
                 };
                 for seed in 0..200_i64 {
-                    check_at(&kernel, flat, subscripts, &shape.inner, seed);
+                    let flat = flat.minus(&shape.origin).expect("no overflow");
+                    check_at(&kernel, &flat, subscripts, &shape.inner, seed);
                 }
             }
         }
