@@ -67,8 +67,8 @@ pub use strew_jit::{
     PlatformMath, RecordField, RecordLayout, Records, record,
 };
 pub use strew_runtime::{
-    Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mode, Progress,
-    Record, Sample, StopToken, TooManyThreads, Why,
+    Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mapped, Mode,
+    Progress, Record, Sample, StopToken, TooManyThreads, Why,
 };
 pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

@@ -89,6 +89,7 @@ fn as_run(flags: &Explain) -> Run {
         mode: flags.mode,
         oob: OobName::Error,
         memory: None,
+        mmap: false,
         json: flags.json,
     }
 }

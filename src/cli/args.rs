@@ -40,11 +40,11 @@ pub(crate) struct Run {
     /// Give a scalar parameter its value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) scalars: Vec<Assignment>,
-    /// Fill an array from a file (a.npy, a.npz:MEMBER, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.bin:f32) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
+    /// Fill an array from a file (a.npy, a.npz:MEMBER, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.bin:f32, a.png) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
     /// constant(K), two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
     #[arg(long = "in", value_name = "NAME=SOURCE")]
     pub(crate) inputs: Vec<Assignment>,
-    /// Write an array to a .npy file after the run; without --in it starts as zeros
+    /// Write an array to a file after the run (a.npy, a.csv, a.bin); without --in it starts as zeros
     #[arg(long = "out", value_name = "NAME=PATH")]
     pub(crate) outputs: Vec<Assignment>,
     /// Give the dimensions of an array that no file and no size tells
@@ -73,6 +73,10 @@ pub(crate) struct Run {
     /// Take at most this much memory for private buffers, as 512M or 2G; a quarter of what is free when left out
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<ByteCount>,
+    /// Leave the elements of .npy and .bin files where they are, and load what the kernel touches; whoever wants to change such a file
+    /// waits meanwhile
+    #[arg(long)]
+    pub(crate) mmap: bool,
     /// Report to standard output as JSON
     #[arg(long)]
     pub(crate) json: bool,

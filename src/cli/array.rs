@@ -1,21 +1,78 @@
 //! Arrays whose element type is known at run time only.
 
-use strew::{Element, Records, Type};
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use strew::{Element, Mapped, Records, StopToken, Type};
+
+/// Elements in memory, or in a file.
+#[derive(Debug)]
+pub(crate) enum Elements<T> {
+    Owned(Vec<T>),
+    Mapped(Mapped<T>),
+}
+
+impl<T> From<Vec<T>> for Elements<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self::Owned(values)
+    }
+}
+
+impl<T> Deref for Elements<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Owned(values) => values,
+            Self::Mapped(values) => values,
+        }
+    }
+}
+
+impl<T> DerefMut for Elements<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Owned(values) => values,
+            Self::Mapped(values) => values,
+        }
+    }
+}
+
+impl<T: Clone> Clone for Elements<T> {
+    fn clone(&self) -> Self {
+        Self::Owned(self.to_vec())
+    }
+}
+
+impl<T: PartialEq> PartialEq for Elements<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T> Elements<T> {
+    fn is_intact(&self) -> bool {
+        match self {
+            Self::Owned(_) => true,
+            Self::Mapped(values) => values.is_intact(),
+        }
+    }
+}
 
 /// The elements of an array, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Bool(Vec<bool>),
+    I8(Elements<i8>),
+    I16(Elements<i16>),
+    I32(Elements<i32>),
+    I64(Elements<i64>),
+    U8(Elements<u8>),
+    U16(Elements<u16>),
+    U32(Elements<u32>),
+    U64(Elements<u64>),
+    F32(Elements<f32>),
+    F64(Elements<f64>),
+    Bool(Elements<bool>),
     Records(Records),
 }
 
@@ -59,13 +116,13 @@ pub(crate) struct OutOfMemory {
 impl Values {
     /// `length` zeros of type `ty`, in memory that nothing has touched yet: a kernel may be refused before it does.
     pub(crate) fn zeros(ty: Type, length: u64) -> Result<Self, OutOfMemory> {
-        fn zeros<T: Clone + Default>(length: u64) -> Result<Vec<T>, OutOfMemory> {
+        fn zeros<T: Clone + Default>(length: u64) -> Result<Elements<T>, OutOfMemory> {
             let out_of_memory = OutOfMemory { elements: length };
             let elements = usize::try_from(length).map_err(|_| out_of_memory)?;
             // What fails here would end the process below.
             let reserved = Vec::<T>::new().try_reserve_exact(elements);
             reserved.map_err(|_| out_of_memory)?;
-            Ok(vec![T::default(); elements])
+            Ok(vec![T::default(); elements].into())
         }
         Ok(match ty {
             Type::Bool => Self::Bool(zeros(length)?),
@@ -105,7 +162,7 @@ impl Values {
                     .map_err(|_| OutOfMemory { elements: length })?;
                 let convert: fn(Number) -> $element = $convert;
                 values.extend((0..length).map(|index| convert(make(index))));
-                Self::$variant(values)
+                Self::$variant(values.into())
             }};
         }
         Ok(match ty {
@@ -124,6 +181,47 @@ impl Values {
             Type::F32 => build!(F32, f32),
             Type::F64 => build!(F64, f64),
         })
+    }
+
+    /// `length` elements of type `ty` that stay in the file at `path`, the first at byte `offset`. `stop` stops before anybody may
+    /// change the file.
+    ///
+    /// # Errors
+    /// Where the file cannot be mapped; it can be read then.
+    pub(crate) fn mapped(
+        ty: Type,
+        path: &Path,
+        (offset, length): (u64, u64),
+        stop: &StopToken,
+    ) -> io::Result<Self> {
+        let too_long = |_| io::Error::from(io::ErrorKind::OutOfMemory);
+        let length = usize::try_from(length).map_err(too_long)?;
+        macro_rules! map {
+            ($variant:ident) => {
+                Self::$variant(Elements::Mapped(Mapped::open(path, offset, length, stop)?))
+            };
+        }
+        Ok(match ty {
+            Type::Bool => {
+                let why = "a byte of it may be no bool";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+            }
+            Type::U8 => map!(U8),
+            Type::I8 => map!(I8),
+            Type::I16 => map!(I16),
+            Type::I32 => map!(I32),
+            Type::I64 => map!(I64),
+            Type::U16 => map!(U16),
+            Type::U32 => map!(U32),
+            Type::U64 => map!(U64),
+            Type::F32 => map!(F32),
+            Type::F64 => map!(F64),
+        })
+    }
+
+    /// Whether the elements are still those of the file that they stay in.
+    pub(crate) fn is_intact(&self) -> bool {
+        with_values!(self, values => values.is_intact(), _records => true)
     }
 
     /// The type of the elements, as kernel text writes it.

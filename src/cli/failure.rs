@@ -1,7 +1,7 @@
 //! Why a command did not do what it was asked, and with which status the process ends.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use strew::{ArgumentError, ArgumentKind, Error, Failure as CallFailure, Style};
 
 /// Why a command ends early.
@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Diagnosed,
     /// An error of the library.
     Library(Error),
+    /// Somebody is about to change a file while the kernel runs on it.
+    Changed(PathBuf),
     /// Whoever read standard output has seen enough.
     ClosedPipe,
 }
@@ -41,6 +43,7 @@ impl Failure {
             Self::ClosedPipe => 0,
             Self::Diagnosed | Self::Refused(_) => 1,
             Self::Usage(_) => 2,
+            Self::Changed(_) => 3,
             Self::Library(error) => status(error),
         }
     }
@@ -50,6 +53,11 @@ impl Failure {
         match self {
             Self::ClosedPipe | Self::Diagnosed => None,
             Self::Usage(message) | Self::Refused(message) => Some(format!("error: {message}")),
+            Self::Changed(path) => Some(format!(
+                "error: {}: somebody opened it for writing while the kernel ran on it; nothing was written, \
+                 leave out --mmap to run on a copy",
+                path.display()
+            )),
             Self::Library(error) => Some(library(error, style)),
         }
     }

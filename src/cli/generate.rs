@@ -3,6 +3,7 @@
 use crate::cli::array::{Number, Values};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::out_of_memory;
+use crate::cli::progress::Meter;
 use strew::{Sizes, Type};
 
 /// A generator with its arguments, numbers or names of scalar parameters.
@@ -87,12 +88,18 @@ impl Generator {
         ty: Type,
         length: u64,
         sizes: &Sizes,
+        meter: &Meter,
     ) -> Result<Values, Failure> {
         let wrong = |why: String| Failure::usage(format!("--in {name}: {why}"));
         let numbers: Result<Vec<_>, _> =
             self.arguments.iter().map(|it| resolve(it, sizes)).collect();
         let numbers = numbers.map_err(wrong)?;
-        let draw = self.draw(ty, length, &numbers).map_err(wrong)?;
+        let mut draw = self.draw(ty, length, &numbers).map_err(wrong)?;
+        meter.begin(length);
+        let draw = |index| {
+            meter.pass(index);
+            draw(index)
+        };
         Values::generate(ty, length, draw).map_err(|it| out_of_memory(name, it.elements))
     }
 
@@ -241,23 +248,29 @@ mod tests {
     fn made(text: &str, ty: Type, length: u64) -> Result<Values, String> {
         let generator = Generator::parse(text).ok_or("no generator")??;
         let sizes = Sizes::default();
-        let made = generator.values("x", ty, length, &sizes);
+        let made = generator.values("x", ty, length, &sizes, &Meter::default());
         made.map_err(|failure| failure.render(strew::Style::Plain).unwrap_or_default())
     }
 
     #[test]
     fn plain_generators_do_what_they_say() {
-        assert_eq!(made("zeros", Type::U8, 2), Ok(Values::U8(vec![0, 0])));
+        assert_eq!(
+            made("zeros", Type::U8, 2),
+            Ok(Values::U8(vec![0, 0].into()))
+        );
         assert_eq!(
             made("fill(2.5)", Type::F64, 2),
-            Ok(Values::F64(vec![2.5, 2.5]))
+            Ok(Values::F64(vec![2.5, 2.5].into()))
         );
-        assert_eq!(made("iota", Type::I16, 3), Ok(Values::I16(vec![0, 1, 2])));
+        assert_eq!(
+            made("iota", Type::I16, 3),
+            Ok(Values::I16(vec![0, 1, 2].into()))
+        );
         assert_eq!(
             made("sorted(2)", Type::I32, 4),
-            Ok(Values::I32(vec![0, 0, 1, 1]))
+            Ok(Values::I32(vec![0, 0, 1, 1].into()))
         );
-        assert_eq!(made("iota", Type::I32, 0), Ok(Values::I32(vec![])));
+        assert_eq!(made("iota", Type::I32, 0), Ok(Values::I32(vec![].into())));
     }
 
     #[test]
@@ -275,7 +288,7 @@ mod tests {
 
     fn keys(text: &str, length: u64) -> Vec<i32> {
         match made(text, Type::I32, length) {
-            Ok(Values::I32(keys)) => keys,
+            Ok(Values::I32(keys)) => keys.to_vec(),
             other => panic!("{text}: {other:?}"),
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::cli::args::{Assignment, Run};
 use crate::cli::array::{Array, Values};
-use crate::cli::data::DataFile;
+use crate::cli::data::{DataFile, Reading};
 use crate::cli::failure::Failure;
 use crate::cli::generate::Generator;
+use crate::cli::progress::Meter;
 use std::collections::BTreeMap;
 use std::path::Path;
 use strew::ir::{Kernel, Parameter};
@@ -23,18 +24,25 @@ pub(crate) struct Inputs {
     pub(crate) scalars: BTreeMap<String, Value>,
     pub(crate) arrays: BTreeMap<String, Input>,
     pub(crate) shapes: BTreeMap<String, Vec<u64>>,
+    /// What is worth saying about the files.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Inputs {
     /// Reads the files and numbers that `flags` name for `kernel`.
-    pub(crate) fn read(kernel: &Kernel, flags: &Run) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        kernel: &Kernel,
+        flags: &Run,
+        reading: Reading<'_>,
+    ) -> Result<Self, Failure> {
         let mut inputs = Self::default();
         for it in &flags.scalars {
             let value = scalar(kernel, it)?;
             once("--set", it, inputs.scalars.insert(it.name.clone(), value))?;
         }
         for it in &flags.inputs {
-            let input = input(kernel, it)?;
+            let (input, note) = input(kernel, it, reading)?;
+            inputs.notes.extend(note);
             once("--in", it, inputs.arrays.insert(it.name.clone(), input))?;
         }
         for it in &flags.shapes {
@@ -102,6 +110,7 @@ impl Inputs {
         name: &str,
         element: &ElementType,
         sizes: &Sizes,
+        meter: &Meter,
     ) -> Result<Option<Array>, Failure> {
         let shape = sizes.extents(name).unwrap_or_default().to_vec();
         Ok(match self.arrays.remove(name) {
@@ -111,7 +120,7 @@ impl Inputs {
                 let ElementType::Plain(ty) = *element else {
                     return Err(no_generator(name));
                 };
-                let values = generator.values(name, ty, shape.iter().product(), sizes)?;
+                let values = generator.values(name, ty, shape.iter().product(), sizes, meter)?;
                 Some(Array { shape, values })
             }
         })
@@ -249,22 +258,29 @@ fn dimensions(it: &Assignment) -> Result<Vec<u64>, Failure> {
     })
 }
 
-fn input(kernel: &Kernel, it: &Assignment) -> Result<Input, Failure> {
+/// What `it` means, and what is worth saying about it.
+fn input(
+    kernel: &Kernel,
+    it: &Assignment,
+    reading: Reading<'_>,
+) -> Result<(Input, Option<String>), Failure> {
     let element = array_type(kernel, &it.name)?;
     if let Some(generator) = Generator::parse(&it.text) {
         let generator =
             generator.map_err(|why| Failure::usage(format!("--in {}: {why}", it.name)))?;
         return match element {
-            ElementType::Plain(_) => Ok(Input::Generator(generator)),
+            ElementType::Plain(_) => Ok((Input::Generator(generator), None)),
             ElementType::Record(_) => Err(no_generator(&it.name)),
         };
     }
     let file = DataFile::parse(&it.text)
         .map_err(|error| Failure::usage(format!("--in {}: {error}", it.name)))?;
-    let array = file
-        .read(&element)
+    let (array, unmapped) = file
+        .read(&element, reading)
         .map_err(|error| Failure::file(&file.path, format!("cannot be `{}`: {error}", it.name)))?;
-    Ok(Input::File { file, array })
+    let path = file.path.display();
+    let note = unmapped.map(|why| format!("note: {path} is read and not mapped: {why}"));
+    Ok((Input::File { file, array }, note))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `.npy` files. Nothing is converted: an array of another element type, byte order or layout is refused.
 
 use crate::cli::array::{Array, Values, with_values};
+use crate::cli::progress::Meter;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, WriterBuilder};
 use std::fmt;
 use std::io::{self, Write};
@@ -78,39 +79,62 @@ impl fmt::Display for NpyError {
 const LONGEST_HEADER: usize = 10_000;
 const DEEPEST_HEADER: usize = 32;
 
-/// The array of `bytes`, which must have such elements. The fields of records are found by their names, wherever they lie.
-pub(crate) fn decode(bytes: &[u8], expected: &ElementType) -> Result<Array, NpyError> {
-    let (header, data) = split(bytes)?;
-    let shape = header.shape().to_vec();
-    let stored = Stored::of(&header.dtype(), expected)?;
-    if header.order() == Order::Fortran && shape.len() > 1 {
-        return Err(NpyError::FortranOrder { shape });
-    }
-    let count = element_count(&shape).ok_or(NpyError::TooLarge)?;
-    let needed = count
-        .checked_mul(stored.bytes())
-        .ok_or(NpyError::TooLarge)?;
-    let present = data.len() as u64;
-    match needed.cmp(&present) {
-        std::cmp::Ordering::Greater => Err(NpyError::Truncated {
-            expected: needed,
-            found: present,
-        }),
-        std::cmp::Ordering::Less => Err(NpyError::Trailing {
-            expected: needed,
-            found: present,
-        }),
-        std::cmp::Ordering::Equal => {
-            let values = match (&stored, expected) {
-                (Stored::Records(stored), ElementType::Record(layout)) => {
-                    records(stored, layout, count, data)?
-                }
-                (Stored::Plain(ty), _) => elements(*ty, data),
-                (Stored::Records(_), _) => return Err(NpyError::TooLarge),
-            };
-            Ok(Array { shape, values })
+/// No header is longer, with what stands before it.
+pub(crate) const LONGEST_BEGINNING: usize = LONGEST_HEADER + 12;
+
+/// Where a file has its elements, once it is known that it has such that were asked for, and all of them.
+pub(crate) struct Layout {
+    pub(crate) shape: Vec<u64>,
+    stored: Stored,
+    /// The place of the first.
+    pub(crate) offset: usize,
+    /// How many there are.
+    pub(crate) count: u64,
+}
+
+impl Layout {
+    /// That of a file of `length` bytes that starts with `beginning`.
+    pub(crate) fn of(
+        beginning: &[u8],
+        length: u64,
+        expected: &ElementType,
+    ) -> Result<Self, NpyError> {
+        let (header, offset) = split(beginning)?;
+        let shape = header.shape().to_vec();
+        let stored = Stored::of(&header.dtype(), expected)?;
+        if header.order() == Order::Fortran && shape.len() > 1 {
+            return Err(NpyError::FortranOrder { shape });
+        }
+        let count = element_count(&shape).ok_or(NpyError::TooLarge)?;
+        let expected = count.checked_mul(stored.bytes());
+        let expected = expected.ok_or(NpyError::TooLarge)?;
+        let found = length.saturating_sub(offset as u64);
+        match expected.cmp(&found) {
+            std::cmp::Ordering::Greater => Err(NpyError::Truncated { expected, found }),
+            std::cmp::Ordering::Less => Err(NpyError::Trailing { expected, found }),
+            std::cmp::Ordering::Equal => Ok(Self {
+                shape,
+                stored,
+                offset,
+                count,
+            }),
         }
     }
+}
+
+/// The array of `bytes`, which must have such elements. The fields of records are found by their names, wherever they lie.
+pub(crate) fn decode(bytes: &[u8], expected: &ElementType) -> Result<Array, NpyError> {
+    let layout = Layout::of(bytes, bytes.len() as u64, expected)?;
+    let data = bytes.get(layout.offset..).unwrap_or_default();
+    let values = match (&layout.stored, expected) {
+        (Stored::Records(stored), ElementType::Record(expected)) => {
+            records(stored, expected, layout.count, data)?
+        }
+        (Stored::Plain(ty), _) => elements(*ty, data),
+        (Stored::Records(_), _) => return Err(NpyError::TooLarge),
+    };
+    let shape = layout.shape;
+    Ok(Array { shape, values })
 }
 
 /// What a file holds, once it is known to be what the kernel takes.
@@ -247,7 +271,8 @@ fn element_count(shape: &[u64]) -> Option<u64> {
     Some(if shape.contains(&0) { 0 } else { bound })
 }
 
-fn split(bytes: &[u8]) -> Result<(NpyHeader, &[u8]), NpyError> {
+/// The header, and where the elements begin behind it.
+fn split(bytes: &[u8]) -> Result<(NpyHeader, usize), NpyError> {
     if bytes.is_empty() {
         return Err(NpyError::Empty);
     }
@@ -259,7 +284,7 @@ fn split(bytes: &[u8]) -> Result<(NpyHeader, &[u8]), NpyError> {
     let mut rest = bytes;
     let header = NpyHeader::from_reader(&mut rest)
         .map_err(|error| NpyError::Header(first_line(&error.to_string())))?;
-    Ok((header, rest))
+    Ok((header, bytes.len() - rest.len()))
 }
 
 fn header_text(bytes: &[u8]) -> Result<&[u8], NpyError> {
@@ -359,12 +384,18 @@ pub(crate) fn elements(ty: Type, data: &[u8]) -> Values {
                 chunks
                     .iter()
                     .map(|it| <$element>::from_le_bytes(*it))
-                    .collect(),
+                    .collect::<Vec<_>>()
+                    .into(),
             )
         }};
     }
     match ty {
-        Type::Bool => Values::Bool(data.iter().map(|byte| *byte != 0).collect()),
+        Type::Bool => Values::Bool(
+            data.iter()
+                .map(|byte| *byte != 0)
+                .collect::<Vec<_>>()
+                .into(),
+        ),
         Type::U8 => read!(U8, u8),
         Type::I8 => read!(I8, i8),
         Type::I16 => read!(I16, i16),
@@ -378,24 +409,29 @@ pub(crate) fn elements(ty: Type, data: &[u8]) -> Values {
     }
 }
 
-/// Writes `array`.
+/// Writes `array`, and tells `meter` which element it is at.
 ///
 /// # Errors
 /// Those of `sink`.
-pub(crate) fn encode(array: &Array, sink: &mut impl Write) -> io::Result<()> {
+pub(crate) fn encode(array: &Array, sink: &mut impl Write, meter: &Meter) -> io::Result<()> {
     with_values!(&array.values, values => {
         let mut writer = npyz::WriteOptions::new()
             .default_dtype()
             .shape(&array.shape)
             .writer(sink)
             .begin_nd()?;
-        writer.extend(values.iter().copied())?;
+        writer.extend(meter.count(values.iter().copied()))?;
         writer.finish()
-    }, records => encode_records(records, &array.shape, sink))
+    }, records => encode_records(records, &array.shape, sink, meter))
 }
 
 /// Records without the bytes between their fields: NumPy reads such a file as a packed structured array.
-fn encode_records(records: &Records, shape: &[u64], sink: &mut impl Write) -> io::Result<()> {
+fn encode_records(
+    records: &Records,
+    shape: &[u64],
+    sink: &mut impl Write,
+    meter: &Meter,
+) -> io::Result<()> {
     let fields = records.layout().fields();
     let named: Vec<_> = fields.iter().map(|it| (it.name.as_str(), it)).collect();
     let shape: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
@@ -414,7 +450,7 @@ fn encode_records(records: &Records, shape: &[u64], sink: &mut impl Write) -> io
     sink.write_all(b"\x93NUMPY\x01\x00")?;
     sink.write_all(&announced.to_le_bytes())?;
     writeln!(sink, "{text:<width$}", width = length - 1)?;
-    for index in 0..records.len() {
+    for index in meter.count(0..records.len()) {
         for field in fields {
             let first = index.saturating_mul(field.elements());
             for element in first..first.saturating_add(field.elements()) {
@@ -500,7 +536,7 @@ mod tests {
                 values: values.expect("six elements"),
             };
             let mut bytes = Vec::new();
-            encode(&array, &mut bytes).expect("a vector takes all");
+            encode(&array, &mut bytes, &Meter::default()).expect("a vector takes all");
             assert_eq!(decode(&bytes, &ty.into()), Ok(array));
         }
     }

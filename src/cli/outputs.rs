@@ -3,14 +3,15 @@
 
 use crate::cli::args::Run;
 use crate::cli::array::Array;
+use crate::cli::data::OutputFormat;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, array_type};
 use crate::cli::interrupt::Temporaries;
-use crate::cli::npy;
+use crate::cli::progress::Meter;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use strew::ArgumentKind;
+use strew::{ArgumentKind, ElementType, Sizes};
 use tempfile::NamedTempFile;
 
 /// The output files, all of them opened.
@@ -21,6 +22,7 @@ pub(crate) struct Outputs(BTreeMap<String, Output>);
 struct Output {
     /// As the flags say it.
     path: PathBuf,
+    format: OutputFormat,
     sink: Sink,
 }
 
@@ -37,14 +39,18 @@ impl Outputs {
     pub(crate) fn open(
         kernel: &strew::Kernel,
         flags: &Run,
-        inputs: &Inputs,
+        (inputs, sizes): (&Inputs, &Sizes),
         temporaries: &Temporaries,
     ) -> Result<Self, Failure> {
         let mut outputs = Self::default();
         let mut places: BTreeMap<PathBuf, String> = BTreeMap::new();
         for it in &flags.outputs {
-            check_written(kernel, &it.name)?;
-            let path = PathBuf::from(&it.text);
+            let element = written(kernel, &it.name)?;
+            let (path, format) = OutputFormat::parse(&it.text)
+                .map_err(|error| Failure::usage(format!("--out {}: {error}", it.name)))?;
+            let rank = sizes.extents(&it.name).map_or(1, <[u64]>::len);
+            let checked = format.check(&element, rank);
+            checked.map_err(|error| Failure::file(&path, error))?;
             let place = place(&path).map_err(|error| unwritable(&path, error))?;
             if let Some(other) = places.insert(place.clone(), it.name.clone()) {
                 let name = &it.name;
@@ -53,11 +59,8 @@ impl Outputs {
             }
             check_inputs(&it.name, &path, &place, inputs)?;
             let sink = sink(place, temporaries).map_err(|error| unwritable(&path, error))?;
-            if outputs
-                .0
-                .insert(it.name.clone(), Output { path, sink })
-                .is_some()
-            {
+            let output = Output { path, format, sink };
+            if outputs.0.insert(it.name.clone(), output).is_some() {
                 return Err(Failure::usage(format!("--out {} is given twice", it.name)));
             }
         }
@@ -70,15 +73,23 @@ impl Outputs {
     }
 
     /// Writes all files, and only when all are written moves them to their places.
-    pub(crate) fn write(mut self, arrays: &BTreeMap<String, Array>) -> Result<(), Failure> {
+    pub(crate) fn write(
+        mut self,
+        arrays: &BTreeMap<String, Array>,
+        meter: &Meter,
+    ) -> Result<(), Failure> {
         for (name, output) in &mut self.0 {
             let Some(array) = arrays.get(name) else {
                 continue;
             };
-            let written = match &mut output.sink {
-                Sink::Replace(file, _) => write_array(array, file.as_file_mut()),
-                Sink::Direct(file) => write_array(array, file),
+            let file = match &mut output.sink {
+                Sink::Replace(file, _) => file.as_file_mut(),
+                Sink::Direct(file) => file,
             };
+            let mut sink = BufWriter::new(file);
+            meter.begin(array.shape.iter().product());
+            let written = output.format.write(name, array, &mut sink, meter);
+            let written = written.and_then(|()| sink.flush());
             written.map_err(|error| unwritable(&output.path, error))?;
         }
         for (_, output) in self.0 {
@@ -91,22 +102,17 @@ impl Outputs {
     }
 }
 
-fn write_array(array: &Array, file: &mut std::fs::File) -> std::io::Result<()> {
-    let mut sink = BufWriter::new(file);
-    npy::encode(array, &mut sink)?;
-    sink.flush()
-}
-
 fn unwritable(path: &Path, error: std::io::Error) -> Failure {
     Failure::file(path, format!("cannot be written: {error}"))
 }
 
-fn check_written(kernel: &strew::Kernel, name: &str) -> Result<(), Failure> {
+/// The elements of the array `name`, which the kernel has to write.
+fn written(kernel: &strew::Kernel, name: &str) -> Result<ElementType, Failure> {
     let ir = kernel.compiled().parsed().kernel();
-    array_type(ir, name)?;
+    let element = array_type(ir, name)?;
     let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
     match kinds.get(name) {
-        Some(ArgumentKind::Write(_)) => Ok(()),
+        Some(ArgumentKind::Write(_)) => Ok(element),
         _ => Err(Failure::usage(format!(
             "--out {name}: the kernel does not write `{name}`"
         ))),
@@ -160,7 +166,7 @@ fn sink(place: PathBuf, temporaries: &Temporaries) -> std::io::Result<Sink> {
 
 fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".strew-").suffix(".npy.tmp");
+    builder.prefix(".strew-").suffix(".tmp");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -4,16 +4,18 @@ use crate::cli::args::{OobName, Run};
 use crate::cli::array::{Array, with_values};
 use crate::cli::calibration;
 use crate::cli::console::Console;
+use crate::cli::data::Reading;
 use crate::cli::explain::explanation;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
 use crate::cli::interrupt;
 use crate::cli::load;
 use crate::cli::outputs::Outputs;
-use crate::cli::progress::with_bar;
+use crate::cli::progress::{Meter, with_bar};
 use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use strew::{
     ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Oob, Progress, Report, Sizes,
@@ -29,16 +31,29 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let kernel = configured(kernel, flags)?.calibration(calibration::costs(console));
     let progress = Progress::new();
     let kernel = kernel.cancel(stop.clone()).progress(progress.clone());
-    let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
+    let meter = Meter::default();
+    let mut inputs = inputs(&kernel, flags, &meter, Some(&stop))?;
+    inputs.notes.iter().for_each(|note| console.talk(note));
     let temporaries = interrupt::handle(stop);
-    let outputs = Outputs::open(&kernel, flags, &inputs, &temporaries)?;
     let sizes = sizes(&kernel, &inputs)?;
-    let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
+    let outputs = Outputs::open(&kernel, flags, (&inputs, &sizes), &temporaries)?;
+    let files: BTreeMap<_, _> = inputs.files().map(owned).collect();
+    let made = || arrays(&kernel, &mut inputs, &sizes, &meter);
+    let mut arrays = with_bar("elements", &meter, made)?;
     let mut report = RunReport::new(&kernel, flags.mode.into());
-    match with_bar(&progress, || calls(&kernel, flags, &sizes, &mut arrays)) {
+    let called = with_bar("iterations", &progress, || {
+        calls(&kernel, flags, &sizes, &mut arrays)
+    });
+    let changed = arrays.iter().find(|(_, array)| !array.values.is_intact());
+    if let Some(path) = changed.and_then(|(name, _)| files.get(name)) {
+        return Err(Failure::Changed(path.clone()));
+    }
+    match called {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));
-            finish(flags, &kernel, report, &arrays, outputs, console)?;
+            with_bar("elements", &meter, || {
+                finish(flags, &kernel, (report, &arrays), outputs, &meter, console)
+            })?;
             calls
                 .last()
                 .into_iter()
@@ -55,12 +70,30 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     }
 }
 
+/// The files and numbers that `flags` name; files stay where they are where that is asked for, and `stop` is given to the calls.
+fn inputs(
+    kernel: &Kernel,
+    flags: &Run,
+    meter: &Meter,
+    stop: Option<&StopToken>,
+) -> Result<Inputs, Failure> {
+    let map = stop.filter(|_| flags.mmap);
+    let reading = Reading { meter, map };
+    let ir = kernel.compiled().parsed().kernel();
+    with_bar("B", meter, || Inputs::read(ir, flags, reading))
+}
+
+fn owned((name, path): (&str, &Path)) -> (String, PathBuf) {
+    (name.to_owned(), path.to_owned())
+}
+
 /// Calls `kernel` once on the data that `flags` give, and keeps no results.
 pub(crate) fn tried(kernel: Kernel, flags: &Run, console: &mut Console) -> Result<Report, Failure> {
     let kernel = configured(kernel, flags)?.calibration(calibration::costs(console));
-    let mut inputs = Inputs::read(kernel.compiled().parsed().kernel(), flags)?;
+    let meter = Meter::default();
+    let mut inputs = inputs(&kernel, flags, &meter, None)?;
     let sizes = sizes(&kernel, &inputs)?;
-    let mut arrays = arrays(&kernel, &mut inputs, &sizes)?;
+    let mut arrays = arrays(&kernel, &mut inputs, &sizes, &meter)?;
     Ok(call(&kernel, &sizes, &mut arrays)?)
 }
 
@@ -145,13 +178,18 @@ fn absent(kernel: &Kernel, inputs: &Inputs) -> Vec<ArgumentError> {
 }
 
 /// All arrays: those that were given, and zeros for those that the kernel writes.
-fn arrays(kernel: &Kernel, inputs: &mut Inputs, sizes: &Sizes) -> Result<Arrays, Failure> {
+fn arrays(
+    kernel: &Kernel,
+    inputs: &mut Inputs,
+    sizes: &Sizes,
+    meter: &Meter,
+) -> Result<Arrays, Failure> {
     let mut arrays = Arrays::new();
     for (name, kind) in kernel.parameters() {
         let (ArgumentKind::Read(element) | ArgumentKind::Write(element)) = &kind else {
             continue;
         };
-        let array = match (inputs.take(&name, element, sizes)?, &kind) {
+        let array = match (inputs.take(&name, element, sizes, meter)?, &kind) {
             (Some(array), _) => array,
             (None, ArgumentKind::Write(_)) => {
                 zeros(&name, element, sizes.extents(&name).unwrap_or_default())?
@@ -231,9 +269,9 @@ fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Result<Report, E
 fn finish(
     flags: &Run,
     kernel: &Kernel,
-    mut report: RunReport,
-    arrays: &Arrays,
+    (mut report, arrays): (RunReport, &Arrays),
     outputs: Outputs,
+    meter: &Meter,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let returned = report.returned.as_ref();
@@ -253,6 +291,6 @@ fn finish(
             name,
         });
     }
-    outputs.write(arrays)?;
+    outputs.write(arrays, meter)?;
     console.data(&if flags.json { json(&report) } else { summaries })
 }

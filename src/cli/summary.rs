@@ -54,7 +54,7 @@ mod tests {
     fn a_summary_fits_one_line() {
         let array = Array {
             shape: vec![2, 4],
-            values: Values::I32(vec![3, 1, 4, 1, 5, 9, 2, -6]),
+            values: Values::I32(vec![3, 1, 4, 1, 5, 9, 2, -6].into()),
         };
         assert_eq!(
             summary("out", &array),
@@ -67,12 +67,12 @@ mod tests {
         let shape = vec![0];
         let array = Array {
             shape,
-            values: Values::F32(vec![]),
+            values: Values::F32(vec![].into()),
         };
         assert_eq!(summary("x", &array), "x: f32[0]  []\n");
         let array = Array {
             shape: vec![1],
-            values: Values::F64(vec![f64::NAN]),
+            values: Values::F64(vec![f64::NAN].into()),
         };
         assert_eq!(summary("x", &array), "x: f64[1]  [NaN]\n");
     }

@@ -3,11 +3,18 @@
 use super::{DataError, array};
 use crate::cli::array::Array;
 use crate::cli::inputs::number;
+use crate::cli::progress::Meter;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use strew::Type;
 
 /// The numbers in the column `name`.
-pub(super) fn column(bytes: &[u8], name: &str, ty: Type) -> Result<Array, DataError> {
+pub(super) fn column(
+    bytes: &[u8],
+    name: &str,
+    ty: Type,
+    meter: &Meter,
+) -> Result<Array, DataError> {
+    meter.begin(bytes.len() as u64);
     let mut builder = ReaderBuilder::new();
     let mut reader = builder.trim(Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(malformed)?;
@@ -16,7 +23,10 @@ pub(super) fn column(bytes: &[u8], name: &str, ty: Type) -> Result<Array, DataEr
     let mut values = Vec::new();
     for record in reader.records() {
         let record = record.map_err(malformed)?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let (line, place) = record
+            .position()
+            .map_or((0, 0), |it| (it.line(), it.byte()));
+        meter.reach(place);
         let text = record.get(position).unwrap_or_default();
         let value = number(text, ty);
         let value =
@@ -47,12 +57,16 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name_and_taken_exactly() {
-        let of = |name, ty| column(TABLE.as_bytes(), name, ty).map(|it| it.values);
+        let of =
+            |name, ty| column(TABLE.as_bytes(), name, ty, &Meter::default()).map(|it| it.values);
         assert_eq!(
             of("degrees", Type::F64).ok(),
-            Some(Values::F64(vec![-3.5, 30.0]))
+            Some(Values::F64(vec![-3.5, 30.0].into()))
         );
-        assert_eq!(of("rain, mm", Type::U8).ok(), Some(Values::U8(vec![12, 7])));
+        assert_eq!(
+            of("rain, mm", Type::U8).ok(),
+            Some(Values::U8(vec![12, 7].into()))
+        );
         let error = of("degrees", Type::I32)
             .expect_err("no integer")
             .to_string();
@@ -71,10 +85,10 @@ mod tests {
     fn tables_that_are_none_are_told() {
         for table in ["", "a,b\n1\n", "a\n\u{0}\n", "a,b\n1,\n"] {
             assert!(
-                column(table.as_bytes(), "b", Type::F32).is_err(),
+                column(table.as_bytes(), "b", Type::F32, &Meter::default()).is_err(),
                 "{table:?}"
             );
         }
-        assert!(column(b"a\n\xff\n", "a", Type::F32).is_err());
+        assert!(column(b"a\n\xff\n", "a", Type::F32, &Meter::default()).is_err());
     }
 }

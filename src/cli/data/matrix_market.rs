@@ -5,6 +5,7 @@
 use super::{DataError, array};
 use crate::cli::array::Array;
 use crate::cli::inputs::number;
+use crate::cli::progress::Meter;
 use std::str::{FromStr, SplitWhitespace};
 use strew::{Type, Value};
 
@@ -102,10 +103,11 @@ struct Entry<'t> {
 
 /// Reads a part of the matrix in `text`: in the order of the file, each entry with its mirror image behind it where the matrix is
 /// symmetric; of a dense matrix all values, row by row.
-pub(super) fn read(text: &str, part: Part, ty: Type) -> Result<Array, DataError> {
+pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Array, DataError> {
+    meter.begin(text.lines().count() as u64);
     let first = text.lines().next().unwrap_or_default();
     let header = Header::parse(first)?;
-    let lines = text.lines().zip(1..).skip(1);
+    let lines = meter.count(text.lines()).zip(1..).skip(1);
     let mut lines = lines.filter(|(line, _)| !line.starts_with('%') && !line.trim().is_empty());
     let (sizes, line) = lines
         .next()
@@ -269,7 +271,7 @@ mod tests {
     use crate::cli::array::Values;
 
     fn of(text: &str, part: Part, ty: Type) -> Result<Values, String> {
-        let array = read(text, part, ty);
+        let array = read(text, part, ty, &Meter::default());
         array.map(|it| it.values).map_err(|error| error.to_string())
     }
 
@@ -280,7 +282,7 @@ mod tests {
             let text = format!("{head}\n% a comment\n\n3 3 3\n1 1 5\n3 1 -2.5\n3 2 +4e0\n");
             of(&text, part, Type::F64)
         };
-        let whole = |values: &[f64]| Ok(Values::F64(values.to_vec()));
+        let whole = |values: &[f64]| Ok(Values::F64(values.to_vec().into()));
         assert_eq!(of("general", Part::Row), whole(&[0.0, 2.0, 2.0]));
         assert_eq!(
             of("symmetric", Part::Row),
@@ -305,13 +307,16 @@ mod tests {
         let pattern = "%%MatrixMarket matrix coordinate pattern general\n2 9 2\n2 9\n1 1\n";
         assert_eq!(
             of(pattern, Part::Col, Type::I32),
-            Ok(Values::I32(vec![8, 0]))
+            Ok(Values::I32(vec![8, 0].into()))
         );
-        assert_eq!(of(pattern, Part::Val, Type::U8), Ok(Values::U8(vec![1, 1])));
+        assert_eq!(
+            of(pattern, Part::Val, Type::U8),
+            Ok(Values::U8(vec![1, 1].into()))
+        );
         let dense = "%%MatrixMarket matrix array integer general\n2 3\n1\n4\n2\n5\n3\n6\n";
-        let array = read(dense, Part::Val, Type::I16).expect("a matrix");
+        let array = read(dense, Part::Val, Type::I16, &Meter::default()).expect("a matrix");
         assert_eq!(array.shape, [2, 3]);
-        assert_eq!(array.values, Values::I16(vec![1, 2, 3, 4, 5, 6]));
+        assert_eq!(array.values, Values::I16(vec![1, 2, 3, 4, 5, 6].into()));
     }
 
     #[test]

@@ -3,13 +3,19 @@
 mod csv;
 mod matrix_market;
 mod npz;
+mod output;
+mod png;
 
 use crate::cli::array::{Array, Number, Values};
 use crate::cli::npy;
+use crate::cli::progress::Meter;
 use matrix_market::Part;
+pub(crate) use output::OutputFormat;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use strew::{ElementType, Type, Value};
+use strew::{ElementType, StopToken, Type, Value};
 
 /// A file, or a part of one, that an array is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +31,16 @@ enum Format {
     Csv { column: String },
     MatrixMarket(Part),
     Raw(Type),
+    Png,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'r> {
+    /// Is told how far it is.
+    pub(crate) meter: &'r Meter,
+    /// Files stay where they are, if this is given and can be stopped before one of them changes.
+    pub(crate) map: Option<&'r StopToken>,
 }
 
 /// What is wrong with a name of a file, or with what is in the file.
@@ -68,31 +84,87 @@ impl DataFile {
             ("csv", None) => return Err(without_part(path, "a column of it", "price")),
             ("mtx", None) => return Err(without_part(path, "row, col or val", "row")),
             ("bin", None) => return Err(without_part(path, "the type of its elements", "f32")),
+            ("png", _) => Format::Png,
             _ => Format::Npy,
         };
         let path = PathBuf::from(path);
         Ok(Self { path, format })
     }
 
-    /// Reads the array, whose elements have to be of type `element`.
-    pub(crate) fn read(&self, element: &ElementType) -> Result<Array, DataError> {
-        let bytes = std::fs::read(&self.path)
-            .map_err(|error| DataError(format!("cannot be read: {error}")))?;
-        let of_npy = |bytes: &[u8]| {
-            npy::decode(bytes, element).map_err(|error| DataError(error.to_string()))
+    /// The array, whose elements have to be of type `element`, and why its file is not mapped where it was to be.
+    pub(crate) fn read(
+        &self,
+        element: &ElementType,
+        reading: Reading<'_>,
+    ) -> Result<(Array, Option<String>), DataError> {
+        let mapped = reading.map.map(|stop| self.map(element, stop));
+        let unmapped = match mapped.transpose()? {
+            Some(Ok(array)) => return Ok((array, None)),
+            Some(Err(why)) => Some(why),
+            None => None,
         };
+        let bytes = bytes(&self.path, reading.meter).map_err(unreadable)?;
+        let array = self.decode(&bytes, element, reading.meter)?;
+        Ok((array, unmapped))
+    }
+
+    fn decode(
+        &self,
+        bytes: &[u8],
+        element: &ElementType,
+        meter: &Meter,
+    ) -> Result<Array, DataError> {
+        let of_npy = |bytes: &[u8]| npy::decode(bytes, element).map_err(in_npy);
         match (&self.format, element) {
-            (Format::Npy, _) => of_npy(&bytes),
-            (Format::Npz { member }, _) => of_npy(&npz::member(&bytes, member)?),
+            (Format::Npy, _) => of_npy(bytes),
+            (Format::Npz { member }, _) => {
+                let array = of_npy(&npz::member(bytes, member)?);
+                array.map_err(|error| DataError(format!("`{member}`: {error}")))
+            }
             (_, ElementType::Record(_)) => Err(DataError::new(
                 "records come from structured .npy files alone",
             )),
-            (Format::Csv { column }, ElementType::Plain(ty)) => csv::column(&bytes, column, *ty),
-            (Format::MatrixMarket(part), ElementType::Plain(ty)) => {
-                matrix_market::read(text(&bytes)?, *part, *ty)
+            (Format::Csv { column }, ElementType::Plain(ty)) => {
+                csv::column(bytes, column, *ty, meter)
             }
-            (Format::Raw(stored), ElementType::Plain(ty)) => raw(&bytes, *stored, *ty),
+            (Format::MatrixMarket(part), ElementType::Plain(ty)) => {
+                matrix_market::read(text(bytes)?, *part, *ty, meter)
+            }
+            (Format::Raw(stored), ElementType::Plain(ty)) => raw(bytes, *stored, *ty),
+            (Format::Png, ElementType::Plain(ty)) => png::read(bytes, *ty),
         }
+    }
+
+    /// The array with its elements left in the file, or why they cannot be.
+    fn map(
+        &self,
+        element: &ElementType,
+        stop: &StopToken,
+    ) -> Result<Result<Array, String>, DataError> {
+        let ElementType::Plain(ty) = element else {
+            return Ok(Err("it holds records".to_owned()));
+        };
+        let (shape, offset) = match self.format {
+            Format::Npy => {
+                let (beginning, length) = beginning(&self.path).map_err(unreadable)?;
+                let layout = npy::Layout::of(&beginning, length, element).map_err(in_npy)?;
+                (layout.shape, layout.offset as u64)
+            }
+            Format::Raw(stored) => {
+                let (_, length) = beginning(&self.path).map_err(unreadable)?;
+                (vec![raw_length(length, stored, *ty)?], 0)
+            }
+            _ => return Ok(Err("files of this format cannot be mapped".to_owned())),
+        };
+        let length = shape.iter().product();
+        let values = Values::mapped(*ty, &self.path, (offset, length), stop);
+        Ok(match values {
+            Ok(values) => Ok(Array { shape, values }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err("somebody has it open for writing".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
+        })
     }
 
     /// Whether elements come one behind the other, so that any shape of as many will do.
@@ -133,21 +205,58 @@ fn text(bytes: &[u8]) -> Result<&str, DataError> {
     })
 }
 
+fn unreadable(error: io::Error) -> DataError {
+    DataError(format!("cannot be read: {error}"))
+}
+
+fn in_npy(error: npy::NpyError) -> DataError {
+    DataError(error.to_string())
+}
+
+/// All of the file at `path`.
+fn bytes(path: &Path, meter: &Meter) -> io::Result<Vec<u8>> {
+    const PIECE: u64 = 1 << 20;
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    meter.begin(length);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
+    while (&mut file).take(PIECE).read_to_end(&mut bytes)? > 0 {
+        meter.reach(bytes.len() as u64);
+    }
+    Ok(bytes)
+}
+
+/// The first bytes of the file at `path`, and how many it has.
+fn beginning(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    file.take(npy::LONGEST_BEGINNING as u64)
+        .read_to_end(&mut bytes)?;
+    Ok((bytes, length))
+}
+
 /// Little-endian elements of type `stored`, and nothing else.
 fn raw(bytes: &[u8], stored: Type, wanted: Type) -> Result<Array, DataError> {
+    let length = raw_length(bytes.len() as u64, stored, wanted)?;
+    Ok(flat(length, npy::elements(stored, bytes)))
+}
+
+/// How many elements of type `stored` there are in so many bytes.
+fn raw_length(bytes: u64, stored: Type, wanted: Type) -> Result<u64, DataError> {
     if stored != wanted {
         return Err(DataError(format!(
             "holds elements of type {stored}, expected {wanted}; types are never converted silently"
         )));
     }
-    let (width, length) = (stored.bytes() as usize, bytes.len());
-    if !length.is_multiple_of(width) {
+    let width = u64::from(stored.bytes());
+    if !bytes.is_multiple_of(width) {
         return Err(DataError(format!(
-            "has {length} bytes, which is no multiple of the {width} bytes of a {stored}"
+            "has {bytes} bytes, which is no multiple of the {width} bytes of a {stored}"
         )));
     }
-    let values = npy::elements(stored, bytes);
-    Ok(flat((length / width) as u64, values))
+    Ok(bytes / width)
 }
 
 fn flat(length: u64, values: Values) -> Array {
@@ -206,7 +315,7 @@ mod tests {
     fn raw_elements_fill_the_file() {
         let bytes = [1, 0, 0, 0, 255, 255, 255, 255];
         let array = raw(&bytes, Type::I32, Type::I32).expect("two elements");
-        assert_eq!(array, flat(2, Values::I32(vec![1, -1])));
+        assert_eq!(array, flat(2, Values::I32(vec![1, -1].into())));
         for (length, stored) in [(7, Type::I32), (8, Type::F32)] {
             assert!(raw(&bytes[..length], stored, Type::I32).is_err());
         }
