@@ -64,7 +64,7 @@ pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};
 pub use strew_jit::{
     ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout, Oob,
-    PlatformMath, RecordField, RecordLayout, Records, record,
+    PlatformMath, Processor, RecordField, RecordLayout, Records, processor, record,
 };
 pub use strew_runtime::{
     Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mapped, Mode,

@@ -27,6 +27,30 @@ pub(crate) enum Effort {
     Quick,
 }
 
+/// The processor that code is made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Processor {
+    /// Architecture, vendor and system, as `x86_64-unknown-linux-gnu`.
+    pub target: String,
+    /// What generated code may use beyond what every processor of the architecture has, as the code generator names it: `avx2`, `fma`.
+    pub features: Vec<String>,
+}
+
+/// The processor at hand.
+///
+/// # Errors
+/// [`CompileError::Processor`] where the code generator does not know it.
+pub fn processor() -> Result<Processor, CompileError> {
+    let isa = Target::Native.isa(Effort::Full)?;
+    let found = isa.isa_flags().into_iter();
+    let found = found.filter(|it| it.as_bool() == Some(true));
+    let features = found.map(|it| it.name.trim_start_matches("has_").to_owned());
+    Ok(Processor {
+        target: isa.triple().to_string(),
+        features: features.collect(),
+    })
+}
+
 type Isa = Result<OwnedTargetIsa, CompileError>;
 
 impl Target {

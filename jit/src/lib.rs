@@ -31,7 +31,7 @@ pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records}
 pub use call::{CallError, Outcome};
 pub use compiled::{Compiled, Faults, Options, compile};
 pub use error::CompileError;
-pub use isa::Target;
+pub use isa::{Processor, Target, processor};
 pub use math::PlatformMath;
 pub use record::{ArrayElement, ElementType, FieldLayout, Layout, RecordField, RecordLayout};
 pub use strew_affine::interpret::{Fault, FaultKind, Oob};

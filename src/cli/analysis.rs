@@ -3,16 +3,15 @@
 use crate::cli::analysis_report::{
     AccessReport, DependenceReport, KernelReport, LoopReport, Measured, PrivateReport,
 };
-use crate::cli::args::{Explain, KernelChoice, OobName, Run, ScheduleChoice};
+use crate::cli::args::{Explain, KernelChoice, OobName, ScheduleChoice, Work};
 use crate::cli::console::Console;
 use crate::cli::explain::{circumstances, in_columns};
 use crate::cli::failure::Failure;
+use crate::cli::job::tried;
 use crate::cli::report::RunReport;
-use crate::cli::run::tried;
 use crate::cli::{load, report};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::num::NonZeroU32;
 use std::time::Instant;
 use strew::{Kernel, Parsed, ParsedKernel, Plan};
 
@@ -59,7 +58,7 @@ fn on_data(
     let compile = started.elapsed();
     let kernel = Kernel::from(compiled);
     let mut run = RunReport::new(&kernel, flags.mode.into());
-    let report = tried(kernel, &as_run(flags), console)?;
+    let report = tried(kernel, &as_work(flags), console)?;
     run.add(&report, compile);
     Ok(Measured {
         run,
@@ -68,8 +67,8 @@ fn on_data(
 }
 
 /// The data of `flags`, as those of `strew run`.
-fn as_run(flags: &Explain) -> Run {
-    Run {
+fn as_work(flags: &Explain) -> Work {
+    Work {
         kernel: KernelChoice {
             file: flags.kernel.file.clone(),
             name: flags.kernel.name.clone(),
@@ -80,17 +79,14 @@ fn as_run(flags: &Explain) -> Run {
         },
         scalars: flags.scalars.clone(),
         inputs: flags.inputs.clone(),
-        outputs: Vec::new(),
         shapes: flags.shapes.clone(),
         threads: None,
-        repeat: NonZeroU32::MIN,
         body: None,
         strategy: None,
         mode: flags.mode,
         oob: OobName::Error,
         memory: None,
         mmap: false,
-        json: flags.json,
     }
 }
 

@@ -1,38 +1,67 @@
 //! The command line as data: flags and help, no behaviour.
 
+use super::examples::{
+    BENCH_EXAMPLE, CALIBRATE_EXAMPLE, CHECK_EXAMPLE, COMPLETIONS_EXAMPLE, COMPOSE_EXAMPLE,
+    EMIT_EXAMPLE, EVALUATE_EXAMPLE, EXAMPLES, EXPLAIN_EXAMPLE, INDEXING_EXAMPLE, INVERT_EXAMPLE,
+    MAN_EXAMPLE, MAP_EXAMPLE, OPT_EXAMPLE, RANGE_EXAMPLE, RUN_EXAMPLE, SIMPLIFY_EXAMPLE,
+    TUNE_EXAMPLE,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Compiles and runs C loops that scatter: proved, parallel, deterministic.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(about, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    /// Print version, features, and what was found of the processor
+    #[arg(short = 'V', long)]
+    pub(crate) version: bool,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compile a kernel and run it on arrays
+    #[command(after_help = RUN_EXAMPLE)]
     Run(Run),
     /// Report errors and warnings, and do nothing else
+    #[command(after_help = CHECK_EXAMPLE)]
     Check(Check),
     /// Apply schedule steps and print the kernel text
+    #[command(after_help = OPT_EXAMPLE)]
     Opt(Opt),
     /// Print a stage of the compilation
+    #[command(after_help = EMIT_EXAMPLE)]
     Emit(Emit),
     /// Say what a kernel accesses, what depends on what, and which loops may run in parallel
+    #[command(after_help = EXPLAIN_EXAMPLE)]
     Explain(Explain),
     /// Print which elements of their operands operations on arrays read
     Indexing(Indexing),
+    /// Measure a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it
+    #[command(after_help = BENCH_EXAMPLE)]
+    Bench(Bench),
+    /// Search for a schedule that is faster on given data
+    #[command(after_help = TUNE_EXAMPLE)]
+    Tune(Tune),
     /// Measure what work costs on this machine, and keep it for later runs
+    #[command(after_help = CALIBRATE_EXAMPLE)]
     Calibrate(Calibrate),
     /// Calculate with indexing maps: which element of an array is which element of another
+    #[command(after_help = MAP_EXAMPLE)]
     Map(Map),
+    /// Print what a shell needs to complete strew's commands
+    #[command(after_help = COMPLETIONS_EXAMPLE)]
+    Completions(Completions),
+    /// Print a manual page
+    #[command(after_help = MAN_EXAMPLE)]
+    Man(Man),
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Run {
+/// A kernel, how it is scheduled and run, and its data.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Work {
     #[command(flatten)]
     pub(crate) kernel: KernelChoice,
     #[command(flatten)]
@@ -44,23 +73,16 @@ pub(crate) struct Run {
     /// constant(K), two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
     #[arg(long = "in", value_name = "NAME=SOURCE")]
     pub(crate) inputs: Vec<Assignment>,
-    /// Write an array to a file after the run (a.npy, a.csv, a.bin); without --in it starts as zeros
-    #[arg(long = "out", value_name = "NAME=PATH")]
-    pub(crate) outputs: Vec<Assignment>,
     /// Give the dimensions of an array that no file and no size tells
     #[arg(long = "shape", value_name = "NAME=D,D")]
     pub(crate) shapes: Vec<Assignment>,
     /// Use this many threads; as many as there are cores when left out
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroUsize>)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Run this often, each time from the same contents
-    #[arg(long, value_name = "R", default_value = "1", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
-    pub(crate) repeat: std::num::NonZeroU32,
     /// Combine updates in memory (direct), in a register for as long as they go to one element (run_length), in several registers by
     /// turns for as long as they do (partials), or in several tables by turns (tables), instead of as seems best
     #[arg(long, value_name = "B")]
     pub(crate) body: Option<String>,
-
     /// Let conflicting updates meet by this strategy instead of the one found best
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
@@ -77,9 +99,77 @@ pub(crate) struct Run {
     /// waits meanwhile
     #[arg(long)]
     pub(crate) mmap: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) work: Work,
+    /// Write an array to a file after the run (a.npy, a.csv, a.bin); without --in it starts as zeros
+    #[arg(long = "out", value_name = "NAME=PATH")]
+    pub(crate) outputs: Vec<Assignment>,
+    /// Run this often, each time from the same contents
+    #[arg(long, value_name = "R", default_value = "1", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
+    pub(crate) repeat: std::num::NonZeroU32,
     /// Report to standard output as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    #[command(flatten)]
+    pub(crate) work: Work,
+    /// What strew is set beside: the file as the C compiler makes it, as cc -O3 -march=native and with -fopenmp; CC names another compiler
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "cc")]
+    pub(crate) against: Vec<Against>,
+    /// Measure once for each of these values of a scalar parameter, as m=1000,10000,100000
+    #[arg(long, value_name = "NAME=V,V")]
+    pub(crate) vary: Option<Vary>,
+    /// Let all variants run by turns at most this often
+    #[arg(long, value_name = "R", default_value = "15", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
+    pub(crate) rounds: std::num::NonZeroU32,
+    /// Begin no round after so many seconds, once there are three
+    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Report to standard output as JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Report to standard output as a table of comma-separated values
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Draw time against threads, or against the scalar that varies, as SVG
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plot: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    pub(crate) work: Work,
+    /// Try schedules for so many seconds
+    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Write the schedule to this file instead of standard output
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that is to complete
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The command whose page to print; strew's own when left out
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands to this folder instead
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -161,15 +251,6 @@ pub(crate) struct Indexing {
     pub(crate) json: bool,
 }
 
-const INDEXING_EXAMPLE: &str = "\
-Example:
-  p0 = f32[4,8] parameter(0)
-  reshape = f32[32] reshape(p0)
-prints
-  reshape = f32[32] reshape(p0)
-    output -> p0: (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
-    p0 -> output: (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]";
-
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
     /// Print the costs and keep nothing
@@ -204,31 +285,6 @@ pub(crate) enum MapCommand {
     #[command(after_help = INVERT_EXAMPLE)]
     Invert(ShapedMaps),
 }
-
-const SIMPLIFY_EXAMPLE: &str = "\
-Example:
-  strew map simplify '(d0, d1) -> ((d0 * 8 + d1) floordiv 8), domain: d0 in [0, 3], d1 in [0, 7]'
-  (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 7]";
-
-const COMPOSE_EXAMPLE: &str = "\
-Example:
-  strew map compose '(i) -> (i * 2), domain: i in [0, 4]' '(j) -> (j + 1), domain: j in [0, 9]'
-  (i) -> (i * 2 + 1), domain: i in [0, 4]";
-
-const EVALUATE_EXAMPLE: &str = "\
-Example:
-  strew map evaluate '(d0)[s0] -> (d0 + 5, s0 floordiv 4), domain: d0 in [0, 9], s0 in [0, 3]' --at d0=3,s0=1
-  (8, 0)";
-
-const RANGE_EXAMPLE: &str = "\
-Example:
-  strew map range '(d0, d1) -> (d0 - d1, d1 * 2), domain: d0 in [0, 9], d1 in [0, 3]'
-  [-3, 9], [0, 6]";
-
-const INVERT_EXAMPLE: &str = "\
-Example:
-  strew map invert '(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]'
-  (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]";
 
 #[derive(Debug, Args)]
 pub(crate) struct ShapedMaps {
@@ -287,7 +343,45 @@ impl std::str::FromStr for Point {
     }
 }
 
-#[derive(Debug, Args)]
+/// What strew is measured beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Against {
+    /// The C compiler
+    Cc,
+    /// The C compiler, which follows the `#pragma omp` lines of the file
+    Openmp,
+    /// Nothing
+    None,
+}
+
+/// Values for a scalar parameter, written as `m=10,100`.
+#[derive(Clone, Debug)]
+pub(crate) struct Vary {
+    pub(crate) name: String,
+    pub(crate) values: Vec<i64>,
+}
+
+impl std::str::FromStr for Vary {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected NAME=V,V with whole numbers from 1, as m=10,100";
+        let (name, values) = text.split_once('=').ok_or(expected)?;
+        let values = values.split(',').map(|it| it.trim().parse().ok());
+        let values: Option<Vec<i64>> = values.map(|it| it.filter(|value| *value > 0)).collect();
+        let name = name.trim().to_owned();
+        values.map(|values| Self { name, values }).ok_or(expected)
+    }
+}
+
+/// A number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|it| it.is_finite() && *it > 0.0);
+    seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct KernelChoice {
     /// A .c or .nest file, or - for standard input
     #[arg(value_name = "FILE")]
@@ -297,7 +391,7 @@ pub(crate) struct KernelChoice {
     pub(crate) name: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ScheduleChoice {
     /// Take the schedule from this file
     #[arg(long = "schedule", value_name = "PATH", conflicts_with = "steps")]
@@ -395,6 +489,15 @@ pub(crate) enum OobName {
     Error,
     /// The statement that it is in does nothing
     Skip,
+}
+
+impl From<OobName> for strew::Oob {
+    fn from(name: OobName) -> Self {
+        match name {
+            OobName::Error => Self::Error,
+            OobName::Skip => Self::Skip,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

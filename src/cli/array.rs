@@ -219,6 +219,39 @@ impl Values {
         })
     }
 
+    /// How many bytes the elements have.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = with_values!(self, values => size_of_val::<[_]>(values), records => {
+            records.len().saturating_mul(records.layout().bytes())
+        });
+        bytes as u64
+    }
+
+    /// Reads a byte of each cache line, so that a call finds in caches what fits into them.
+    pub(crate) fn touch(&self) {
+        with_values!(self, values => {
+            let apart = 64 / size_of_val(values.first().unwrap_or(&Default::default())).max(1);
+            for value in values.iter().step_by(apart.max(1)) {
+                std::hint::black_box(*value);
+            }
+        }, _records => {});
+    }
+
+    /// Takes over the elements of `original`, which has as many of the same type, without new memory.
+    pub(crate) fn copy_from(&mut self, original: &Self) {
+        macro_rules! copy {
+            ($($variant:ident)*) => {
+                match (self, original) {
+                    $((Self::$variant(to), Self::$variant(from)) if to.len() == from.len() => {
+                        to.copy_from_slice(from);
+                    })*
+                    (to, from) => to.clone_from(from),
+                }
+            };
+        }
+        copy!(I8 I16 I32 I64 U8 U16 U32 U64 F32 F64 Bool);
+    }
+
     /// Whether the elements are still those of the file that they stay in.
     pub(crate) fn is_intact(&self) -> bool {
         with_values!(self, values => values.is_intact(), _records => true)

@@ -1,6 +1,6 @@
 //! What `--set`, `--in` and `--shape` give a kernel.
 
-use crate::cli::args::{Assignment, Run};
+use crate::cli::args::{Assignment, Work};
 use crate::cli::array::{Array, Values};
 use crate::cli::data::{DataFile, Reading};
 use crate::cli::failure::Failure;
@@ -29,23 +29,23 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads the files and numbers that `flags` name for `kernel`.
+    /// Reads the files and numbers that `work` names for `kernel`.
     pub(crate) fn read(
         kernel: &Kernel,
-        flags: &Run,
+        work: &Work,
         reading: Reading<'_>,
     ) -> Result<Self, Failure> {
         let mut inputs = Self::default();
-        for it in &flags.scalars {
+        for it in &work.scalars {
             let value = scalar(kernel, it)?;
             once("--set", it, inputs.scalars.insert(it.name.clone(), value))?;
         }
-        for it in &flags.inputs {
+        for it in &work.inputs {
             let (input, note) = input(kernel, it, reading)?;
             inputs.notes.extend(note);
             once("--in", it, inputs.arrays.insert(it.name.clone(), input))?;
         }
-        for it in &flags.shapes {
+        for it in &work.shapes {
             array_type(kernel, &it.name)?;
             let shape = dimensions(it)?;
             once("--shape", it, inputs.shapes.insert(it.name.clone(), shape))?;

@@ -4,12 +4,14 @@ mod analysis;
 mod analysis_report;
 mod args;
 mod array;
+mod bench;
 mod calibrate;
 mod calibration;
 mod check;
 mod console;
 mod data;
 mod emit;
+mod examples;
 mod explain;
 mod failure;
 mod generate;
@@ -17,6 +19,7 @@ mod indexing;
 mod indexing_report;
 mod inputs;
 mod interrupt;
+mod job;
 mod load;
 mod map;
 mod npy;
@@ -25,7 +28,11 @@ mod outputs;
 mod progress;
 mod report;
 mod run;
+mod shell;
+mod statistics;
 mod summary;
+mod tune;
+mod version;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -42,7 +49,11 @@ pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut console = Console::new();
     // Nothing that a panic may leave half done is used afterwards.
-    let run = std::panic::AssertUnwindSafe(|| command(&arguments.command, &mut console));
+    let run = std::panic::AssertUnwindSafe(|| match &arguments.command {
+        Some(it) => command(it, &mut console),
+        // Without a command and without flags, Clap has shown the help.
+        None => console.data(&version::text()),
+    });
     let outcome = std::panic::catch_unwind(run);
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -65,6 +76,10 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Emit(flags) => emit::emit(flags, console),
         Command::Explain(flags) => analysis::explain(flags, console),
         Command::Indexing(flags) => indexing::indexing(flags, console),
+        Command::Bench(flags) => bench::bench(flags, console),
+        Command::Tune(flags) => tune::tune(flags, console),
+        Command::Completions(flags) => shell::completions(flags, console),
+        Command::Man(flags) => shell::man(flags, console),
         Command::Calibrate(flags) => calibrate::calibrate(flags, console),
         Command::Map(flags) => map::map(flags, console),
     }

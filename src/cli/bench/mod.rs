@@ -1,0 +1,97 @@
+//! `strew bench`: a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it, by turns.
+
+mod measure;
+mod peer;
+mod plot;
+mod table;
+mod variant;
+
+use crate::cli::args::{Assignment, Bench, Vary, Work};
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::job::{self, Data};
+use crate::cli::report::json;
+use measure::{Contest, Limits, Row};
+use serde::Serialize;
+
+/// What is measured, and what came of it.
+#[derive(Debug, Serialize)]
+struct BenchReport {
+    kernel: String,
+    /// Updates of one call; of the last where sizes vary.
+    updates: u64,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    let mut kernel = String::new();
+    for point in points(flags) {
+        let (kernel_of, data) = job::ready(&point, console)?;
+        kernel_of.name().clone_into(&mut kernel);
+        rows.extend(measured(flags, &point, (kernel_of, data), console)?);
+    }
+    let updates = rows.last().map_or(0, |it| it.updates);
+    let report = BenchReport {
+        kernel,
+        updates,
+        rows,
+    };
+    if let Some(path) = &flags.plot {
+        let picture = plot::svg(&report.kernel, &report.rows, flags.vary.as_ref());
+        let picture = picture.map_err(Failure::Refused)?;
+        std::fs::write(path, picture)
+            .map_err(|error| Failure::file(path, format!("cannot be written: {error}")))?;
+    }
+    match (flags.json, flags.csv) {
+        (true, _) => console.data(&json(&report)),
+        (_, true) => console.data(&table::csv(&report.rows)),
+        _ => console.data(&table::text(&report.kernel, &report.rows)),
+    }
+}
+
+/// The work at each value of the scalar that varies; as it is where none does.
+fn points(flags: &Bench) -> Vec<Work> {
+    let Some(Vary { name, values }) = &flags.vary else {
+        return vec![flags.work.clone()];
+    };
+    let at = values.iter().map(|value| {
+        let mut work = flags.work.clone();
+        work.scalars.push(Assignment {
+            name: name.clone(),
+            text: value.to_string(),
+        });
+        work
+    });
+    at.collect()
+}
+
+fn measured(
+    flags: &Bench,
+    work: &Work,
+    (kernel, data): (strew::Kernel, Data),
+    console: &mut Console,
+) -> Result<Vec<Row>, Failure> {
+    let most = work.threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        std::num::NonZeroUsize::get,
+    );
+    let everywhere = flags.plot.is_some() && flags.vary.is_none();
+    let mut variants = variant::of_strew(&kernel, work, most, everywhere)?;
+    variants.extend(peer::variants(flags, &kernel, (&data, most), console));
+    let mut contest = Contest::new(data);
+    for (name, why) in contest.warm_up(&mut variants)? {
+        console.talk(&format!("note: {name} is left out: {why}"));
+    }
+    let limits = Limits {
+        rounds: flags.rounds.get() as usize,
+        seconds: flags.seconds,
+    };
+    let rounds = contest.rounds(&mut variants, limits)?;
+    Ok(measure::rows(
+        &variants,
+        &rounds,
+        &mut contest,
+        flags.vary.as_ref().and(work.scalars.last()),
+    ))
+}

@@ -1,0 +1,309 @@
+//! The kernel as a C compiler makes it, in a process of its own: a loop that crashes there ends nothing here.
+
+use super::variant::{Runner, Variant};
+use crate::cli::args::{Against, Bench};
+use crate::cli::array::Array;
+use crate::cli::console::Console;
+use crate::cli::data::OutputFormat;
+use crate::cli::failure::Failure;
+use crate::cli::job::Data;
+use crate::cli::progress::Meter;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use strew::ir::Parameter;
+use strew::{ArgumentKind, Kernel, Language, Type};
+
+/// A process that runs the kernel when it is told to, and says how long it took.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    name: &'static str,
+    child: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// Holds the program and its source.
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It ends when there are no more orders. One that hangs is of no use to anybody.
+        drop(self.orders.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The peers that `flags` ask for; those that cannot be had are told of.
+pub(crate) fn variants(
+    flags: &Bench,
+    kernel: &Kernel,
+    (data, most): (&Data, usize),
+    console: &mut Console,
+) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for against in &flags.against {
+        let (name, options, threads): (_, &[&str], _) = match against {
+            Against::None => continue,
+            Against::Cc => ("cc -O3", &["-O3", "-march=native"], 1),
+            Against::Openmp => ("openmp", &["-O3", "-march=native", "-fopenmp"], most),
+        };
+        match Peer::start(name, (options, threads), kernel, data) {
+            Ok(peer) => variants.push(Variant {
+                name: name.to_owned(),
+                mode: None,
+                threads,
+                runner: Runner::Peer(peer),
+            }),
+            Err(why) => console.talk(&format!("note: {name} is left out: {why}")),
+        }
+    }
+    variants
+}
+
+impl Peer {
+    fn start(
+        name: &'static str,
+        (options, threads): (&[&str], usize),
+        kernel: &Kernel,
+        data: &Data,
+    ) -> Result<Self, String> {
+        let source = kernel.compiled().source();
+        if source.language() == Language::KernelText {
+            return Err(format!("{} is kernel text", source.name()));
+        }
+        if name == "openmp" && !source.text().contains("#pragma omp") {
+            return Err(format!("{} has no `#pragma omp`", source.name()));
+        }
+        let program = program(kernel, data)?;
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        compile(folder.path(), options, source, &program)?;
+        let mut command = Command::new(folder.path().join("peer"));
+        command.env("OMP_NUM_THREADS", threads.to_string());
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|error| format!("it does not start: {error}"))?;
+        let answers = child.stdout.take().map(BufReader::new);
+        let mut peer = Self {
+            name,
+            orders: child.stdin.take(),
+            answers: answers.ok_or("it has no output")?,
+            child,
+            _folder: folder,
+        };
+        peer.send(kernel, data).map_err(|error| error.to_string())?;
+        Ok(peer)
+    }
+
+    /// All arrays, in the order of the parameters.
+    fn send(&mut self, kernel: &Kernel, data: &Data) -> std::io::Result<()> {
+        let orders = self.orders.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+        let mut sink = std::io::BufWriter::new(orders);
+        for (name, _) in arrays(kernel) {
+            if let Some(array) = data.original(&name) {
+                OutputFormat::Raw(None).write(&name, array, &mut sink, &Meter::default())?;
+            }
+        }
+        sink.flush()
+    }
+
+    /// The time of one call, from the same contents, with its inputs just read.
+    pub(crate) fn time(&mut self) -> Result<Duration, Failure> {
+        let mut line = String::new();
+        let asked = self
+            .orders
+            .as_mut()
+            .map(|it| it.write_all(b"r").and_then(|()| it.flush()));
+        let answered = self.answers.read_line(&mut line);
+        let seconds = line.trim().parse().ok();
+        let seconds = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        match (asked, answered, seconds) {
+            (Some(Ok(())), Ok(_), Some(time)) => Ok(time),
+            _ => {
+                let ended = self.child.wait().map(|status| status.to_string());
+                let how = ended.unwrap_or_else(|error| error.to_string());
+                let name = self.name;
+                Err(Failure::Refused(format!(
+                    "the program of {name} ended with {how}"
+                )))
+            }
+        }
+    }
+}
+
+/// The array parameters in their order, and whether they are written.
+fn arrays(kernel: &Kernel) -> Vec<(String, bool)> {
+    let parameters = kernel.parameters().into_iter();
+    let arrays = parameters.filter_map(|(name, kind)| match kind {
+        ArgumentKind::Scalar(_) => None,
+        ArgumentKind::Read(_) => Some((name, false)),
+        ArgumentKind::Write(_) => Some((name, true)),
+    });
+    arrays.collect()
+}
+
+fn compile(
+    folder: &Path,
+    options: &[&str],
+    source: &strew::Source,
+    program: &str,
+) -> Result<(), String> {
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).map_err(|error| error.to_string())
+    };
+    write("kernel.c", source.text())?;
+    write("peer.c", program)?;
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let beside = Path::new(source.name()).parent().unwrap_or(Path::new("."));
+    let output = Command::new(&compiler)
+        .args(options)
+        .args(["-w", "-o", "peer", "peer.c", "-lm"])
+        .arg("-I")
+        .arg(std::path::absolute(beside).unwrap_or_default())
+        .current_dir(folder)
+        .output();
+    let compiler = compiler.to_string_lossy();
+    let output = output.map_err(|error| format!("`{compiler}` does not start: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let error = said.lines().find(|line| line.contains("error"));
+    let error = error.unwrap_or("without a word").to_owned();
+    Err(format!("`{compiler}` declines: {error}"))
+}
+
+/// What a call of the kernel needs around it.
+const BEGINNING: &str = r#"#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "kernel.c"
+
+static void *strew_array(size_t bytes) {
+  char *array = aligned_alloc(64, (bytes + 64) / 64 * 64);
+  if (!array || fread(array, 1, bytes, stdin) != bytes) exit(2);
+  return array;
+}
+
+static void *strew_copy(const void *array, size_t bytes) {
+  char *copy = aligned_alloc(64, (bytes + 64) / 64 * 64);
+  if (!copy) exit(2);
+  return memcpy(copy, array, bytes);
+}
+
+static volatile unsigned char strew_sink;
+
+static void strew_touch(const unsigned char *array, size_t bytes) {
+  unsigned char sum = 0;
+  for (size_t i = 0; i < bytes; i += 64) sum += array[i];
+  strew_sink = sum;
+}
+
+int main(void) {
+"#;
+
+/// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how long it took. Scalars are volatile
+/// and the call is through a pointer: the compiler knows no more of them than strew does.
+fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
+    let ir = kernel.compiled().parsed().kernel();
+    let mut text = BEGINNING.to_owned();
+    let mut arguments = Vec::new();
+    for (place, parameter) in ir.passed_params().enumerate() {
+        let declared = match parameter {
+            Parameter::Scalar(scalar) => {
+                let name = &ir.scalars[scalar].name;
+                let value = data.sizes.scalar(name);
+                let value = value.ok_or_else(|| format!("`{name}` has no value"))?;
+                arguments.push(format!("a{place}"));
+                format!(
+                    "volatile {} a{place} = {};",
+                    c_type(value.ty()),
+                    literal(value)
+                )
+            }
+            Parameter::Array(array) => {
+                let bytes = bytes(data.original(&ir.arrays[array].name));
+                arguments.push(format!("a{place}"));
+                format!("void *a{place} = strew_array({bytes}u);")
+            }
+            Parameter::Record(_) => return Err("the kernel takes arrays of structs".to_owned()),
+        };
+        // Writing to a `String` does not fail.
+        let _ = writeln!(text, "  {declared}");
+    }
+    let (mut restore, mut touch) = (String::new(), String::new());
+    for (place, parameter) in ir.passed_params().enumerate() {
+        let Parameter::Array(array) = parameter else {
+            continue;
+        };
+        let name = &ir.arrays[array].name;
+        let bytes = bytes(data.original(name));
+        if arrays(kernel).contains(&(name.clone(), true)) {
+            let _ = writeln!(text, "  void *b{place} = strew_copy(a{place}, {bytes}u);");
+            let _ = writeln!(restore, "    memcpy(a{place}, b{place}, {bytes}u);");
+        } else {
+            let _ = writeln!(touch, "    strew_touch(a{place}, {bytes}u);");
+        }
+    }
+    let name = kernel.name();
+    let arguments = arguments.join(", ");
+    let _ = write!(
+        text,
+        "  __typeof__(&{name}) volatile kernel = {name};
+  for (int order; (order = getchar()) == 'r';) {{
+    struct timespec began, ended;
+{restore}{touch}    clock_gettime(CLOCK_MONOTONIC, &began);
+    (void)kernel({arguments});
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    printf(\"%.9f\\n\", (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec));
+    fflush(stdout);
+  }}
+  return 0;
+}}
+"
+    );
+    Ok(text)
+}
+
+fn bytes(array: Option<&Array>) -> u64 {
+    array.map_or(0, |it| it.values.bytes())
+}
+
+fn c_type(ty: Type) -> &'static str {
+    match ty {
+        Type::Bool => "_Bool",
+        Type::I8 => "int8_t",
+        Type::U8 => "uint8_t",
+        Type::I16 => "int16_t",
+        Type::U16 => "uint16_t",
+        Type::I32 => "int32_t",
+        Type::U32 => "uint32_t",
+        Type::I64 => "int64_t",
+        Type::U64 => "uint64_t",
+        Type::F32 => "float",
+        Type::F64 => "double",
+    }
+}
+
+/// `value` as C writes it.
+fn literal(value: strew::Value) -> String {
+    match (value.as_integer(), value.as_float()) {
+        (Some(integer), _) if value.ty() == Type::U64 => format!("{integer}ull"),
+        // There is no literal of the least number.
+        (Some(integer), _) if integer == i128::from(i64::MIN) => {
+            "(-9223372036854775807ll - 1)".to_owned()
+        }
+        (Some(integer), _) => format!("{integer}ll"),
+        (None, Some(float)) if float.is_nan() => "NAN".to_owned(),
+        (None, Some(float)) if float.is_infinite() && float > 0.0 => "INFINITY".to_owned(),
+        (None, Some(float)) if float.is_infinite() => "-INFINITY".to_owned(),
+        (None, float) => format!("{:?}", float.unwrap_or_default()),
+    }
+}

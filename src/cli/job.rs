@@ -1,0 +1,231 @@
+//! A kernel with its data, as flags name them: compiled, sizes found, arrays read or made.
+
+use crate::cli::args::Work;
+use crate::cli::array::{Array, with_values};
+use crate::cli::calibration;
+use crate::cli::console::Console;
+use crate::cli::data::Reading;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{Inputs, zeros};
+use crate::cli::load;
+use crate::cli::progress::{Meter, with_bar};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use strew::{
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Report, Sizes, StopToken, Strategy,
+};
+
+/// The arrays of a call by the names of their parameters.
+pub(crate) type Arrays = BTreeMap<String, Array>;
+
+/// The kernel, ready to be called, and the time from source text to callable code.
+pub(crate) fn compile(work: &Work, console: &mut Console) -> Result<(Kernel, Duration), Failure> {
+    let plan = load::plan(&work.schedule)?;
+    let source = load::source(&work.kernel.file)?;
+    let started = Instant::now();
+    let parsed = source.parse()?;
+    let compiled = load::kernel(&parsed, &work.kernel)?
+        .schedule(&plan, &mut ())?
+        .compile_for(work.oob.into())?;
+    let took = started.elapsed();
+    load::warn(&parsed, console);
+    Ok((Kernel::from(compiled), took))
+}
+
+pub(crate) fn configured(kernel: Kernel, work: &Work) -> Result<Kernel, Failure> {
+    let mut kernel = kernel
+        .mode(work.mode.into())
+        .threads(work.threads.map_or(0, std::num::NonZeroUsize::get));
+    if let Some(name) = &work.body {
+        let body: Body = name
+            .parse()
+            .map_err(|error| Failure::usage(format!("--body: {error}")))?;
+        kernel = kernel.body(body);
+    }
+    if let Some(name) = &work.strategy {
+        let strategy: Strategy = name
+            .parse()
+            .map_err(|error| Failure::usage(format!("--strategy: {error}")))?;
+        kernel = kernel.strategy(strategy);
+    }
+    Ok(match work.memory {
+        Some(bytes) => kernel.memory(bytes.0),
+        None => kernel,
+    })
+}
+
+/// A call with the sizes that the flags tell, and no arrays.
+fn sized<'a>(kernel: &Kernel, inputs: &Inputs) -> Bind<'a> {
+    let scalars = inputs.scalars.iter();
+    let call = scalars.fold(kernel.bind(), |call, (name, value)| {
+        call.value(name, *value)
+    });
+    let shapes = inputs.dimensions().into_iter();
+    shapes.fold(call, |call, (name, shape)| call.shape(name, shape))
+}
+
+/// The sizes of the call. When sizes are missing because arrays are, the arrays are what to ask for.
+pub(crate) fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> {
+    let sizes = sized(kernel, inputs).sizes();
+    sizes.map_err(|error| match error {
+        Error::Arguments(mut errors) => {
+            let absent = absent(kernel, inputs);
+            if !absent.is_empty() {
+                let is_missing = |it: &ArgumentError| matches!(it, ArgumentError::Missing { .. });
+                errors.list.retain(|it| !is_missing(it));
+                errors.list.extend(absent);
+            }
+            Error::Arguments(errors).into()
+        }
+        other => other.into(),
+    })
+}
+
+/// The arrays that are read and that neither a file nor a generator gives.
+fn absent(kernel: &Kernel, inputs: &Inputs) -> Vec<ArgumentError> {
+    let parameters = kernel.parameters().into_iter();
+    let absent = parameters.filter(|(name, kind)| {
+        matches!(kind, ArgumentKind::Read(_)) && !inputs.arrays.contains_key(name)
+    });
+    absent
+        .map(|(parameter, expected)| ArgumentError::Missing {
+            parameter,
+            expected,
+        })
+        .collect()
+}
+
+/// All arrays: those that were given, and zeros for those that the kernel writes.
+pub(crate) fn arrays(
+    kernel: &Kernel,
+    inputs: &mut Inputs,
+    sizes: &Sizes,
+    meter: &Meter,
+) -> Result<Arrays, Failure> {
+    let mut arrays = Arrays::new();
+    for (name, kind) in kernel.parameters() {
+        let (ArgumentKind::Read(element) | ArgumentKind::Write(element)) = &kind else {
+            continue;
+        };
+        let array = match (inputs.take(&name, element, sizes, meter)?, &kind) {
+            (Some(array), _) => array,
+            (None, ArgumentKind::Write(_)) => {
+                zeros(&name, element, sizes.extents(&name).unwrap_or_default())?
+            }
+            // The call says that it is missing, with all else that is.
+            (None, _) => continue,
+        };
+        arrays.insert(name, array);
+    }
+    Ok(arrays)
+}
+
+/// The files and numbers that `work` name; files stay where they are where that is asked for, and `stop` is given to the calls.
+pub(crate) fn inputs(
+    kernel: &Kernel,
+    work: &Work,
+    meter: &Meter,
+    stop: Option<&StopToken>,
+) -> Result<Inputs, Failure> {
+    let map = stop.filter(|_| work.mmap);
+    let reading = Reading { meter, map };
+    let ir = kernel.compiled().parsed().kernel();
+    with_bar("B", meter, || Inputs::read(ir, work, reading))
+}
+
+pub(crate) fn written(kernel: &Kernel) -> impl Iterator<Item = String> {
+    let parameters = kernel.parameters().into_iter();
+    parameters.filter_map(|(name, kind)| matches!(kind, ArgumentKind::Write(_)).then_some(name))
+}
+
+pub(crate) fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Result<Report, Error> {
+    let kinds: BTreeMap<_, _> = kernel.parameters().into_iter().collect();
+    let mut call = kernel.bind();
+    for name in kinds.keys() {
+        if let Some(value) = sizes.scalar(name) {
+            call = call.value(name, value);
+        }
+    }
+    for (name, array) in arrays {
+        call = match kinds.get(name) {
+            Some(ArgumentKind::Write(_)) => {
+                with_values!(
+                    &mut array.values,
+                    values => call.array_mut(name, values),
+                    records => call.records_mut(name, records)
+                )
+            }
+            _ => with_values!(
+                &array.values,
+                values => call.array(name, values),
+                records => call.records(name, records)
+            ),
+        };
+    }
+    call.run_with_report()
+}
+
+/// Calls `kernel` once on the data that `work` gives, and keeps no results.
+pub(crate) fn tried(kernel: Kernel, work: &Work, console: &mut Console) -> Result<Report, Failure> {
+    let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
+    let meter = Meter::default();
+    let mut inputs = inputs(&kernel, work, &meter, None)?;
+    let sizes = sizes(&kernel, &inputs)?;
+    let mut arrays = arrays(&kernel, &mut inputs, &sizes, &meter)?;
+    Ok(call(&kernel, &sizes, &mut arrays)?)
+}
+
+/// A kernel's data, which each call finds as it was given.
+#[derive(Debug)]
+pub(crate) struct Data {
+    pub(crate) sizes: Sizes,
+    arrays: Arrays,
+    /// Those arrays that are written, as they were.
+    originals: Arrays,
+}
+
+/// The kernel that `work` names, and its data.
+pub(crate) fn ready(work: &Work, console: &mut Console) -> Result<(Kernel, Data), Failure> {
+    let (kernel, _) = compile(work, console)?;
+    let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
+    let data = Data::read(&kernel, work)?;
+    Ok((kernel, data))
+}
+
+impl Data {
+    fn read(kernel: &Kernel, work: &Work) -> Result<Self, Failure> {
+        let meter = Meter::default();
+        let mut inputs = inputs(kernel, work, &meter, None)?;
+        let sizes = sizes(kernel, &inputs)?;
+        let made = || arrays(kernel, &mut inputs, &sizes, &meter);
+        let arrays = with_bar("elements", &meter, made)?;
+        let original = |name: String| Some((name.clone(), arrays.get(&name)?.clone()));
+        let originals = written(kernel).filter_map(original).collect();
+        Ok(Self {
+            sizes,
+            arrays,
+            originals,
+        })
+    }
+
+    /// Calls `kernel`; just before, what it writes is put back and what it reads is read.
+    pub(crate) fn call(&mut self, kernel: &Kernel) -> Result<Report, Error> {
+        for (name, array) in &mut self.arrays {
+            match self.originals.get(name) {
+                Some(original) => array.values.copy_from(&original.values),
+                None => array.values.touch(),
+            }
+        }
+        call(kernel, &self.sizes, &mut self.arrays)
+    }
+
+    /// The array `name` as it was given.
+    pub(crate) fn original(&self, name: &str) -> Option<&Array> {
+        self.originals.get(name).or_else(|| self.arrays.get(name))
+    }
+
+    /// How many bytes the arrays have that are written.
+    pub(crate) fn output_bytes(&self) -> u64 {
+        self.originals.values().map(|it| it.values.bytes()).sum()
+    }
+}

@@ -1,0 +1,315 @@
+//! `strew tune`: a search for the schedule that is fastest on given data.
+//!
+//! The search begins with what the source, the automatic scheduler and nothing at all make of the kernel, and goes on from the fastest so
+//! far: a size doubled or halved, another strategy, another order of two loops, loops unrolled or tiled. What is illegal is refused by
+//! the steps themselves. A candidate replaces the fastest where it is faster in rounds in which both take turns.
+
+use crate::cli::args::{Tune, Work};
+use crate::cli::calibration;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::job::{self, Data};
+use crate::cli::statistics::Spread;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use strew::{Calibration, Kernel, ParsedKernel, Plan, Schedule, Strategy};
+
+/// A candidate that is slower than this is out at its first call.
+const HOPELESS: f64 = 1.5;
+
+/// So many rounds decide between two.
+const ROUNDS: usize = 7;
+
+/// What is gained less than this may be gained by chance.
+const GAIN: f64 = 0.98;
+
+/// A schedule with the kernel that it makes.
+#[derive(Clone)]
+struct Candidate {
+    schedule: Schedule,
+    kernel: Kernel,
+}
+
+pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
+    let began = Instant::now();
+    let budget = Duration::from_secs_f64(flags.seconds);
+    let (kernel, data) = job::ready(&flags.work, console)?;
+    let mut search = Search {
+        work: &flags.work,
+        parsed: kernel.compiled().parsed().clone(),
+        costs: calibration::costs(console),
+        seen: BTreeSet::new(),
+        data,
+        tried: 0,
+    };
+    let first = Candidate {
+        schedule: kernel.compiled().steps().clone(),
+        kernel,
+    };
+    let mut best = first.clone();
+    search.seen.insert(text(&best.schedule));
+    search.time(&best)?;
+    let mut waiting = search.beginnings();
+    waiting.extend(search.around(&best.schedule));
+    waiting.reverse();
+    while let Some(schedule) = waiting.pop() {
+        if began.elapsed() >= budget {
+            break;
+        }
+        let Some(candidate) = search.candidate(schedule) else {
+            continue;
+        };
+        if search.compared(&candidate, &best, ROUNDS)?.0 {
+            best = candidate;
+            console.talk(&format!("faster: {}", one_line(&best.schedule)));
+            // What is near the fastest comes first.
+            let mut near = search.around(&best.schedule);
+            near.reverse();
+            waiting.extend(near);
+        }
+    }
+    let tried = search.tried;
+    let (gained, ratio) = search.compared(&best, &first, 2 * ROUNDS)?;
+    if !gained {
+        // What seemed faster by chance is not worth a file.
+        best = first;
+    }
+    console.talk(&format!(
+        "{tried} schedules tried: {}",
+        match gained {
+            true => format!("takes {:.0} % of the time of the first", ratio * 100.0),
+            false => "none is faster than the first".to_owned(),
+        }
+    ));
+    let name = best.kernel.name().to_owned();
+    let script = format!("# found by strew tune for {name}\n{}", text(&best.schedule));
+    match &flags.output {
+        None => console.data(&script),
+        Some(path) => std::fs::write(path, script)
+            .map_err(|error| Failure::file(path, format!("cannot be written: {error}"))),
+    }
+}
+
+struct Search<'w> {
+    work: &'w Work,
+    parsed: ParsedKernel,
+    costs: Calibration,
+    /// Scripts that were thought of before.
+    seen: BTreeSet<String>,
+    data: Data,
+    tried: usize,
+}
+
+impl Search<'_> {
+    /// What others make of the kernel.
+    fn beginnings(&mut self) -> Vec<Schedule> {
+        let plans = [Plan::Auto, Plan::Source, Plan::Explicit(Schedule::new())];
+        let made = plans
+            .iter()
+            .filter_map(|plan| self.parsed.schedule(plan, &mut ()).ok());
+        made.map(|it| it.steps().clone()).collect()
+    }
+
+    /// Schedules that differ from `schedule` in one thing.
+    fn around(&self, schedule: &Schedule) -> Vec<Schedule> {
+        let lines: Vec<String> = schedule.steps().iter().map(ToString::to_string).collect();
+        let mut scripts = Vec::new();
+        for (place, line) in lines.iter().enumerate() {
+            let with = |changed: Option<String>| {
+                let mut lines = lines.clone();
+                match changed {
+                    Some(changed) => lines.splice(place..=place, [changed]).for_each(drop),
+                    None => drop(lines.remove(place)),
+                }
+                lines.join("\n")
+            };
+            scripts.extend(
+                resized(line)
+                    .into_iter()
+                    .chain(other_strategies(line))
+                    .map(|it| with(Some(it))),
+            );
+            scripts.push(with(None));
+        }
+        let more = self.more_steps(schedule);
+        scripts.extend(more.into_iter().map(|step| {
+            let all = lines.iter().cloned().chain([step]);
+            all.collect::<Vec<_>>().join("\n")
+        }));
+        let parsed = scripts
+            .iter()
+            .map(|it| strew::parse_schedule("a candidate", it));
+        parsed.filter_map(Result::ok).collect()
+    }
+
+    /// Steps that may come behind `schedule`, for the loops that there are then.
+    fn more_steps(&self, schedule: &Schedule) -> Vec<String> {
+        let plan = Plan::Explicit(schedule.clone());
+        let Ok(scheduled) = self.parsed.schedule(&plan, &mut ()) else {
+            return Vec::new();
+        };
+        let names = loop_names(&scheduled.kernel().to_string());
+        let mut steps = Vec::new();
+        for (outer, inner) in names.iter().zip(names.iter().skip(1)) {
+            steps.push(format!("interchange({outer}, {inner})"));
+            steps.push(format!("tile({outer} = 32, {inner} = 32)"));
+        }
+        for name in &names {
+            steps.push(format!("parallelize({name})"));
+            steps.push(format!("vectorize({name}, 4)"));
+            steps.push(format!("unroll({name}, 4)"));
+            steps.push(format!("unroll_and_jam({name}, 4)"));
+        }
+        steps
+    }
+
+    /// The kernel by `schedule`; `None` where that is refused, or was thought of before.
+    fn candidate(&mut self, schedule: Schedule) -> Option<Candidate> {
+        if !self.seen.insert(text(&schedule)) {
+            return None;
+        }
+        let plan = Plan::Explicit(schedule.clone());
+        let scheduled = self.parsed.schedule(&plan, &mut ()).ok()?;
+        let kernel = Kernel::from(scheduled.compile_for(self.work.oob.into()).ok()?);
+        let kernel = job::configured(kernel, self.work)
+            .ok()?
+            .calibration(self.costs);
+        self.tried += 1;
+        Some(Candidate { schedule, kernel })
+    }
+
+    fn time(&mut self, candidate: &Candidate) -> Result<Duration, Failure> {
+        Ok(self.data.call(&candidate.kernel)?.record.total)
+    }
+
+    /// Whether `candidate` is faster than `best` where they take turns, and what share of its time it takes. One that declines the
+    /// data is not.
+    fn compared(
+        &mut self,
+        candidate: &Candidate,
+        best: &Candidate,
+        rounds: usize,
+    ) -> Result<(bool, f64), Failure> {
+        let mut ratios = Vec::new();
+        for _ in 0..rounds {
+            let Ok(time) = self.time(candidate) else {
+                return Ok((false, 1.0));
+            };
+            let reference = self.time(best)?;
+            ratios.push(time.as_secs_f64() / reference.as_secs_f64().max(1e-9));
+            if ratios.len() == 2 && ratios.iter().all(|it| *it > HOPELESS) {
+                break;
+            }
+        }
+        // The first call compiles what it needs and warms caches.
+        let spread = Spread::of(ratios.into_iter().skip(1));
+        let gained = spread.is_some_and(|it| it.median < GAIN && it.high < 1.0);
+        Ok((gained, spread.map_or(1.0, |it| it.median)))
+    }
+}
+
+fn text(schedule: &Schedule) -> String {
+    let lines = schedule.steps().iter().map(|it| format!("{it}\n"));
+    lines.collect()
+}
+
+fn one_line(schedule: &Schedule) -> String {
+    let steps: Vec<_> = schedule.steps().iter().map(ToString::to_string).collect();
+    match steps.as_slice() {
+        [] => "no steps".to_owned(),
+        steps => steps.join("; "),
+    }
+}
+
+/// The loops of a kernel text, from the outside in.
+fn loop_names(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim_start);
+    let heads = lines.filter_map(|line| line.strip_prefix("affine.for "));
+    let names = heads.filter_map(|head| head.split_whitespace().next());
+    names.map(str::to_owned).collect()
+}
+
+/// The line of a schedule with one of its sizes doubled or halved.
+fn resized(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (start, length) in numbers(line) {
+        let (before, rest) = line.split_at(start);
+        let (number, after) = rest.split_at(length);
+        let number: u64 = number.parse().unwrap_or_default();
+        let others = [number.checked_mul(2), Some(number / 2)];
+        let others = others
+            .into_iter()
+            .flatten()
+            .filter(|it| (2..=1 << 20).contains(it));
+        found.extend(others.map(|it| format!("{before}{it}{after}")));
+    }
+    found
+}
+
+/// Where a line has whole numbers that are part of no name, and how long they are.
+fn numbers(line: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut before = ' ';
+    for (start, letter) in line.char_indices() {
+        if letter.is_ascii_digit() && !(before.is_alphanumeric() || before == '_') {
+            let digits = line.get(start..).unwrap_or_default();
+            let length = digits
+                .find(|it: char| !it.is_ascii_digit())
+                .unwrap_or(digits.len());
+            found.push((start, length));
+        }
+        before = letter;
+    }
+    found
+}
+
+/// The line of a schedule with another strategy, if it names one.
+fn other_strategies(line: &str) -> Vec<String> {
+    const KEY: &str = "strategy = ";
+    let Some((before, rest)) = line.split_once(KEY) else {
+        return Vec::new();
+    };
+    let end = rest.find([',', ')']).unwrap_or(rest.len());
+    let (current, after) = rest.split_at(end);
+    let names = Strategy::named().map(|it| it.to_string());
+    let others = names.filter(|it| it != current);
+    others
+        .map(|it| format!("{before}{KEY}{it}{after}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_doubled_and_halved_and_names_left_alone() {
+        assert_eq!(
+            resized("tile(i2 = 32, j_p = 4)"),
+            [
+                "tile(i2 = 64, j_p = 4)",
+                "tile(i2 = 16, j_p = 4)",
+                "tile(i2 = 32, j_p = 8)",
+                "tile(i2 = 32, j_p = 2)"
+            ]
+        );
+        assert_eq!(resized("unroll(i, 2)"), ["unroll(i, 4)"]);
+    }
+
+    #[test]
+    fn strategies_are_named_in_turn() {
+        let others =
+            other_strategies("tile_indirection_using_forall(i, chunks = 8, strategy = auto)");
+        assert!(others.contains(
+            &"tile_indirection_using_forall(i, chunks = 8, strategy = dense)".to_owned()
+        ));
+        assert!(other_strategies("unroll(i, 2)").is_empty());
+    }
+
+    #[test]
+    fn loops_are_found_from_the_outside_in() {
+        let text =
+            "kernel @k() {\n  affine.for i in 0..n {\n    affine.for j in 0..i {\n    }\n  }\n}\n";
+        assert_eq!(loop_names(text), ["i", "j"]);
+    }
+}
