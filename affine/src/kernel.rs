@@ -37,12 +37,24 @@ pub struct Kernel {
     pub iters: Arena<Iter>,
     /// The `let` values and mutable scalars.
     pub locals: Arena<Local>,
+    /// The labels of statements, which schedules can name them by; mostly none.
+    pub labels: Vec<Label>,
     /// What the kernel relies on, over parameters alone. When one of these does not hold, a call ends before anything happens.
     pub assumptions: Vec<Condition>,
     /// What runs.
     pub body: Vec<Node>,
     /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
     pub result: Option<Expr>,
+}
+
+/// A label in front of a statement that is no loop: those have theirs in [`Iter::labels`]. It goes with the statement wherever a step
+/// takes that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The label.
+    pub name: String,
+    /// The statement in the source, without the label.
+    pub span: Span,
 }
 
 /// One parameter.
@@ -148,6 +160,9 @@ pub struct Local {
     pub ty: Type,
     /// `var` (can be set again) rather than `let`.
     pub mutable: bool,
+    /// Stands for the element that it is declared with: what is done to it counts as done to that one, and to put it back there counts
+    /// for nothing.
+    pub is_element: bool,
     /// Where it is declared.
     pub span: Span,
 }
@@ -167,6 +182,20 @@ impl Kernel {
             })
     }
 
+    /// The labels of `node`, an assignment, an update or a declaration, the first in the source first.
+    pub fn labels_of(&self, node: &Node) -> impl Iterator<Item = &str> {
+        let span = match node {
+            Node::Assign { span, .. } | Node::Reduce { span, .. } => Some(*span),
+            Node::Declare { local, .. } => Some(self.locals[*local].span),
+            _ => None,
+        };
+        let of_node = move |it: &&Label| span.is_some_and(|span| it.span.contains(span));
+        self.labels
+            .iter()
+            .filter(of_node)
+            .map(|it| it.name.as_str())
+    }
+
     /// A kernel without parameters that does nothing.
     pub fn new(name: impl Into<String>, span: Span) -> Self {
         Self {
@@ -179,6 +208,7 @@ impl Kernel {
             views: Arena::new(),
             iters: Arena::new(),
             locals: Arena::new(),
+            labels: Vec::new(),
             assumptions: Vec::new(),
             body: Vec::new(),
             result: None,

@@ -16,6 +16,7 @@ pub mod bounds;
 pub mod classify;
 mod combiner;
 pub mod dependence;
+mod element;
 pub mod evaluate;
 mod expr;
 pub mod flat;
@@ -51,11 +52,12 @@ pub use combiner::{
     Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,
     Panicked, Ties, broken_law,
 };
+pub use element::Elements;
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;
 pub use kernel::{
-    Array, ArrayId, Field, Iter, IterId, Kernel, Local, LocalId, Parameter, Record, RecordId,
-    Scalar, ScalarId, ViewId,
+    Array, ArrayId, Field, Iter, IterId, Kernel, Label, Local, LocalId, Parameter, Record,
+    RecordId, Scalar, ScalarId, ViewId,
 };
 pub use math::{Math, NotComputed, StdMath};
 pub use node::{

@@ -28,6 +28,11 @@ impl Span {
         }
     }
 
+    /// Whether all of `other` lies in it.
+    pub fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
     /// The span as a range of `usize`, for slicing the source.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize

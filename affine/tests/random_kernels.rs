@@ -276,6 +276,7 @@ impl Generator {
             name: self.name(),
             ty,
             mutable: self.chance(50),
+            is_element: false,
             span: Span::default(),
         };
         let local = self.kernel.locals.alloc(local);

@@ -185,6 +185,7 @@ impl Compiled {
         let functions = self.0.functions(code, form);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
+            has_foralls: self.0.facts.has_foralls(),
             on_demand: &functions,
         };
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them

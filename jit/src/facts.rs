@@ -7,8 +7,8 @@ use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
 };
 use strew_affine::{
-    Access, AffineExpr, ArrayId, BinaryOp, Declared, Expr, Forall, IterId, Kernel, LocalId, Node,
-    Overflow, Place, ScalarId, Subscript, Variable,
+    Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel,
+    LocalId, Node, Overflow, Place, ScalarId, Subscript, Variable,
 };
 
 /// Which range checks generated code makes.
@@ -139,6 +139,8 @@ pub(crate) struct Facts {
     strided: BTreeMap<ArrayId, usize>,
     /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
     affine_updates_count: bool,
+    elements: Elements,
+    has_foralls: bool,
     guard: Guard,
     groups_by_lanes: bool,
 }
@@ -184,13 +186,17 @@ impl Facts {
             }
         });
         let mut affine_updates_count = true;
+        let mut has_foralls = false;
         walk(&kernel.body, &mut |node, _| {
             affine_updates_count &= !is_scatter(node);
+            has_foralls |= matches!(node, Node::Forall(_));
         });
         let storage = LocalStorage::of(kernel);
         Self {
             written,
             affine_updates_count,
+            elements: Elements::of(kernel),
+            has_foralls,
             guard: guard(kernel, &storage),
             groups_by_lanes: groups_by_lanes(kernel),
             storage,
@@ -223,9 +229,21 @@ impl Facts {
         !self.written.contains(&array)
     }
 
+    /// Whether there are loops that run at once.
+    pub(crate) fn has_foralls(&self) -> bool {
+        self.has_foralls
+    }
+
+    /// Whether an index out of range in `node` is counted where it is skipped.
+    pub(crate) fn counts_skipped(&self, node: &Node) -> bool {
+        !matches!(node, Node::Declare { .. }) && !self.elements.is_put_back(node)
+    }
+
     /// Whether `node` is an update that is counted: one at a computed place, or any element when there are none of those.
     pub(crate) fn counts(&self, node: &Node) -> bool {
-        is_scatter(node) || self.affine_updates_count && node.written_elements().next().is_some()
+        let writes = || node.written_elements().next().is_some() || self.elements.is_set(node);
+        !self.elements.is_put_back(node)
+            && (is_scatter(node) || self.affine_updates_count && writes())
     }
 
     /// Whether whoever starts the kernel keeps copies of the outputs, so that foralls need not.

@@ -46,6 +46,8 @@ pub struct Record {
 pub enum Why {
     /// There was no forall.
     NoForall,
+    /// No forall that was reached had enough to do to be worth the time that several threads take to begin.
+    Little,
     /// By name.
     Asked,
     /// The iterations write to different places, or read only.
@@ -128,6 +130,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoForall => f.write_str("there is no parallel loop"),
+            Self::Little => f.write_str("no parallel loop had enough to do to share it among threads"),
             Self::Asked => f.write_str("asked for by name"),
             Self::NoPrivates => f.write_str("no two iterations write to one place"),
             Self::Separate => f.write_str("every part needs private copies of its own"),
@@ -248,15 +251,22 @@ impl Tally {
         self.prepare += time;
     }
 
-    /// The record of a call that took `total`. Without a forall all of it but the preparation is main work.
-    pub(crate) fn record(&self, total: Duration, updates: u64, private_bytes: u64) -> Record {
+    /// The record of a call that took `total`. Without a forall all of it but the preparation is main work; `without` says why there
+    /// was none.
+    pub(crate) fn record(
+        &self,
+        total: Duration,
+        updates: u64,
+        private_bytes: u64,
+        without: Why,
+    ) -> Record {
         let main = match self.longest {
             Some(_) => self.main,
             None => total.saturating_sub(self.prepare),
         };
         Record {
             strategy: self.longest.map_or("serial", |part| part.strategy),
-            why: self.longest.map_or(Why::NoForall, |part| part.why),
+            why: self.longest.map_or(without, |part| part.why),
             body: self.longest.map_or(Body::Direct, |part| part.body),
             sample: self.longest.and_then(|part| part.sample),
             costs: self.longest.and_then(|part| part.costs),
@@ -298,7 +308,7 @@ mod tests {
         tally.add(part("serial", 5));
         tally.add(part("dense", 9));
         tally.add(part("serial", 7));
-        let record = tally.record(Duration::from_micros(30), 11, 12);
+        let record = tally.record(Duration::from_micros(30), 11, 12, Why::Little);
         assert_eq!(record.strategy, "dense");
         assert_eq!(
             (record.chunks, record.updates, record.private_bytes),
@@ -310,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_call_without_a_forall_is_serial() {
-        let record = Tally::default().record(Duration::from_micros(4), 0, 0);
+        let record = Tally::default().record(Duration::from_micros(4), 0, 0, Why::NoForall);
         assert_eq!((record.strategy, record.threads), ("serial", 1));
         assert_eq!(record.main, record.total);
         assert_eq!(record.why.to_string(), "there is no parallel loop");

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::loan::Account;
 use crate::local::LocalMemory;
 use crate::plan::{self, Identity, Plan, Planning};
-use crate::record::{Part, Record, Tally};
+use crate::record::{Part, Record, Tally, Why};
 use crate::settings::Settings;
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
@@ -43,6 +43,8 @@ struct Shared<'r> {
     account: Account,
     failure: Mutex<Option<Failure>>,
     tally: Mutex<Tally>,
+    /// Why no forall was shared among threads, if none is.
+    without: Why,
     /// What nobody wants to know.
     unseen: Work,
 }
@@ -52,6 +54,8 @@ struct Shared<'r> {
 pub struct Code<'c> {
     /// The whole of it.
     pub entry: EntryFn,
+    /// Whether there are foralls in it. Those with little to do it runs by itself.
+    pub has_foralls: bool,
     /// What its foralls may need besides.
     pub on_demand: &'c dyn OnDemand,
 }
@@ -155,6 +159,10 @@ impl<'r> Shared<'r> {
             account: Account::default(),
             failure: Mutex::new(None),
             tally: Mutex::default(),
+            without: match code.has_foralls {
+                true => Why::Little,
+                false => Why::NoForall,
+            },
             unseen: Work::default(),
         }
     }
@@ -164,7 +172,7 @@ impl<'r> Shared<'r> {
         let tally = memory::lock(&self.tally);
         Record {
             skipped: call.skipped,
-            ..tally.record(start.elapsed(), call.updates, most_loaned)
+            ..tally.record(start.elapsed(), call.updates, most_loaned, self.without)
         }
     }
 }
@@ -323,7 +331,6 @@ mod tests {
     use super::*;
     use crate::abi::{AUTO, NO_BODY};
     use crate::failure::{Held, Refusal};
-    use crate::record::Why;
     use crate::settings::Choice;
     use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
     use crate::{Mode, StopToken};

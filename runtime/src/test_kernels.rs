@@ -200,6 +200,7 @@ impl OnDemand for Additions {
 pub(crate) fn code(entry: EntryFn) -> Code<'static> {
     Code {
         entry,
+        has_foralls: false,
         on_demand: &Additions,
     }
 }

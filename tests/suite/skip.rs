@@ -287,6 +287,39 @@ fn long_loops_skip_almost_everything() {
     }
 }
 
+/// What a step adds to keep an element in a scalar counts for nothing.
+#[test]
+fn elements_in_scalars_count_as_elements() {
+    const PRODUCT: &str = "void k(int64_t n, int64_t m, const double x[m], const double a[n][m], double y[n]) \
+         { for (int64_t i = 0; i < n + 3; i++) for (int64_t j = 0; j < m; j++) y[i] += a[i][j] * x[j]; }";
+    let parsed = Source::new("k.c", PRODUCT).parse().expect("a source");
+    let parsed = parsed.kernel(None).expect("one kernel");
+    let (n, m) = (40_usize, 7_usize);
+    let x: Vec<f64> = (0..m).map(|it| it as f64).collect();
+    let a = vec![0.5; n * m];
+    let replaced = "scalar_replace(y)".parse().expect("a schedule");
+    for plan in [
+        Plan::Explicit(Schedule::new()),
+        Plan::Explicit(replaced),
+        Plan::Auto,
+    ] {
+        let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
+        let kernel = Kernel::from(scheduled.compile_for(Oob::Skip).expect("machine code"));
+        let mut y = vec![1.0; n];
+        let call = kernel.bind().array("x", &x).array("a", &a);
+        let report = call.array_mut("y", &mut y).run_with_report();
+        let record = report.expect("a call").record;
+        assert_eq!(y, vec![11.5; n], "{plan:?}");
+        let counts = (record.updates, record.skipped);
+        assert_eq!(counts, ((n * m) as u64, 3 * m as u64), "{plan:?}");
+        let why = match plan {
+            Plan::Auto => "no parallel loop had enough to do to share it among threads",
+            _ => "there is no parallel loop",
+        };
+        assert_eq!(record.why.to_string(), why);
+    }
+}
+
 /// A sum in parallel declares no scalar that there is not.
 #[test]
 fn a_sum_into_a_scalar_that_was_not_declared_goes_nowhere() {

@@ -4,7 +4,7 @@ use crate::reason::Reason;
 use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::dependence::Target as Variable;
-use strew_affine::visit::Loop;
+use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 
 /// How a schedule names a loop: by its iterator, by a label that stands in front of it (`L1: for …`), or by a path of such names from
@@ -176,19 +176,64 @@ pub(crate) fn find_variable(kernel: &Kernel, name: &str) -> Result<Variable, Rea
     })
 }
 
-/// The place of statement `S{number}` in the body of `target`, called `path`.
+/// How a schedule names a statement in the body of a loop: by a label in front of it (`L1: y[i] = …;`), or by its position, from 1: `S1`
+/// is the first. A label goes before a position.
+///
+/// A label in front of something inside of a statement names that statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StatementName(String);
+
+impl From<&str> for StatementName {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<u64> for StatementName {
+    /// The name of the statement at this position, from 1.
+    fn from(position: u64) -> Self {
+        Self(format!("S{position}"))
+    }
+}
+
+impl fmt::Display for StatementName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl StatementName {
+    fn position(&self) -> Option<usize> {
+        let position: usize = self.0.strip_prefix('S')?.parse().ok()?;
+        position.checked_sub(1)
+    }
+}
+
+/// The place of the statement that `name` names in the body of `target`, called `path`.
 pub(crate) fn find_statement(
+    kernel: &Kernel,
     target: &AffineFor,
-    number: u64,
+    name: &StatementName,
     path: &LoopPath,
 ) -> Result<usize, Reason> {
-    let place = number
-        .checked_sub(1)
-        .and_then(|it| usize::try_from(it).ok());
+    let has_label = |node: &Node| kernel.labels_of(node).any(|it| it == name.0);
+    let is_labelled = |node: &&Node, counts: fn(&Node) -> bool| {
+        let mut found = false;
+        visit::walk(std::slice::from_ref(*node), &mut |inner, _| {
+            found |= counts(inner) && has_label(inner);
+        });
+        found
+    };
+    // Of several statements that one of the source became, the one that writes.
+    let writes = |node: &Node| !matches!(node, Node::Declare { .. });
+    let mut body = target.body.iter();
+    let labelled = body.clone().position(|it| is_labelled(&it, writes));
+    let labelled = labelled.or_else(|| body.position(|it| is_labelled(&it, |_| true)));
+    let place = labelled.or_else(|| name.position());
     let place = place.filter(|it| *it < target.body.len());
     place.ok_or_else(|| Reason::NoSuchStatement {
         path: path.clone(),
-        statement: number,
+        statement: name.clone(),
         count: target.body.len(),
     })
 }
@@ -220,6 +265,43 @@ mod tests {
             "kernel @k(n: i64, y: f64[n, n]) {
   i: affine.for j in 0..n {
     outer: affine.for i in 0..n { y[i, j] = 1.0 }
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn labels_and_positions_name_statements() {
+        let source = "kernel @k(n: i64, x: f64[n], y: f64[n], z: f64[n]) {
+  affine.for i in 0..n {
+    let a: f64 = x[i]
+    S1: y[i] = a
+    affine.if (0 < i) { last: z[i - 1] = x[i] }
+  }
+}";
+        let before = kernel(source);
+        let i = LoopPath::from("i");
+        let target = find_affine_for(&before, &i).expect("a loop").it;
+        let place = |name: &str| find_statement(&before, target, &name.into(), &i).ok();
+        assert_eq!(
+            ["S1", "S2", "S3", "last", "S4", "S0", "first"].map(place),
+            [Some(1), Some(1), Some(2), Some(2), None, None, None]
+        );
+        accepts(
+            source,
+            "shift(last, i, -1)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n], z: f64[n]) {
+  affine.for i_f in 0..min(n, 1) {
+    affine.if (0 < i_f) { last: z[i_f - 1] = x[i_f] }
+  }
+  affine.for i in 1..n {
+    let a: f64 = x[i - 1]
+    S1: y[i - 1] = a
+    affine.if (0 < i) { last: z[i - 1] = x[i] }
+  }
+  affine.for i_l in max(0, n - 1)..n {
+    let a_1: f64 = x[i_l]
+    S1: y[i_l] = a_1
   }
 }",
         );

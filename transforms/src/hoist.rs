@@ -5,7 +5,7 @@ use crate::in_range::is_in_range;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{self, Replacing, if_runs};
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, StatementName};
 use std::collections::HashSet;
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -30,8 +30,8 @@ use strew_affine::{
 /// reads that. Where it could fail, or writes, it is done only if the loop runs at all. If iterations fail, it fails before them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hoist {
-    /// The position of the statement in the body of the loop, from 1: `S1` is the first.
-    pub statement: u64,
+    /// The statement, in the body of the loop.
+    pub statement: StatementName,
     /// The loop, an `affine.for`.
     pub target: LoopPath,
 }
@@ -40,10 +40,10 @@ impl Hoist {
     /// The word that the step begins with.
     pub const NAME: &'static str = "hoist";
 
-    /// A request to do statement number `statement` of the body of `target` before that.
-    pub fn new(statement: u64, target: impl Into<LoopPath>) -> Self {
+    /// A request to do `statement` of the body of `target` before that.
+    pub fn new(statement: impl Into<StatementName>, target: impl Into<LoopPath>) -> Self {
         Self {
-            statement,
+            statement: statement.into(),
             target: target.into(),
         }
     }
@@ -57,7 +57,7 @@ impl Hoist {
 
 impl fmt::Display for Hoist {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(S{}, {})", Self::NAME, self.statement, self.target)
+        write!(f, "{}({}, {})", Self::NAME, self.statement, self.target)
     }
 }
 
@@ -74,7 +74,7 @@ impl Transform for Hoist {
 fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, around } = address::find_affine_for(kernel, path)?;
-    let position = address::find_statement(target, request.statement, path)?;
+    let position = address::find_statement(kernel, target, &request.statement, path)?;
     let mut rest = target.body.clone();
     let hoisted = rest.remove(position);
     let loops = [&around[..], &[Loop::Affine(target)]].concat();
@@ -86,7 +86,7 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
     if let Some(name) = hoisting.obstacle(&hoisted, target, position) {
         return Err(Reason::NotInvariant {
             path: path.clone(),
-            statement: request.statement,
+            statement: request.statement.clone(),
             name,
         });
     }

@@ -92,7 +92,7 @@ mod unroll;
 mod vectorize;
 mod witness;
 
-pub use address::LoopPath;
+pub use address::{LoopPath, StatementName};
 pub use auto::{Decision, Machine, auto};
 pub use coalesce::Coalesce;
 pub use delinearize::Delinearize;

@@ -107,6 +107,7 @@ pub(crate) fn privatized(
         body.push(match *it {
             Target::Local(local) => {
                 let anew = copying.new_local(&mut prepared, local, "p");
+                prepared.locals[anew].is_element = false;
                 let value = Expr::Constant(Value::zero(kernel.locals[local].ty));
                 Node::Declare { local: anew, value }
             }

@@ -20,7 +20,7 @@ use strew_affine::{
 /// ```text
 /// affine.for i in 0..n {              affine.for i in 0..n {
 ///   affine.for k in 0..n {              affine.if (0 < n) {
-///     y[i] reduce(add) a[i, k]    →       var y_s: f64 = y[i]
+///     y[i] reduce(add) a[i, k]    →       element y_s: f64 = y[i]
 ///   }                                     affine.for k in 0..n { y_s reduce(add) a[i, k] }
 /// }                                       y[i] = y_s
 ///                                       }
@@ -203,6 +203,7 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
             name,
             ty: array.element,
             mutable: it.is_written,
+            is_element: it.is_written,
             span: it.element.span,
         });
         let mut around = it.target.clone();
@@ -261,7 +262,7 @@ mod tests {
   affine.for i in 0..n {
     affine.for j in 0..n {
       affine.if (0 < n) {
-        var c_s: f64 = c[i, j]
+        element c_s: f64 = c[i, j]
         affine.for k in 0..n { c_s reduce(add) a[i, k] * b[k, j] }
         c[i, j] = c_s
       }

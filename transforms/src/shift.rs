@@ -8,7 +8,7 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
 use crate::tree::Replacing;
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, StatementName};
 use std::fmt;
 use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
@@ -29,8 +29,8 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow};
 /// nothing that is declared in the loop with the others. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shift {
-    /// The position of the statement in the body of the loop, from 1: `S1` is the first.
-    pub statement: u64,
+    /// The statement, in the body of the loop.
+    pub statement: StatementName,
     /// The loop, an `affine.for`.
     pub target: LoopPath,
     /// By how many iterations it comes later; earlier, where that is negative.
@@ -43,10 +43,14 @@ impl Shift {
     /// The greatest distance.
     pub const MOST: u64 = 1 << 20;
 
-    /// A request to let statement number `statement` of the body of `target` come `distance` iterations later.
-    pub fn new(statement: u64, target: impl Into<LoopPath>, distance: i64) -> Self {
+    /// A request to let `statement` of the body of `target` come `distance` iterations later.
+    pub fn new(
+        statement: impl Into<StatementName>,
+        target: impl Into<LoopPath>,
+        distance: i64,
+    ) -> Self {
         Self {
-            statement,
+            statement: statement.into(),
             target: target.into(),
             distance,
         }
@@ -66,7 +70,7 @@ impl fmt::Display for Shift {
             target,
             distance,
         } = self;
-        write!(f, "{}(S{statement}, {target}, {distance})", Self::NAME)
+        write!(f, "{}({statement}, {target}, {distance})", Self::NAME)
     }
 }
 
@@ -84,7 +88,7 @@ fn plan(kernel: &Kernel, request: &Shift) -> Result<Replacing, Reason> {
     let path = &request.target;
     let target = address::find_affine_for(kernel, path)?.it;
     address::check_no_lanes(target, path)?;
-    let position = address::find_statement(target, request.statement, path)?;
+    let position = address::find_statement(kernel, target, &request.statement, path)?;
     let late = request.distance.unsigned_abs();
     let late: i64 = crate::reason::checked_number("the distance", late, 1..=Shift::MOST)?;
     let children = Children::of(target);

@@ -1,6 +1,6 @@
 use super::{Argument, FaultKind, ForallOrder, Machine, Oob, Stop};
 use crate::verify::Verified;
-use crate::{LocalId, Math, Node, Value};
+use crate::{Elements, LocalId, Math, Node, Value};
 use la_arena::ArenaMap;
 
 /// What a run under [`Oob::Skip`] comes to.
@@ -9,7 +9,7 @@ pub struct Skipping {
     /// The result of the kernel, if it has one.
     pub result: Option<Value>,
     /// How many statements did nothing because of an index out of range: assignments, reductions, conditions and loops, each time it
-    /// was their turn. Declarations are not counted.
+    /// was their turn. Declarations, and what puts back a scalar that stands for an element, are not counted.
     pub skipped: u64,
 }
 
@@ -26,6 +26,7 @@ pub fn interpret_skipping(
 ) -> Result<Skipping, Stop> {
     let mut machine = Machine::new(kernel, arguments, fuel, order, math)?;
     machine.skips.policy = Oob::Skip;
+    machine.skips.elements = Elements::of(kernel);
     let result = machine.run(arguments)?;
     Ok(Skipping {
         result,
@@ -38,6 +39,7 @@ pub fn interpret_skipping(
 pub(super) struct Skips {
     policy: Oob,
     skipped: u64,
+    elements: Elements,
     /// The declared scalars without a value, each with the fault that it has instead.
     without_value: ArenaMap<LocalId, Stop>,
 }
@@ -71,7 +73,7 @@ impl<'k> Machine<'k> {
             Err(stop) if self.skips.applies(&stop) => {
                 if let Node::Declare { local, .. } = node {
                     self.skips.without_value.insert(*local, stop);
-                } else {
+                } else if !self.skips.elements.is_put_back(node) {
                     self.skips.skipped += 1;
                 }
                 Ok(())

@@ -155,9 +155,9 @@ pub enum ParseErrorKind {
     /// A forall that does not count from 0.
     #[error("an `scf.forall` counts from 0")]
     ForallFromZero,
-    /// A label in front of something else than a loop with an iterator.
-    #[error("a label stands in front of a loop with an iterator")]
-    LabelWithoutLoop,
+    /// A label in front of something that no schedule names.
+    #[error("a label stands in front of a loop with an iterator, or of a statement")]
+    LabelOfNothing,
     /// A combiner that nothing declares.
     #[error("no combiner is called `{0}`; there are {known}, and what a `reduction` in front of the kernel declares", known = known_combiners())]
     UnknownCombiner(String),

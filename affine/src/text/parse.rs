@@ -566,8 +566,8 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
                 "9223372036854775808: this affine expression has too many terms, or a coefficient beyond 64 bits",
             ),
             (
-                "here: x[0] = 1.0",
-                "here: a label stands in front of a loop with an iterator",
+                "here: alloc a: f64[3]",
+                "here: a label stands in front of a loop with an iterator, or of a statement",
             ),
             (
                 "affine.if (n != 3) { }",

@@ -5,7 +5,7 @@ use crate::combiner::{HELD, INCOMING};
 use crate::visit::{Loop, for_each_combiner};
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Condition, Declared, Expr,
-    Forall, IterId, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type, View,
+    Forall, Kernel, LocalId, Node, Parameter, Place, RecordId, ScfFor, Type, View,
 };
 use std::fmt;
 
@@ -184,7 +184,7 @@ impl<'k> Printer<'k> {
     }
 
     fn node(&mut self, node: &'k Node) {
-        let labels = Loop::of(node).map_or(String::new(), |it| self.labels(it.iter()));
+        let labels = self.labels(node);
         match node {
             Node::AffineFor(affine) => {
                 self.closed_block(&(labels + &self.affine_header(affine)), &affine.body);
@@ -219,7 +219,9 @@ impl<'k> Printer<'k> {
                 let condition = self.expr(condition, Context::Known(Type::Bool));
                 self.branches(&format!("scf.if {condition}"), then, otherwise);
             }
-            Node::Declare { local, value } => self.line(&self.declaration(*local, value)),
+            Node::Declare { local, value } => {
+                self.line(&(labels + &self.declaration(*local, value)))
+            }
             Node::Alloc { array } => {
                 let array = self.array(&self.kernel.arrays[*array]);
                 self.line(&format!("alloc {array}"));
@@ -227,7 +229,7 @@ impl<'k> Printer<'k> {
             Node::Assign { place, value, .. } => {
                 let (place, ty) = self.place(place);
                 let value = self.expr(value, Context::Known(ty));
-                self.line(&format!("{place} = {value}"));
+                self.line(&format!("{labels}{place} = {value}"));
             }
             Node::Reduce {
                 places,
@@ -240,14 +242,16 @@ impl<'k> Printer<'k> {
                 let values = values.iter().zip(types);
                 let values = values.map(|(value, ty)| self.expr(value, Context::Known(ty)));
                 let (places, values) = (tuple(places), tuple(values.collect()));
-                self.line(&format!("{places} {} {values}", reduce(combiner)));
+                self.line(&format!("{labels}{places} {} {values}", reduce(combiner)));
             }
         }
     }
 
     /// `L1: `
-    fn labels(&self, iter: IterId) -> String {
-        let labels = self.kernel.iters[iter].labels.iter();
+    fn labels(&self, node: &Node) -> String {
+        let of_loop = Loop::of(node).map(|it| &self.kernel.iters[it.iter()].labels);
+        let of_loop = of_loop.into_iter().flatten().map(String::as_str);
+        let labels = of_loop.chain(self.kernel.labels_of(node));
         labels.map(|it| format!("{}: ", written(it))).collect()
     }
 
@@ -327,7 +331,11 @@ impl<'k> Printer<'k> {
 
     fn declaration(&self, local: LocalId, value: &Expr) -> String {
         let local = &self.kernel.locals[local];
-        let word = if local.mutable { "var" } else { "let" };
+        let word = match (local.is_element, local.mutable) {
+            (true, _) => "element",
+            (false, true) => "var",
+            (false, false) => "let",
+        };
         let value = self.expr(value, Context::Known(local.ty));
         format!("{word} {}: {} = {value}", written(&local.name), local.ty)
     }

@@ -77,6 +77,8 @@ pub(super) enum Token<'a> {
     Let,
     #[token("var")]
     Var,
+    #[token("element")]
+    Element,
     #[token("alloc")]
     Alloc,
     #[token("else")]

@@ -78,6 +78,14 @@ pub(super) struct Param<'a> {
     pub(super) inferred: bool,
 }
 
+/// The word that a declaration begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binder {
+    Let,
+    Var,
+    Element,
+}
+
 #[derive(Debug)]
 pub(super) struct Statement<'a> {
     /// Of a loop or condition: up to its opening brace.
@@ -107,7 +115,7 @@ pub(super) enum StatementKind<'a> {
         otherwise: Block<'a>,
     },
     Declare {
-        mutable: bool,
+        binder: Binder,
         name: Name<'a>,
         ty: Type,
         value: Tree<'a>,

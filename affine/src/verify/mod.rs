@@ -468,6 +468,10 @@ impl<'k> Verifier<'k> {
         };
         self.here = declared.span;
         self.typed(value, declared.ty);
+        let is_loaded = declared.mutable && matches!(value, Expr::Load(_));
+        if declared.is_element && !is_loaded {
+            self.report(ViolationKind::ElementOfNothing(declared.name.clone()));
+        }
         if self.scope.declare(local) {
             self.new_name(&declared.name);
         } else {

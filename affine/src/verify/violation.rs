@@ -44,6 +44,9 @@ pub enum ViolationKind {
     /// Declared, bound or listed a second time.
     #[error("`{0}` is declared twice")]
     DeclaredTwice(String),
+    /// A scalar that stands for an element and is not set to one, or cannot be set again.
+    #[error("`{0}` stands for an element, so it is declared with one and can be set again")]
+    ElementOfNothing(String),
     /// Used where it is not visible.
     #[error("the {noun} `{1}` is not visible here", noun = .0.noun())]
     NotInScope(EntityKind, String),

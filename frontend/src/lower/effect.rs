@@ -253,6 +253,7 @@ impl Lowering<'_> {
             name: name.to_owned(),
             ty: value.ty,
             mutable,
+            is_element: false,
             span,
         });
         let value = value.expr;

@@ -38,6 +38,7 @@ impl Lowering<'_> {
             name: "loop".to_owned(),
             ty: Type::I64,
             mutable: false,
+            is_element: false,
             span: statement.span,
         });
         let value = Computation::Constant(Value::zero(Type::I64));

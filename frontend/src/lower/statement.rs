@@ -9,12 +9,13 @@ use crate::problem::{
 };
 use crate::recognize::{self, SizesByForm};
 use crate::types::{self, Named, Position};
-use strew_affine::{CompareOp, Expr as Computation, Node, Span, Type, UnaryOp, Value};
+use strew_affine::{CompareOp, Expr as Computation, Label, Node, Span, Type, UnaryOp, Value};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, body: &mut Vec<Node>) {
         let span = statement.span;
         self.check_prefixes(statement);
+        self.label(statement);
         match &statement.kind {
             StatementKind::Empty | StatementKind::Assertion(_) | StatementKind::Invalid => {}
             StatementKind::Block(statements) => self.statements(statements, body),
@@ -45,6 +46,19 @@ impl Lowering<'_> {
             StatementKind::Continue => self.jump(false, span, body),
             StatementKind::Return(value) => self.return_from(value.as_ref(), span, body),
         }
+    }
+
+    /// Keeps the labels of what is no loop.
+    fn label(&mut self, statement: &Statement) {
+        let is_loop = matches!(
+            statement.kind,
+            StatementKind::For(_) | StatementKind::While { .. } | StatementKind::DoWhile { .. }
+        );
+        let labels = statement.labels.iter().filter(|_| !is_loop);
+        self.kernel.labels.extend(labels.map(|it| Label {
+            name: it.text.clone(),
+            span: statement.span,
+        }));
     }
 
     /// Whether what stands in front of the statement means something there.

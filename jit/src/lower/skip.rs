@@ -130,7 +130,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn note_skipped(&mut self, node: &Node) {
-        let (Some(count), false) = (self.skips.count, matches!(node, Node::Declare { .. })) else {
+        let (Some(count), true) = (self.skips.count, self.program.facts.counts_skipped(node))
+        else {
             return;
         };
         self.add_constant(count, 1);

@@ -7,7 +7,7 @@ mod words;
 pub use advice::Label;
 pub use verdict::Verdict;
 
-use crate::LoopPath;
+use crate::{LoopPath, StatementName};
 use std::ops::RangeInclusive;
 use strew_affine::dependence::DependenceKind;
 use strew_affine::dependence::Witness;
@@ -398,13 +398,13 @@ pub enum Reason {
     },
     /// The body of a loop has no such statement.
     #[error(
-        "the body of `{path}` has no statement S{statement}: it has {count}, the first of which is S1"
+        "the body of `{path}` has no statement `{statement}`: it has {count}, the first of which is `S1`"
     )]
     NoSuchStatement {
         /// The loop.
         path: LoopPath,
         /// What was asked for.
-        statement: u64,
+        statement: StatementName,
         /// How many there are.
         count: usize,
     },
@@ -434,13 +434,13 @@ pub enum Reason {
     },
     /// A statement that is not the same in all iterations, or must not come first.
     #[error(
-        "S{statement} cannot be done before `{path}`: `{name}` is another in other iterations, or is used before the statement"
+        "`{statement}` cannot be done before `{path}`: `{name}` is another in other iterations, or is used before the statement"
     )]
     NotInvariant {
         /// The loop.
         path: LoopPath,
-        /// The position of the statement in the body, from 1.
-        statement: u64,
+        /// What the schedule calls the statement.
+        statement: StatementName,
         /// What is not the same.
         name: String,
     },

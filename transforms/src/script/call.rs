@@ -1,7 +1,7 @@
 //! A step as it is written: a word with arguments, which the step itself knows how to read.
 
 use super::Fault;
-use crate::{LoopPath, Size};
+use crate::{LoopPath, Size, StatementName};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
@@ -158,12 +158,11 @@ impl Call {
         }
     }
 
-    /// The number of a statement in a body, as `S1`, the next argument.
-    pub(crate) fn statement(&mut self) -> Read<u64> {
+    /// A statement of a body, the next argument.
+    pub(crate) fn statement(&mut self) -> Read<StatementName> {
         let value = self.plain(STATEMENT)?;
-        let word = value.word().unwrap_or_default();
-        let number = word.strip_prefix('S').and_then(|it| it.parse().ok());
-        number.ok_or_else(|| unexpected(&value, &[STATEMENT]))
+        let word = value.word().map_err(|_| unexpected(&value, &[STATEMENT]))?;
+        Ok(StatementName::from(word.as_str()))
     }
 
     /// A number, the next argument.
@@ -266,7 +265,7 @@ const NUMBER: &str = "a number";
 const LOOP_WITH_SIZE: &str = "a loop with a size, as in `i = 32`";
 const NAME: &str = "a name";
 const SIZES: &str = "sizes in brackets, as in `[n, m]`";
-const STATEMENT: &str = "a statement of the body, as in `S1`";
+const STATEMENT: &str = "a statement of the body: a label, or a position as in `S1`";
 
 fn unexpected(value: &Placed<Value>, expected: &[&str]) -> FaultAt {
     value.faulty(Fault::Unexpected {

@@ -67,6 +67,7 @@ impl<'k> Hoisting<'k> {
                 name: kernel.fresh_name(&format!("{}_{suffix}", array.name.replace('.', "_"))),
                 ty: array.element,
                 mutable: false,
+                is_element: false,
                 span: access.span,
             };
             let local = kernel.locals.alloc(local);

@@ -9,13 +9,13 @@ mod view;
 
 use super::error::{ParseError, ParseErrorKind};
 use super::tree::{
-    self, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
+    self, Binder, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
     StatementKind, Tree, TreeKind,
 };
 use crate::visit::Loop;
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
-    Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
+    Label, Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
@@ -218,11 +218,11 @@ impl<'a, 'd> Resolver<'a, 'd> {
                 otherwise,
             } => self.scf_if(condition, then, otherwise),
             StatementKind::Declare {
-                mutable,
+                binder,
                 name,
                 ty,
                 value,
-            } => self.declaration(*mutable, *name, *ty, value),
+            } => self.declaration(*binder, *name, *ty, value),
             StatementKind::Alloc { array } => Some(Node::Alloc {
                 array: self.array(array),
             }),
@@ -248,10 +248,22 @@ impl<'a, 'd> Resolver<'a, 'd> {
                 let labels = &mut self.kernel.iters[it.iter()].labels;
                 labels.insert(0, label.text.to_owned());
             }
-            None if node.is_some() => self.report(label.span, ParseErrorKind::LabelWithoutLoop),
-            None => {}
+            None => self.label(label, node.as_ref(), labelled.span),
         }
         node
+    }
+
+    fn label(&mut self, label: Name<'a>, node: Option<&Node>, span: Span) {
+        match node {
+            None => {}
+            Some(Node::Alloc { .. } | Node::ScfWhile { .. }) => {
+                self.report(label.span, ParseErrorKind::LabelOfNothing);
+            }
+            Some(_) => self.kernel.labels.push(Label {
+                name: label.text.to_owned(),
+                span,
+            }),
+        }
     }
 
     fn affine_for(&mut self, affine: &tree::AffineFor<'a>, span: Span) -> Node {
@@ -500,16 +512,22 @@ impl<'a, 'd> Resolver<'a, 'd> {
     /// Declares the name even when the value is wrong: one error is enough.
     fn declaration(
         &mut self,
-        mutable: bool,
+        binder: Binder,
         name: Name<'a>,
         ty: Type,
         value: &Tree<'a>,
     ) -> Option<Node> {
         let value = self.typed(value, ty);
+        let (mutable, is_element) = match binder {
+            Binder::Let => (false, false),
+            Binder::Var => (true, false),
+            Binder::Element => (true, true),
+        };
         let local = self.kernel.locals.alloc(Local {
             name: name.text.to_owned(),
             ty,
             mutable,
+            is_element,
             span: name.span,
         });
         self.declare(name, Symbol::Local(local));

@@ -71,6 +71,7 @@ impl Raising<'_> {
             name: format!("{name}_end"),
             ty,
             mutable: false,
+            is_element: false,
             span,
         });
         (Some((local, bound)), Expr::Local(local))
