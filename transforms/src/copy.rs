@@ -141,6 +141,37 @@ impl Copying {
         self.iters.insert(iter, Iteration::Shifted(anew, 0));
     }
 
+    /// What `node` declares and binds becomes what `like` does, a node of the same form; `false` if the forms differ.
+    pub(crate) fn liken(&mut self, node: &Node, like: &Node) -> bool {
+        match (node, like) {
+            (Node::AffineFor(one), Node::AffineFor(other)) => self.liken_iter(one.iter, other.iter),
+            (Node::ScfFor(one), Node::ScfFor(other)) => self.liken_iter(one.iter, other.iter),
+            (Node::Declare { local, .. }, Node::Declare { local: like, .. }) => {
+                self.locals.insert(*local, *like);
+            }
+            (Node::Alloc { array }, Node::Alloc { array: like }) => {
+                self.arrays.insert(*array, *like);
+            }
+            (Node::Forall(_), _) => return false,
+            _ if std::mem::discriminant(node) != std::mem::discriminant(like) => return false,
+            _ => {}
+        }
+        let (blocks, likes) = (node.blocks(), like.blocks());
+        let mut pairs = blocks.into_iter().zip(likes);
+        pairs.all(|(block, like)| {
+            block.len() == like.len()
+                && block
+                    .iter()
+                    .zip(like)
+                    .all(|(it, like)| self.liken(it, like))
+        })
+    }
+
+    /// `iter` becomes `like`.
+    pub(crate) fn liken_iter(&mut self, iter: IterId, like: IterId) {
+        self.iters.insert(iter, Iteration::Shifted(like, 0));
+    }
+
     /// A local in the place of `local`, called as that one is with `_suffix` behind it.
     pub(crate) fn new_local(
         &mut self,

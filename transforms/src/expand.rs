@@ -295,7 +295,7 @@ mod tests {
             .replace("0..i", "0..m")
             .replace("(n: i64", "(n: i64, m: i64");
         refuses(&unsized_loop, "expand(t, j)", Unproven, "MovingExtent");
-        refuses(source, "expand(s, i)", Unproven, "ReadsOlder");
+        refuses(source, "expand(s, i)", Illegal, "ReadsOlder");
         refuses(source, "expand(u, i)", Misaddressed, "NoSuchVariable");
         let counts = "kernel @k(n: i64, y: i64[n, n]) {
   affine.for i in 0..n {

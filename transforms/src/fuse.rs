@@ -3,19 +3,21 @@
 use crate::address::{self, Target};
 use crate::copy::{Copying, loop_anew};
 use crate::cut::{greatest, least};
+use crate::join::{behind, continued, nested};
 use crate::order::{Reordering, Tick};
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, follows, replace_loop};
+use crate::tree::{Replacing, follows, remove_loop};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 
-/// Makes one loop of two that follow each other and have the same bounds.
+/// Makes one loop of two that follow each other: with the same bounds; where the second one goes on where the first one ends; or where
+/// the iterations of one are among those of the other.
 ///
 /// ```text
 /// affine.for i in 0..n { y[i] = x[i] }                      affine.for i in 0..n {
@@ -24,7 +26,22 @@ use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 ///                                                           }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. With a `shift` each iteration of
+/// Where the bounds differ, conditions say which iterations do what: the form with a reduced domain instead of loops that were cut, which is
+/// what [`Separate`](crate::Separate) and [`Split`](crate::Split) take apart.
+///
+/// ```text
+/// affine.for i in 0..min(n, m) { y[i] = x[i] }           affine.for i in 0..n {
+/// affine.for j in max(0, m)..n { y[j] = 1.0 }         →    affine.if (i < m) { y[i] = x[i] } else {
+///                                                            y[i] = 1.0
+///                                                          }
+///                                                        }
+/// affine.for i in 0..n { y[i] = x[i] }                   affine.for i in 0..n {
+/// affine.for j in 9..n - 9 { z[j] = y[j] }            →    y[i] = x[i]
+///                                                          affine.if (9 <= i, i < n - 9) { z[i] = y[i] }
+///                                                        }
+/// ```
+///
+/// The second loop may stand behind conditions, which then stand in the body. Legal when of any two accesses of one element, one of them writing, the first one stays the first. With a `shift` each iteration of
 /// the second loop comes so many iterations later, and what is left over of both is done before and after; without one the least
 /// shift that is legal is taken. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -98,14 +115,33 @@ fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
     for (target, path) in [(first, &request.first), (second, &request.second)] {
         address::check_no_lanes(target, path)?;
     }
-    if !follows(&kernel.body, first.iter, second.iter) {
+    let Some(conditions) = follows(&kernel.body, first.iter, second.iter) else {
         let (first, second) = paths();
         return Err(Reason::NotAdjacent { first, second });
+    };
+    let second = &AffineFor {
+        body: behind(conditions.to_vec(), second.body.clone()),
+        ..second.clone()
+    };
+    if first.step == second.step
+        && let Some(joined) = continued(kernel, first, second)?
+    {
+        return Ok(replacing(kernel.clone(), [first, second], vec![joined]));
     }
     let bounds = |it: &AffineFor| (it.lower.clone(), it.upper.clone(), it.step);
     if bounds(first) != bounds(second) {
-        let (first, second) = paths();
-        return Err(Reason::DifferentBounds { first, second });
+        let fits = request.shift.is_none_or(|it| it == 0) && [first.step, second.step] == [1, 1];
+        let joined = match fits {
+            true => nested(kernel, first, second)?,
+            false => None,
+        };
+        let Some(joined) = joined else {
+            let (first, second) = paths();
+            return Err(Reason::DifferentBounds { first, second });
+        };
+        let together = Fuse::new(request.first.clone(), request.second.clone()).shift(0);
+        legal_shift(kernel, &together, first, second)?;
+        return Ok(replacing(kernel.clone(), [first, second], vec![joined]));
     }
     let shift = legal_shift(kernel, request, first, second)?;
     let mut prepared = kernel.clone();
@@ -113,12 +149,21 @@ fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
         0 => vec![fused(&mut prepared, first, second, 0)?],
         shift => shifted(&mut prepared, (first, &request.first), second, shift)?,
     };
-    replace_loop(&mut prepared.body, second.iter, &mut Vec::new());
-    Ok(Replacing {
-        kernel: prepared,
+    Ok(replacing(prepared, [first, second], replacement))
+}
+
+/// `replacement` in the place of both loops.
+fn replacing(
+    mut kernel: Kernel,
+    [first, second]: [&AffineFor; 2],
+    replacement: Vec<Node>,
+) -> Replacing {
+    remove_loop(&mut kernel.body, second.iter);
+    Replacing {
+        kernel,
         target: first.iter,
         replacement,
-    })
+    }
 }
 
 /// The shift that is asked for, or the least that is legal.
@@ -263,7 +308,7 @@ mod tests {
         let source = loops("0..n", "y[i] = x[i]", "out[j] = y[n - 1 - j]");
         refuses(&source, "fuse(i, j)", Illegal, "Reverses");
         refuses(&source, "fuse(j, i)", Misaddressed, "NotAdjacent");
-        let other = source.replacen("0..n", "0..n - 1", 1);
+        let other = source.replacen("0..n", "n..2 * n", 1);
         refuses(&other, "fuse(i, j)", Misaddressed, "DifferentBounds");
     }
 }

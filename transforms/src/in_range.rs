@@ -193,7 +193,7 @@ fn exact_division(factor: &Factor) -> Result<AffineExpr, Overflow> {
     }
 }
 
-fn quotient(expr: &AffineExpr, by: i64) -> Option<AffineExpr> {
+pub(crate) fn quotient(expr: &AffineExpr, by: i64) -> Option<AffineExpr> {
     let divide = |value: i64| (value.checked_rem(by)? == 0).then(|| value / by);
     let mut sum = AffineExpr::from(divide(expr.constant())?);
     for term in expr.terms() {

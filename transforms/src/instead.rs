@@ -70,6 +70,10 @@ impl Candidates<'_> {
                 found.extend(self.skewed());
                 found
             }
+            (
+                Step::Privatize(Privatize { target, .. }) | Step::Expand(Expand { target, .. }),
+                Reason::ReadsOlder { .. } | Reason::ReadBehind { .. } | Reason::SeenByCaller { .. },
+            ) => reduced(target).into(),
             (_, Reason::NotPerfectlyNested { outer, .. }) => self.distributed(outer),
             _ => Vec::new(),
         }
@@ -78,10 +82,7 @@ impl Candidates<'_> {
     /// Ways to run iterations of a loop, or of one next to it, at once.
     fn parallel(&self, target: &LoopPath) -> Vec<Schedule> {
         let parallelize = |path: &LoopPath| Step::from(Parallelize::new(path.clone()));
-        let mut found = vec![
-            schedule([TileReduction::new(target.clone()).into()]),
-            schedule([TileIndirection::new(target.clone()).into()]),
-        ];
+        let mut found = Vec::from(reduced(target));
         let Ok(nested) = find_affine_for(self.kernel, target) else {
             return found;
         };
@@ -204,6 +205,14 @@ impl Candidates<'_> {
     }
 }
 
+/// Ways to give each thread its own of what a loop only updates.
+fn reduced(target: &LoopPath) -> [Schedule; 2] {
+    [
+        schedule([TileReduction::new(target.clone()).into()]),
+        schedule([TileIndirection::new(target.clone()).into()]),
+    ]
+}
+
 fn schedule<const COUNT: usize>(steps: [Step; COUNT]) -> Schedule {
     steps.into_iter().collect()
 }
@@ -263,6 +272,11 @@ mod tests {
                 "let a: f64 = x[i] y[i] = a",
                 "distribute(i)",
                 "expand(a, i); distribute(i)",
+            ),
+            (
+                "s reduce(add) x[i]",
+                "privatize(s, i)",
+                "tile_reduction_using_forall(i, chunks = 8)",
             ),
             (
                 "s = x[i] y[i] = s",

@@ -56,6 +56,7 @@ mod fuse;
 mod hoist;
 mod in_range;
 mod instead;
+mod join;
 mod nest;
 mod normalize;
 mod observe;

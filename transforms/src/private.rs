@@ -3,10 +3,12 @@
 use crate::copy::Copying;
 use crate::scalars;
 use crate::tree::replace_loop;
+use crate::witness::{self, Reader};
 use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
-use strew_affine::dependence::{Analyzed, Level, Privacy, Target};
-use strew_affine::visit::{self, Loop};
+use strew_affine::dependence::{Analyzed, Level, Privacy, Target, Witness};
+use strew_affine::interpret::Touched;
+use strew_affine::visit::{self, AccessKind, Loop};
 use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
 
 /// The targets from outside of the loop that its iterations write and can have of their own.
@@ -51,18 +53,65 @@ pub(crate) fn check_private(
     match privacy(&analyzed, of, variable) {
         None | Some(Privacy::Private) => Ok(false),
         Some(Privacy::Own) => Ok(true),
-        Some(Privacy::IsParameter) => Err(Reason::SeenByCaller { path, name: name() }),
-        Some(Privacy::ReadsOlder(read)) => Err(Reason::ReadsOlder {
-            path,
-            name: name(),
-            span: span(read),
-        }),
-        Some(Privacy::ReadBehind(read)) => Err(Reason::ReadBehind {
-            path,
-            name: name(),
-            span: span(read),
-        }),
+        Some(Privacy::IsParameter) => {
+            let witness = match variable {
+                Target::Array(array) => witness::find_ends(kernel, of.iter, array, |ends| {
+                    ends.are_same() && ends.either(|it| it.kind != AccessKind::Read)
+                }),
+                Target::Local(_) => None,
+            };
+            let (written, witness) = witness
+                .map(|((_, span), _, witness)| (span, Box::new(witness)))
+                .unzip();
+            Err(Reason::SeenByCaller {
+                path,
+                name: name(),
+                written,
+                witness,
+            })
+        }
+        Some(Privacy::ReadsOlder(read)) => {
+            let (written, witness) = left(kernel, of, variable, Reader::Iteration);
+            Err(Reason::ReadsOlder {
+                path,
+                name: name(),
+                written,
+                span: span(read),
+                witness,
+            })
+        }
+        Some(Privacy::ReadBehind(read)) => {
+            let (written, witness) = left(kernel, of, variable, Reader::Rest);
+            Err(Reason::ReadBehind {
+                path,
+                name: name(),
+                written,
+                span: span(read),
+                witness,
+            })
+        }
     }
+}
+
+/// What an iteration leaves in `variable` for `reader`, in a run that shows it, and where it does.
+fn left(
+    kernel: &Kernel,
+    of: &AffineFor,
+    variable: Target,
+    reader: Reader,
+) -> (Option<Span>, Option<Box<Witness>>) {
+    let watched = match variable {
+        Target::Local(local) => Touched::Local(local),
+        Target::Array(array) => Touched::Array(array),
+    };
+    let lives_on = kernel.body.iter().any(|node| match (node, variable) {
+        (Node::Declare { local, .. }, Target::Local(it)) => *local == it,
+        (Node::Alloc { array }, Target::Array(it)) => *array == it,
+        _ => false,
+    });
+    let found = witness::find_left(kernel, of.iter, watched, (reader, lives_on));
+    let (written, witness) = found.unzip();
+    (written, witness.map(Box::new))
 }
 
 /// Whether iterations of the loop can have `target` of their own; `None` where nothing in it touches anything.

@@ -74,7 +74,7 @@ impl Transform for Privatize {
 
 #[cfg(test)]
 mod tests {
-    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
     use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
 
     fn with(body: &str, behind: &str) -> String {
@@ -127,16 +127,19 @@ mod tests {
         let t = |body, behind, verdict, name| {
             refuses(&with(body, behind), "privatize(t, i)", verdict, name).to_string()
         };
-        let older = t("y[i] = t t = x[i]", "", Unproven, "ReadsOlder");
-        assert!(older.contains("another iteration"), "{older}");
-        t("t reduce(add) x[i]", "", Unproven, "ReadsOlder");
+        let older = t("y[i] = t t = x[i]", "", Illegal, "ReadsOlder");
+        assert!(
+            older.contains("iterations (i = 0) and (i = 1) meet in t"),
+            "{older}"
+        );
+        t("t reduce(add) x[i]", "", Illegal, "ReadsOlder");
         t(
             "scf.if 1.0 < x[i] { t = 1.0 } y[i] = t",
             "",
             Unproven,
             "ReadsOlder",
         );
-        t("t = x[i]", "y[0] = t", Unproven, "ReadBehind");
+        t("t = x[i]", "y[0] = t", Illegal, "ReadBehind");
         // Where an index out of range is skipped, so is the assignment of what was not declared.
         t(
             "let k: f64 = x[i + 1] t = k y[i] = t",
@@ -150,7 +153,7 @@ mod tests {
         };
         let partly = "affine.for j in 0..3 { a[j] = x[i] } y[i] = a[3]";
         a(partly, "privatize(a, i)", Unproven, "ReadsOlder");
-        a("y[i] = 1.0", "privatize(y, i)", Unproven, "SeenByCaller");
+        a("y[i] = 1.0", "privatize(y, i)", Illegal, "SeenByCaller");
         a(
             "var b: f64 = x[i] b = 2.0 y[i] = b",
             "privatize(b, i)",

@@ -25,7 +25,7 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// Always legal: iterations keep their order. Where several conditions change, each use of the step separates one of them, the outermost
+/// Always legal: iterations keep their order. A loop that would do nothing is left out. [`Fuse`](crate::Fuse) is the way back. Where several conditions change, each use of the step separates one of them, the outermost
 /// and first in the text before the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Separate {
@@ -87,11 +87,24 @@ fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
         (Half::Above, "r"),
     )?;
     let [_, above] = cut(&mut prepared, &above, path, &border, (Half::Above, "r"))?;
+    let mut replacement = vec![Node::AffineFor(below), Node::AffineFor(above)];
+    drop_idle(&mut replacement);
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,
-        replacement: vec![Node::AffineFor(below), Node::AffineFor(above)],
+        replacement,
     })
+}
+
+/// Leaves out loops and conditions that do nothing.
+fn drop_idle(nodes: &mut Vec<Node>) {
+    nodes.retain_mut(|node| {
+        let mut blocks = node.blocks_mut();
+        blocks.iter_mut().for_each(|block| drop_idle(block));
+        let does_nothing = !blocks.is_empty() && blocks.iter().all(|block| block.is_empty());
+        let is_affine = matches!(node, Node::AffineFor(_) | Node::AffineIf { .. });
+        !(is_affine && does_nothing)
+    });
 }
 
 /// An expression whose sign changes once in the loop: it is negative on one side of the border, and not on the other.
@@ -334,6 +347,23 @@ mod tests {
                 assert_same_meaning(&before, &apply(&before, "separate(i)"));
             }
         }
+    }
+
+    #[test]
+    fn what_does_nothing_is_left_out() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..3 { affine.if (10 <= i, i < n - j) { y[i] = x[i] } }
+  }
+}",
+            "separate(i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i_r in 10..n {
+    affine.for j_1 in 0..3 { affine.if (i_r < n - j_1) { y[i_r] = x[i_r] } }
+  }
+}",
+        );
     }
 
     #[test]

@@ -181,15 +181,42 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     });
 }
 
-/// Whether the `affine.for` over `second` directly follows that over `first`.
-pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> bool {
-    let is_over = |node: &Node, iter| matches!(node, Node::AffineFor(it) if it.iter == iter);
+/// The conditions behind which the `affine.for` over `second` directly follows that over `first`, if it does.
+pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> Option<&[Condition]> {
     let mut pairs = nodes.iter().zip(nodes.iter().skip(1));
-    pairs.any(|(one, next)| is_over(one, first) && is_over(next, second))
-        || nodes
-            .iter()
-            .flat_map(Node::blocks)
-            .any(|block| follows(block, first, second))
+    let next = pairs.find(|(one, _)| is_over(one, first));
+    next.and_then(|(_, next)| conditions_around(next, second))
+        .or_else(|| {
+            let mut blocks = nodes.iter().flat_map(Node::blocks);
+            blocks.find_map(|block| follows(block, first, second))
+        })
+}
+
+/// The conditions of `node`, if the `affine.for` over `iter` is all that it does where they hold; none if it is that loop.
+fn conditions_around(node: &Node, iter: IterId) -> Option<&[Condition]> {
+    match node {
+        Node::AffineIf {
+            conditions,
+            then,
+            otherwise,
+        } => {
+            let is_alone = matches!(then.as_slice(), [only] if is_over(only, iter));
+            (is_alone && otherwise.is_empty()).then_some(conditions)
+        }
+        _ => is_over(node, iter).then_some(&[]),
+    }
+}
+
+fn is_over(node: &Node, iter: IterId) -> bool {
+    matches!(node, Node::AffineFor(it) if it.iter == iter)
+}
+
+/// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else in that.
+pub(crate) fn remove_loop(nodes: &mut Vec<Node>, iter: IterId) {
+    nodes.retain(|node| conditions_around(node, iter).is_none());
+    for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
+        remove_loop(block, iter);
+    }
 }
 
 /// The arrays that statements in `nodes` touch.

@@ -86,6 +86,68 @@ pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) ->
     trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut runs))
 }
 
+/// A write to `watched` in the loop over `target`, and a read of what it left: in another iteration of that, or behind the loop; with
+/// where the write stands. `lives_on` says that `watched` is not made anew by a loop around.
+pub(crate) fn find_left(
+    kernel: &Kernel,
+    target: IterId,
+    watched: Touched,
+    (reader, lives_on): (Reader, bool),
+) -> Option<(Span, Witness)> {
+    let mut runs = Runs::of(kernel)?;
+    trials(kernel).find_map(|trial| {
+        let touches = runs.touches(trial.arguments()?, None, watched)?;
+        let mut written: HashMap<&[i64], &Touch> = HashMap::new();
+        for sink in &touches {
+            let last = written.get(sink.cell.as_slice()).copied();
+            if let Some(source) = last.filter(|_| sink.kind != AccessKind::Write)
+                && reader.reads(target, source, sink, lives_on)
+            {
+                let ends = Ends {
+                    source,
+                    sink,
+                    target,
+                };
+                return Some((source.span, trial.witness(ends, watched).2));
+            }
+            if sink.kind != AccessKind::Read {
+                written.insert(&sink.cell, sink);
+            }
+        }
+        None
+    })
+}
+
+/// Who reads what an iteration left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Another iteration of the loop.
+    Iteration,
+    /// What comes behind the loop.
+    Rest,
+}
+
+impl Reader {
+    fn reads(self, target: IterId, source: &Touch, sink: &Touch, lives_on: bool) -> bool {
+        let Some(depth) = depth_of(source, target) else {
+            return false;
+        };
+        let is_same_run = source.iteration.get(..depth) == sink.iteration.get(..depth);
+        (is_same_run || lives_on)
+            && match (self, depth_of(sink, target)) {
+                (Self::Iteration, Some(_)) => {
+                    source.iteration.get(..=depth) != sink.iteration.get(..=depth)
+                }
+                (Self::Rest, None) => true,
+                _ => false,
+            }
+    }
+}
+
+fn depth_of(touch: &Touch, target: IterId) -> Option<usize> {
+    touch.iteration.iter().position(|(iter, _)| *iter == target)
+}
+
 /// Small sizes first: the smaller the example, the easier it is to follow.
 const SIZES: [i64; 7] = [2, 3, 4, 8, 16, 1, 32];
 /// What the `k`-th parameter is larger by than the one before it.
@@ -289,17 +351,15 @@ pub(crate) fn holds(kernel: &Kernel, witness: &Witness) -> bool {
     let Some(touches) = replayed(kernel, witness) else {
         return false;
     };
-    let position = |iteration: &[(String, i64)]| {
-        touches.iter().position(|touch| {
-            let here = touch.iteration.iter();
-            let here = here.map(|(iter, value)| (kernel.iters[*iter].name.as_str(), *value));
-            let given = iteration
-                .iter()
-                .map(|(name, value)| (name.as_str(), *value));
-            here.eq(given) && touch.cell == witness.cell
-        })
+    let is_at = |touch: &Touch, iteration: &[(String, i64)]| {
+        let here = touch.iteration.iter();
+        let here = here.map(|(iter, value)| (kernel.iters[*iter].name.as_str(), *value));
+        let given = iteration.iter();
+        let given = given.map(|(name, value)| (name.as_str(), *value));
+        here.eq(given) && touch.cell == witness.cell
     };
-    let (source, sink) = (position(&witness.source), position(&witness.sink));
+    let source = touches.iter().position(|it| is_at(it, &witness.source));
+    let sink = touches.iter().rposition(|it| is_at(it, &witness.sink));
     source.is_some() && source <= sink
 }
 

@@ -60,6 +60,18 @@ impl<'k> Analyzed<'k> {
         Ok(Some(row))
     }
 
+    /// Whether `expr`, over parameters and the iterators around `site`, is at least 0 whenever `site` happens. `false` where nobody could
+    /// tell.
+    pub fn is_never_negative_at(&self, site: &Site<'k>, expr: &AffineExpr) -> bool {
+        self.may_be_negative_at(site, expr).is_ok_and(|may| !may)
+    }
+
+    fn may_be_negative_at(&self, site: &Site<'k>, expr: &AffineExpr) -> Checked<bool> {
+        let mut relation = Relation::unrelated(&self.frame, site, site)?;
+        let row = relation.row(End::Source, expr)?;
+        is_possible(&relation, &[row.scaled(-1)?.offset(-1)?])
+    }
+
     /// Whether an access to an element is one inside of the array whenever it happens. `false` where nobody could tell.
     pub fn stays_in_range(&self, site: &Site<'k>) -> bool {
         self.may_leave(site).is_ok_and(|may| !may)
@@ -81,17 +93,22 @@ impl<'k> Analyzed<'k> {
             outside.push(index.scaled(-1)?.offset(-1)?);
             outside.push(index.minus(&extent)?);
         }
-        let mut budget = Budget::new(ROWS);
-        for case in &relation.cases {
-            let Some(solved) = Solved::of(case, &mut budget)? else {
-                continue;
-            };
-            for row in &outside {
-                if solved.with_inequality(row)?.sample(&mut budget)?.is_some() {
-                    return Ok(true);
-                }
+        is_possible(&relation, &outside)
+    }
+}
+
+/// Whether one of `rows` is not negative at a point of `relation`.
+fn is_possible(relation: &Relation<'_, '_>, rows: &[Row]) -> Checked<bool> {
+    let mut budget = Budget::new(ROWS);
+    for case in &relation.cases {
+        let Some(solved) = Solved::of(case, &mut budget)? else {
+            continue;
+        };
+        for row in rows {
+            if solved.with_inequality(row)?.sample(&mut budget)?.is_some() {
+                return Ok(true);
             }
         }
-        Ok(false)
     }
+    Ok(false)
 }

@@ -61,6 +61,12 @@ impl fmt::Display for Witness {
                 "iteration ({}) reaches {array}{subscripts}",
                 assignments(source)
             )
+        } else if sink.is_empty() {
+            write!(
+                f,
+                "iteration ({}) and what follows its loop meet in {array}{subscripts}",
+                assignments(source)
+            )
         } else {
             let (source, sink) = (assignments(source), assignments(sink));
             write!(

@@ -63,9 +63,31 @@ impl Reason {
             Self::CarriedScalar { name, span, .. } => {
                 vec![label(span, format!("`{name}` is set here"))]
             }
-            Self::ReadsOlder { name, span, .. }
-            | Self::ReadBehind { name, span, .. }
-            | Self::MayLeave {
+            Self::ReadsOlder {
+                name,
+                written,
+                span,
+                ..
+            }
+            | Self::ReadBehind {
+                name,
+                written,
+                span,
+                ..
+            } => {
+                let written = written.iter();
+                let mut labels: Vec<_> = written
+                    .map(|it| label(it, format!("an iteration writes `{name}` here")))
+                    .collect();
+                labels.push(label(span, format!("`{name}` is read here")));
+                labels
+            }
+            Self::SeenByCaller { name, written, .. } => {
+                let written = written.iter();
+                let labels = written.map(|it| label(it, format!("`{name}` is written here")));
+                labels.collect()
+            }
+            Self::MayLeave {
                 array: name, span, ..
             } => {
                 vec![label(span, format!("`{name}` is read here"))]

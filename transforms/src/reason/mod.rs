@@ -14,7 +14,7 @@ use strew_affine::dependence::Witness;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
-use words::{come, example, keeps_order, meet, there_are};
+use words::{come, example, is_read, keeps_order, meet, reads_older, there_are};
 
 /// Why a step is declined.
 ///
@@ -149,8 +149,10 @@ pub enum Reason {
         /// The one that should follow.
         second: LoopPath,
     },
-    /// Two loops do not have the same bounds and steps.
-    #[error("`{first}` and `{second}` do not have the same bounds and the same step")]
+    /// Two loops do not have the same bounds and steps, and cannot be one in another way.
+    #[error(
+        "`{first}` and `{second}` do not have the same bounds and the same step, and neither goes on where the other ends or is known to stay among its iterations"
+    )]
     DifferentBounds {
         /// One loop.
         first: LoopPath,
@@ -446,35 +448,47 @@ pub enum Reason {
     },
     /// Iterations may read what others left.
     #[error(
-        "an iteration of `{path}` may read what another iteration, or what came before, left in `{name}`, so it cannot have its own"
+        "an iteration of `{path}` {} left in `{name}`, so it cannot have its own{}", reads_older(.witness), example(.witness)
     )]
     ReadsOlder {
         /// The loop.
         path: LoopPath,
         /// The scalar or the array.
         name: String,
+        /// The write of the iteration that comes first, where there is a witness.
+        written: Option<Span>,
         /// The read.
         span: Span,
+        /// An iteration that leaves something and one that reads it.
+        witness: Option<Box<Witness>>,
     },
     /// What the last iteration leaves is read.
-    #[error("what the last iteration of `{path}` leaves in `{name}` is read behind the loop")]
+    #[error("what the last iteration of `{path}` leaves in `{name}` {} behind the loop{}", is_read(.witness), example(.witness))]
     ReadBehind {
         /// The loop.
         path: LoopPath,
         /// The scalar or the array.
         name: String,
+        /// The write of the last iteration, where there is a witness.
+        written: Option<Span>,
         /// The read.
         span: Span,
+        /// The last iteration, and that of the loops around in which what it leaves is read.
+        witness: Option<Box<Witness>>,
     },
     /// What the last iteration leaves is what the caller gets.
     #[error(
-        "`{name}` is a parameter: the caller sees what the last iteration of `{path}` leaves in it"
+        "`{name}` is a parameter: the caller sees what the last iteration of `{path}` leaves in it{}", example(.witness)
     )]
     SeenByCaller {
         /// The loop.
         path: LoopPath,
         /// The array.
         name: String,
+        /// A write, where there is a witness.
+        written: Option<Span>,
+        /// That write; its two ends are the same.
+        witness: Option<Box<Witness>>,
     },
     /// How often a loop runs would decide the extent of an array, and depends on a loop around it, or may be negative.
     #[error(

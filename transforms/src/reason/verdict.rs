@@ -67,9 +67,6 @@ impl Reason {
             | Self::SeveralBounds { .. }
             | Self::SteppedBand { .. }
             | Self::NotInvariant { .. }
-            | Self::ReadsOlder { .. }
-            | Self::ReadBehind { .. }
-            | Self::SeenByCaller { .. }
             | Self::MovingExtent { .. }
             | Self::PacksWritten { .. }
             | Self::NoBox { .. }
@@ -85,7 +82,10 @@ impl Reason {
             | Self::MixesCombiners { .. }
             | Self::Carried { .. }
             | Self::Reverses { .. }
-            | Self::CarriedScalar { .. } => match self.witness() {
+            | Self::CarriedScalar { .. }
+            | Self::ReadsOlder { .. }
+            | Self::ReadBehind { .. }
+            | Self::SeenByCaller { .. } => match self.witness() {
                 Some(_) => Verdict::Illegal,
                 None => Verdict::Unproven,
             },
@@ -101,7 +101,10 @@ impl Reason {
             | Self::MixesCombiners { witness, .. }
             | Self::Carried { witness, .. }
             | Self::Reverses { witness, .. }
-            | Self::CarriedScalar { witness, .. } => witness.as_deref(),
+            | Self::CarriedScalar { witness, .. }
+            | Self::ReadsOlder { witness, .. }
+            | Self::ReadBehind { witness, .. }
+            | Self::SeenByCaller { witness, .. } => witness.as_deref(),
             _ => None,
         }
     }

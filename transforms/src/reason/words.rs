@@ -26,6 +26,22 @@ pub(super) fn come(witness: &Option<Box<Witness>>) -> &'static str {
     }
 }
 
+pub(super) fn reads_older(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "reads what another iteration"
+    } else {
+        "may read what another iteration, or what came before,"
+    }
+}
+
+pub(super) fn is_read(witness: &Option<Box<Witness>>) -> &'static str {
+    if witness.is_some() {
+        "is read"
+    } else {
+        "may be read"
+    }
+}
+
 pub(super) fn keeps_order(combiner: &Option<String>) -> String {
     combiner.as_ref().map_or_else(String::new, |it| {
         format!("; updates by `{it}` keep their order here: of operands that are equal, or NaN, the result tells which came first")

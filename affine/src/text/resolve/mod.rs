@@ -2,6 +2,7 @@
 
 mod affine;
 mod expr;
+mod label;
 mod record;
 mod reduction;
 mod scope;
@@ -12,10 +13,9 @@ use super::tree::{
     self, Binder, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
     StatementKind, Tree, TreeKind,
 };
-use crate::visit::Loop;
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
-    Label, Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
+    Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
@@ -238,31 +238,6 @@ impl<'a, 'd> Resolver<'a, 'd> {
             } => self.reduction(places, *combiner, values, span),
             StatementKind::Labelled { label, labelled } => self.labelled(*label, labelled),
             StatementKind::Error => None,
-        }
-    }
-
-    fn labelled(&mut self, label: Name<'a>, labelled: &Statement<'a>) -> Option<Node> {
-        let node = self.statement(labelled);
-        match node.as_ref().and_then(Loop::of) {
-            Some(it) => {
-                let labels = &mut self.kernel.iters[it.iter()].labels;
-                labels.insert(0, label.text.to_owned());
-            }
-            None => self.label(label, node.as_ref(), labelled.span),
-        }
-        node
-    }
-
-    fn label(&mut self, label: Name<'a>, node: Option<&Node>, span: Span) {
-        match node {
-            None => {}
-            Some(Node::Alloc { .. } | Node::ScfWhile { .. }) => {
-                self.report(label.span, ParseErrorKind::LabelOfNothing);
-            }
-            Some(_) => self.kernel.labels.push(Label {
-                name: label.text.to_owned(),
-                span,
-            }),
         }
     }
 
