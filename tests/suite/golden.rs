@@ -131,6 +131,7 @@ impl Case {
             Ok(scheduled) => scheduled.kernel().to_string(),
             Err(Error::Refused(refusal)) => {
                 let reason = &refusal.refused.reason;
+                assert!(refusal.refused.is_replayed(), "{}", self.path.display());
                 let witness = reason.witness().map(|it| format!("\nwitness {it}"));
                 format!(
                     "refused {} {}{}",

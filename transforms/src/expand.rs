@@ -224,7 +224,7 @@ impl Expanded {
 
 #[cfg(test)]
 mod tests {
-    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
     use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::tile_indirection::TileIndirection;
 use crate::unroll::Unroll;
 use crate::vectorize::Vectorize;
+use crate::witness;
 use crate::{LoopPath, Observer, Reason, Step};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -127,6 +128,14 @@ pub struct Refused {
     pub reason: Reason,
     /// The kernel after the steps before it.
     pub last_good: Verified,
+}
+
+impl Refused {
+    /// Whether the iterations of the witness, if there is one, meet when the kernel up to there runs on what the witness says.
+    pub fn is_replayed(&self) -> bool {
+        let witness = self.reason.witness();
+        witness.is_none_or(|it| witness::holds(&self.last_good, it))
+    }
 }
 
 impl fmt::Display for Refused {

@@ -4,7 +4,7 @@ use crate::text::tree::{Name, Statement};
 use crate::visit::Loop;
 use crate::{Label, Node, Span};
 
-impl<'a> Resolver<'a> {
+impl<'a> Resolver<'a, '_> {
     pub(super) fn labelled(&mut self, label: Name<'a>, labelled: &Statement<'a>) -> Option<Node> {
         let node = self.statement(labelled);
         match node.as_ref().and_then(Loop::of) {
