@@ -29,8 +29,8 @@ use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow,
 ///
 /// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
 /// combiner may change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. Sizes may depend
-/// on parameters (`i = n / 8`): then bounds may not, no dependence may go backwards in any of the loops, and a call in which a size is not
-/// positive ends before anything happens. If iterations fail, the first failure is that of the new order.
+/// on parameters (`i = n / 8`), and a lower bound may have several alternatives: then tiles are counted, no dependence may go backwards in
+/// any of the loops, and a call in which a size is not positive ends before anything happens. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// The loops, outermost first, each with how many iterations a tile has of it.
@@ -98,13 +98,18 @@ impl Tiled<'_> {
 fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     let paths: Vec<_> = request.sizes.iter().map(|(path, _)| path.clone()).collect();
     let band = find_band(kernel, &paths)?;
+    let counted = |sizes: &[AffineExpr]| {
+        let paths: Vec<_> = paths.iter().collect();
+        symbolic::tiled(kernel, &band, &paths, sizes)
+    };
     let sizes = match Sizes::of(kernel, request.sizes.iter().map(|(_, size)| size))? {
-        Sizes::Symbolic(sizes) => {
-            let paths: Vec<_> = paths.iter().collect();
-            return symbolic::tiled(kernel, &band, &paths, &sizes);
-        }
+        Sizes::Symbolic(sizes) => return counted(&sizes),
         Sizes::Numbers(sizes) => sizes,
     };
+    if band.iter().any(|it| it.lower.as_single().is_none()) {
+        let sizes: Vec<_> = sizes.into_iter().map(AffineExpr::from).collect();
+        return counted(&sizes);
+    }
     let mut prepared = kernel.clone();
     let mut nest = Vec::new();
     for ((target, (path, _)), size) in band.iter().zip(&request.sizes).zip(sizes) {
@@ -289,8 +294,93 @@ mod tests {
   affine.for t in 0..n { affine.for i in 1..n + 1 { a[i] = a[i - 1] + a[i + 1] } }
 }";
         refuses(stencil, "tile(t = n, i = n)", Illegal, "Reverses");
-        let skewed = "skew(i by t, 1) tile(t = n, i_s = 3)";
-        refuses(stencil, skewed, Misaddressed, "NotRectangular");
+        let before = kernel(stencil);
+        for sizes in [
+            "t = n, i_s = 3",
+            "t = 2, i_s = n",
+            "t = n / 2 + 1, i_s = n / 2 + 1",
+        ] {
+            let after = apply(&before, &format!("skew(i by t, 1) tile({sizes})"));
+            assert_same_where_assumed(&before, &after);
+        }
+    }
+
+    #[test]
+    fn tiles_of_any_size_on_a_diagonal_run_at_once() {
+        let square = "kernel @k(n: i64, m: i64, x: f64[n, n]) {
+  affine.for i in 1..n { affine.for j in 1..n { x[i, j] = x[i - 1, j] + x[i, j - 1] } }
+}";
+        let stencil = "kernel @k(n: i64, m: i64, a: f64[n + 2]) {
+  affine.for i in 0..n { affine.for j in 1..n + 1 { a[j] = a[j - 1] + a[j + 1] } }
+}";
+        let front = "interchange(i_t, j_t_s) parallelize(i_t)";
+        let (square, stencil) = (kernel(square), kernel(stencil));
+        for (before, script) in [
+            (
+                &square,
+                format!("tile(i = m, j = m) skew(j_t by i_t, 1) {front}"),
+            ),
+            (
+                &square,
+                format!("tile(i = m, j = n / 2) skew(j_t by i_t, 1) {front}"),
+            ),
+            (
+                &square,
+                format!("tile(i = m, j = 2) skew(j_t by i_t, 1) {front}"),
+            ),
+            (
+                &stencil,
+                "skew(j by i, 1) tile(i = m, j_s = m) skew(j_s_t by i_t, 2) \
+                 interchange(i_t, j_s_t_s) parallelize(i_t)"
+                    .to_owned(),
+            ),
+        ] {
+            let after = apply(before, &script);
+            assert!(after.to_string().contains("scf.forall"), "{after}");
+            assert_same_where_assumed(before, &after);
+        }
+    }
+
+    #[test]
+    fn tiles_run_at_once_whatever_their_size() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, x: f64[n, n], y: f64[n]) {
+  affine.for i in 0..n { affine.for j in 0..n { y[i] reduce(add) x[i, j] } }
+}",
+        );
+        for size in ["m", "m - 1", "n / 3 + 1", "2 * m"] {
+            let after = apply(
+                &before,
+                &format!("tile(i = {size}, j = 4) parallelize(i_t)"),
+            );
+            assert_same_where_assumed(&before, &after);
+        }
+    }
+
+    /// The seed's third example: diagonals of a square.
+    #[test]
+    fn skewed_nests_have_tiles() {
+        let before = kernel(
+            "kernel @skewed(n: i64, m: i64, x: f64[n, n], y: f64[n, n]) {
+  affine.for t1 in 0..2 * n - 1 {
+    affine.for t2 in max(0, t1 - n + 1)..min(n, t1 + 1) { y[t1 - t2, t2] = x[t1 - t2, t2] + 1.0 }
+  }
+}",
+        );
+        for sizes in [
+            "t1 = 2, t2 = 3",
+            "t1 = m, t2 = m",
+            "t2 = m",
+            "t2 = 4",
+            "t1 = n, t2 = 2",
+        ] {
+            let after = apply(&before, &format!("tile({sizes})"));
+            assert_same_where_assumed(&before, &after);
+            if sizes.starts_with("t1") {
+                let script = format!("tile({sizes}) parallelize(t1_t)");
+                assert_same_where_assumed(&before, &apply(&before, &script));
+            }
+        }
     }
 
     #[test]

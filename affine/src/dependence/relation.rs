@@ -4,6 +4,8 @@
 //! values that are not linear or not known. Such values are never dropped: two of them are equal where the same is computed from the
 //! same, and anything else is possible.
 
+mod products;
+
 use super::frame::{Fact, Frame, Position};
 use super::site::{Around, Level, Site};
 use crate::sets::{Budget, Conjunction, Row, Solved, Unknown};
@@ -82,6 +84,7 @@ impl<'a, 'k> Relation<'a, 'k> {
             return Ok(None);
         }
         relation.domains()?;
+        relation.products()?;
         Ok(relation.tidy()?.then_some(relation))
     }
 
