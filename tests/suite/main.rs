@@ -16,6 +16,7 @@ mod mutations;
 mod nests;
 mod random;
 mod random_c;
+mod random_schedules;
 mod reductions;
 mod skip;
 mod steps;

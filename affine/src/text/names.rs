@@ -3,7 +3,7 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 40] = [
+pub(super) const RESERVED: [&str; 41] = [
     "kernel",
     "in",
     "step",
@@ -20,6 +20,7 @@ pub(super) const RESERVED: [&str; 40] = [
     "infer",
     "let",
     "var",
+    "element",
     "alloc",
     "record",
     "view",
