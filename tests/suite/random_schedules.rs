@@ -17,7 +17,7 @@ use strew::{Error, ParsedKernel, Plan, Schedule, Source, Verdict, parse_schedule
 /// How many schedules the test runs unless told otherwise.
 const COUNT: u64 = 100;
 /// Subscripts are moved by this, so that they are in range.
-const MIDDLE: i64 = 14;
+const MIDDLE: i64 = 20;
 const EXTENT: i64 = 2 * MIDDLE;
 /// A schedule tries so many steps; those that are refused are left out.
 const TRIED: u64 = 8;
@@ -241,7 +241,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
         26 => format!("scalar_replace({array})"),
         27 => format!("expand({variable}, {one})"),
         28 => format!("privatize({variable}, {one})"),
-        29 => format!("delinearize(flat, [n, m])"),
+        29 => "delinearize(flat, [n, m])".to_owned(),
         30 => format!("pack({array}, {one})"),
         31 => format!("vectorize({one}, 2)"),
         32 => format!("tile_reduction_using_forall({one}, chunks = 3)"),
@@ -272,11 +272,7 @@ fn schedule(random: &mut Random, kernel: &ParsedKernel) -> Schedule {
                 let refused = &refusal.refused;
                 let is_illegal = refused.reason.verdict() == Verdict::Illegal;
                 assert_eq!(is_illegal, refused.reason.witness().is_some(), "{refused}");
-                assert!(
-                    refused.is_replayed(),
-                    "{refused}\n{}",
-                    refused.last_good.to_string()
-                );
+                assert!(refused.is_replayed(), "{refused}\n{}", *refused.last_good);
                 taken.pop();
             }
             Err(other) => panic!("{other}"),
@@ -315,8 +311,12 @@ fn check(seed: u64) -> bool {
             continue;
         }
         let before = interpreted(parsed.kernel(), &data, ForallOrder::Forward);
-        agree("interpreter", &after, &before, is_same);
         let found = compiled(&kernel.clone().threads(2), &data);
+        // Another order of iterations may fail elsewhere first.
+        if [&before, &after, &found].iter().all(|it| it.is_err()) {
+            continue;
+        }
+        agree("interpreter", &after, &before, is_same);
         agree("machine code", &found, &before, is_same);
     }
     true
