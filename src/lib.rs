@@ -72,3 +72,8 @@ pub use strew_runtime::{
 };
 pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};
+
+/// The programs of `docs/host_api.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/host_api.md")]
+struct HostApi;

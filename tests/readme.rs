@@ -1,4 +1,4 @@
-//! The console blocks of the README and of the pages on the command line, data, strategies, indexing maps, explanations and transformations, run as they stand there.
+//! The console blocks of the README and of the pages on the command line, data, strategies, indexing maps, explanations and transformations, and of the tutorial, run as they stand there.
 
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
@@ -10,5 +10,6 @@ fn the_console_blocks_of_the_readme_hold() {
         .case("docs/scatter.md")
         .case("docs/indexing.md")
         .case("docs/explain.md")
-        .case("docs/transforms.md");
+        .case("docs/transforms.md")
+        .case("docs/tutorial.md");
 }

@@ -7,36 +7,53 @@ use crate::cli::args::{Explain, KernelChoice, OobName, ScheduleChoice, Work};
 use crate::cli::console::Console;
 use crate::cli::explain::{circumstances, in_columns};
 use crate::cli::failure::Failure;
+use crate::cli::html::{self, Explained};
 use crate::cli::job::tried;
 use crate::cli::report::RunReport;
 use crate::cli::{load, report};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Instant;
-use strew::{Kernel, Parsed, ParsedKernel, Plan};
+use strew::{Kernel, Parsed, ParsedKernel, Plan, Source};
 
 #[derive(Serialize)]
-struct Explained {
+struct ExplainReport {
     kernels: Vec<KernelReport>,
 }
 
 pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Failure> {
     let parsed = load::parsed(&flags.kernel.file, console)?;
-    let kernels = wanted(flags, &parsed)?;
+    let mut kernels = Vec::new();
     let mut reports = Vec::new();
-    for kernel in kernels {
+    for kernel in wanted(flags, &parsed)? {
         let mut report = KernelReport::of(&parsed, kernel, flags.mode.into())?;
         if flags.run {
             report.run = Some(on_data(flags, kernel, console)?);
         }
         reports.push(report);
+        kernels.push(kernel);
+    }
+    if let Some(path) = &flags.html {
+        return on_a_page(path, parsed.source(), kernels.into_iter().zip(reports));
     }
     if flags.json {
-        let explained = Explained { kernels: reports };
-        return console.data(&report::json(&explained));
+        return console.data(&report::json(&ExplainReport { kernels: reports }));
     }
     let texts: Vec<String> = reports.iter().map(text).collect();
     console.data(&texts.join("\n"))
+}
+
+/// Writes the page on `kernels` to `path`.
+fn on_a_page<'p>(
+    path: &Path,
+    source: &Source,
+    kernels: impl Iterator<Item = (&'p ParsedKernel, KernelReport)>,
+) -> Result<(), Failure> {
+    let explained = kernels.map(|(kernel, report)| Explained::new(kernel, report));
+    let explained: Vec<Explained> = explained.collect::<Result<_, strew::Error>>()?;
+    std::fs::write(path, html::page(source, &explained))
+        .map_err(|error| Failure::file(path, format!("cannot be written: {error}")))
 }
 
 /// The kernel that is named, or all.
@@ -112,7 +129,7 @@ fn text(report: &KernelReport) -> String {
     text
 }
 
-fn of_private(report: &PrivateReport) -> String {
+pub(crate) fn of_private(report: &PrivateReport) -> String {
     let name = report.name.as_deref().unwrap_or("while");
     format!(
         "{} in {name} (line {}): {}",
@@ -138,7 +155,7 @@ fn of_loop(report: &LoopReport) -> String {
     format!("{indent}{name} (line {}): {}", report.line, report.reason)
 }
 
-fn of_access(report: &AccessReport) -> String {
+pub(crate) fn of_access(report: &AccessReport) -> String {
     let AccessReport {
         array,
         line,
@@ -161,7 +178,7 @@ fn of_access(report: &AccessReport) -> String {
     text
 }
 
-fn of_dependence(report: &DependenceReport) -> String {
+pub(crate) fn of_dependence(report: &DependenceReport) -> String {
     let vector: Vec<String> = report
         .direction
         .iter()

@@ -220,7 +220,7 @@ pub(crate) struct Explain {
     /// Give a scalar parameter its value for the run
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "run")]
     pub(crate) scalars: Vec<Assignment>,
-    /// Fill an array for the run from a .npy file or a generator, as for `strew run`
+    /// Fill an array for the run from a file or a generator, as for `strew run`
     #[arg(long = "in", value_name = "NAME=SOURCE", requires = "run")]
     pub(crate) inputs: Vec<Assignment>,
     /// Give the dimensions of an array that no file and no size tells
@@ -229,6 +229,9 @@ pub(crate) struct Explain {
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
+    /// Write a page with source, verdicts, dependences, schedule and run to this file, for a browser
+    #[arg(long, value_name = "PATH", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
     /// Report to standard output as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -165,14 +165,13 @@ pub(crate) fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Resul
     call.run_with_report()
 }
 
-/// Calls `kernel` once on the data that `work` gives, and keeps no results.
+/// Calls `kernel` on the data that `work` gives, and keeps no results. The first call makes code that this data needs and warms caches;
+/// the second one is told of.
 pub(crate) fn tried(kernel: Kernel, work: &Work, console: &mut Console) -> Result<Report, Failure> {
     let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
-    let meter = Meter::default();
-    let mut inputs = inputs(&kernel, work, &meter, None)?;
-    let sizes = sizes(&kernel, &inputs)?;
-    let mut arrays = arrays(&kernel, &mut inputs, &sizes, &meter)?;
-    Ok(call(&kernel, &sizes, &mut arrays)?)
+    let mut data = Data::read(&kernel, work)?;
+    data.call(&kernel)?;
+    Ok(data.call(&kernel)?)
 }
 
 /// A kernel's data, which each call finds as it was given.

@@ -15,6 +15,7 @@ mod examples;
 mod explain;
 mod failure;
 mod generate;
+mod html;
 mod indexing;
 mod indexing_report;
 mod inputs;

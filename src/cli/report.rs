@@ -101,11 +101,11 @@ impl fmt::Display for ValueReport {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Seconds {
-    compile: f64,
-    prepare: f64,
-    main: f64,
-    merge: f64,
-    total: f64,
+    pub(crate) compile: f64,
+    pub(crate) prepare: f64,
+    pub(crate) main: f64,
+    pub(crate) merge: f64,
+    pub(crate) total: f64,
 }
 
 #[derive(Debug, Serialize)]
