@@ -122,6 +122,9 @@ fn text(report: &KernelReport) -> String {
         report.dependences.iter().map(of_dependence),
     );
     section(&mut text, "schedule", report.schedule.iter().cloned());
+    if !report.why.is_empty() {
+        section(&mut text, "why", report.why.iter().cloned());
+    }
     if let Some(Measured { lines, .. }) = &report.run {
         let lines = lines.iter().map(|(what, text)| in_columns(what, text));
         section(&mut text, "run", lines);

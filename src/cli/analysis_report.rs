@@ -12,7 +12,7 @@ use strew::ir::dependence::{
 use strew::ir::flat::conditions_of;
 use strew::ir::text;
 use strew::ir::visit::{AccessKind, written_arrays};
-use strew::{Mode, Parsed, ParsedKernel, Plan, Source, Span};
+use strew::{Event, Mode, Observer, Parsed, ParsedKernel, Plan, Source, Span};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct KernelReport {
@@ -22,6 +22,8 @@ pub(crate) struct KernelReport {
     pub(crate) dependences: Vec<DependenceReport>,
     pub(crate) accesses: Vec<AccessReport>,
     pub(crate) schedule: Vec<String>,
+    /// Why the schedule is what it is, and what was tried besides.
+    pub(crate) why: Vec<String>,
     /// What happened on the data, if it was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<Measured>,
@@ -108,7 +110,8 @@ impl KernelReport {
             mode,
             where_rows_are_apart: where_rows_are_apart(kernel.kernel()),
         };
-        let schedule = kernel.schedule(&Plan::Auto, &mut ())?;
+        let mut choices = Choices::default();
+        let schedule = kernel.schedule(&Plan::Auto, &mut choices)?;
         let steps = schedule.steps().steps();
         Ok(Self {
             kernel: kernel.kernel().name.clone(),
@@ -118,7 +121,23 @@ impl KernelReport {
             dependences: reporter.dependences(),
             accesses: reporter.accesses(),
             schedule: steps.iter().map(ToString::to_string).collect(),
+            why: choices.0,
         })
+    }
+}
+
+/// What the automatic schedule says of itself, each once.
+#[derive(Default)]
+struct Choices(Vec<String>);
+
+impl Observer for Choices {
+    fn observe(&mut self, event: Event<'_>) {
+        if let Event::Chosen { choice } = event {
+            let text = choice.to_string();
+            if !self.0.contains(&text) {
+                self.0.push(text);
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Watching a schedule being applied.
 
-use crate::{Reason, Step};
+use crate::{Choice, Reason, Step};
 use strew_affine::Kernel;
 
 /// What happens to one step of a schedule.
@@ -34,6 +34,11 @@ pub enum Event<'e> {
         step: &'e Step,
         /// Why.
         reason: &'e Reason,
+    },
+    /// What [`auto`](crate::auto()) chose, and why.
+    Chosen {
+        /// The choice.
+        choice: &'e Choice,
     },
 }
 

@@ -196,6 +196,7 @@ kernel @histogram(n: i64, m: i64, key: i32[n], h: i64[m]) {
                         format!("applied {index}: {}", before != after)
                     }
                     Event::Refused { index, .. } => format!("refused {index}"),
+                    Event::Chosen { choice } => choice.to_string(),
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! Several steps that are taken together or not at all.
 
-use super::Scheduler;
+use super::{Choice, Scheduler};
 use crate::{Event, LoopPath, Step};
 use strew_affine::verify::Verified;
 use strew_affine::{IterId, Kernel};
@@ -9,13 +9,21 @@ use strew_affine::{IterId, Kernel};
 pub(super) struct Attempt {
     kernel: Verified,
     taken: Vec<(Step, Verified)>,
+    /// What was tried and not accepted.
+    declined: Vec<Choice>,
 }
 
 impl Attempt {
     /// Takes `step`, if it is accepted.
     pub(super) fn step(&mut self, step: impl Into<Step>) -> Option<()> {
         let step = step.into();
-        let after = step.apply(&self.kernel).ok()?;
+        let after = match step.apply(&self.kernel) {
+            Ok(after) => after,
+            Err(reason) => {
+                self.declined.push(Choice::Declined { step, reason });
+                return None;
+            }
+        };
         let before = std::mem::replace(&mut self.kernel, after);
         self.taken.push((step, before));
         Some(())
@@ -50,13 +58,31 @@ impl Attempt {
 }
 
 impl Scheduler<'_> {
+    /// Takes the steps that `plan` takes, if it comes to its end. `why` says what it is for.
+    pub(super) fn attempt_for(
+        &mut self,
+        why: impl IntoIterator<Item = Choice>,
+        plan: impl FnOnce(&mut Attempt) -> Option<()>,
+    ) -> bool {
+        let is_taken = self.attempt(plan);
+        if is_taken {
+            why.into_iter().for_each(|it| self.tell(it));
+        }
+        is_taken
+    }
+
     /// Takes the steps that `plan` takes, if it comes to its end.
     pub(super) fn attempt(&mut self, plan: impl FnOnce(&mut Attempt) -> Option<()>) -> bool {
         let mut attempt = Attempt {
             kernel: self.found.kernel.clone(),
             taken: Vec::new(),
+            declined: Vec::new(),
         };
-        if plan(&mut attempt).is_none() {
+        let is_done = plan(&mut attempt).is_some();
+        for choice in std::mem::take(&mut attempt.declined) {
+            self.tell(choice);
+        }
+        if !is_done {
             return false;
         }
         let befores = attempt.taken.iter().map(|(_, before)| before).skip(1);
@@ -80,6 +106,12 @@ impl Scheduler<'_> {
             before,
             after: &after,
         });
+        if matches!(
+            step,
+            Step::Separate(_) | Step::UnrollAndJam(_) | Step::ScalarReplace(_)
+        ) {
+            self.tell(Choice::Inside { step: step.clone() });
+        }
         self.found.kernel = after;
         self.found.schedule.extend([step.clone()]);
         self.found.decisions.push(super::Decision {

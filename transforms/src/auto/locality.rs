@@ -1,9 +1,10 @@
 //! Tiles of loops that would else fetch the same memory over and over.
 
 use super::order::{self, Reach};
-use super::trips;
+use super::{Choice, trips};
+use std::collections::BTreeSet;
 use strew_affine::footprint::{Trip, footprint};
-use strew_affine::{Access, AffineFor, Kernel, Variable};
+use strew_affine::{Access, AffineFor, ArrayId, Kernel, Variable};
 
 /// What the inner loops of a tile read again for each iteration of the outermost one stays in the second cache.
 const BYTES_AGAIN: u128 = 512 << 10;
@@ -22,24 +23,53 @@ const LINE_BYTES: u64 = 64;
 /// The tile sizes that pay for the loops of `band`, a perfect nest, outermost first: where all of what the loops inside of the first one
 /// read is read again in each of its iterations, or where lines are left before all of their elements are used. What sizes there will be
 /// is not known, so small arrays are tiled too; that costs little.
-pub(super) fn sizes(kernel: &Kernel, band: &[&AffineFor]) -> Option<Vec<i64>> {
+pub(super) fn sizes(kernel: &Kernel, band: &[&AffineFor]) -> Option<Tiling> {
     let accesses = order::accesses(&band.last()?.body);
-    let sizes = match *band {
+    let tiling = match *band {
         [outer, middle, inner] => again(kernel, &accesses, [outer, middle, inner]),
         [outer, inner] => across(kernel, &accesses, [outer, inner]),
         _ => None,
     }?;
     let is_long =
         |(it, size): (&&AffineFor, &i64)| trips(it).is_none_or(|trips| trips > size.unsigned_abs());
-    let is_whole = band.iter().zip(&sizes).all(is_long);
-    (is_whole && is_rectangular(band)).then_some(sizes)
+    let is_whole = band.iter().zip(&tiling.sizes).all(is_long);
+    (is_whole && is_rectangular(band)).then_some(tiling)
+}
+
+/// Tiles that pay.
+pub(super) struct Tiling {
+    /// So many iterations of each loop.
+    pub(super) sizes: Vec<i64>,
+    /// What the sizes come from.
+    arrays: BTreeSet<ArrayId>,
+    is_again: bool,
+    bytes: u128,
+    most: u128,
+}
+
+impl Tiling {
+    /// What there is to say of it, where the loops have these names.
+    pub(super) fn choice(&self, kernel: &Kernel, names: &[String]) -> Choice {
+        let arrays = self.arrays.iter();
+        Choice::Tiles {
+            sizes: names
+                .iter()
+                .cloned()
+                .zip(self.sizes.iter().copied())
+                .collect(),
+            arrays: arrays.map(|it| kernel.arrays[*it].name.clone()).collect(),
+            is_again: self.is_again,
+            bytes: self.bytes,
+            most: self.most,
+        }
+    }
 }
 
 fn again(
     kernel: &Kernel,
     accesses: &[&Access],
     [outer, middle, inner]: [&AffineFor; 3],
-) -> Option<Vec<i64>> {
+) -> Option<Tiling> {
     let is_read_again = |it: &&&Access| {
         order::reach(it, outer.iter) == Reach::Same
             && [middle, inner]
@@ -50,34 +80,53 @@ fn again(
     let again: Vec<&Access> = accesses.iter().filter(is_read_again).copied().collect();
     let element = kernel.arrays[again.first()?.array].element;
     let row = BYTES_OF_A_ROW / i64::from(element.bytes()).max(1);
-    let fits = |rows: &i64| {
-        let tile = [Trip::new(middle.iter, *rows), Trip::new(inner.iter, row)];
-        let touched = footprint(kernel, &again, &tile, LINE_BYTES);
-        touched.is_ok_and(|it| it.bytes.value <= BYTES_AGAIN)
+    let fits = |rows: i64| {
+        let tile = [Trip::new(middle.iter, rows), Trip::new(inner.iter, row)];
+        let touched = footprint(kernel, &again, &tile, LINE_BYTES).ok()?;
+        let bytes = touched.bytes.value;
+        (bytes <= BYTES_AGAIN).then_some((rows, bytes))
     };
-    let rows = [256, 128, 64, 32, 16].into_iter().find(fits)?;
-    Some(vec![ROWS, rows, row])
+    let (rows, bytes) = [256, 128, 64, 32, 16].into_iter().find_map(fits)?;
+    Some(Tiling {
+        sizes: vec![ROWS, rows, row],
+        arrays: again.iter().map(|it| it.array).collect(),
+        is_again: true,
+        bytes,
+        most: BYTES_AGAIN,
+    })
 }
 
 fn across(
     kernel: &Kernel,
     accesses: &[&Access],
     [outer, inner]: [&AffineFor; 2],
-) -> Option<Vec<i64>> {
+) -> Option<Tiling> {
     let is_across = |it: &&Access| {
         order::reach(it, inner.iter) == Reach::Far
             && matches!(order::reach(it, outer.iter), Reach::Next(_))
     };
-    if !accesses.iter().any(is_across) {
+    let arrays: BTreeSet<_> = accesses
+        .iter()
+        .filter(|it| is_across(it))
+        .map(|it| it.array)
+        .collect();
+    if arrays.is_empty() {
         return None;
     }
-    let fits = |size: &i64| {
-        let tile = [outer, inner].map(|it| Trip::new(it.iter, *size));
-        let touched = footprint(kernel, accesses, &tile, LINE_BYTES);
-        touched.is_ok_and(|it| it.lines.value * u128::from(LINE_BYTES) <= BYTES_ACROSS)
+    let fits = |size: i64| {
+        let tile = [outer, inner].map(|it| Trip::new(it.iter, size));
+        let touched = footprint(kernel, accesses, &tile, LINE_BYTES).ok()?;
+        let bytes = touched.lines.value * u128::from(LINE_BYTES);
+        (bytes <= BYTES_ACROSS).then_some((size, bytes))
     };
-    let size = [128, 64, 32, 16].into_iter().find(fits)?;
-    Some(vec![size, size])
+    let (size, bytes) = [128, 64, 32, 16].into_iter().find_map(fits)?;
+    Some(Tiling {
+        sizes: vec![size, size],
+        arrays,
+        is_again: false,
+        bytes,
+        most: BYTES_ACROSS,
+    })
 }
 
 fn is_rectangular(band: &[&AffineFor]) -> bool {

@@ -1,6 +1,7 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
 mod attempt;
+mod choice;
 mod flatten;
 mod lanes;
 mod locality;
@@ -14,8 +15,9 @@ mod wavefront;
 use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
 use crate::{
-    LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
+    Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
 };
+pub use choice::Choice;
 use flatten::Flattening;
 use nests::Nests;
 use strew_affine::verify::Verified;
@@ -150,8 +152,26 @@ impl Scheduler<'_> {
         let path = || path_to(kernel, target);
         let scatters = goes_through_indirection(&target.body, is_update_or_store);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
-        scatters && self.consider(TileIndirection::new(path()).chunks(chunks).into())
-            || sums && self.consider(TileReduction::new(path()).chunks(chunks).into())
+        let is_taken = scatters
+            && self.consider(TileIndirection::new(path()).chunks(chunks).into())
+            || sums && self.consider(TileReduction::new(path()).chunks(chunks).into());
+        if is_taken {
+            self.tell(match scatters {
+                true => Choice::Scattered {
+                    path: path().to_string(),
+                    chunks,
+                    is_uneven: chunks == UNEVEN_CHUNKS,
+                },
+                false => Choice::Sums {
+                    path: path().to_string(),
+                },
+            });
+        }
+        is_taken
+    }
+
+    fn tell(&mut self, choice: Choice) {
+        self.observer.observe(Event::Chosen { choice: &choice });
     }
 
     /// Takes `step` into the schedule if it is accepted, and says whether it was.
@@ -167,9 +187,24 @@ impl Scheduler<'_> {
                 schedule.extend([step.clone()]);
                 None
             }
-            Err(reason) => Some(reason),
+            Err(reason) => {
+                let choice = Choice::Declined {
+                    step: step.clone(),
+                    reason: reason.clone(),
+                };
+                self.observer.observe(Event::Chosen { choice: &choice });
+                Some(reason)
+            }
         };
         let is_taken = refused.is_none();
+        let is_inside = !matches!(
+            step,
+            Step::TileIndirectionUsingForall(_) | Step::TileReductionUsingForall(_)
+        );
+        if is_taken && is_inside {
+            let choice = Choice::Inside { step: step.clone() };
+            self.observer.observe(Event::Chosen { choice: &choice });
+        }
         decisions.push(Decision { step, refused });
         is_taken
     }

@@ -5,12 +5,12 @@ use super::order::{self, Vectors};
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
 use super::wavefront;
-use super::{Scheduler, has_computed_loops};
+use super::{Choice, Scheduler, has_computed_loops};
 use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
-use strew_affine::dependence::{Analyzed, Site, Target};
+use strew_affine::dependence::{Analyzed, Component, Site, Target};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, Kernel, Node};
 
@@ -138,11 +138,15 @@ impl Scheduler<'_> {
         (depth, around): (usize, &[Loop<'k>]),
     ) -> bool {
         if !may_be_long(target) {
+            let path = name(nests.kernel(), target);
+            self.tell(Choice::Little { path });
             return false;
         }
         let band = band(target);
         let nest = nests.nest(target, depth);
         let order = order::of(nests.kernel(), &band, || nest.vectors());
+        let called = |position: &usize| band.get(*position).map(|it| name(nests.kernel(), it));
+        let ordered = || (band.len() > 1).then(|| order_choice(nests.kernel(), &band, &order));
         let is_straight = band.last().is_some_and(|it| !has_loops(&it.body));
         let is_apart = |position: &usize| {
             let it = band.get(*position);
@@ -153,6 +157,12 @@ impl Scheduler<'_> {
             _ => (&order[..], None),
         };
         if let Some(outer) = outer.iter().copied().find(is_apart) {
+            let before = order.iter().take_while(|it| **it != outer);
+            let at_once = Choice::AtOnce {
+                path: called(&outer).unwrap_or_default(),
+                outer: before.filter_map(called).collect(),
+            };
+            let why = || ordered().into_iter().chain([at_once.clone()]);
             let mut order = order.clone();
             order.retain(|it| *it != outer);
             order.insert(0, outer);
@@ -162,29 +172,58 @@ impl Scheduler<'_> {
                 .collect();
             let sizes = locality::sizes(nests.kernel(), &loops);
             let sizes = sizes.filter(|_| is_straight && nest.vectors().are_forward());
-            let is_tiled = sizes.is_some_and(|sizes| {
-                self.attempt(|attempt| in_tiles(attempt, &band, &order, &sizes))
+            let is_tiled = sizes.is_some_and(|tiling| {
+                let names: Vec<_> = order.iter().filter_map(called).collect();
+                let tiles = tiling.choice(nests.kernel(), &names);
+                self.attempt_for(why().chain([tiles]), |attempt| {
+                    in_tiles(attempt, &band, &order, &tiling.sizes)
+                })
             });
-            return is_tiled || self.attempt(|attempt| outermost(attempt, &band, &order));
+            return is_tiled
+                || self.attempt_for(why(), |attempt| outermost(attempt, &band, &order));
         }
         let is_inner_apart = innermost.is_some_and(is_apart);
+        let columns = |scheduler: &mut Self| {
+            let path = innermost.and_then(called).unwrap_or_default();
+            let points = innermost
+                .and_then(|it| band.get(*it))
+                .map_or(POINTS, |it| points_of(&scheduler.found.kernel, it));
+            let why = ordered()
+                .into_iter()
+                .chain([Choice::Columns { path, points }]);
+            scheduler.attempt_for(why, |attempt| in_columns(attempt, &band, &order))
+        };
         if is_inner_apart && outer.is_empty() {
-            return self.attempt(|attempt| in_columns(attempt, &band, &order));
+            return columns(self);
         }
         // A sum that begins anew over and over pays only if there is more to it than its own loop; where data say how long loops are, they
         // say where the updates go, too.
         let is_long = (depth == 0 || !outer.is_empty()) && !has_computed_loops(&target.body);
         let first = order.first().and_then(|it| band.get(*it));
         let is_sum = first.is_some_and(|it| is_long && nest.are_updates(it));
-        if is_sum && self.attempt(|attempt| summed(attempt, &band, &order)) {
+        let sums = Choice::Sums {
+            path: order.first().and_then(called).unwrap_or_default(),
+        };
+        let why = ordered().into_iter().chain([sums]);
+        if is_sum && self.attempt_for(why, |attempt| summed(attempt, &band, &order)) {
             return true;
         }
         if is_inner_apart {
-            return self.attempt(|attempt| in_columns(attempt, &band, &order));
+            return columns(self);
         }
         let pivot = pivot::of(nests.kernel(), around, target);
-        pivot.is_some_and(|it| self.attempt(|attempt| pivot::around(attempt, target, it)))
-            || is_straight && self.wavefront(nests, &nest, &band)
+        let is_done = pivot.is_some_and(|it| {
+            let why = Choice::Pivot {
+                path: name(nests.kernel(), target),
+                at: nests.kernel().iters[it].name.clone(),
+            };
+            self.attempt_for([why], |attempt| pivot::around(attempt, target, it))
+        }) || is_straight && self.wavefront(nests, &nest, &band);
+        if !is_done {
+            let loops = (0..band.len()).filter_map(|it| called(&it)).collect();
+            self.tell(Choice::InOrder { loops });
+        }
+        is_done
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
@@ -201,8 +240,19 @@ impl Scheduler<'_> {
             return false;
         }
         let factor = wavefront::skew(nest.vectors());
-        factor.is_some_and(|factor| {
-            self.attempt(|attempt| wavefront::tiles(attempt, [outer, inner], factor))
+        factor.is_some_and(|skew| {
+            let mut vectors: Vec<_> = nest.vectors().iter().map(text_of).collect();
+            vectors.sort();
+            vectors.dedup();
+            let why = Choice::Diagonals {
+                loops: [outer, inner].map(|it| name(nests.kernel(), it)),
+                vectors,
+                skew,
+                points: wavefront::POINTS,
+            };
+            self.attempt_for([why], |attempt| {
+                wavefront::tiles(attempt, [outer, inner], skew)
+            })
         })
     }
 }
@@ -240,10 +290,7 @@ fn in_tiles(
 fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
     permute(attempt, band, order)?;
     let innermost = band.get(*order.last()?)?;
-    let points = match lanes::count(attempt.kernel(), innermost) {
-        Some(_) => POINTS_IN_LANES,
-        None => POINTS,
-    };
+    let points = points_of(attempt.kernel(), innermost);
     attempt.step(StripMine::new(attempt.path(innermost.iter), points))?;
     let groups = *attempt.made().first()?;
     let others = order.iter().rev().skip(1).rev();
@@ -253,6 +300,40 @@ fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Op
         attempt.step(Permute::new(nested.iter().map(|it| attempt.path(*it))))?;
     }
     attempt.step(Parallelize::new(attempt.path(groups)))
+}
+
+/// So many iterations of `innermost` make a group.
+fn points_of(kernel: &Kernel, innermost: &AffineFor) -> i64 {
+    match lanes::count(kernel, innermost) {
+        Some(_) => POINTS_IN_LANES,
+        None => POINTS,
+    }
+}
+
+fn name(kernel: &Kernel, target: &AffineFor) -> String {
+    kernel.iters[target.iter].name.clone()
+}
+
+fn order_choice(kernel: &Kernel, band: &[&AffineFor], order: &[usize]) -> Choice {
+    let costs = order::costs(kernel, band);
+    let lines = order.iter().filter_map(|it| {
+        let (target, cost) = (band.get(*it)?, costs.get(*it)?);
+        Some((name(kernel, target), *cost))
+    });
+    Choice::Order {
+        lines: lines.collect(),
+        is_written: order.is_sorted(),
+        is_kept: order::best(&costs) != order,
+    }
+}
+
+/// `(1, 0)`
+fn text_of(vector: &[Component]) -> String {
+    let each = vector.iter().map(|it| match it.distance {
+        Some(distance) => distance.to_string(),
+        None => it.direction.symbol().to_owned(),
+    });
+    format!("({})", each.collect::<Vec<_>>().join(", "))
 }
 
 fn permute(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {

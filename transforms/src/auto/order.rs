@@ -51,15 +51,28 @@ pub(super) fn of<'v>(
     let Some(innermost) = band.last() else {
         return written;
     };
-    let accesses = accesses(&innermost.body);
-    let costs: Vec<f64> = band.iter().map(|it| cost(kernel, &accesses, it)).collect();
-    let cost = |position: &usize| costs.get(*position).copied().unwrap_or(0.0);
-    let mut best = written.clone();
-    best.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+    if innermost.body.is_empty() {
+        return written;
+    }
+    let best = best(&costs(kernel, band));
     match best == written || vectors().allow(&best) {
         true => best,
         false => written,
     }
+}
+
+/// The order by `costs`, if dependences allow it.
+pub(super) fn best(costs: &[f64]) -> Vec<usize> {
+    let cost = |position: &usize| costs.get(*position).copied().unwrap_or(0.0);
+    let mut best: Vec<usize> = (0..costs.len()).collect();
+    best.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+    best
+}
+
+/// How many cache lines an iteration of each loop of `band` touches when it is the innermost one.
+pub(super) fn costs(kernel: &Kernel, band: &[&AffineFor]) -> Vec<f64> {
+    let accesses = band.last().map_or(Vec::new(), |it| accesses(&it.body));
+    band.iter().map(|it| cost(kernel, &accesses, it)).collect()
 }
 
 /// All that statements in `body` read and write.

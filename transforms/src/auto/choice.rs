@@ -1,0 +1,340 @@
+//! Why the scheduler did what it did, for explanations.
+
+use crate::{Reason, Step};
+use std::fmt;
+
+/// One choice that was made for a nest, or something that was tried.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// The loops of a perfect nest go in an order in which the innermost one walks along memory.
+    Order {
+        /// The loops in that order, each with how many cache lines an iteration would touch if it were the innermost.
+        lines: Vec<(String, f64)>,
+        /// That is how they are written.
+        is_written: bool,
+        /// The order by these numbers is another, which dependences do not allow.
+        is_kept: bool,
+    },
+    /// The iterations of a loop run at once.
+    AtOnce {
+        /// The loop.
+        path: String,
+        /// Loops that would come before it and whose iterations depend on each other, or are few.
+        outer: Vec<String>,
+    },
+    /// Loops run in tiles since memory would be fetched again and again.
+    Tiles {
+        /// The loops, each with the size of a tile.
+        sizes: Vec<(String, i64)>,
+        /// The arrays that are the reason.
+        arrays: Vec<String>,
+        /// Each iteration of the outermost loop reads them again; else lines are left before all of their elements are used.
+        is_again: bool,
+        /// What a tile touches of them, or of all arrays, in bytes.
+        bytes: u128,
+        /// What it may.
+        most: u128,
+    },
+    /// Only the innermost loop can run at once: its iterations, in groups, go around the others.
+    Columns {
+        /// The loop.
+        path: String,
+        /// So many iterations are a group.
+        points: i64,
+    },
+    /// Iterations only add to what they share: in private copies they run at once.
+    Sums {
+        /// The loop.
+        path: String,
+    },
+    /// A loop is cut at the iteration whose row all others read.
+    Pivot {
+        /// The loop.
+        path: String,
+        /// The iterator that says which iteration that is.
+        at: String,
+    },
+    /// Tiles on diagonals run at once, since both loops carry dependences over short distances.
+    Diagonals {
+        /// Both loops, the outer one first.
+        loops: [String; 2],
+        /// The distances.
+        vectors: Vec<String>,
+        /// The inner loop moves by so many iterations for one of the outer.
+        skew: i64,
+        /// The size of a tile.
+        points: [i64; 2],
+    },
+    /// Updates go where data say: chunks of iterations run at once.
+    Scattered {
+        /// The loop.
+        path: String,
+        /// How many chunks there are.
+        chunks: u64,
+        /// Their turns take different times, since loops inside compute their bounds.
+        is_uneven: bool,
+    },
+    /// A loop never has enough to do to be worth sharing.
+    Little {
+        /// The loop.
+        path: String,
+    },
+    /// No loop of a nest was found that could run at once, whatever is around it or inside.
+    InOrder {
+        /// The loops, outermost first.
+        loops: Vec<String>,
+    },
+    /// A step about what is inside of the loops that run at once, or in order.
+    Inside {
+        /// The step.
+        step: Step,
+    },
+    /// A step was tried and declined.
+    Declined {
+        /// The step.
+        step: Step,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order {
+                lines,
+                is_written,
+                is_kept,
+            } => order(f, lines, *is_written, *is_kept),
+            Self::AtOnce { path, outer } => {
+                write!(f, "{path} runs at once: no two of its iterations meet")?;
+                match outer.is_empty() {
+                    true => f.write_str(", and it is the outermost loop of its nest"),
+                    false => write!(f, "; iterations of {} do, or are few", list(outer)),
+                }
+            }
+            Self::Tiles {
+                sizes,
+                arrays,
+                is_again,
+                bytes,
+                most,
+            } => {
+                let each = sizes.iter().map(|(path, size)| format!("{path} = {size}"));
+                let each: Vec<_> = each.collect();
+                let (arrays, why) = match is_again {
+                    true => (
+                        list(arrays),
+                        "would be fetched again for each iteration of the outermost loop",
+                    ),
+                    false => (
+                        list(arrays),
+                        "would lose lines before all of their elements are used",
+                    ),
+                };
+                write!(
+                    f,
+                    "tiles of {}: {arrays} {why}; a tile touches {} of {} that stay in the cache",
+                    each.join(", "),
+                    kib(*bytes),
+                    kib(*most)
+                )
+            }
+            Self::Columns { path, points } => write!(
+                f,
+                "only {path} can run at once, which is the innermost loop: groups of {points} of its iterations go around the others"
+            ),
+            Self::Sums { path } => write!(
+                f,
+                "iterations of {path} only update what they share, so they run at once on private copies"
+            ),
+            Self::Pivot { path, at } => write!(
+                f,
+                "iterations of {path} meet in that of {at} alone, whose row all others read: those before it run at once, and those behind it"
+            ),
+            Self::Diagonals {
+                loops: [outer, inner],
+                vectors,
+                skew,
+                points: [rows, columns],
+            } => {
+                write!(
+                    f,
+                    "{outer} and {inner} both carry dependences, {}: tiles of {rows} by {columns} that lie on a diagonal run at once",
+                    vectors.join(" ")
+                )?;
+                match skew {
+                    0 => Ok(()),
+                    skew => write!(
+                        f,
+                        "; {inner} moves by {skew} for each iteration of {outer}, so that none goes back"
+                    ),
+                }
+            }
+            Self::Scattered {
+                path,
+                chunks,
+                is_uneven,
+            } => {
+                write!(
+                    f,
+                    "{path} updates what data say, so {chunks} chunks of it run at once, and how their updates meet is decided when it runs"
+                )?;
+                match is_uneven {
+                    true => f.write_str("; they are many, since loops inside compute their bounds"),
+                    false => Ok(()),
+                }
+            }
+            Self::Little { path } => write!(
+                f,
+                "{path} always has too little to do to share it among threads"
+            ),
+            Self::InOrder { loops } => match loops.as_slice() {
+                [path] => write!(
+                    f,
+                    "{path} runs in order: its iterations depend on each other, or to share them does not pay"
+                ),
+                loops => write!(
+                    f,
+                    "none of {} can run at once for all iterations of the others; loops inside are looked at by themselves",
+                    list(loops)
+                ),
+            },
+            Self::Inside { step } => write!(f, "{step}: {}", purpose(step)),
+            Self::Declined { step, reason } => {
+                write!(f, "tried {step}: {}: {reason}", reason.verdict())
+            }
+        }
+    }
+}
+
+fn order(
+    f: &mut fmt::Formatter<'_>,
+    lines: &[(String, f64)],
+    is_written: bool,
+    is_kept: bool,
+) -> fmt::Result {
+    let names: Vec<_> = lines.iter().map(|(name, _)| name.clone()).collect();
+    let each = lines
+        .iter()
+        .map(|(name, lines)| format!("{name} {lines:.3}"));
+    let each: Vec<_> = each.collect();
+    let how = match (is_written, is_kept) {
+        (true, true) => {
+            "as they are written, since dependences allow no other order that would walk along memory better"
+        }
+        (true, false) => "as they are written",
+        (false, _) => "in this order, so that the innermost walks along memory",
+    };
+    write!(
+        f,
+        "loops {} {how}; innermost, an iteration would touch so many cache lines: {}",
+        list(&names),
+        each.join(", ")
+    )
+}
+
+/// What a step about loops inside is taken for.
+fn purpose(step: &Step) -> &'static str {
+    match step {
+        Step::Separate(_) => {
+            "whole tiles apart from partial ones, so that their loops can be made together"
+        }
+        Step::UnrollAndJam(_) => {
+            "iterations that use the same elements of inner loops share what is loaded"
+        }
+        Step::ScalarReplace(_) => "what all iterations of an inner loop update stays in a register",
+        Step::Vectorize(_) => "elements that follow each other are in the lanes of vectors",
+        Step::Unroll(_) => {
+            "indices are loaded ahead of their updates, and loops of few turns go away"
+        }
+        _ => "it pays and is legal",
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}
+
+fn kib(bytes: u128) -> String {
+    format!("{} KiB", bytes.div_ceil(1024))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_support::kernel;
+    use crate::{Event, Machine, Observer, auto};
+
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl Observer for Told {
+        fn observe(&mut self, event: Event<'_>) {
+            if let Event::Chosen { choice } = event {
+                self.0.push(choice.to_string());
+            }
+        }
+    }
+
+    #[track_caller]
+    fn tells(source: &str, expected: &[&str]) {
+        let mut told = Told::default();
+        auto(&kernel(source), &Machine::default(), &mut told);
+        for expected in expected {
+            let is_told = told.0.iter().any(|it| it.contains(expected));
+            assert!(is_told, "{expected}: {:?}", told.0);
+        }
+    }
+
+    #[test]
+    fn what_is_done_to_nests_is_said() {
+        tells(
+            "kernel @product(n: i64, a: f64[n, n], b: f64[n, n], c: f64[n, n]) {
+               affine.for i in 0..n { affine.for j in 0..n { affine.for k in 0..n {
+                 c[i, j] reduce(add) a[i, k] * b[k, j]
+               } } }
+             }",
+            &[
+                "loops i, k and j in this order, so that the innermost walks along memory; innermost, an iteration would touch so many cache lines: i 2.000, k 1.125, j 0.250",
+                "i runs at once: no two of its iterations meet, and it is the outermost loop of its nest",
+                "tiles of i = 32, k = 64, j = 1024: b would be fetched again for each iteration of the outermost loop; a tile touches 512 KiB of 512 KiB that stay in the cache",
+                "separate(k_t): whole tiles apart from partial ones",
+            ],
+        );
+        tells(
+            "kernel @heat(n: i64, t: i64, a: f64[n + 2]) {
+               affine.for k in 0..t { affine.for i in 1..n + 1 { a[i] = a[i - 1] + a[i + 1] } }
+             }",
+            &[
+                "k and i both carry dependences, (0, 1) (<, -1) (<, 0) (<, 1): tiles of 64 by 256 that lie on a diagonal run at once; i moves by 1 for each iteration of k, so that none goes back",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_left_alone_is_said() {
+        tells(
+            "kernel @k(n: i64, x: f64[n]) { affine.for i in 0..100 { x[i] = exp(x[i]) } }",
+            &["i always has too little to do to share it among threads"],
+        );
+        tells(
+            "kernel @k(n: i64, x: f64[n]) { affine.for i in 1..n { x[i] = x[i - 1] * 0.5 } }",
+            &[
+                "i runs in order: its iterations depend on each other, or to share them does not pay",
+            ],
+        );
+        tells(
+            "kernel @k(n: i64, m: i64, seg: i32[n], out: i64[m]) {
+               affine.for i in 0..n { out[seg[i]] reduce(add) out[0] }
+             }",
+            &[
+                "tried tile_indirection_using_forall(i, chunks = 8, strategy = auto): illegal: `out` is read in the loop",
+            ],
+        );
+    }
+}
