@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 use strew::Source;
 use strew::ir::interpret::ForallOrder;
 
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
+    "kernel @bare(n: i64, m: i64, infer a_length: i64, a: f64[a_length], x: f64[n, m]) {
+  affine.for i in 0..n { affine.for j in 0..m { a[i * m + j] = x[i, j] + a[i * m + j] } }
+}",
     "kernel @product(n: i64, m: i64, p: i64, a: f64[n, p], b: f64[p, m], c: f64[n, m]) {
   affine.for i in 0..n { affine.for j in 0..m { affine.for k in 0..p { c[i, j] reduce(add) a[i, k] * b[k, j] } } }
 }",
@@ -51,7 +54,8 @@ const KERNELS: [&str; 7] = [
 }",
 ];
 
-const SCRIPTS: [&str; 34] = [
+const SCRIPTS: [&str; 35] = [
+    "delinearize(a, [n, m]); interchange(i, j); parallelize(j)",
     "tile(i = 2, j = 3)",
     "tile(i = 2, j = 2, k = 3); separate(i_t); separate(j_t)",
     "tile(i = n, j = 2)",

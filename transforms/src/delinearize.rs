@@ -10,7 +10,8 @@ use strew_affine::dependence::Analyzed;
 use strew_affine::flat::{Shape, shape_in_rows};
 use strew_affine::verify::Verified;
 use strew_affine::{
-    AffineExpr, ArrayId, Condition, Expr, Kernel, Overflow, Relation, Subscript, visit,
+    AffineExpr, ArrayId, Condition, Expr, Kernel, Node, Overflow, Relation, ScalarId, Subscript,
+    Variable, visit,
 };
 
 /// Gives an array with flat subscripts the dimensions that were meant.
@@ -23,7 +24,7 @@ use strew_affine::{
 /// ```
 ///
 /// Legal when the sizes multiply to the extent of the array, and all inner subscripts stay within their sizes: then no two elements become
-/// one. What of that parameters decide, and is not known, the kernel assumes from then on, and a call checks it. The elements lie in memory
+/// one. An array that is as long as the call's has as many rows as that has, and at least as many as are asked for. What of that parameters decide, and is not known, the kernel assumes from then on, and a call checks it. The elements lie in memory
 /// as before, so a caller passes the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
@@ -84,8 +85,11 @@ struct Delinearized {
 fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> {
     let array = find_array(kernel, &request.array)?;
     let sizes = request.sizes.iter().map(|it| it.resolve(kernel));
-    let extents: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
-    check_sizes(kernel, request, array, &extents)?;
+    let mut extents: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
+    let length = length_of_call(kernel, array);
+    if length.is_none() || extents.len() < 2 {
+        check_sizes(kernel, request, array, &extents)?;
+    }
     let inner = extents.get(1..).unwrap_or_default();
     let not_flat = || Reason::NotFlat {
         array: request.array.clone(),
@@ -97,10 +101,21 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
     } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
     let analyzed = Analyzed::new(kernel);
     let mut prepared = kernel.clone();
-    for condition in conditions
-        .into_iter()
-        .chain(extents.iter().map(never_negative))
-    {
+    let mut conditions = conditions;
+    conditions.extend(extents.iter().map(never_negative));
+    if let Some(length) = length {
+        let rows = kernel.fresh_name(&format!("{}_rows", kernel.arrays[array].name));
+        prepared.scalars[length].name = rows;
+        let there = AffineExpr::from(length);
+        if let Some(outermost) = extents.first_mut() {
+            conditions.push(Condition {
+                left: std::mem::replace(outermost, there.clone()),
+                relation: Relation::LessOrEqual,
+                right: there,
+            });
+        }
+    }
+    for condition in conditions {
         if !holds(&analyzed, &condition)? {
             prepared.assumptions.push(condition);
         }
@@ -111,6 +126,56 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         extents,
         subscripts,
     })
+}
+
+/// The length of an array that is as long as that of the call, if nothing else depends on that: it can be the number of rows.
+fn length_of_call(kernel: &Kernel, array: ArrayId) -> Option<ScalarId> {
+    let [extent] = kernel.arrays[array].extents.as_slice() else {
+        return None;
+    };
+    let Some(Variable::Param(length)) = extent.as_variable() else {
+        return None;
+    };
+    let is_inferred = kernel.scalars[length].inferred;
+    let is_own = is_passed_or_allocated(kernel, array) && kernel.arrays[array].field.is_none();
+    (is_inferred && is_own && !is_used(kernel, length, array)).then_some(length)
+}
+
+/// Whether something else than the extent of `array` mentions `length`.
+fn is_used(kernel: &Kernel, length: ScalarId, array: ArrayId) -> bool {
+    let mentions = |it: &AffineExpr| it.mentions(Variable::Param(length));
+    let others = kernel.arrays.iter().filter(|(it, _)| *it != array);
+    let mut extents = others.flat_map(|(_, it)| &it.extents);
+    let mut assumed = kernel
+        .assumptions
+        .iter()
+        .flat_map(|it| [&it.left, &it.right]);
+    let mut found = extents.any(mentions) || assumed.any(mentions);
+    visit::walk(&kernel.body, &mut |node, _| {
+        found |= match node {
+            Node::AffineFor(it) => it.lower.0.iter().chain(&it.upper.0).any(mentions),
+            Node::AffineIf { conditions, .. } => {
+                let mut sides = conditions.iter().flat_map(|it| [&it.left, &it.right]);
+                sides.any(mentions)
+            }
+            Node::Forall(it) => mentions(&it.count),
+            _ => node.expressions().into_iter().any(|it| is_read(it, length)),
+        };
+    });
+    found |= kernel.result.as_ref().is_some_and(|it| is_read(it, length));
+    found
+        || visit::accesses(kernel).iter().any(|it| {
+            let mut subscripts = it.access.subscripts.iter();
+            subscripts.any(|it| match it {
+                Subscript::Affine(it) => mentions(it),
+                Subscript::Computed(it) => is_read(it, length),
+            })
+        })
+}
+
+fn is_read(expr: &Expr, length: ScalarId) -> bool {
+    let mut operands = expr.operands().into_iter();
+    matches!(expr, Expr::Param(it) if *it == length) || operands.any(|it| is_read(it, length))
 }
 
 /// That the array can have these extents: it has one dimension, of their product, and is what its caller or an `alloc` made.
@@ -263,6 +328,29 @@ mod tests {
         let after = apply(&before, "delinearize(a, [n, 2])");
         assert!(after.to_string().contains("assume (k - 1 < 2)"), "{after}");
         assert_same_where_assumed(&before, &after);
+    }
+
+    #[test]
+    fn an_array_as_long_as_that_of_the_call_has_as_many_rows() {
+        let source =
+            "kernel @k(n: i64, m: i64, infer a_length: i64, a: f64[a_length], x: f64[n, m]) {
+  affine.for i in 0..n { affine.for j in 0..m { a[i * m + j] = x[i, j] } }
+}";
+        let after = apply(&kernel(source), "delinearize(a, [n, m]) interchange(i, j)");
+        assert_eq!(
+            after.to_string(),
+            "kernel @k(n: i64, m: i64, infer a_rows: i64, a: f64[a_rows, m], x: f64[n, m]) assume (n <= a_rows) {
+  affine.for j in 0..m {
+    affine.for i in 0..n {
+      a[i, j] = x[i, j]
+    }
+  }
+}
+"
+        );
+        let used = source.replace("x[i, j] }", "x[i, j] + f64(a_length) }");
+        refuses(&used, "delinearize(a, [n, m])", Misaddressed, "OtherShape");
+        refuses(source, "delinearize(a, [m, n])", Unproven, "NotFlat");
     }
 
     #[test]
