@@ -70,7 +70,7 @@ fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target, path)?;
-    let borders = borders(kernel, path, target)?;
+    let borders = borders(&Reordering::of(kernel, &[target]), path, target)?;
     let mut prepared = kernel.clone();
     let mut replacement = Vec::new();
     let mut start = 0;
@@ -94,8 +94,11 @@ fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
 /// Before which statements the loop may be cut.
 ///
 /// Cuts do not depend on each other: an access below would come after one above exactly if one of the cuts between them does that.
-fn borders(kernel: &Kernel, path: &LoopPath, target: &AffineFor) -> Result<Vec<usize>, Reason> {
-    let reordering = Reordering::of(kernel, &[target]);
+fn borders(
+    reordering: &Reordering<'_>,
+    path: &LoopPath,
+    target: &AffineFor,
+) -> Result<Vec<usize>, Reason> {
     let children = Children::of(target);
     let mut borders = Vec::new();
     let mut refused = None;
@@ -120,6 +123,16 @@ fn borders(kernel: &Kernel, path: &LoopPath, target: &AffineFor) -> Result<Vec<u
         (true, None) => Err(Reason::OneStatement { path: path.clone() }),
         (false, _) => Ok(borders),
     }
+}
+
+/// Whether updates keep their order, too, when the loop is distributed: those that may be regrouped would round in another way.
+pub(crate) fn keeps_updates(kernel: &Kernel, path: &LoopPath) -> bool {
+    let Ok(target) = address::find_affine_for(kernel, path) else {
+        return false;
+    };
+    let loosely = borders(&Reordering::of(kernel, &[target.it]), path, target.it);
+    let strictly = borders(&Reordering::strictly(kernel, &[target.it]), path, target.it);
+    loosely.is_ok() && loosely.ok() == strictly.ok()
 }
 
 fn loop_over(

@@ -16,6 +16,8 @@ pub(crate) struct Reordering<'k> {
     inside: Vec<IterId>,
     /// The position of each loop among all nodes.
     numbers: HashMap<IterId, i64>,
+    /// Updates by one combiner keep their order, too.
+    is_strict: bool,
 }
 
 /// What makes up the time of an access from the outside in: places in the text, and values.
@@ -40,6 +42,15 @@ impl<'k> Reordering<'k> {
             analyzed: Analyzed::new(kernel),
             inside: loops.iter().map(|it| it.iter).collect(),
             numbers,
+            is_strict: false,
+        }
+    }
+
+    /// The same, but that updates by one combiner do not change places.
+    pub(crate) fn strictly(kernel: &'k Kernel, loops: &[&AffineFor]) -> Self {
+        Self {
+            is_strict: true,
+            ..Self::of(kernel, loops)
         }
     }
 
@@ -108,7 +119,7 @@ impl<'k> Reordering<'k> {
             .iter()
             .map(|place| place_type(kernel, place))
             .collect();
-        if places.len() > 1 {
+        if places.len() > 1 || self.is_strict {
             // What happens to one of the places follows from what is in another.
             return false;
         }

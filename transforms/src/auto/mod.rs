@@ -7,6 +7,7 @@ mod lanes;
 mod locality;
 mod nests;
 mod order;
+mod parts;
 mod pivot;
 mod profit;
 mod registers;
@@ -86,7 +87,7 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
 /// schedule.
 ///
-/// Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
+/// Nests of which a part is worth tiling come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
 /// tiles on a diagonal do; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
 /// one update stays in a scalar, innermost loops over elements that follow each other run in lanes, others of few
@@ -98,7 +99,9 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         decisions: Vec::new(),
     };
     let mut scheduler = Scheduler { found, observer };
-    scheduler.tile(&Nests::of(kernel), &kernel.body, &Around::default());
+    scheduler.part();
+    let parted = scheduler.found.kernel.clone();
+    scheduler.tile(&Nests::of(&parted), &parted.body, &Around::default());
     let mut flattening = Flattening::default();
     while let Some(request) = flattening.before_lanes(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));

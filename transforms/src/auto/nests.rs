@@ -112,7 +112,7 @@ fn is_one_update(one: &Site<'_>, other: &Site<'_>) -> bool {
 }
 
 /// Each loop that is all that the one before does, from `target` inwards.
-fn band(target: &AffineFor) -> Vec<&AffineFor> {
+pub(super) fn band(target: &AffineFor) -> Vec<&AffineFor> {
     let mut band = vec![target];
     while let Some([Node::AffineFor(next)]) = band.last().map(|it| it.body.as_slice()) {
         band.push(next);
@@ -120,7 +120,7 @@ fn band(target: &AffineFor) -> Vec<&AffineFor> {
     band
 }
 
-fn has_loops(nodes: &[Node]) -> bool {
+pub(super) fn has_loops(nodes: &[Node]) -> bool {
     let mut nodes = nodes.iter();
     nodes.any(|node| {
         matches!(node, Node::ScfWhile { .. })
