@@ -16,6 +16,11 @@ pub enum Choice {
         /// The order by these numbers is another, which dependences do not allow.
         is_kept: bool,
     },
+    /// Statements of a loop get loops of their own, since one of the parts is then worth tiling.
+    Apart {
+        /// The loop.
+        path: String,
+    },
     /// The iterations of a loop run at once.
     AtOnce {
         /// The loop.
@@ -107,6 +112,10 @@ impl fmt::Display for Choice {
                 is_written,
                 is_kept,
             } => order(f, lines, *is_written, *is_kept),
+            Self::Apart { path } => write!(
+                f,
+                "what {path} does comes apart, since a product is among it that is worth tiling; sums keep their order"
+            ),
             Self::AtOnce { path, outer } => {
                 write!(f, "{path} runs at once: no two of its iterations meet")?;
                 match outer.is_empty() {

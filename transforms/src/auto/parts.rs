@@ -2,7 +2,7 @@
 
 use super::attempt::Attempt;
 use super::nests::{band, has_loops};
-use super::{Scheduler, locality, order};
+use super::{Choice, Scheduler, locality, order};
 use crate::Distribute;
 use crate::distribute::keeps_updates;
 use strew_affine::visit::{self, Loop};
@@ -14,7 +14,8 @@ impl Scheduler<'_> {
         let outermost = loops_of(&self.found.kernel).filter(|it| may_come_apart(it));
         let outermost: Vec<_> = outermost.map(|it| it.iter).collect();
         for target in outermost {
-            self.attempt(|attempt| apart(attempt, target));
+            let path = self.found.kernel.iters[target].name.clone();
+            self.attempt_for([Choice::Apart { path }], |attempt| apart(attempt, target));
         }
     }
 }
