@@ -6,6 +6,7 @@ use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use strew_affine::mlir::{Unsupported, to_mlir};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::visit::walk;
 use strew_affine::{Kernel, Node, Span};
@@ -219,6 +220,14 @@ impl Scheduled {
     /// The steps that led to it.
     pub fn steps(&self) -> &Schedule {
         &self.schedule
+    }
+
+    /// The kernel as MLIR.
+    ///
+    /// # Errors
+    /// What has no counterpart there.
+    pub fn to_mlir(&self) -> Result<String, Unsupported> {
+        to_mlir(&self.kernel)
     }
 
     /// Makes machine code.

@@ -28,6 +28,7 @@ pub mod interpret;
 mod kernel;
 pub mod lanes;
 mod math;
+pub mod mlir;
 mod node;
 pub mod operation;
 mod rejected;

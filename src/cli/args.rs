@@ -515,6 +515,8 @@ pub(crate) enum Stage {
     Clif,
     /// The machine code, disassembled
     Asm,
+    /// The kernel as MLIR, after the steps that are given
+    Mlir,
 }
 
 /// A whole number from one.

@@ -4,7 +4,7 @@ use crate::cli::args::{Emit, Stage};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::load;
-use strew::{Error, Language, Source};
+use strew::{Error, Language, Plan, Schedule, Source};
 
 pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     let text = match flags.stage {
@@ -42,7 +42,18 @@ fn kernel_stage(flags: &Emit, stage: Stage, console: &mut Console) -> Result<Str
     if stage == Stage::Nest {
         return Ok(kernel.kernel().to_string());
     }
-    let scheduled = kernel.schedule(&load::plan(&flags.schedule)?, &mut ())?;
+    let plan = match (stage, load::plan(&flags.schedule)?) {
+        // Others schedule what is written in MLIR.
+        (Stage::Mlir, Plan::Source) if kernel.pragmas().is_empty() => {
+            Plan::Explicit(Schedule::new())
+        }
+        (_, plan) => plan,
+    };
+    let scheduled = kernel.schedule(&plan, &mut ())?;
+    if stage == Stage::Mlir {
+        let text = scheduled.to_mlir();
+        return text.map_err(|why| Failure::Refused(format!("{}: {why}", kernel.kernel().name)));
+    }
     if stage == Stage::Scheduled {
         return Ok(scheduled.kernel().to_string());
     }

@@ -31,6 +31,7 @@ Examples:
 pub(super) const EMIT_EXAMPLE: &str = "\
 Examples:
   strew emit examples/kernels/histogram.c --stage nest
+  strew emit examples/kernels/smooth.c --stage mlir
   strew emit examples/kernels/histogram.c --stage asm -o histogram.s";
 
 pub(super) const EXPLAIN_EXAMPLE: &str = "\
