@@ -71,7 +71,7 @@ impl Nest {
     }
 
     fn loops(&mut self, depth: usize) {
-        let name = format!("i{}", self.count);
+        let name = format!("v{}", self.count);
         self.count += 1;
         let outer = self.around.last().cloned();
         let (mut lower, mut upper) = (
