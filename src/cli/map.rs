@@ -5,7 +5,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 use std::io::Read as _;
-use strew::ir::indexing::{IndexingError, IndexingMap, Interval, parse_map};
+use strew::ir::indexing::{Clash, IndexingError, IndexingMap, Interval, parse_map};
 
 pub(crate) fn map(flags: &Map, console: &mut Console) -> Result<(), Failure> {
     let (input, answers) = match &flags.command {
@@ -28,6 +28,7 @@ pub(crate) fn map(flags: &Map, console: &mut Console) -> Result<(), Failure> {
         MapCommand::Invert(flags) => {
             let invert = |map: IndexingMap| match map.inverse() {
                 Ok(inverse) => Ok(Answer::Map(shaped(&inverse, flags.remove_unused))),
+                Err(IndexingError::NotInvertible(clash)) => Ok(Answer::NotInvertible(clash)),
                 Err(error) => Err(error.to_string()),
             };
             (&flags.input, each(&flags.input, invert)?)
@@ -41,6 +42,23 @@ enum Answer {
     Map(IndexingMap),
     Values(Option<Vec<i64>>),
     Ranges(Option<Vec<Interval>>),
+    /// With two points that are taken to one, if such were found.
+    NotInvertible(Option<Box<Clash>>),
+}
+
+impl Answer {
+    /// The error that it is, and why.
+    fn refusal(&self) -> Option<(String, String)> {
+        let Self::NotInvertible(clash) = self else {
+            return None;
+        };
+        let error = IndexingError::NotInvertible(None).to_string();
+        let why = clash.as_ref().map_or_else(
+            || "no inverse by division and remainder was found".to_owned(),
+            ToString::to_string,
+        );
+        Some((error, why))
+    }
 }
 
 /// An answer, or what is wrong with the question.
@@ -171,7 +189,19 @@ fn show(answers: &[Answered], as_json: bool, console: &mut Console) -> Result<()
                 .try_for_each(|it| writeln!(sink, "{}", line_of(it)))
         })?;
     }
-    if answers.iter().all(Result::is_ok) {
+    for (at, answer) in answers.iter().enumerate() {
+        if let Ok(answer) = answer
+            && let Some((_, why)) = answer.refusal()
+        {
+            let which = match answers.len() {
+                1 => String::new(),
+                _ => format!("map {}: ", at + 1),
+            };
+            console.talk(&format!("note: {which}{why}"));
+        }
+    }
+    let is_answered = |it: &Answered| it.as_ref().is_ok_and(|it| it.refusal().is_none());
+    if answers.iter().all(is_answered) {
         Ok(())
     } else {
         Err(Failure::Diagnosed)
@@ -189,6 +219,10 @@ fn line_of(answer: &Answered) -> String {
             let values: Vec<_> = values.iter().map(ToString::to_string).collect();
             format!("({})", joined(&values))
         }
+        Ok(answer @ Answer::NotInvertible(_)) => {
+            let error = answer.refusal().unwrap_or_default().0;
+            format!("error: {error}")
+        }
         Ok(Answer::Ranges(None)) => "known empty".to_owned(),
         Ok(Answer::Ranges(Some(ranges))) if ranges.is_empty() => "()".to_owned(),
         Ok(Answer::Ranges(Some(ranges))) => {
@@ -204,6 +238,13 @@ fn json_of(answer: &Answered) -> Value {
         Ok(Answer::Map(map)) => json!({
             "map": map.to_string(),
             "known_empty": map.is_known_empty(),
+        }),
+        Ok(answer @ Answer::NotInvertible(clash)) => json!({
+            "error": answer.refusal().unwrap_or_default().0,
+            "clash": clash.as_ref().map(|it| json!({
+                "points": it.points,
+                "results": it.results,
+            })),
         }),
         Ok(Answer::Values(values)) => json!({
             "in_domain": values.is_some(),

@@ -1,4 +1,4 @@
-use super::{MAX_DEPTH, MAX_SIZE, Variable};
+use super::{Clash, MAX_DEPTH, MAX_SIZE, Variable};
 
 /// Why an indexing map, or a value of one, cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,8 @@ pub enum IndexingError {
         /// How many there are.
         found: usize,
     },
-    /// The map takes several points to one, or its inverse cannot be written with division and remainder.
+    /// The map takes several points to one, two of which are these; or its inverse cannot be written with division and remainder, or
+    /// was not found.
     #[error("not invertible")]
-    NotInvertible,
+    NotInvertible(Option<Box<Clash>>),
 }

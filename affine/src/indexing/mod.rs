@@ -50,6 +50,7 @@ pub use error::IndexingError;
 pub use expression::{IndexExpr, IndexTerm, MAX_DEPTH, Size, Sum};
 pub use footprint::{Count, Footprint, Memory, UpperBound};
 pub use interval::Interval;
+pub use invert::Clash;
 pub use map::{Constraint, IndexingMap, MAX_SIZE};
 pub use relation::ConversionError;
 pub use search::Emptiness;

@@ -163,6 +163,14 @@ impl Context {
             .unwrap_or(Interval::ALL)
     }
 
+    /// All variables.
+    pub(in crate::indexing) fn variables(&self) -> impl Iterator<Item = Variable> + use<> {
+        let counts = VariableKind::ALL.map(|it| (it, self.bounds[kind_index(it)].len()));
+        counts
+            .into_iter()
+            .flat_map(|(kind, count)| (0..count).map(move |at| Variable::new(kind, at)))
+    }
+
     pub(in crate::indexing) fn set_bounds(&mut self, variable: Variable, bounds: Interval) {
         let declared = &mut self.bounds[kind_index(variable.kind)];
         if let Some(declared) = declared.get_mut(variable.position) {

@@ -211,6 +211,12 @@ impl Linear {
         (ours.coefficient.checked_rem(first.coefficient)? == 0).then_some(factor)
     }
 
+    pub(in crate::indexing) fn for_each_variable(&self, visit: &mut impl FnMut(Variable)) {
+        self.terms
+            .iter()
+            .for_each(|it| it.atom.for_each_variable(visit));
+    }
+
     /// Without its constant.
     pub(in crate::indexing) fn without_constant(&self) -> Self {
         Self {
@@ -299,6 +305,28 @@ impl Atom {
             Self::Product(factors) => factors,
             other => std::slice::from_ref(other),
         }
+    }
+
+    /// Calls `visit` for each occurrence of a variable.
+    pub(in crate::indexing) fn for_each_variable(&self, visit: &mut impl FnMut(Variable)) {
+        match self {
+            Self::Variable(variable) => visit(*variable),
+            Self::Product(factors) => factors.iter().for_each(|it| it.for_each_variable(visit)),
+            Self::FloorDiv(division) | Self::Mod(division) => {
+                division.numerator.for_each_variable(visit);
+                division.divisor.for_each_variable(visit);
+            }
+            Self::Min(operands) | Self::Max(operands) => {
+                operands.iter().for_each(|it| it.for_each_variable(visit));
+            }
+            Self::Sum(sum) => sum.for_each_variable(visit),
+        }
+    }
+
+    pub(in crate::indexing) fn mentions(&self, variable: Variable) -> bool {
+        let mut found = false;
+        self.for_each_variable(&mut |it| found |= it == variable);
+        found
     }
 
     /// The product of `factors`: one when there are none.
