@@ -146,6 +146,40 @@ impl Indexing {
         found
     }
 
+    /// The variables whose values are others where `variable` has another: itself, runtime variables that are read elsewhere then, and
+    /// what the domain ties to these.
+    pub(super) fn varying_with(&self, variable: Variable) -> Vec<Variable> {
+        let firsts = self.first_places();
+        let runtimes = self.sources.iter().zip(&firsts).enumerate();
+        let mut ties: Vec<Vec<Variable>> = Vec::new();
+        for (position, (source, first)) in runtimes {
+            let mut tied = vec![Variable::new(VariableKind::Runtime, position)];
+            let places = self.joint.results().iter().skip(*first).take(source.rank);
+            places.for_each(|it| it.for_each_variable(&mut |it| tied.push(it)));
+            ties.push(tied);
+        }
+        for constraint in self.joint.constraints() {
+            let mut tied = Vec::new();
+            constraint.expr.for_each_variable(&mut |it| tied.push(it));
+            ties.push(tied);
+        }
+        ties.retain(|it| it.iter().any(|it| it.kind == VariableKind::Runtime));
+        let mut varying = vec![variable];
+        // Other dimensions stay what they are.
+        let moves = |it: &Variable| it.kind != VariableKind::Dimension;
+        for _ in 0..=ties.len() {
+            for tied in &ties {
+                if tied.iter().any(|it| varying.contains(it)) {
+                    let new: Vec<_> = tied.iter().filter(|it| moves(it)).copied().collect();
+                    varying.extend(new);
+                    varying.sort_unstable();
+                    varying.dedup();
+                }
+            }
+        }
+        varying
+    }
+
     /// The map to some of the results. Fewer results keep what holds for all of them.
     fn part(&self, first: usize, count: usize) -> IndexingMap {
         let results = self.joint.results().iter().skip(first).take(count);

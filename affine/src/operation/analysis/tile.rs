@@ -44,89 +44,139 @@ pub fn tile(indexing: &Indexing, extents: &[i64], sizes: &[i64]) -> Checked<Opti
     if indexing.runtime_depends_on(varies) {
         return Ok(None);
     }
-    let split = split(map, extents, sizes)?.simplified();
-    let mut locals = Vec::with_capacity(map.results().len());
-    for result in split.results() {
-        match local_part(result)? {
-            Some(local) => locals.push(local),
-            None => return Ok(None),
-        }
+    let split = Split::of(map, extents, sizes)?;
+    let inside = split.inside()?;
+    let is_local = |it: &IndexExpr| {
+        let mut is_local = true;
+        it.for_each_variable(&mut |it| is_local &= it.kind == VariableKind::Range);
+        is_local
+    };
+    if !inside.results().iter().all(is_local) {
+        return Ok(None);
     }
-    let Some(progressions) = progressions(&split, &locals)? else {
+    let Some(progressions) = progressions(&inside, inside.results())? else {
         return Ok(None);
     };
-    let mut offsets = Vec::with_capacity(locals.len());
-    for ((result, local), progression) in map.results().iter().zip(&locals).zip(&progressions) {
-        let corner = result.substitute(&|variable| match variable.kind {
-            VariableKind::Range => low(map, variable).into(),
-            VariableKind::Dimension | VariableKind::Runtime => variable.into(),
-        })?;
-        let at_corner = local.evaluate(&|variable| low(&split, variable))?;
-        let back = progression.first.checked_sub(at_corner);
-        offsets.push(corner.offset(back.ok_or(IndexingError::Overflow)?)?);
+    let mut offsets = Vec::with_capacity(progressions.len());
+    for (result, progression) in map.results().iter().zip(&progressions) {
+        let corner = result.substitute(&|it| split.corner(it))?;
+        offsets.push(corner.offset(progression.first)?);
     }
     let corner_map = map.clone().with_results(offsets)?.simplified();
-    let boxes = map.dimensions().iter().zip(extents);
-    let mut boxes = boxes.map(|(it, extent)| it.bounds == Interval::of_size(*extent));
+    let sizes: Vec<i64> = progressions.iter().map(|it| it.count).collect();
     Ok(Some(Tile {
         offsets: corner_map.results().to_vec(),
-        sizes: progressions.iter().map(|it| it.count).collect(),
+        is_whole: split.is_whole(&sizes)?,
         strides: progressions.iter().map(|it| it.stride).collect(),
-        is_whole: boxes.all(|it| it) && map.constraints().is_empty(),
+        sizes,
     }))
 }
 
-/// The map with the number of the tile as dimensions, and the position in it as the first ranges. Constraints are left out.
-fn split(map: &IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<IndexingMap> {
-    let (mut numbers, mut ranges) = (Vec::new(), Vec::new());
-    for (extent, size) in extents.iter().zip(sizes) {
-        let size = (*size).min(*extent).max(1);
-        let count = extent / size + i64::from(extent % size != 0);
-        numbers.push(Declaration::new(Interval::of_size(count.max(1))));
-        ranges.push(Declaration::new(Interval::of_size(size)));
-    }
-    let tiles: Vec<i64> = ranges.iter().map(|it| it.bounds.high + 1).collect();
-    ranges.extend(map.ranges().iter().map(|it| Declaration::new(it.bounds)));
-    let mut dimensions = Vec::with_capacity(tiles.len());
-    for (at, size) in tiles.iter().enumerate() {
-        let number = IndexExpr::dimension(at).scaled(*size)?;
-        dimensions.push(number.plus(&IndexExpr::range(at))?);
-    }
-    let results = map.results().iter().map(|it| {
-        it.substitute(&|variable| match variable.kind {
-            VariableKind::Dimension => dimensions
-                .get(variable.position)
-                .cloned()
-                .unwrap_or_else(|| variable.into()),
-            VariableKind::Range => IndexExpr::range(variable.position + tiles.len()),
-            VariableKind::Runtime => variable.into(),
-        })
-    });
-    IndexingMap::new(
-        numbers,
-        ranges,
-        map.runtimes().to_vec(),
-        results.collect::<Checked<_>>()?,
-        Vec::new(),
-    )
+/// The indices of an array as the number of a tile and the position in it.
+struct Split<'m> {
+    map: &'m IndexingMap,
+    /// Along each dimension.
+    axes: Vec<Axis>,
 }
 
-/// The terms that speak of the position in the tile; `None` when one speaks of other things as well.
-fn local_part(result: &IndexExpr) -> Checked<Option<IndexExpr>> {
-    let mut local = Vec::new();
-    for (expr, coefficient) in result.terms().0 {
-        let (mut is_local, mut is_fixed) = (false, false);
-        expr.for_each_variable(&mut |it| match it.kind {
-            VariableKind::Range => is_local = true,
-            VariableKind::Dimension | VariableKind::Runtime => is_fixed = true,
-        });
-        match (is_local, is_fixed) {
-            (true, true) => return Ok(None),
-            (true, false) => local.push((expr.clone(), coefficient)),
-            (false, _) => {}
+struct Axis {
+    tiles: i64,
+    size: i64,
+    /// The indices that the map speaks of, where one tile has all of them and others.
+    part: Option<Interval>,
+    /// Whether the map speaks of all indices.
+    is_full: bool,
+}
+
+impl<'m> Split<'m> {
+    fn of(map: &'m IndexingMap, extents: &[i64], sizes: &[i64]) -> Checked<Self> {
+        let mut axes = Vec::with_capacity(sizes.len());
+        for ((extent, size), declared) in extents.iter().zip(sizes).zip(map.dimensions()) {
+            let size = (*size).min(*extent).max(1);
+            let tiles = extent / size + i64::from(extent % size != 0);
+            let is_full = declared.bounds == Interval::of_size(*extent);
+            let is_part = tiles <= 1 && !is_full;
+            axes.push(Axis {
+                tiles: tiles.max(1),
+                size,
+                part: is_part.then_some(declared.bounds),
+                is_full,
+            });
+        }
+        Ok(Self { map, axes })
+    }
+
+    /// Where a tile begins: in terms of its first index, or of the first that the map speaks of.
+    fn corner(&self, variable: Variable) -> IndexExpr {
+        let part = self.axes.get(variable.position).and_then(|it| it.part);
+        match (variable.kind, part) {
+            (VariableKind::Range, _) => low(self.map, variable).into(),
+            (VariableKind::Dimension, Some(part)) => part.low.into(),
+            (VariableKind::Dimension | VariableKind::Runtime, _) => variable.into(),
         }
     }
-    IndexExpr::sum(local, 0).map(Some)
+
+    /// How far the results are from those at the corner of the tile, by the number of the tile and, as the first ranges, the position in
+    /// it. Constraints are left out.
+    fn inside(&self) -> Checked<IndexingMap> {
+        let (mut numbers, mut ranges) = (Vec::new(), Vec::new());
+        let (mut indices, mut corners) = (Vec::new(), Vec::new());
+        for (at, axis) in self.axes.iter().enumerate() {
+            let corner = match axis.part {
+                Some(part) => part.low.into(),
+                None if axis.tiles == 1 => 0.into(),
+                None => IndexExpr::dimension(at).scaled(axis.size)?,
+            };
+            let size = match axis.part {
+                Some(part) => i64::try_from(part.count()).map_err(|_| IndexingError::Overflow)?,
+                None => axis.size,
+            };
+            numbers.push(Declaration::new(Interval::of_size(axis.tiles)));
+            ranges.push(Declaration::new(Interval::of_size(size)));
+            indices.push(corner.plus(&IndexExpr::range(at))?);
+            corners.push(corner);
+        }
+        ranges.extend(
+            self.map
+                .ranges()
+                .iter()
+                .map(|it| Declaration::new(it.bounds)),
+        );
+        let moved = |variable: Variable, indices: &[IndexExpr]| match variable.kind {
+            VariableKind::Dimension => indices.get(variable.position).cloned(),
+            VariableKind::Range => Some(IndexExpr::range(variable.position + self.axes.len())),
+            VariableKind::Runtime => None,
+        };
+        let mut differences = Vec::with_capacity(self.map.results().len());
+        for result in self.map.results() {
+            let there = result.substitute(&|it| moved(it, &indices).unwrap_or(it.into()))?;
+            let corner = result.substitute(&|it| match it.kind {
+                VariableKind::Range => low(self.map, it).into(),
+                _ => moved(it, &corners).unwrap_or(it.into()),
+            })?;
+            differences.push(there.minus(&corner)?);
+        }
+        let runtimes = self.map.runtimes().to_vec();
+        let map = IndexingMap::new(numbers, ranges, runtimes, differences, Vec::new())?;
+        Ok(map.simplified())
+    }
+
+    /// Whether all of a box of these sizes is read.
+    fn is_whole(&self, sizes: &[i64]) -> Checked<bool> {
+        let is_free = self.map.constraints().is_empty();
+        if is_free && self.axes.iter().all(|it| it.is_full || it.part.is_some()) {
+            return Ok(true);
+        }
+        let is_one_tile = self.axes.iter().all(|it| it.tiles == 1);
+        if !is_one_tile || !self.map.runtimes().is_empty() {
+            return Ok(false);
+        }
+        let read = self.map.distinct_results()?;
+        let all = sizes
+            .iter()
+            .try_fold(1_i128, |all, it| all.checked_mul((*it).into()));
+        Ok(read.bound.is_none() && i128::try_from(read.value).ok() == all)
+    }
 }
 
 /// Evenly spaced numbers.

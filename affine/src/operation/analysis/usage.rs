@@ -2,7 +2,9 @@
 
 use super::{Indexing, KnownMaps, PartMap};
 use crate::indexing::image::values;
-use crate::indexing::{IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
+use crate::indexing::{
+    Constraint, Emptiness, IndexExpr, IndexingError, IndexingMap, Variable, VariableKind,
+};
 use crate::operation::shape::{ArrayShape, Shape};
 use std::collections::BTreeSet;
 
@@ -79,6 +81,10 @@ fn read_elements<'p>(
 /// How many elements one map reads. Where runtime variables have one value each it is the same for all of their values.
 fn image_size(map: &PartMap) -> Checked<Option<i64>> {
     let sources = map.indexing.runtime();
+    // Where a value can be out of bounds nothing may be read.
+    if sources.iter().any(|it| it.clamp.is_none()) {
+        return Ok(None);
+    }
     let mut places = sources.iter().flat_map(|it| it.map.results());
     if !places.all(|it| it.as_constant().is_some()) {
         return Ok(None);
@@ -180,28 +186,49 @@ pub fn coalescing(indexing: &Indexing, from: &ArrayShape, to: &ArrayShape) -> Ch
         let index = map.results().get(dimension).cloned();
         place = place.scaled(extent)?.plus(&index.unwrap_or(0.into()))?;
     }
-    let place = map.clone().with_results(vec![place])?.simplified();
+    let varying = indexing.varying_with(fastest);
+    let is_varying = |it: &IndexExpr| varying.iter().any(|variable| it.mentions(*variable));
     let results = map.results().iter().enumerate();
-    let changing = results.filter(|(_, result)| result.mentions(fastest));
+    let changing = results.filter(|(_, result)| is_varying(result));
+    // What is read by values lies anywhere.
+    let is_by_values = varying.len() > 1;
     Ok(Coalescing {
         fastest: changing.map(|(at, _)| at).collect(),
-        stride: if indexing.runtime_depends_on(|it| it == fastest) {
-            None
-        } else {
-            place.results().first().and_then(|it| slope(it, fastest))
+        stride: match is_by_values {
+            true => None,
+            false => step(map, &place, fastest)?,
         },
     })
 }
 
-/// By how much `expr` grows with `variable`, if that is always the same.
-fn slope(expr: &IndexExpr, variable: Variable) -> Option<i64> {
-    let mut slope = 0_i64;
-    for (expr, coefficient) in expr.terms().0 {
-        if expr.as_variable() == Some(variable) {
-            slope = slope.checked_add(coefficient)?;
-        } else if expr.mentions(variable) {
-            return None;
-        }
+/// By how much `place` grows from one value of `variable` to the next, both in the domain, if that is always the same.
+fn step(map: &IndexingMap, place: &IndexExpr, variable: Variable) -> Checked<Option<i64>> {
+    let next = |expr: &IndexExpr| {
+        expr.substitute(&|it| {
+            let it_itself = IndexExpr::from(it);
+            let moved = it_itself.offset(i64::from(it == variable));
+            moved.unwrap_or(it_itself)
+        })
+    };
+    let mut dimensions = map.dimensions().to_vec();
+    if let Some(declared) = dimensions.get_mut(variable.position) {
+        declared.bounds.high = declared.bounds.high.saturating_sub(1);
     }
-    Some(slope)
+    let mut constraints = map.constraints().to_vec();
+    for it in map.constraints() {
+        let expr = next(&it.expr)?;
+        constraints.push(Constraint { expr, ..*it });
+    }
+    let both = IndexingMap::new(
+        dimensions,
+        map.ranges().to_vec(),
+        map.runtimes().to_vec(),
+        vec![next(place)?.minus(place)?],
+        constraints,
+    )?;
+    let step = both.simplified();
+    if step.emptiness() == Emptiness::Empty {
+        return Ok(None);
+    }
+    Ok(step.results().first().and_then(IndexExpr::as_constant))
 }

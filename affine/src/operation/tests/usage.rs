@@ -45,6 +45,14 @@ fn tiles_are_the_boxes_that_are_read() {
             .enumerate()
             .map(|(at, it)| 1 + (at as i64 + it) % 3)
             .collect();
+        // A third of the tiles are all of the array along some dimensions.
+        let sizes = match (found + input) % 3 {
+            0 => (sizes.iter().zip(extents).enumerate())
+                .map(|(at, (size, extent))| if at % 2 == 0 { *extent } else { *size })
+                .collect(),
+            1 => extents.clone(),
+            _ => sizes,
+        };
         let Some(tile) = tile(indexing, extents, &sizes).expect("numbers") else {
             return;
         };
@@ -202,4 +210,82 @@ fn a_slice_at_an_unknown_place_has_a_known_size() {
         utilization(&maps.inputs[0].shape, &[known]),
         Ok(Some(0.125))
     );
+}
+
+/// The tile of the only map to the first operand.
+#[track_caller]
+fn tile_of(text: &str, sizes: &[i64]) -> Option<(Vec<String>, Vec<i64>, Vec<i64>, bool)> {
+    let maps = root(text);
+    let known = maps.output_to_input[0][0].as_ref().expect("known maps");
+    let tile = tile(&known[0].indexing, &maps.outputs()[0].extents, sizes).expect("numbers")?;
+    let offsets = tile.offsets.iter().map(ToString::to_string).collect();
+    Some((offsets, tile.sizes, tile.strides, tile.is_whole))
+}
+
+#[track_caller]
+fn reads(text: &str, sizes: &[i64], offsets: &[&str], box_: &[i64], strides: &[i64]) {
+    let offsets = offsets.iter().map(ToString::to_string).collect();
+    let expected = (offsets, box_.to_vec(), strides.to_vec(), true);
+    assert_eq!(tile_of(text, sizes), Some(expected), "{text} {sizes:?}");
+}
+
+#[test]
+fn tiles_of_slices_reshapes_and_padding() {
+    let slice = "p = f32[10,20,50] parameter(0)\ns = f32[5,3,25] slice(p), slice={[5:10:1], [3:20:7], [0:50:2]}";
+    let offsets = ["d0 + 5", "d1 * 7 + 3", "d2 * 2"];
+    reads(slice, &[2, 1, 5], &offsets, &[2, 1, 5], &[1, 1, 2]);
+    reads(slice, &[1, 1, 1], &offsets, &[1, 1, 1], &[1, 1, 1]);
+    let expand = "p = f32[32] parameter(0)\nr = f32[4,8] reshape(p)";
+    reads(expand, &[1, 4], &["d0 * 8 + d1"], &[4], &[1]);
+    reads(expand, &[2, 8], &["d0 * 8 + d1"], &[16], &[1]);
+    reads(expand, &[4, 1], &["d0 * 8 + d1"], &[4], &[8]);
+    assert_eq!(tile_of(expand, &[2, 4]), None);
+    let inner =
+        "p = f32[10] parameter(0)\nv = f32[] parameter(1)\nr = f32[28] pad(p, v), padding=0_0_2";
+    reads(inner, &[28], &["d0 floordiv 3"], &[10], &[1]);
+    assert_eq!(tile_of(inner, &[7]), None);
+    let around = "p = f32[4,4] parameter(0)\nv = f32[] parameter(1)\nr = f32[12,16] pad(p, v), padding=1_4_1x4_8_0";
+    reads(around, &[12, 16], &["0", "0"], &[4, 4], &[1, 1]);
+}
+
+const ELEMENTS: &str = "\
+x = f32[1000] parameter(0)
+i = s32[100,1] parameter(1)
+ROOT g = f32[100] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1}";
+
+/// A scatter at one index, which can be outside of the array: then no update is read.
+const ONE_PLACE: &str = "\
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[100,8] parameter(0)
+  i = s32[1] parameter(1)
+  u = f32[8] parameter(2)
+  ROOT s = f32[100,8] scatter(x, i, u), update_window_dims={0}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add
+}";
+
+#[test]
+fn what_is_read_by_values_varies_with_them() {
+    let facts = |text: &str, input: usize| {
+        let maps = root(text);
+        let known = maps.output_to_input[0][input].as_ref().expect("known maps");
+        let to = maps.inputs[input].shape.leaves()[0].clone();
+        let facts = coalescing(&known[0].indexing, maps.outputs()[0], &to);
+        let share = utilization(
+            &maps.inputs[input].shape,
+            &[&maps.output_to_input[0][input]],
+        );
+        let facts = facts.expect("numbers");
+        (facts.fastest, facts.stride, share.expect("numbers"))
+    };
+    assert_eq!(facts(ELEMENTS, 0), (vec![0], None, None));
+    assert_eq!(facts(ELEMENTS, 1), (vec![0], Some(1), Some(1.0)));
+    // Rows of a gather are read in order, wherever they are.
+    assert_eq!(facts(GATHER, 0), (vec![1], Some(1), None));
+    assert_eq!(facts(ONE_PLACE, 2), (vec![0], Some(1), None));
+    // Where there is padding between elements, no two neighbours read any.
+    let inner =
+        "p = f32[10] parameter(0)\nv = f32[] parameter(1)\nr = f32[28] pad(p, v), padding=0_0_2";
+    assert_eq!(facts(inner, 0), (vec![0], None, Some(1.0)));
 }
