@@ -118,16 +118,7 @@ impl Solver<'_> {
                 let Atom::Mod(other) = remainder else {
                     continue;
                 };
-                let is_same = other.divisor == *divisor
-                    && match (
-                        divisor.as_constant(),
-                        division.numerator.minus(&other.numerator),
-                    ) {
-                        (Some(divisor), Ok(difference)) => difference.is_multiple_of(divisor),
-                        (None, Ok(difference)) => difference == Linear::default(),
-                        (_, Err(_)) => false,
-                    };
-                if is_same {
+                if division.is_congruent_to(other) {
                     let value = value.times(&times)?.plus(rest)?;
                     joined.push((division.numerator.clone(), value));
                 }

@@ -24,7 +24,8 @@ pub(in crate::indexing) enum Merged {
     Both(Congruence),
 }
 
-fn wide_mod(value: i128, modulus: i64) -> i64 {
+/// The remainder of `value` by a positive number.
+pub(super) fn wide_mod(value: i128, modulus: i64) -> i64 {
     let remainder = floor_mod(value, modulus.into());
     i64::try_from(remainder).unwrap_or(0)
 }

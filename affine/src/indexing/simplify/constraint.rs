@@ -183,8 +183,12 @@ impl Domain {
             }
             next.normalize(&context);
             let range = context.range(&next.linear);
-            if next.low <= range.low && range.high <= next.high {
+            let implied = context.range_by_facts(&next.linear);
+            if next.low <= implied.low && implied.high <= next.high {
                 continue;
+            }
+            if next.low > implied.high || next.high < implied.low {
+                return Err(NoPoint);
             }
             next.low = next.low.max(range.low);
             next.high = next.high.min(range.high);

@@ -195,6 +195,28 @@ impl Context {
         }
     }
 
+    /// The values that `linear` can have where it is a multiple of what a fact speaks of, and a rest.
+    pub(in crate::indexing) fn range_by_facts(&self, linear: &Linear) -> Span {
+        let mut span = self.range(linear);
+        for fact in &self.facts {
+            for term in &fact.linear.terms {
+                let own = linear.terms.iter().find(|it| it.atom == term.atom);
+                let Some((factor, 0)) = own.and_then(|own| {
+                    let factor = own.coefficient.checked_div(term.coefficient)?;
+                    Some((factor, own.coefficient.checked_rem(term.coefficient)?))
+                }) else {
+                    continue;
+                };
+                let rest = linear.plus_scaled(&fact.linear, factor.saturating_neg());
+                if let Ok(rest) = rest {
+                    let multiple = Span::from(fact.bounds).scaled(factor.into());
+                    span = span.intersect(multiple.plus(self.range(&rest)));
+                }
+            }
+        }
+        span
+    }
+
     /// The range of `linear` with each coefficient replaced, to zero for a term that is left out.
     pub(in crate::indexing) fn range_with(
         &self,

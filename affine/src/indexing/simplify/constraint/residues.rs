@@ -1,5 +1,7 @@
 use super::{Checked, Domain, Form, Item, NoPoint};
+use crate::indexing::simplify::congruence::wide_mod;
 use crate::indexing::simplify::context::Congruence;
+use crate::indexing::simplify::linear::Linear;
 
 impl Domain {
     /// Moves the ends of what an expression can be to values that leave the residue which is known of it, which need not be said of a
@@ -7,39 +9,121 @@ impl Domain {
     pub(super) fn tighten_to_residues(&mut self) -> Checked<()> {
         let known = self.items.iter().filter_map(Item::normal);
         let known = known.filter_map(|(linear, bounds)| Congruence::of(&linear, bounds));
-        for congruence in known.collect::<Vec<_>>() {
-            let mut is_point = false;
-            for item in &mut self.items {
-                let Some((linear, bounds)) = item.normal() else {
-                    continue;
-                };
-                if linear != congruence.linear {
-                    continue;
-                }
-                let tight = congruence.within(bounds);
-                if tight.is_empty() {
-                    return Err(NoPoint);
-                }
-                is_point |= tight.as_point().is_some();
-                if tight != bounds {
-                    *item = Item {
-                        form: Form::Normal {
-                            linear,
-                            bounds: tight,
-                        },
-                        written: None,
-                        is_multiple: false,
-                    };
+        let known: Vec<_> = known.collect();
+        let mut implied: Vec<Congruence> = Vec::new();
+        for item in &mut self.items {
+            let Some((linear, bounds)) = item.normal() else {
+                continue;
+            };
+            let mut tight = bounds;
+            for congruence in &known {
+                if let Some(own) = congruence_of(&linear, congruence.modulus, &known) {
+                    tight = own.within(tight);
                 }
             }
-            if is_point {
-                self.items.retain(|item| {
-                    let own = item.normal();
-                    let own = own.and_then(|(linear, bounds)| Congruence::of(&linear, bounds));
-                    own.is_none_or(|it| it != congruence)
-                });
+            if tight.is_empty() {
+                return Err(NoPoint);
+            }
+            if tight.as_point().is_some() {
+                let of_this = known.iter().filter(|it| it.speaks_of(&linear));
+                implied.extend(of_this.cloned());
+            }
+            if tight != bounds {
+                *item = Item {
+                    form: Form::Normal {
+                        linear,
+                        bounds: tight,
+                    },
+                    written: None,
+                    is_multiple: false,
+                };
             }
         }
+        self.items.retain(|item| {
+            let own = item.normal();
+            let own = own.and_then(|(linear, bounds)| Congruence::of(&linear, bounds));
+            own.is_none_or(|it| !implied.contains(&it))
+        });
         Ok(())
+    }
+}
+
+/// What `known` says of `linear` by `modulus`: it is taken apart into multiples of what these speak of.
+fn congruence_of(linear: &Linear, modulus: i64, known: &[Congruence]) -> Option<Congruence> {
+    let (mut left, mut residue) = (linear.clone(), 0_i128);
+    for congruence in known.iter().filter(|it| it.modulus % modulus == 0) {
+        let first = congruence.linear.terms.first()?;
+        let own = left.terms.iter().find(|it| it.atom == first.atom);
+        let Some(own) = own.filter(|_| matches!(first.coefficient, 1 | -1)) else {
+            continue;
+        };
+        let times = own.coefficient.checked_mul(first.coefficient)?;
+        left = left
+            .plus_scaled(&congruence.linear, times.checked_neg()?)
+            .ok()?;
+        residue += i128::from(times) * i128::from(congruence.residue);
+        left.terms.retain(|it| it.coefficient % modulus != 0);
+    }
+    left.terms.retain(|it| it.coefficient % modulus != 0);
+    left.terms.is_empty().then(|| Congruence {
+        linear: linear.clone(),
+        modulus,
+        residue: wide_mod(residue, modulus),
+    })
+}
+
+impl Congruence {
+    /// Whether the value of `linear` says what it leaves: both or their opposites differ by a multiple of the modulus.
+    fn speaks_of(&self, linear: &Linear) -> bool {
+        let differences = [linear.minus(&self.linear), linear.plus(&self.linear)];
+        differences
+            .into_iter()
+            .flatten()
+            .any(|it| it.is_multiple_of(self.modulus))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::indexing::test_maps::map;
+
+    #[track_caller]
+    fn domain_of(text: &str, expected: &str) {
+        let text = format!("(d0, d1) -> (d0, d1), domain: {text}");
+        let simplified = map(&text).simplified();
+        let expected = format!("(d0, d1) -> (d0, d1), domain: {expected}");
+        assert_eq!(simplified.to_string(), expected);
+        let points = |it: &crate::indexing::IndexingMap| -> Vec<_> {
+            it.points(1 << 12).expect("few points").collect()
+        };
+        assert_eq!(points(&map(&text)), points(&simplified));
+    }
+
+    #[test]
+    fn what_residues_say_of_sums_cuts_their_bounds() {
+        domain_of(
+            "d0 in [0, 31], d1 in [0, 31], d0 - d1 in [0, 5], (d0 + d1) mod 2 in [1, 1]",
+            "d0 in [1, 31], d1 in [0, 30], (d0 + d1) mod 2 in [1, 1], d0 - d1 in [1, 5]",
+        );
+        domain_of(
+            "d0 in [0, 31], d1 in [0, 31], d0 - d1 in [1, 3], (d0 + d1) mod 2 in [0, 0]",
+            "d0 in [2, 31], d1 in [0, 29], d0 - d1 in [2, 2]",
+        );
+        domain_of(
+            "d0 in [0, 30], d1 in [0, 30], d0 mod 2 in [0, 0], d1 mod 4 in [1, 1], d0 - d1 in [0, 4]",
+            "d0 in [2, 30], d1 in [1, 29], d0 mod 2 in [0, 0], d0 - d1 in [1, 3], d1 mod 4 in [1, 1]",
+        );
+    }
+
+    #[test]
+    fn what_follows_from_another_constraint_is_dropped() {
+        domain_of(
+            "d0 in [0, 31], d1 in [0, 31], d0 + d1 in [5, 9], (d0 + d1) floordiv 2 + d0 in [2, 40]",
+            "d0 in [0, 9], d1 in [0, 9], d0 + d1 in [5, 9]",
+        );
+        domain_of(
+            "d0 in [0, 9], d1 in [0, 9], d0 - d1 in [2, 4], d0 * 3 - d1 * 2 in [4, 30]",
+            "d0 in [2, 9], d1 in [0, 7], d0 - d1 in [2, 4]",
+        );
     }
 }
