@@ -92,6 +92,15 @@ impl<'a> Description<'a> {
         })
     }
 
+    /// What a subscript comes to in the loops around: those of views and of coalesced loops are quotients and remainders.
+    fn folded(&self, expr: &AffineExpr) -> AffineExpr {
+        let loops = self.around.iter().filter_map(|it| match it {
+            Around::Level(Level::Loop(around)) => Some(*around),
+            Around::Level(Level::While(_)) | Around::Data(..) | Around::Affine { .. } => None,
+        });
+        expr.folded(&loops.collect::<Vec<_>>())
+    }
+
     fn text(&self, expr: &IndexExpr) -> String {
         let kernel = self.analyzed.kernel();
         expr.text(&|variable: Variable| {
@@ -110,7 +119,7 @@ impl<'a> Description<'a> {
     fn result(&mut self, position: &Position<'a>, extent: &AffineExpr) -> Checked<IndexExpr> {
         let last = self.expression(extent)?.offset(-1)?;
         match position {
-            Position::Affine(expr) => self.expression(expr),
+            Position::Affine(expr) => self.expression(&self.folded(expr)),
             Position::Indirect(load, offset) => {
                 let offset = self.expression(offset)?;
                 let value = self.element(load);
@@ -139,7 +148,10 @@ impl<'a> Description<'a> {
 
     fn element(&mut self, access: &Access) -> IndexExpr {
         let results = access.subscripts.iter().map(|it| match it {
-            Subscript::Affine(expr) => self.expression(expr).ok().map(|it| self.text(&it)),
+            Subscript::Affine(expr) => {
+                let expr = self.expression(&self.folded(expr)).ok();
+                expr.map(|it| self.text(&it))
+            }
             Subscript::Computed(_) => None,
         });
         let results: Option<Vec<String>> = results.collect();

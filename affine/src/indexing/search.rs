@@ -14,6 +14,10 @@ use std::collections::BinaryHeap;
 /// So many boxes are looked at in one search.
 const BOXES: usize = 4_000;
 
+/// Fewer boxes where a box takes more steps than others: so many in all, and so many boxes at least.
+const BOX_STEPS: usize = 4_000_000;
+const FEWEST_BOXES: usize = 32;
+
 /// So often the interval in which an end of a range is sought is cut in half.
 const BISECTIONS: usize = 16;
 
@@ -102,7 +106,10 @@ impl IndexingMap {
         let Some(mut search) = Search::of(self) else {
             return Ok(None);
         };
-        search.parts = parts;
+        search.parts = search.parts.min(parts);
+        if parts < BOXES {
+            search.bisections = 0;
+        }
         if matches!(search.point(0), Found::Nothing) {
             return Ok(None);
         }
@@ -141,6 +148,18 @@ struct Search {
     constrained: Vec<Variable>,
     /// So many boxes are looked at.
     parts: usize,
+    /// None where the search is to be short: each begins another.
+    bisections: usize,
+}
+
+/// So many boxes can be looked at: each constraint is held against each of its terms, as large as all of it.
+fn affordable(map: &IndexingMap, constraints: &[(Linear, Interval)]) -> usize {
+    let steps = constraints.iter().map(|(linear, _)| {
+        let terms = linear.terms.len().max(1);
+        terms.saturating_mul(linear.size().nodes)
+    });
+    let steps = steps.fold(map.size().nodes, usize::saturating_add);
+    (BOX_STEPS / steps.max(1)).clamp(FEWEST_BOXES, BOXES)
 }
 
 /// A box, its variables in their order.
@@ -159,7 +178,7 @@ impl Search {
             let linear = normal(&it.expr, &context)?;
             Some((linear, it.bounds))
         });
-        let constraints = normal.collect();
+        let constraints: Vec<_> = normal.collect();
         let mut constrained = Vec::new();
         for it in &map.constraints {
             it.expr.for_each_variable(&mut |variable| {
@@ -171,10 +190,11 @@ impl Search {
         Some(Self {
             context,
             facts,
+            parts: affordable(&map, &constraints),
             constraints,
             constrained,
             map,
-            parts: BOXES,
+            bisections: BISECTIONS,
         })
     }
 
@@ -286,17 +306,12 @@ impl Search {
         }
     }
 
-    /// None where the search is to be short: each begins another.
-    fn bisections(&self) -> usize {
-        if self.parts < BOXES { 0 } else { BISECTIONS }
-    }
-
     /// The least value of `sign * result`, which is not below `low` and not above `high`. The interval is cut in half as long as
     /// it is known in which half there is a value.
     fn bisected(&self, result: &IndexExpr, sign: i128, mut low: i128, mut high: i128) -> i128 {
         // The end itself first: mostly it is a value.
         let mut middle = low;
-        for _ in 0..self.bisections() {
+        for _ in 0..self.bisections {
             if high <= low {
                 break;
             }

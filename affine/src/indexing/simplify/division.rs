@@ -169,7 +169,7 @@ impl Normalizer<'_> {
     /// `(n floordiv a + m) floordiv c` is `(n + a * m) floordiv (a * c)`.
     fn merged_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         let Some((numerator, first)) = rest.as_quotient() else {
-            return Ok(None);
+            return self.merged_symbolic_quotient(rest, &divisor.into());
         };
         match first.checked_mul(divisor) {
             Some(product) => self.floor_div(numerator, product.into()).map(Some),
@@ -182,6 +182,9 @@ impl Normalizer<'_> {
         let Some(Atom::Mod(inner)) = rest.as_atom() else {
             return Ok(None);
         };
+        if inner.divisor.as_constant().is_none() {
+            return self.quotient_of_symbolic_remainder(rest, &divisor.into());
+        }
         match inner.divisor.as_constant() {
             Some(modulus) if modulus % divisor == 0 => {
                 let quotient = self.floor_div(inner.numerator.clone(), divisor.into())?;
@@ -259,9 +262,13 @@ impl Normalizer<'_> {
                     let Atom::Mod(inner) = &term.atom else {
                         return None;
                     };
-                    let modulus = inner.divisor.as_constant()?;
-                    let period = i128::from(modulus) * i128::from(term.coefficient);
-                    let vanishes = period % i128::from(divisor) == 0;
+                    let vanishes = match inner.divisor.as_constant() {
+                        Some(modulus) => {
+                            let period = i128::from(modulus) * i128::from(term.coefficient);
+                            period % i128::from(divisor) == 0
+                        }
+                        None => inner.divisor.is_multiple_of(divisor),
+                    };
                     vanishes.then(|| (position, inner.numerator.clone(), term.coefficient))
                 });
             let Some((position, inner, coefficient)) = inner else {
@@ -295,30 +302,6 @@ impl Normalizer<'_> {
             }
         }
         Ok(numerator)
-    }
-
-    fn symbolic_quotient(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
-        let (whole, rest) = split_by_product(&numerator, &divisor);
-        if rest.as_constant() == Some(0) || self.is_smaller_than(&rest, &divisor)? {
-            return Ok(whole);
-        }
-        whole.plus(&Atom::floor_div(rest, divisor).into())
-    }
-
-    fn symbolic_remainder(&self, numerator: Linear, divisor: Linear) -> Simplified<Linear> {
-        let (_, rest) = split_by_product(&numerator, &divisor);
-        if rest.as_constant() == Some(0) || self.is_smaller_than(&rest, &divisor)? {
-            return Ok(rest);
-        }
-        Ok(Atom::modulo(rest, divisor).into())
-    }
-
-    /// Whether `0 <= rest < divisor` at every point.
-    fn is_smaller_than(&self, rest: &Linear, divisor: &Linear) -> Simplified<bool> {
-        if self.context.range(rest).low < 0 {
-            return Ok(false);
-        }
-        Ok(self.context.range(&divisor.minus(rest)?).low > 0)
     }
 }
 
@@ -409,64 +392,6 @@ fn with_positive_lead(rest: Linear, divisor: i64) -> Simplified<Linear> {
         }
         _ => Ok(Atom::floor_div(rest, divisor.into()).into()),
     }
-}
-
-/// `divisor * whole + rest` for a divisor that is a product of atoms: the terms of which it is a factor are whole.
-fn split_by_product(numerator: &Linear, divisor: &Linear) -> (Linear, Linear) {
-    let ([by], 0) = (divisor.terms.as_slice(), divisor.constant) else {
-        return split_by_sum(numerator, divisor);
-    };
-    let (mut whole, mut rest) = (Linear::default(), Linear::from(numerator.constant));
-    let mut quotients = Vec::new();
-    for term in &numerator.terms {
-        match quotient_of_terms(term, by) {
-            Some(quotient) => quotients.push(quotient),
-            None => rest.terms.push(term.clone()),
-        }
-    }
-    for (factors, coefficient) in quotients {
-        let product = Atom::product(factors).scaled(coefficient);
-        match product.and_then(|product| whole.plus(&product)) {
-            Ok(sum) => whole = sum,
-            Err(_) => return (0.into(), numerator.clone()),
-        }
-    }
-    (whole, rest)
-}
-
-/// `divisor * whole + rest` for a divisor that is a sum: a whole multiple of it is taken out.
-fn split_by_sum(numerator: &Linear, divisor: &Linear) -> (Linear, Linear) {
-    let unchanged = || (Linear::from(0), numerator.clone());
-    let Some(by) = divisor.terms.first() else {
-        return unchanged();
-    };
-    let quotient = numerator
-        .terms
-        .iter()
-        .find_map(|it| quotient_of_terms(it, by));
-    let Some((factors, coefficient)) = quotient else {
-        return unchanged();
-    };
-    if !factors.is_empty() {
-        return unchanged();
-    }
-    match numerator.plus_scaled(divisor, coefficient.wrapping_neg()) {
-        Ok(rest) if rest.terms.len() < numerator.terms.len() => (coefficient.into(), rest),
-        _ => unchanged(),
-    }
-}
-
-/// The factors and the coefficient of `term / by`, when `by` divides `term`.
-fn quotient_of_terms(term: &Term, by: &Term) -> Option<(Vec<Atom>, i64)> {
-    if term.coefficient.checked_rem(by.coefficient)? != 0 {
-        return None;
-    }
-    let mut factors = term.atom.factors().to_vec();
-    for factor in by.atom.factors() {
-        let position = factors.iter().position(|it| it == factor)?;
-        factors.remove(position);
-    }
-    Some((factors, term.coefficient / by.coefficient))
 }
 
 impl Division {

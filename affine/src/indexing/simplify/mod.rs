@@ -18,6 +18,7 @@ pub(super) mod normalize;
 mod ordered;
 mod propagate;
 mod recombine;
+mod symbolic;
 
 use super::{IndexExpr, IndexingMap, MAX_DEPTH};
 use constraint::Domain;

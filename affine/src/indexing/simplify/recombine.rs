@@ -30,7 +30,10 @@ impl Normalizer<'_> {
                 Atom::Mod(remainder) => {
                     match self.with_quotient(linear, position, remainder, &1.into())? {
                         None => match self.as_difference(linear, position, remainder)? {
-                            None => with_opposite(linear, position, remainder)?,
+                            None => match with_opposite(linear, position, remainder)? {
+                                None => self.of_symbolic_remainders(linear, position, remainder)?,
+                                found => found,
+                            },
                             found => found,
                         },
                         found => found,
