@@ -3,6 +3,7 @@
 use crate::address::{self, Target};
 use crate::carried::Iterations;
 use crate::copy::{Copying, loop_anew};
+use crate::fold::folded;
 use crate::private;
 use crate::scalars;
 use crate::script::call::{Call, FaultAt};
@@ -150,7 +151,7 @@ fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reas
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,
-        replacement: vec![Node::Forall(forall)],
+        replacement: vec![folded(Node::Forall(forall))],
     })
 }
 

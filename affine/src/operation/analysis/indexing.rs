@@ -192,7 +192,7 @@ impl Indexing {
         self.joint.is_known_empty()
     }
 
-    /// Whether both say the same, but for how sure it is. A range counts from anywhere.
+    /// Whether both say the same, but for how sure it is. A range counts from anywhere, and a dimension of one value is that value.
     pub(super) fn is_same_map(&self, other: &Self) -> bool {
         if self.rank != other.rank || self.sources.len() != other.sources.len() {
             return false;
@@ -200,24 +200,32 @@ impl Indexing {
         let is_same = |one: &Self, other: &Self| {
             one.joint == other.joint && one.rank == other.rank && one.sources == other.sources
         };
-        let is_shifted = |it: &Self| it.joint.ranges().iter().any(|it| it.bounds.low != 0);
+        let is_shifted = |it: &Self| {
+            let mut dimensions = it.joint.dimensions().iter();
+            it.joint.ranges().iter().any(|it| it.bounds.low != 0)
+                || dimensions.any(|it| it.bounds.as_point().is_some())
+        };
         if is_same(self, other) || !(is_shifted(self) || is_shifted(other)) {
             return is_same(self, other);
         }
-        match (self.counting_from_zero(), other.counting_from_zero()) {
+        match (self.normal_form(), other.normal_form()) {
             (Ok(one), Ok(other)) => is_same(&one, &other),
             _ => false,
         }
     }
 
-    /// The same map with ranges that begin at 0.
-    fn counting_from_zero(&self) -> Checked<Self> {
-        let low = |variable: Variable| match variable.kind {
-            VariableKind::Range => self
-                .joint
-                .declaration(variable)
-                .map_or(0, |it| it.bounds.low),
-            VariableKind::Dimension | VariableKind::Runtime => 0,
+    /// The same map with ranges that begin at 0, in which no dimension of one value occurs.
+    fn normal_form(&self) -> Checked<Self> {
+        let bounds = |it: Variable| self.joint.declaration(it).map(|it| it.bounds);
+        let value = |it: Variable| -> Checked<IndexExpr> {
+            match (it.kind, bounds(it)) {
+                (VariableKind::Range, Some(bounds)) => IndexExpr::from(it).offset(bounds.low),
+                (VariableKind::Dimension, Some(bounds)) => {
+                    let point = bounds.as_point().map(IndexExpr::from);
+                    Ok(point.unwrap_or_else(|| it.into()))
+                }
+                _ => Ok(it.into()),
+            }
         };
         let mut ranges = Vec::with_capacity(self.joint.ranges().len());
         for it in self.joint.ranges() {
@@ -225,12 +233,8 @@ impl Indexing {
             let last = last.ok_or(IndexingError::Overflow)?;
             ranges.push(Declaration::new(Interval::new(0, last)));
         }
-        let shifted = |expr: &IndexExpr| {
-            expr.substitute(&|it| {
-                let from_low = IndexExpr::from(it).offset(low(it));
-                from_low.unwrap_or_else(|_| it.into())
-            })
-        };
+        let shifted =
+            |expr: &IndexExpr| expr.substitute(&|it| value(it).unwrap_or_else(|_| it.into()));
         let results = self.joint.results().iter().map(shifted);
         let constraints = self.joint.constraints().iter().map(|it| {
             let expr = shifted(&it.expr)?;

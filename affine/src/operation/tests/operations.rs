@@ -469,3 +469,18 @@ g {{
     names.sort_unstable();
     assert_eq!(names, ["j", "u/j"]);
 }
+
+#[test]
+fn dimensions_of_one_value_do_not_tell_maps_apart() {
+    let maps = root(
+        "f {
+  p = f32[1,4,1] parameter(0)
+  t = f32[1,4,1] transpose(p), dimensions={2,1,0}
+  r = f32[1,4,1] reverse(p), dimensions={0}
+  s = f32[1,4,1] add(t, r)
+  ROOT sum = f32[1,4,1] add(s, p)
+}",
+    );
+    assert_eq!(maps.output_to_input[0][0].as_ref().map(Vec::len), Some(1));
+    assert_eq!(maps.input_to_output[0][0].as_ref().map(Vec::len), Some(1));
+}
