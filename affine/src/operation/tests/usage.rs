@@ -5,7 +5,7 @@ use super::reference::Tensor;
 use super::{Pairs, indices, module, pairs, root};
 use crate::indexing::VariableKind;
 use crate::operation::{
-    Analysis, ArrayShape, ElementMaps, Indexing, coalescing, tile, utilization,
+    Analysis, ArrayShape, ElementMaps, Indexing, Tile, coalescing, tile, utilization,
 };
 use std::collections::BTreeSet;
 
@@ -214,19 +214,20 @@ fn a_slice_at_an_unknown_place_has_a_known_size() {
 
 /// The tile of the only map to the first operand.
 #[track_caller]
-fn tile_of(text: &str, sizes: &[i64]) -> Option<(Vec<String>, Vec<i64>, Vec<i64>, bool)> {
+fn tile_of(text: &str, sizes: &[i64]) -> Option<Tile> {
     let maps = root(text);
     let known = maps.output_to_input[0][0].as_ref().expect("known maps");
-    let tile = tile(&known[0].indexing, &maps.outputs()[0].extents, sizes).expect("numbers")?;
-    let offsets = tile.offsets.iter().map(ToString::to_string).collect();
-    Some((offsets, tile.sizes, tile.strides, tile.is_whole))
+    tile(&known[0].indexing, &maps.outputs()[0].extents, sizes).expect("numbers")
 }
 
 #[track_caller]
 fn reads(text: &str, sizes: &[i64], offsets: &[&str], box_: &[i64], strides: &[i64]) {
-    let offsets = offsets.iter().map(ToString::to_string).collect();
-    let expected = (offsets, box_.to_vec(), strides.to_vec(), true);
-    assert_eq!(tile_of(text, sizes), Some(expected), "{text} {sizes:?}");
+    let tile = tile_of(text, sizes).unwrap_or_else(|| panic!("{text} {sizes:?}"));
+    let found: Vec<_> = tile.offsets.iter().map(ToString::to_string).collect();
+    assert_eq!(found, offsets, "{text} {sizes:?}");
+    let found = (tile.sizes.as_slice(), tile.strides.as_slice());
+    assert_eq!(found, (box_, strides), "{text} {sizes:?}");
+    assert!(tile.is_whole, "{text} {sizes:?}");
 }
 
 #[test]
