@@ -31,7 +31,13 @@ impl Normalizer<'_> {
                     match self.with_quotient(linear, position, remainder, &1.into())? {
                         None => match self.as_difference(linear, position, remainder)? {
                             None => match with_opposite(linear, position, remainder)? {
-                                None => self.of_symbolic_remainders(linear, position, remainder)?,
+                                None => {
+                                    match self.of_symbolic_quotients(linear, position, remainder)? {
+                                        None => self
+                                            .of_symbolic_remainders(linear, position, remainder)?,
+                                        found => found,
+                                    }
+                                }
                                 found => found,
                             },
                             found => found,

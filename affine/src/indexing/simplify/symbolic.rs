@@ -154,6 +154,35 @@ impl Normalizer<'_> {
         }
     }
 
+    /// `k * ((x floordiv a) mod b) + k * b * (x floordiv (a * b))` as `k * (x floordiv a)`.
+    pub(super) fn of_symbolic_quotients(
+        &self,
+        linear: &Linear,
+        position: usize,
+        fine: &Division,
+    ) -> Simplified<Option<Linear>> {
+        let (Some(term), Some(Atom::FloorDiv(inner))) =
+            (linear.terms.get(position), fine.numerator.as_atom())
+        else {
+            return Ok(None);
+        };
+        let is_constant = |it: &Linear| it.as_constant().is_some();
+        if (is_constant(&inner.divisor) && is_constant(&fine.divisor))
+            || !self.is_positive(&inner.divisor)
+            || !self.is_positive(&fine.divisor)
+        {
+            return Ok(None);
+        }
+        let product = self.product(&inner.divisor, &fine.divisor)?;
+        let whole = Atom::floor_div(inner.numerator.clone(), product);
+        let by = fine.divisor.scaled(term.coefficient)?;
+        let coarse = self.product(&whole.into(), &by)?;
+        let others = linear.without(position).minus(&coarse)?;
+        let value = Linear::from(Atom::FloorDiv(inner.clone()));
+        let replaced = others.plus_scaled(&value, term.coefficient)?;
+        Ok((replaced.size() < linear.size()).then_some(replaced))
+    }
+
     /// `k * (x mod a) + k * a * ((x floordiv a) mod b)` as `k * (x mod (a * b))`.
     pub(super) fn of_symbolic_remainders(
         &self,
@@ -310,6 +339,10 @@ mod tests {
     #[test]
     fn remainders_by_sizes_are_put_together() {
         simplifies("m * ((x floordiv m) mod n) + x mod m", "x mod (n * m)");
+        simplifies(
+            "m * (x floordiv (n * m)) + (x floordiv n) mod m",
+            "x floordiv n",
+        );
         simplifies("x mod 4 + ((x floordiv 4) mod n) * 4", "x mod (n * 4)");
         simplifies(
             "(x mod n) * 3 + n * 12 * ((x floordiv n) mod 4) - n * 9 * ((x floordiv n) mod 4)",
