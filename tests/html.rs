@@ -62,6 +62,7 @@ fn the_page_has_source_verdicts_dependences_and_steps() {
         "id=\"smooth-dependences-4\" data-from=\"7\" data-to=\"7\"",
         "<summary>6. <code>parallelize(i_t_c)</code></summary>",
         "<span class=\"removed\">-   affine.for i in 1..n - 1 {</span>",
+        "<ul class=\"plain\">\n<li>",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

@@ -150,6 +150,7 @@ fn write_kernel(page: &mut String, kernel: &Explained) -> fmt::Result {
         .map(|it| (of_access(it), (it.line, None)));
     write_list(page, (name, "Accesses"), accesses)?;
     write_steps(page, &kernel.steps)?;
+    write_reasons(page, &report.why)?;
     if let Some(run) = &report.run {
         write_run(page, run)?;
     }
@@ -211,6 +212,19 @@ fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
         }
         page.push_str("</pre></details>\n");
     }
+    Ok(())
+}
+
+/// Why the schedule is what it is.
+fn write_reasons(page: &mut String, reasons: &[String]) -> fmt::Result {
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    page.push_str("<ul class=\"plain\">\n");
+    for reason in reasons {
+        writeln!(page, "<li>{}</li>", Escaped(reason))?;
+    }
+    page.push_str("</ul>\n");
     Ok(())
 }
 
