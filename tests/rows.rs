@@ -35,6 +35,47 @@ fn segments(count: usize, below: usize) -> Vec<i32> {
         .collect()
 }
 
+const NAMED_KEYS: &str = "
+void segment_sum(int64_t n, int32_t m, int32_t d, const int32_t seg[n], const float x[n][d], float out[m][d]) {
+  for (int64_t i = 0; i < n; i++) {
+    int32_t s = seg[i];
+    for (int32_t j = 0; j < d; j++)
+      out[s][j] += x[i][j];
+  }
+}";
+
+/// Rows that later turns update are asked for ahead, whoever they belong to, and keys that are out of range among them.
+#[test]
+fn rows_of_outputs_beyond_the_near_caches() {
+    let (rows, d, count) = (9000_usize, 64_usize, 20_000_usize);
+    let seg = segments(count, rows);
+    let x: Vec<f32> = (0..count * d).map(|it| 1.0 / (it + 1) as f32).collect();
+    let mut expected = vec![0.1_f32; rows * d];
+    for (row, x) in seg.iter().zip(x.chunks(d)) {
+        let out = &mut expected[*row as usize * d..][..d];
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
+    }
+    for source in [SEGMENT_SUM, NAMED_KEYS] {
+        for (strategy, threads) in [("serial", 1), ("columns", 2), ("rows", 2), ("rows", 3)] {
+            let kernel = kernel(source, "segment_sum", strategy, threads);
+            let mut out = vec![0.1_f32; rows * d];
+            let run = |seg: &[i32], out: &mut Vec<f32>| {
+                let bind = kernel.bind().scalar("m", rows as i32).scalar("d", d as i32);
+                bind.array("seg", seg)
+                    .array("x", &x)
+                    .array_mut("out", out)
+                    .run()
+            };
+            run(&seg, &mut out).expect("a call");
+            assert!(out == expected, "{strategy} on {threads}");
+            let mut wrong = seg.clone();
+            wrong[count - 1] = i32::MIN;
+            assert!(run(&wrong, &mut out).is_err());
+            assert!(out == expected, "{strategy} on {threads} after a fault");
+        }
+    }
+}
+
 #[test]
 fn columns_and_rows_have_the_bits_of_the_serial_loop() {
     for d in [0, 1, 15, 16, 31, 33, 64, 100, 257] {

@@ -2,7 +2,8 @@
 
 use crate::isa::{Effort, Target};
 use crate::lower::{
-    Function, LOCAL_ARRAY, REACH_ELEMENT, RUN_FORALL, SCAN_KEYS, TAKE_UPDATES, define_symbols,
+    Function, LOCAL_ARRAY, PREFETCH_ROW, REACH_ELEMENT, RUN_FORALL, SCAN_KEYS, TAKE_UPDATES,
+    define_symbols,
 };
 use crate::{CompileError, host};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -38,6 +39,7 @@ pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
     builder.symbol(TAKE_UPDATES, strew_runtime::take_updates as *const u8);
     builder.symbol(REACH_ELEMENT, strew_runtime::reach_element as *const u8);
     builder.symbol(SCAN_KEYS, strew_runtime::scan_keys as *const u8);
+    builder.symbol(PREFETCH_ROW, strew_runtime::prefetch_row as *const u8);
     define_symbols(&mut builder);
     host::define_symbol(&mut builder);
     Ok(JITModule::new(builder))

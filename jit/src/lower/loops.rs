@@ -230,7 +230,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.begin_turn(counted, iter);
                 match group {
                     Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
-                    None => self.nodes(counted.body)?,
+                    None => {
+                        self.prefetch_rows(counted, iter);
+                        self.nodes(counted.body)?;
+                    }
                 }
                 self.tail(counted, iter, tail);
             }

@@ -35,6 +35,7 @@ mod meet;
 mod merge;
 mod operation;
 mod partials;
+mod prefetch;
 mod rows;
 mod run_length;
 mod scan;
@@ -104,6 +105,9 @@ pub(crate) struct Lowered {
 /// The name under which generated code calls [`strew_runtime::scan_keys`].
 pub(crate) const SCAN_KEYS: &str = "strew_scan_keys";
 
+/// The name under which generated code calls [`strew_runtime::prefetch_row`].
+pub(crate) const PREFETCH_ROW: &str = "strew_prefetch_row";
+
 /// What the functions of one kernel share while they are made.
 pub(crate) struct Program<'k> {
     kernel: &'k Kernel,
@@ -125,6 +129,7 @@ pub(crate) struct Program<'k> {
     take_updates: FuncId,
     reach_element: FuncId,
     scan_keys: FuncId,
+    prefetch_row: FuncId,
 }
 
 /// What a kernel is lowered with.
@@ -164,6 +169,9 @@ impl<'k> Program<'k> {
         let reach_element = module.declare_function(REACH_ELEMENT, Linkage::Import, &reached)?;
         let scanned = signature(&module, 4);
         let scan_keys = module.declare_function(SCAN_KEYS, Linkage::Import, &scanned)?;
+        let mut asked = signature(&module, 2);
+        asked.returns.clear();
+        let prefetch_row = module.declare_function(PREFETCH_ROW, Linkage::Import, &asked)?;
         let address = address_signature(&module, 4);
         let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
         Ok(Self {
@@ -185,6 +193,7 @@ impl<'k> Program<'k> {
             take_updates,
             reach_element,
             scan_keys,
+            prefetch_row,
         })
     }
 

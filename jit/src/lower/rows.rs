@@ -60,7 +60,7 @@ fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access
 }
 
 /// `access` without its last subscript, if there are others.
-fn row_of(access: &Access) -> Option<Access> {
+pub(super) fn row_of(access: &Access) -> Option<Access> {
     let (_, row) = access.subscripts.split_last()?;
     (!row.is_empty()).then(|| Access {
         array: access.array,
@@ -127,6 +127,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(next, &[BlockArg::Value(upper)]);
         self.builder.switch_to_block(next);
         end
+    }
+
+    /// Whether `row` is the owner's own, where not all rows are.
+    pub(super) fn owner_of(&mut self, row: &Access) -> Option<Value> {
+        let owner = self.rows.owner?;
+        Some(self.is_own(row, owner))
     }
 
     /// Whether the row is the owner's, as [`strew_runtime::abi::owner_of_row`] has it.

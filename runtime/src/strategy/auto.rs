@@ -30,8 +30,15 @@ const LEAST_TRIPS: u64 = 1 << 16;
 /// be worth more than that.
 const TRIPS_PER_ELEMENT: u64 = 2;
 
+/// Where a few elements get most of the updates, one thread waits for them, and two groups wait at once.
+const TRIPS_PER_ELEMENT_SKEWED: u64 = 1;
+
 /// A private copy larger than this is not made unasked, whatever it might save.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Updates of which each waits for a cache line, but for so many, go anywhere alike. Where they do not, parts of larger copies stay in the
+/// caches too.
+const EVEN: f64 = 0.8;
 
 /// The same where updates can be sorted by ranges of elements, which is cheaper from here on.
 const MOST_BYTES_UNSORTED: u64 = 16 << 20;
@@ -97,7 +104,7 @@ pub(super) fn decide(
     if !shape.has_privates {
         return Decision::new(&Direct, Why::NoPrivates);
     }
-    let against = against(shape).or_else(|| streams(shape, around));
+    let against = against(shape, around.sample).or_else(|| streams(shape, around));
     let are_few = shape.trips / TRIPS_PER_ELEMENT_MERGED < shape.elements;
     let advances = advances(shape, around);
     if let (Some(span), true) = (advances, are_few) {
@@ -185,7 +192,7 @@ fn pays(shape: &Shape) -> Why {
 /// Whether updates go through the outputs from one end to the other, a few of them to each: one thread makes them as fast as memory
 /// gives what they need, and private buffers would only be more to move. As for [`near`], this depends on sizes and keys alone.
 fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
-    let sample = around.sample?;
+    let sample = around.sample.filter(|it| it.advances)?;
     let is_far = BYTES_NEAR.contains(&shape.bytes) && sample.is_local(shape.elements);
     let are_few = shape.trips / TRIPS_PER_ELEMENT_NEAR < shape.elements;
     let streams = is_far && are_few && !sample.keeps_a_register();
@@ -193,14 +200,20 @@ fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
 }
 
 /// What speaks against private buffers whatever the machine.
-fn against(shape: &Shape) -> Option<Why> {
+fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
+    let is_even = sample.is_none_or(|it| it.scattered > EVEN);
+    let is_skewed = sample.is_some_and(|it| it.is_skewed);
+    let per_element = match is_skewed && !is_even {
+        true => TRIPS_PER_ELEMENT_SKEWED,
+        false => TRIPS_PER_ELEMENT,
+    };
     let least = shape
         .elements
-        .saturating_mul(TRIPS_PER_ELEMENT)
+        .saturating_mul(per_element)
         // In lanes, more of them take as long.
         .saturating_mul(shape.lanes)
         .saturating_add(LEAST_TRIPS);
-    let most = if shape.can_emit && shape.is_pure {
+    let most = if shape.can_emit && shape.is_pure && is_even {
         MOST_BYTES_UNSORTED
     } else {
         MOST_BYTES
@@ -417,6 +430,8 @@ mod tests {
         // Two updates to each are better made by one thread.
         let few = Sample {
             repeated: 0.5,
+            rises: true,
+            advances: true,
             ..sample(1)
         };
         let seldom = Shape {
@@ -429,6 +444,15 @@ mod tests {
         let decision = decide(&seldom, once, || u64::MAX);
         assert_eq!(decision.strategy.name(), "serial");
         assert!(matches!(decision.why, Why::Streams { span: 1 }));
+        // In places that lie anywhere they do not stream.
+        let clustered = Sample {
+            rises: false,
+            advances: false,
+            ..few
+        };
+        let clustered = around(&seldom, Some(clustered), false);
+        let decision = decide(&seldom, clustered, || u64::MAX);
+        assert_eq!(decision.strategy.name(), "dense");
         let often = Shape {
             trips: 64 << 20,
             elements: 1 << 20,
@@ -438,6 +462,33 @@ mod tests {
         let around = around(&often, Some(sample(1)), false);
         let decision = decide(&often, around, || u64::MAX);
         assert_eq!(decision.strategy.name(), "dense");
+    }
+
+    #[test]
+    fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
+        let large = Shape {
+            trips: 16 << 20,
+            elements: 8 << 20,
+            bytes: 64 << 20,
+            ..shape()
+        };
+        let of = |scattered: f64, is_skewed: bool| {
+            let sample = Sample {
+                updates: 2048,
+                repeated: 0.0,
+                scattered,
+                span: 8 << 20,
+                is_skewed,
+                rises: false,
+                advances: false,
+            };
+            let around = around(&large, Some(sample), false);
+            decide(&large, around, || u64::MAX).strategy.name()
+        };
+        assert_eq!(
+            [of(0.7, true), of(0.7, false), of(1.0, false)],
+            ["dense", "binned", "binned"]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::abi::{ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
+use crate::prefetch::prefetch;
 use crate::settings::Body;
 use crate::stream::{self, Sink};
 use smallvec::SmallVec;
@@ -157,8 +158,14 @@ impl Applied<'_, '_> {
             apply,
         } = self.column;
         let held = ranges.targets(privates, number);
+        let blocks = || self.bins.iter().flat_map(|it| it.blocks(number));
+        let mut following = blocks().skip(1);
         for bins in &self.bins {
             for (block, count) in bins.blocks(number) {
+                // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
+                if let Some((next, count)) = following.next() {
+                    prefetch(next, count * ranges.update_bytes());
+                }
                 let columns = ranges.columns();
                 let values: SmallVec<[*mut u8; 2]> =
                     columns.map(|column| block.wrapping_add(column)).collect();

@@ -224,12 +224,14 @@ trait LocalKey: Copy {
 }
 
 impl LocalKey for u16 {
+    #[inline]
     fn of(key: u32) -> Self {
         key as Self
     }
 }
 
 impl LocalKey for u32 {
+    #[inline]
     fn of(key: u32) -> Self {
         key
     }

@@ -14,7 +14,7 @@ pub(super) struct Dense;
 const FIXED_GROUPS: u64 = 8;
 
 /// More than the fewest groups are made only while all their buffers together are no larger.
-const FIXED_BYTES: u64 = 32 << 20;
+const FIXED_BYTES: u64 = 16 << 20;
 
 /// Where the grouping is free, there are more groups than threads, to even out slow threads, as long as they are no larger.
 const SPARE_BYTES: u64 = 1 << 20;
@@ -187,9 +187,9 @@ mod tests {
             })
         };
         for threads in [1, 2, 64] {
-            assert_eq!(of(1 << 40, 1 << 19, 8, threads), 8);
-            assert_eq!(of(1 << 40, (1 << 19) + 1, 8, threads), 4);
-            assert_eq!(of(1 << 40, (1 << 20) + 1, 8, threads), 2);
+            assert_eq!(of(1 << 40, 1 << 18, 8, threads), 8);
+            assert_eq!(of(1 << 40, (1 << 18) + 1, 8, threads), 4);
+            assert_eq!(of(1 << 40, (1 << 19) + 1, 8, threads), 2);
             assert_eq!(of(1 << 40, 1 << 37, 8, threads), 2);
             assert_eq!(of(16_000, 1000, 8, threads), 8);
             assert_eq!(of(15_999, 1000, 8, threads), 4);

@@ -99,6 +99,7 @@ impl<T> Column<T> {
 }
 
 impl<T: Copy> Values for Column<T> {
+    #[inline]
     unsafe fn put(&self, number: usize, place: usize) {
         // SAFETY: the caller vouches for both.
         unsafe { *self.lines.add(place) = *self.from.add(number) }
@@ -109,6 +110,7 @@ impl<T: Copy> Values for Column<T> {
 struct Columns(SmallVec<[(*mut u8, *mut u8, usize); 2]>);
 
 impl Values for Columns {
+    #[inline]
     unsafe fn put(&self, number: usize, place: usize) {
         for (from, lines, width) in &self.0 {
             let (from, to) = (

@@ -5,6 +5,7 @@
 /// # Safety
 /// `source` is valid for reads and `sink` for writes of so many bytes; they do not overlap. Before another thread reads them the
 /// caller calls [`end_of_copies`] on this one.
+#[inline]
 pub(super) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if bytes.is_multiple_of(16)

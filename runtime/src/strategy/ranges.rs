@@ -70,11 +70,13 @@ impl Ranges {
     }
 
     /// The range that the element `key` belongs to.
+    #[inline]
     pub(super) fn of(&self, key: u32) -> usize {
         (u64::from(key) >> self.shift) as usize
     }
 
     /// The number of the element `key` within its range.
+    #[inline]
     pub(super) fn local(&self, key: u32) -> u32 {
         key & ((1_u64 << self.shift) - 1) as u32
     }
