@@ -3,6 +3,9 @@ use crate::indexing::simplify::congruence::wide_mod;
 use crate::indexing::simplify::context::Congruence;
 use crate::indexing::simplify::linear::Linear;
 
+/// So often the ends of one expression are moved by all residues of it: those that contradict each other would move them on and on.
+const PASSES: usize = 16;
+
 impl Domain {
     /// Moves the ends of what an expression can be to values that leave the residue which is known of it, which need not be said of a
     /// single value.
@@ -15,17 +18,23 @@ impl Domain {
             let Some((linear, bounds)) = item.normal() else {
                 continue;
             };
+            let moduli = known.iter().map(|it| it.modulus);
+            let own = moduli.filter_map(|it| congruence_of(&linear, it, &known));
+            let own: Vec<_> = own.collect();
             let mut tight = bounds;
-            for congruence in &known {
-                if let Some(own) = congruence_of(&linear, congruence.modulus, &known) {
-                    tight = own.within(tight);
+            for _ in 0..PASSES {
+                let before = tight;
+                tight = own.iter().fold(tight, |tight, it| it.within(tight));
+                // What one residue leaves may not be left by another.
+                if tight.is_empty() || tight == before {
+                    break;
                 }
             }
             if tight.is_empty() {
                 return Err(NoPoint);
             }
-            if tight.as_point().is_some() {
-                let of_this = known.iter().filter(|it| it.speaks_of(&linear));
+            if let Some(value) = tight.as_point() {
+                let of_this = known.iter().filter(|it| it.follows_from(&linear, value));
                 implied.extend(of_this.cloned());
             }
             if tight != bounds {
@@ -73,13 +82,17 @@ fn congruence_of(linear: &Linear, modulus: i64, known: &[Congruence]) -> Option<
 }
 
 impl Congruence {
-    /// Whether the value of `linear` says what it leaves: both or their opposites differ by a multiple of the modulus.
-    fn speaks_of(&self, linear: &Linear) -> bool {
+    /// Whether that `linear` is `value` says what it leaves: both or their opposites differ by a multiple of the modulus.
+    fn follows_from(&self, linear: &Linear, value: i64) -> bool {
         let differences = [linear.minus(&self.linear), linear.plus(&self.linear)];
         differences
             .into_iter()
-            .flatten()
-            .any(|it| it.is_multiple_of(self.modulus))
+            .zip([1, -1])
+            .any(|(difference, sign)| {
+                let is_multiple = difference.is_ok_and(|it| it.is_multiple_of(self.modulus));
+                let left = i128::from(value) - i128::from(sign) * i128::from(self.residue);
+                is_multiple && wide_mod(left, self.modulus) == 0
+            })
     }
 }
 
@@ -113,6 +126,17 @@ mod tests {
             "d0 in [0, 30], d1 in [0, 30], d0 mod 2 in [0, 0], d1 mod 4 in [1, 1], d0 - d1 in [0, 4]",
             "d0 in [2, 30], d1 in [1, 29], d0 mod 2 in [0, 0], d0 - d1 in [1, 3], d1 mod 4 in [1, 1]",
         );
+    }
+
+    #[test]
+    fn residues_that_leave_no_value_together() {
+        for order in [
+            "d0 * 4 + d1 in [8, 11], d1 mod 2 in [1, 1], (d0 + d1) mod 3 in [1, 1]",
+            "(d0 + d1) mod 3 in [1, 1], d1 mod 2 in [1, 1], d0 * 4 + d1 in [8, 11]",
+        ] {
+            let text = format!("(d0, d1) -> (d0, d1), domain: d0 in [1, 2], d1 in [1, 8], {order}");
+            assert!(map(&text).simplified().is_known_empty(), "{order}");
+        }
     }
 
     #[test]
