@@ -1,0 +1,370 @@
+use super::*;
+use crate::machine::{Caches, Calibration, LINES};
+
+fn shape() -> Shape {
+    Shape {
+        count: 8,
+        trips: 1 << 20,
+        elements: 256,
+        bytes: 2048,
+        has_privates: true,
+        is_separate: false,
+        can_emit: true,
+        is_pure: true,
+        columns: None,
+        row_columns: None,
+        lanes: 1,
+        others: 0,
+        has_fixed_keys: false,
+        runs_again: false,
+        has_bodies: true,
+        commutes: true,
+        is_single: true,
+        is_ordered: false,
+        is_exact: false,
+        mode: Mode::Stable,
+        threads: 2,
+    }
+}
+
+fn around(shape: &Shape, sample: Option<Sample>, is_nested: bool) -> Circumstances {
+    Circumstances::new(shape, sample, is_nested, &Machine::default())
+}
+
+fn name(shape: &Shape) -> &'static str {
+    let around = around(shape, None, false);
+    decide(shape, around, || u64::MAX).strategy.name()
+}
+
+#[test]
+fn many_updates_of_few_elements_are_dense() {
+    assert_eq!(name(&shape()), "dense");
+}
+
+#[test]
+fn small_sparse_and_large_are_serial() {
+    let small = Shape {
+        trips: 1000,
+        ..shape()
+    };
+    let sparse = Shape {
+        elements: 1 << 20,
+        bytes: 1 << 20,
+        ..shape()
+    };
+    let large = Shape {
+        elements: 1 << 24,
+        bytes: 1 << 27,
+        trips: 1 << 40,
+        ..shape()
+    };
+    let single = Shape {
+        count: 1,
+        ..shape()
+    };
+    for shape in [small, sparse, single] {
+        assert_eq!(name(&shape), "serial", "{shape:?}");
+    }
+    assert_eq!(name(&large), "binned");
+    let whole = Shape {
+        can_emit: false,
+        ..large
+    };
+    assert_eq!(name(&whole), "serial");
+}
+
+#[test]
+fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
+    let sample = |span: u64| Sample {
+        updates: 2048,
+        repeated: 0.9,
+        scattered: 0.1,
+        span,
+        is_skewed: false,
+        rises: false,
+        advances: false,
+    };
+    let of = |elements: u64, span: u64, mode: Mode| {
+        let shape = Shape {
+            trips: elements * 15,
+            elements,
+            bytes: elements * 8,
+            mode,
+            ..shape()
+        };
+        let around = around(&shape, Some(sample(span)), false);
+        decide(&shape, around, || u64::MAX).strategy.name()
+    };
+    assert_eq!(of(1 << 20, 1 << 17, Mode::Stable), "blocked");
+    // Where the grouping is free, merging whole copies takes less than looking at each update whether it leaves a window.
+    assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "dense");
+    assert_eq!(of(1 << 20, (1 << 17) + 1, Mode::Stable), "dense");
+    assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
+    assert_ne!(of(1 << 10, 1, Mode::Stable), "blocked");
+    assert_ne!(of(1 << 26, 1, Mode::Stable), "blocked");
+    // Two updates to each are better made by one thread.
+    let few = Sample {
+        repeated: 0.5,
+        rises: true,
+        advances: true,
+        ..sample(1)
+    };
+    let seldom = Shape {
+        trips: 3 << 20,
+        elements: 1 << 20,
+        bytes: 8 << 20,
+        ..shape()
+    };
+    let once = around(&seldom, Some(few), false);
+    let decision = decide(&seldom, once, || u64::MAX);
+    assert_eq!(decision.strategy.name(), "serial");
+    assert!(matches!(decision.why, Why::Streams { span: 1 }));
+    // In places that lie anywhere they do not stream.
+    let clustered = Sample {
+        rises: false,
+        advances: false,
+        ..few
+    };
+    let clustered = around(&seldom, Some(clustered), false);
+    let decision = decide(&seldom, clustered, || u64::MAX);
+    assert_eq!(decision.strategy.name(), "dense");
+    let often = Shape {
+        trips: 64 << 20,
+        elements: 1 << 20,
+        bytes: 8 << 20,
+        ..shape()
+    };
+    let around = around(&often, Some(sample(1)), false);
+    let decision = decide(&often, around, || u64::MAX);
+    assert_eq!(decision.strategy.name(), "dense");
+}
+
+#[test]
+fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
+    let large = Shape {
+        trips: 16 << 20,
+        elements: 8 << 20,
+        bytes: 64 << 20,
+        ..shape()
+    };
+    let of = |scattered: f64, is_skewed: bool| {
+        let sample = Sample {
+            updates: 2048,
+            repeated: 0.0,
+            scattered,
+            span: 8 << 20,
+            is_skewed,
+            rises: false,
+            advances: false,
+        };
+        let around = around(&large, Some(sample), false);
+        decide(&large, around, || u64::MAX).strategy.name()
+    };
+    assert_eq!(
+        [of(0.7, true), of(0.7, false), of(1.0, false)],
+        ["dense", "binned", "binned"]
+    );
+}
+
+#[test]
+fn keys_that_rise_are_divided_in_their_order() {
+    let far = Shape {
+        trips: 16 << 20,
+        elements: 8 << 20,
+        bytes: 64 << 20,
+        ..shape()
+    };
+    let risen = Sample {
+        updates: 2048,
+        repeated: 0.5,
+        scattered: 0.1,
+        span: 128,
+        is_skewed: false,
+        rises: true,
+        advances: true,
+    };
+    let why = |shape: &Shape, sample: Sample, is_nested: bool| {
+        let around = around(shape, Some(sample), is_nested);
+        let decision = decide(shape, around, || u64::MAX);
+        (decision.strategy.name(), decision.why)
+    };
+    for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+        for is_exact in [false, true] {
+            for threads in [2, 64] {
+                let shape = Shape {
+                    mode,
+                    is_exact,
+                    threads,
+                    ..far
+                };
+                assert_eq!(why(&shape, risen, false), ("apart", Why::Rises));
+                assert_ne!(why(&shape, risen, true).1, Why::Rises);
+            }
+        }
+    }
+    let others = [
+        Shape { threads: 1, ..far },
+        Shape {
+            is_pure: false,
+            ..far
+        },
+        Shape { lanes: 4, ..far },
+        Shape {
+            trips: 1 << 20,
+            ..far
+        },
+        Shape {
+            trips: 1 << 30,
+            ..far
+        },
+        Shape {
+            elements: 1 << 21,
+            bytes: 16 << 20,
+            ..far
+        },
+    ];
+    for shape in others {
+        assert_ne!(why(&shape, risen, false).1, Why::Rises, "{shape:?}");
+    }
+    let falls = Sample {
+        rises: false,
+        advances: false,
+        ..risen
+    };
+    assert_ne!(why(&far, falls, false).1, Why::Rises);
+}
+
+#[test]
+fn the_stable_order_does_not_see_the_machine() {
+    for threads in [1, 2, 64] {
+        for is_nested in [false, true] {
+            let shape = Shape { threads, ..shape() };
+            let around = around(&shape, None, is_nested);
+            let decision = decide(&shape, around, || 0);
+            assert_eq!(decision.strategy.name(), "dense");
+            assert_eq!(groups(&shape), 8);
+        }
+    }
+}
+
+/// Costs at which one strategy is cheap or dear beside the others, and caches from none to huge ones.
+fn machines() -> Vec<Machine> {
+    let usual = Calibration::default();
+    let costs = [
+        usual,
+        Calibration { sort: 0.0, ..usual },
+        Calibration { sort: 1e9, ..usual },
+        Calibration {
+            merge: 1e9,
+            ..usual
+        },
+        Calibration {
+            update: 0.0,
+            lines: [0.0; LINES],
+            wait: 0.0,
+            ..usual
+        },
+        Calibration {
+            share: 1e15,
+            ..usual
+        },
+    ];
+    let caches = [0, 1 << 20, 1 << 40].map(|size| Caches {
+        first: size,
+        second: size,
+        last: size,
+    });
+    let all = costs.map(|costs| caches.map(|caches| Machine { caches, costs }));
+    all.concat()
+}
+
+#[test]
+fn the_order_does_not_see_what_work_costs() {
+    let sample = |span: u64| Sample {
+        updates: 2048,
+        repeated: 0.1,
+        scattered: 0.9,
+        span,
+        is_skewed: false,
+        rises: false,
+        advances: false,
+    };
+    let samples = [None, Some(sample(1)), Some(sample(1 << 30))];
+    for (mode, sample) in [Mode::Stable, Mode::Exact]
+        .into_iter()
+        .flat_map(|mode| samples.map(|sample| (mode, sample)))
+    {
+        for elements in (4..28).map(|it| 1 << it) {
+            let shape = Shape {
+                trips: 16 << 20,
+                elements,
+                bytes: 8 * elements,
+                mode,
+                ..shape()
+            };
+            let orders = machines().into_iter().map(|machine| {
+                let around = Circumstances::new(&shape, sample, false, &machine);
+                match decide(&shape, around, || u64::MAX).strategy.name() {
+                    "binned" | "apart" => "serial",
+                    other => other,
+                }
+            });
+            let orders: std::collections::BTreeSet<_> = orders.collect();
+            assert_eq!(orders.len(), 1, "{shape:?} {sample:?} {orders:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cheap_is_taken_where_the_order_is_the_same() {
+    let shape = Shape {
+        elements: 1 << 23,
+        bytes: 1 << 26,
+        trips: 16 << 20,
+        mode: Mode::Exact,
+        ..shape()
+    };
+    let of = |sort: f64| {
+        let mut machine = Machine::default();
+        machine.costs.sort = sort;
+        let around = Circumstances::new(&shape, None, false, &machine);
+        decide(&shape, around, || u64::MAX).strategy.name()
+    };
+    assert_eq!((of(0.1), of(1e6)), ("binned", "serial"));
+}
+
+#[test]
+fn a_free_order_does() {
+    let exact = Shape {
+        is_exact: true,
+        ..shape()
+    };
+    assert_eq!(
+        name(&Shape {
+            threads: 1,
+            ..exact
+        }),
+        "serial"
+    );
+    assert_eq!(name(&exact), "dense");
+    let nested = around(&exact, None, true);
+    let inside = decide(&exact, nested, || u64::MAX);
+    assert_eq!(inside.strategy.name(), "serial");
+    let over = decide(&exact, around(&exact, None, false), || 1);
+    assert_eq!(over.strategy.name(), "serial");
+    assert!(over.why.to_string().contains("memory budget of 1 bytes"));
+}
+
+#[test]
+fn exact_mode_regroups_only_what_keeps_its_bits() {
+    let exact = Shape {
+        mode: Mode::Exact,
+        ..shape()
+    };
+    assert_eq!(name(&exact), "serial");
+    let integers = Shape {
+        is_exact: true,
+        ..exact
+    };
+    assert_eq!(name(&integers), "dense");
+}
