@@ -129,6 +129,76 @@ pub(super) fn has_loops(nodes: &[Node]) -> bool {
     })
 }
 
+/// A band of loops, and the order in which they are best.
+struct Band<'n, 'k> {
+    kernel: &'k Kernel,
+    nest: Nest<'n, 'k>,
+    loops: Vec<&'k AffineFor>,
+    /// Positions in `loops`.
+    order: Vec<usize>,
+    /// Whether there are no more loops in the innermost one.
+    is_straight: bool,
+}
+
+impl<'n, 'k> Band<'n, 'k> {
+    fn of(nests: &'n Nests<'k>, target: &'k AffineFor, depth: usize) -> Self {
+        let loops = band(target);
+        let nest = nests.nest(target, depth);
+        Self {
+            kernel: nests.kernel(),
+            order: order::of(nests.kernel(), &loops, || nest.vectors()),
+            is_straight: loops.last().is_some_and(|it| !has_loops(&it.body)),
+            nest,
+            loops,
+        }
+    }
+
+    fn at(&self, position: usize) -> Option<&'k AffineFor> {
+        self.loops.get(position).copied()
+    }
+
+    fn called(&self, position: usize) -> Option<String> {
+        self.at(position).map(|it| name(self.kernel, it))
+    }
+
+    fn first(&self) -> Option<&'k AffineFor> {
+        self.order.first().and_then(|it| self.at(*it))
+    }
+
+    /// The loops, in order, that stand around what is worth to stay innermost; and that one.
+    fn outer(&self) -> (&[usize], Option<usize>) {
+        match self.order.split_last() {
+            Some((innermost, outer)) if self.is_straight => (outer, Some(*innermost)),
+            _ => (&self.order, None),
+        }
+    }
+
+    fn is_apart(&self, position: usize) -> bool {
+        let it = self.at(position);
+        it.is_some_and(|it| is_shareable(it) && self.nest.are_apart(it))
+    }
+
+    /// Why the loops are in this order, if there are several.
+    fn ordered(&self) -> Option<Choice> {
+        (self.loops.len() > 1).then(|| order_choice(self.kernel, &self.loops, &self.order))
+    }
+
+    /// The order in which the loop at `outer` is the outermost one.
+    fn with_outermost(&self, outer: usize) -> Vec<usize> {
+        let others = self.order.iter().copied().filter(|it| *it != outer);
+        [outer].into_iter().chain(others).collect()
+    }
+
+    /// Whether a sum pays: one that begins anew over and over does only if there is more to it than its own loop; where data say how
+    /// long loops are, they say where the updates go, too.
+    fn is_sum(&self) -> bool {
+        let is_whole = self.nest.depth == 0 || !self.outer().0.is_empty();
+        let is_long = is_whole && !has_computed_loops(&self.nest.target.body);
+        let first = self.first();
+        first.is_some_and(|it| is_long && self.nest.are_updates(it))
+    }
+}
+
 impl Scheduler<'_> {
     /// Lets a loop of the band that begins with `target` run at once, if one can for all iterations of those inside and outside of it.
     pub(super) fn nest<'k>(
@@ -142,85 +212,84 @@ impl Scheduler<'_> {
             self.tell(Choice::Little { path });
             return false;
         }
-        let band = band(target);
-        let nest = nests.nest(target, depth);
-        let order = order::of(nests.kernel(), &band, || nest.vectors());
-        let called = |position: &usize| band.get(*position).map(|it| name(nests.kernel(), it));
-        let ordered = || (band.len() > 1).then(|| order_choice(nests.kernel(), &band, &order));
-        let is_straight = band.last().is_some_and(|it| !has_loops(&it.body));
-        let is_apart = |position: &usize| {
-            let it = band.get(*position);
-            it.is_some_and(|it| is_shareable(it) && nest.are_apart(it))
-        };
-        let (outer, innermost) = match order.split_last() {
-            Some((innermost, outer)) if is_straight => (outer, Some(innermost)),
-            _ => (&order[..], None),
-        };
-        if let Some(outer) = outer.iter().copied().find(is_apart) {
-            let before = order.iter().take_while(|it| **it != outer);
-            let at_once = Choice::AtOnce {
-                path: called(&outer).unwrap_or_default(),
-                outer: before.filter_map(called).collect(),
-            };
-            let why = || ordered().into_iter().chain([at_once.clone()]);
-            let mut order = order.clone();
-            order.retain(|it| *it != outer);
-            order.insert(0, outer);
-            let loops: Vec<_> = order
-                .iter()
-                .filter_map(|it| band.get(*it).copied())
-                .collect();
-            let sizes = locality::sizes(nests.kernel(), &loops);
-            let sizes = sizes.filter(|_| is_straight && nest.vectors().are_forward());
-            let is_tiled = sizes.is_some_and(|tiling| {
-                let names: Vec<_> = order.iter().filter_map(called).collect();
-                let tiles = tiling.choice(nests.kernel(), &names);
-                self.attempt_for(why().chain([tiles]), |attempt| {
-                    in_tiles(attempt, &band, &order, &tiling.sizes)
-                })
-            });
-            return is_tiled
-                || self.attempt_for(why(), |attempt| outermost(attempt, &band, &order));
+        let band = Band::of(nests, target, depth);
+        let (outer, innermost) = band.outer();
+        if let Some(outer) = outer.iter().copied().find(|it| band.is_apart(*it)) {
+            return self.at_once(&band, outer);
         }
-        let is_inner_apart = innermost.is_some_and(is_apart);
-        let columns = |scheduler: &mut Self| {
-            let path = innermost.and_then(called).unwrap_or_default();
-            let points = innermost
-                .and_then(|it| band.get(*it))
-                .map_or(POINTS, |it| points_of(&scheduler.found.kernel, it));
-            let why = ordered()
-                .into_iter()
-                .chain([Choice::Columns { path, points }]);
-            scheduler.attempt_for(why, |attempt| in_columns(attempt, &band, &order))
-        };
-        if is_inner_apart && outer.is_empty() {
-            return columns(self);
+        let innermost = innermost.filter(|it| band.is_apart(*it));
+        match innermost {
+            Some(innermost) if outer.is_empty() => self.columns(&band, innermost),
+            Some(innermost) => self.sums(&band) || self.columns(&band, innermost),
+            None => self.sums(&band) || self.dependent(nests, &band, around),
         }
-        // A sum that begins anew over and over pays only if there is more to it than its own loop; where data say how long loops are, they
-        // say where the updates go, too.
-        let is_long = (depth == 0 || !outer.is_empty()) && !has_computed_loops(&target.body);
-        let first = order.first().and_then(|it| band.get(*it));
-        let is_sum = first.is_some_and(|it| is_long && nest.are_updates(it));
+    }
+
+    /// Runs the loop at `outer` at once, in tiles where they pay.
+    fn at_once(&mut self, band: &Band<'_, '_>, outer: usize) -> bool {
+        let before = band.order.iter().copied().take_while(|it| *it != outer);
+        let at_once = Choice::AtOnce {
+            path: band.called(outer).unwrap_or_default(),
+            outer: before.filter_map(|it| band.called(it)).collect(),
+        };
+        let why = || band.ordered().into_iter().chain([at_once.clone()]);
+        let order = band.with_outermost(outer);
+        let loops: Vec<_> = order.iter().filter_map(|it| band.at(*it)).collect();
+        let sizes = locality::sizes(band.kernel, &loops);
+        let sizes = sizes.filter(|_| band.is_straight && band.nest.vectors().are_forward());
+        let is_tiled = sizes.is_some_and(|tiling| {
+            let names = order.iter().filter_map(|it| band.called(*it));
+            let tiles = tiling.choice(band.kernel, &names.collect::<Vec<_>>());
+            self.attempt_for(why().chain([tiles]), |attempt| {
+                in_tiles(attempt, &band.loops, &order, &tiling.sizes)
+            })
+        });
+        is_tiled || self.attempt_for(why(), |attempt| outermost(attempt, &band.loops, &order))
+    }
+
+    /// Runs groups of iterations of the innermost loop at once.
+    fn columns(&mut self, band: &Band<'_, '_>, innermost: usize) -> bool {
+        let points = band.at(innermost);
+        let columns = Choice::Columns {
+            path: band.called(innermost).unwrap_or_default(),
+            points: points.map_or(POINTS, |it| points_of(band.kernel, it)),
+        };
+        let why = band.ordered().into_iter().chain([columns]);
+        self.attempt_for(why, |attempt| in_columns(attempt, &band.loops, &band.order))
+    }
+
+    /// Runs the first loop at once on private copies, if it only updates what its iterations share.
+    fn sums(&mut self, band: &Band<'_, '_>) -> bool {
         let sums = Choice::Sums {
-            path: order.first().and_then(called).unwrap_or_default(),
+            path: band
+                .order
+                .first()
+                .and_then(|it| band.called(*it))
+                .unwrap_or_default(),
         };
-        let why = ordered().into_iter().chain([sums]);
-        if is_sum && self.attempt_for(why, |attempt| summed(attempt, &band, &order)) {
-            return true;
-        }
-        if is_inner_apart {
-            return columns(self);
-        }
-        let pivot = pivot::of(nests.kernel(), around, target);
+        let why = band.ordered().into_iter().chain([sums]);
+        band.is_sum() && self.attempt_for(why, |attempt| summed(attempt, &band.loops, &band.order))
+    }
+
+    /// Finds parts of the band that can run at once where none of its loops can.
+    fn dependent<'k>(
+        &mut self,
+        nests: &Nests<'k>,
+        band: &Band<'_, 'k>,
+        around: &[Loop<'k>],
+    ) -> bool {
+        let target = band.nest.target;
+        let pivot = pivot::of(band.kernel, around, target);
         let is_done = pivot.is_some_and(|it| {
             let why = Choice::Pivot {
-                path: name(nests.kernel(), target),
-                at: nests.kernel().iters[it].name.clone(),
+                path: name(band.kernel, target),
+                at: band.kernel.iters[it].name.clone(),
             };
             self.attempt_for([why], |attempt| pivot::around(attempt, target, it))
-        }) || is_straight && self.wavefront(nests, &nest, &band);
+        }) || band.is_straight && self.wavefront(nests, &band.nest, &band.loops);
         if !is_done {
-            let loops = (0..band.len()).filter_map(|it| called(&it)).collect();
+            let loops = (0..band.loops.len()).filter_map(|it| band.called(it));
+            let loops = loops.collect();
             self.tell(Choice::InOrder { loops });
         }
         is_done
