@@ -129,27 +129,7 @@ impl fmt::Display for Choice {
                 is_again,
                 bytes,
                 most,
-            } => {
-                let each = sizes.iter().map(|(path, size)| format!("{path} = {size}"));
-                let each: Vec<_> = each.collect();
-                let (arrays, why) = match is_again {
-                    true => (
-                        list(arrays),
-                        "would be fetched again for each iteration of the outermost loop",
-                    ),
-                    false => (
-                        list(arrays),
-                        "would lose lines before all of their elements are used",
-                    ),
-                };
-                write!(
-                    f,
-                    "tiles of {}: {arrays} {why}; a tile touches {} of {} that stay in the cache",
-                    each.join(", "),
-                    kib(*bytes),
-                    kib(*most)
-                )
-            }
+            } => tiles(f, (sizes, arrays), *is_again, (*bytes, *most)),
             Self::Columns { path, points } => write!(
                 f,
                 "only {path} can run at once, which is the innermost loop: groups of {points} of its iterations go around the others"
@@ -163,24 +143,11 @@ impl fmt::Display for Choice {
                 "iterations of {path} meet in that of {at} alone, whose row all others read: those before it run at once, and those behind it"
             ),
             Self::Diagonals {
-                loops: [outer, inner],
+                loops,
                 vectors,
                 skew,
-                points: [rows, columns],
-            } => {
-                write!(
-                    f,
-                    "{outer} and {inner} both carry dependences, {}: tiles of {rows} by {columns} that lie on a diagonal run at once",
-                    vectors.join(" ")
-                )?;
-                match skew {
-                    0 => Ok(()),
-                    skew => write!(
-                        f,
-                        "; {inner} moves by {skew} for each iteration of {outer}, so that none goes back"
-                    ),
-                }
-            }
+                points,
+            } => diagonals(f, loops, vectors, *skew, *points),
             Self::Scattered {
                 path,
                 chunks,
@@ -199,22 +166,69 @@ impl fmt::Display for Choice {
                 f,
                 "{path} always has too little to do to share it among threads"
             ),
-            Self::InOrder { loops } => match loops.as_slice() {
-                [path] => write!(
-                    f,
-                    "{path} runs in order: its iterations depend on each other, or to share them does not pay"
-                ),
-                loops => write!(
-                    f,
-                    "none of {} can run at once for all iterations of the others; loops inside are looked at by themselves",
-                    list(loops)
-                ),
-            },
+            Self::InOrder { loops } => in_order(f, loops),
             Self::Inside { step } => write!(f, "{step}: {}", purpose(step)),
             Self::Declined { step, reason } => {
                 write!(f, "tried {step}: {}: {reason}", reason.verdict())
             }
         }
+    }
+}
+
+fn tiles(
+    f: &mut fmt::Formatter<'_>,
+    (sizes, arrays): (&[(String, i64)], &[String]),
+    is_again: bool,
+    (bytes, most): (u128, u128),
+) -> fmt::Result {
+    let each = sizes.iter().map(|(path, size)| format!("{path} = {size}"));
+    let each: Vec<_> = each.collect();
+    let why = match is_again {
+        true => "would be fetched again for each iteration of the outermost loop",
+        false => "would lose lines before all of their elements are used",
+    };
+    write!(
+        f,
+        "tiles of {}: {} {why}; a tile touches {} of {} that stay in the cache",
+        each.join(", "),
+        list(arrays),
+        kib(bytes),
+        kib(most)
+    )
+}
+
+fn diagonals(
+    f: &mut fmt::Formatter<'_>,
+    [outer, inner]: &[String; 2],
+    vectors: &[String],
+    skew: i64,
+    [rows, columns]: [i64; 2],
+) -> fmt::Result {
+    write!(
+        f,
+        "{outer} and {inner} both carry dependences, {}: tiles of {rows} by {columns} that lie on a diagonal run at once",
+        vectors.join(" ")
+    )?;
+    match skew {
+        0 => Ok(()),
+        skew => write!(
+            f,
+            "; {inner} moves by {skew} for each iteration of {outer}, so that none goes back"
+        ),
+    }
+}
+
+fn in_order(f: &mut fmt::Formatter<'_>, loops: &[String]) -> fmt::Result {
+    match loops {
+        [path] => write!(
+            f,
+            "{path} runs in order: its iterations depend on each other, or to share them does not pay"
+        ),
+        loops => write!(
+            f,
+            "none of {} can run at once for all iterations of the others; loops inside are looked at by themselves",
+            list(loops)
+        ),
     }
 }
 
