@@ -13,10 +13,11 @@ pub(crate) fn completions(flags: &Completions, console: &mut Console) -> Result<
 }
 
 pub(crate) fn man(flags: &Man, console: &mut Console) -> Result<(), Failure> {
-    let mut root = Arguments::command();
+    let mut root = Arguments::command().disable_help_subcommand(true);
     root.build();
     if let Some(folder) = &flags.folder {
-        return clap_mangen::generate_to(root, folder)
+        return std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(root, folder))
             .map_err(|error| Failure::file(folder, format!("cannot be written to: {error}")));
     }
     let mut page = &root;
