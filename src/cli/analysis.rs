@@ -53,7 +53,7 @@ fn on_a_page<'p>(
     let explained = kernels.map(|(kernel, report)| Explained::new(kernel, report));
     let explained: Vec<Explained> = explained.collect::<Result<_, strew::Error>>()?;
     std::fs::write(path, html::page(source, &explained))
-        .map_err(|error| Failure::file(path, format!("cannot be written: {error}")))
+        .map_err(|error| Failure::unwritable(path, error))
 }
 
 /// The kernel that is named, or all.

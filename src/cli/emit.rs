@@ -13,8 +13,7 @@ pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     };
     match &flags.output {
         None => console.data(&text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| Failure::file(path, format!("cannot be written: {error}"))),
+        Some(path) => std::fs::write(path, text).map_err(|error| Failure::unwritable(path, error)),
     }
 }
 

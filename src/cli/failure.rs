@@ -37,6 +37,11 @@ impl Failure {
         Self::Usage(format!("{}: {why}", path.display()))
     }
 
+    /// A file that cannot be written, and what the system says.
+    pub(crate) fn unwritable(path: &Path, error: std::io::Error) -> Self {
+        Self::file(path, format!("cannot be written: {error}"))
+    }
+
     /// The exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect.
     pub(crate) fn status(&self) -> u8 {
         match self {

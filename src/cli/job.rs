@@ -168,8 +168,7 @@ pub(crate) fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Resul
 /// Calls `kernel` on the data that `work` gives, and keeps no results. The first call makes code that this data needs and warms caches;
 /// the second one is told of.
 pub(crate) fn tried(kernel: Kernel, work: &Work, console: &mut Console) -> Result<Report, Failure> {
-    let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
-    let mut data = Data::read(&kernel, work)?;
+    let (kernel, mut data) = with_data(kernel, work, console)?;
     data.call(&kernel)?;
     Ok(data.call(&kernel)?)
 }
@@ -186,9 +185,23 @@ pub(crate) struct Data {
 /// The kernel that `work` names, and its data.
 pub(crate) fn ready(work: &Work, console: &mut Console) -> Result<(Kernel, Data), Failure> {
     let (kernel, _) = compile(work, console)?;
+    with_data(kernel, work, console)
+}
+
+fn with_data(
+    kernel: Kernel,
+    work: &Work,
+    console: &mut Console,
+) -> Result<(Kernel, Data), Failure> {
     let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
     let data = Data::read(&kernel, work)?;
     Ok((kernel, data))
+}
+
+/// Those of `arrays` that the kernel writes, as they are.
+pub(crate) fn originals(kernel: &Kernel, arrays: &Arrays) -> Arrays {
+    let original = |name: String| Some((name.clone(), arrays.get(&name)?.clone()));
+    written(kernel).filter_map(original).collect()
 }
 
 impl Data {
@@ -198,12 +211,10 @@ impl Data {
         let sizes = sizes(kernel, &inputs)?;
         let made = || arrays(kernel, &mut inputs, &sizes, &meter);
         let arrays = with_bar("elements", &meter, made)?;
-        let original = |name: String| Some((name.clone(), arrays.get(&name)?.clone()));
-        let originals = written(kernel).filter_map(original).collect();
         Ok(Self {
+            originals: originals(kernel, &arrays),
             sizes,
             arrays,
-            originals,
         })
     }
 

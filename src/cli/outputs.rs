@@ -51,14 +51,15 @@ impl Outputs {
             let rank = sizes.extents(&it.name).map_or(1, <[u64]>::len);
             let checked = format.check(&element, rank);
             checked.map_err(|error| Failure::file(&path, error))?;
-            let place = place(&path).map_err(|error| unwritable(&path, error))?;
+            let place = place(&path).map_err(|error| Failure::unwritable(&path, error))?;
             if let Some(other) = places.insert(place.clone(), it.name.clone()) {
                 let name = &it.name;
                 let why = format!("is the file of both --out {other} and --out {name}");
                 return Err(Failure::file(&path, why));
             }
             check_inputs(&it.name, &path, &place, inputs)?;
-            let sink = sink(place, temporaries).map_err(|error| unwritable(&path, error))?;
+            let sink =
+                sink(place, temporaries).map_err(|error| Failure::unwritable(&path, error))?;
             let output = Output { path, format, sink };
             if outputs.0.insert(it.name.clone(), output).is_some() {
                 return Err(Failure::usage(format!("--out {} is given twice", it.name)));
@@ -90,20 +91,16 @@ impl Outputs {
             meter.begin(array.shape.iter().product());
             let written = output.format.write(name, array, &mut sink, meter);
             let written = written.and_then(|()| sink.flush());
-            written.map_err(|error| unwritable(&output.path, error))?;
+            written.map_err(|error| Failure::unwritable(&output.path, error))?;
         }
         for (_, output) in self.0 {
             if let Sink::Replace(file, place) = output.sink {
                 file.persist(place)
-                    .map_err(|error| unwritable(&output.path, error.error))?;
+                    .map_err(|error| Failure::unwritable(&output.path, error.error))?;
             }
         }
         Ok(())
     }
-}
-
-fn unwritable(path: &Path, error: std::io::Error) -> Failure {
-    Failure::file(path, format!("cannot be written: {error}"))
 }
 
 /// The elements of the array `name`, which the kernel has to write.

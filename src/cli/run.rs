@@ -6,7 +6,9 @@ use crate::cli::console::Console;
 use crate::cli::explain::explanation;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::job::{Arrays, arrays, call, compile, configured, inputs, sizes, written};
+use crate::cli::job::{
+    Arrays, arrays, call, compile, configured, inputs, originals, sizes, written,
+};
 use crate::cli::outputs::Outputs;
 use crate::cli::progress::{Meter, with_bar};
 use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
@@ -73,14 +75,9 @@ fn calls(
     arrays: &mut Arrays,
 ) -> Result<Vec<Report>, Error> {
     let repeats = flags.repeat.get();
-    let written: Vec<_> = written(kernel).collect();
-    let originals: Arrays = if repeats > 1 {
-        let originals = arrays.iter().filter(|(name, _)| written.contains(name));
-        originals
-            .map(|(name, array)| (name.clone(), array.clone()))
-            .collect()
-    } else {
-        Arrays::new()
+    let originals = match repeats {
+        1 => Arrays::new(),
+        _ => originals(kernel, arrays),
     };
     let mut reports = Vec::new();
     for turn in 0..repeats {

@@ -85,8 +85,9 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
     let script = format!("# found by strew tune for {name}\n{}", text(&best.schedule));
     match &flags.output {
         None => console.data(&script),
-        Some(path) => std::fs::write(path, script)
-            .map_err(|error| Failure::file(path, format!("cannot be written: {error}"))),
+        Some(path) => {
+            std::fs::write(path, script).map_err(|error| Failure::unwritable(path, error))
+        }
     }
 }
 

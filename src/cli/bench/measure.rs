@@ -65,7 +65,7 @@ impl Contest {
         let mut kept = Vec::new();
         for mut variant in variants.drain(..) {
             let why = match self.time(&mut variant) {
-                Ok(_) => self.ran_otherwise(&variant),
+                Ok(_) => ran_otherwise(&variant),
                 Err(Failure::Library(error @ Error::Failure(_))) if variant.name != SERIAL => {
                     Some(error.to_string())
                 }
@@ -79,14 +79,6 @@ impl Contest {
         *variants = kept;
         declined.dedup();
         Ok(declined)
-    }
-
-    /// What ran where a strategy was named that has nothing to do there.
-    fn ran_otherwise(&mut self, variant: &Variant) -> Option<String> {
-        let is_named = ![SERIAL, "auto"].contains(&variant.name.as_str());
-        let record = self.record(variant).filter(|_| is_named)?;
-        let is_other = record.strategy != variant.name;
-        is_other.then(|| format!("{} runs there", record.strategy))
     }
 
     /// Lets all variants run in each round, another one first each time.
@@ -120,25 +112,26 @@ impl Contest {
             Runner::Strew(kernel) => {
                 let record = self.data.call(kernel)?.record;
                 self.updates = self.updates.max(record.updates);
+                variant.record = Some(record);
                 Ok(record.total)
             }
         }
     }
+}
 
-    /// What a call of `variant` says of itself; `None` of what strew did not make.
-    fn record(&mut self, variant: &Variant) -> Option<strew::Record> {
-        match &variant.runner {
-            Runner::Strew(kernel) => self.data.call(kernel).ok().map(|it| it.record),
-            Runner::Peer(_) => None,
-        }
-    }
+/// What ran where a strategy was named that has nothing to do there.
+fn ran_otherwise(variant: &Variant) -> Option<String> {
+    let is_named = ![SERIAL, "auto"].contains(&variant.name.as_str());
+    let record = variant.record.filter(|_| is_named)?;
+    let is_other = record.strategy != variant.name;
+    is_other.then(|| format!("{} runs there", record.strategy))
 }
 
 /// What the rounds say of each variant.
 pub(crate) fn rows(
     variants: &[Variant],
     rounds: &Rounds,
-    contest: &mut Contest,
+    contest: &Contest,
     at: Option<&Assignment>,
 ) -> Vec<Row> {
     let times = |index: usize| rounds.iter().filter_map(move |it| it.get(index).copied());
@@ -151,7 +144,7 @@ pub(crate) fn rows(
         let (Some(spread), Some(ratio)) = (Spread::of(times(index)), Spread::of(ratios)) else {
             continue;
         };
-        let record = contest.record(variant);
+        let record = variant.record;
         let updates = contest.updates;
         rows.push(Row {
             variant: variant.name.clone(),

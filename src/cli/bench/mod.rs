@@ -40,8 +40,7 @@ pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure>
     if let Some(path) = &flags.plot {
         let picture = plot::svg(&report.kernel, &report.rows, flags.vary.as_ref());
         let picture = picture.map_err(Failure::Refused)?;
-        std::fs::write(path, picture)
-            .map_err(|error| Failure::file(path, format!("cannot be written: {error}")))?;
+        std::fs::write(path, picture).map_err(|error| Failure::unwritable(path, error))?;
     }
     match (flags.json, flags.csv) {
         (true, _) => console.data(&json(&report)),
@@ -91,7 +90,7 @@ fn measured(
     Ok(measure::rows(
         &variants,
         &rounds,
-        &mut contest,
+        &contest,
         flags.vary.as_ref().and(work.scalars.last()),
     ))
 }

@@ -56,6 +56,7 @@ pub(crate) fn variants(
                 mode: None,
                 threads,
                 runner: Runner::Peer(peer),
+                record: None,
             }),
             Err(why) => console.talk(&format!("note: {name} is left out: {why}")),
         }

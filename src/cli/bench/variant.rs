@@ -3,7 +3,7 @@
 use super::peer::Peer;
 use crate::cli::args::{ModeName, Work};
 use crate::cli::report::mode_name;
-use strew::{Error, Kernel, Mode, Schedule, Strategy};
+use strew::{Error, Kernel, Mode, Record, Schedule, Strategy};
 
 /// The loop as it is written, on one thread.
 pub(crate) const SERIAL: &str = "serial";
@@ -17,6 +17,8 @@ pub(crate) struct Variant {
     pub(crate) mode: Option<&'static str>,
     pub(crate) threads: usize,
     pub(crate) runner: Runner,
+    /// What the last call said of itself; `None` before it, and of what strew did not make.
+    pub(crate) record: Option<Record>,
 }
 
 /// What runs it.
@@ -34,6 +36,7 @@ impl Variant {
             mode: Some(mode_name(mode)),
             threads,
             runner: Runner::Strew(Box::new(kernel.threads(threads))),
+            record: None,
         }
     }
 }
