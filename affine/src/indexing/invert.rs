@@ -193,10 +193,18 @@ impl Solver<'_> {
         Ok(())
     }
 
-    fn solve_system(&mut self) -> Checked<()> {
+    /// The equations without what is known, and an equation for each known digit that is `wanted`.
+    fn equations_and(&self, wanted: impl Fn(&Atom) -> bool) -> Checked<Vec<Equation>> {
         let equations = self.equations.iter();
         let equations = equations.map(|(linear, value)| self.without_known(linear, value));
-        let solved = system::solved(&equations.collect::<Checked<Vec<_>>>()?)?;
+        let digits = self.sorted_digits().into_iter();
+        let digits = digits.filter(|(atom, _)| wanted(atom));
+        let digits = digits.map(|(atom, value)| Ok((atom.clone().into(), value.clone())));
+        equations.chain(digits).collect()
+    }
+
+    fn solve_system(&mut self) -> Checked<()> {
+        let solved = system::solved(&self.equations_and(|_| false)?)?;
         self.digits.extend(solved);
         Ok(())
     }

@@ -16,13 +16,7 @@ impl Solver<'_> {
     /// Reads the quotient off `n * x + y = value` where `n` is known and never zero, and `y` is known or at least 0 and below `n`, as in
     /// a linear index with a size that is a variable.
     pub(super) fn read_multiples(&mut self) -> Checked<()> {
-        let equations = self.equations.iter();
-        let equations = equations.map(|(linear, value)| self.without_known(linear, value));
-        let products = self.sorted_digits().into_iter();
-        let products = products.filter(|(atom, _)| matches!(atom, Atom::Product(_)));
-        let products = products.map(|(atom, value)| Ok((atom.clone().into(), value.clone())));
-        for equation in equations.chain(products).collect::<Vec<_>>() {
-            let (linear, value) = equation?;
+        for (linear, value) in self.equations_and(|it| matches!(it, Atom::Product(_)))? {
             for multiple in self.multiples(&linear)? {
                 self.read_multiple(multiple, &value)?;
             }

@@ -42,13 +42,7 @@ struct Steps {
 impl Solver<'_> {
     /// Takes sums of a variable and its own quotients and remainders apart.
     pub(super) fn read_steps(&mut self) -> Checked<()> {
-        let equations = self.equations.iter();
-        let equations = equations.map(|(linear, value)| self.without_known(linear, value));
-        let quotients = self.sorted_digits().into_iter();
-        let quotients = quotients.filter(|(atom, _)| matches!(atom, Atom::FloorDiv(_)));
-        let quotients = quotients.map(|(atom, value)| Ok((atom.clone().into(), value.clone())));
-        for equation in equations.chain(quotients).collect::<Vec<_>>() {
-            let (linear, value) = equation?;
+        for (linear, value) in self.equations_and(|it| matches!(it, Atom::FloorDiv(_)))? {
             for variable in divided_variables(&linear) {
                 let Some(steps) = self.steps(&linear, variable) else {
                     continue;
