@@ -1,7 +1,7 @@
 //! Asking memory in time for what is used soon.
 
-/// The bytes that come together.
-const CACHE_LINE: usize = 64;
+/// The bytes that memory is moved in.
+pub(crate) const CACHE_LINE: usize = 64;
 
 /// Asks for the cache lines of `bytes` bytes from `address` on, which need not be there: asking for what is nowhere does nothing.
 #[inline]

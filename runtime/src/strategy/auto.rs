@@ -201,11 +201,10 @@ fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
 
 /// What speaks against private buffers whatever the machine.
 fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
-    let is_even = sample.is_none_or(|it| it.scattered > EVEN);
-    let is_skewed = sample.is_some_and(|it| it.is_skewed);
-    let per_element = match is_skewed && !is_even {
-        true => TRIPS_PER_ELEMENT_SKEWED,
-        false => TRIPS_PER_ELEMENT,
+    let uneven = sample.filter(|it| it.scattered <= EVEN);
+    let per_element = match uneven {
+        Some(sample) if sample.is_skewed => TRIPS_PER_ELEMENT_SKEWED,
+        _ => TRIPS_PER_ELEMENT,
     };
     let least = shape
         .elements
@@ -213,7 +212,7 @@ fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
         // In lanes, more of them take as long.
         .saturating_mul(shape.lanes)
         .saturating_add(LEAST_TRIPS);
-    let most = if shape.can_emit && shape.is_pure && is_even {
+    let most = if shape.can_emit && shape.is_pure && uneven.is_none() {
         MOST_BYTES_UNSORTED
     } else {
         MOST_BYTES

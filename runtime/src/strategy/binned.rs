@@ -160,18 +160,16 @@ impl Applied<'_, '_> {
         let held = ranges.targets(privates, number);
         let blocks = || self.bins.iter().flat_map(|it| it.blocks(number));
         let mut following = blocks().skip(1);
-        for bins in &self.bins {
-            for (block, count) in bins.blocks(number) {
-                // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
-                if let Some((next, count)) = following.next() {
-                    prefetch(next, count * ranges.update_bytes());
-                }
-                let columns = ranges.columns();
-                let values: SmallVec<[*mut u8; 2]> =
-                    columns.map(|column| block.wrapping_add(column)).collect();
-                // SAFETY: a block has its keys first, then its columns, with `count` updates in each; the caller vouches for the rest.
-                unsafe { apply(held.as_ptr(), block, values.as_ptr(), count as u64) };
+        for (block, count) in blocks() {
+            // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
+            if let Some((next, count)) = following.next() {
+                prefetch(next, count * ranges.update_bytes());
             }
+            let columns = ranges.columns();
+            let values: SmallVec<[*mut u8; 2]> =
+                columns.map(|column| block.wrapping_add(column)).collect();
+            // SAFETY: a block has its keys first, then its columns, with `count` updates in each; the caller vouches for the rest.
+            unsafe { apply(held.as_ptr(), block, values.as_ptr(), count as u64) };
         }
     }
 }

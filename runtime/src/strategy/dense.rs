@@ -163,27 +163,8 @@ mod tests {
     fn fixed_groups_follow_the_sizes_alone() {
         let of = |trips: u64, elements: u64, count: u64, threads: usize| {
             groups(&Shape {
-                count,
-                trips,
-                elements,
-                bytes: elements * 8,
-                has_privates: true,
-                is_separate: false,
-                can_emit: true,
-                is_pure: true,
-                columns: None,
-                row_columns: None,
-                lanes: 1,
-                others: 0,
-                has_fixed_keys: false,
-                runs_again: false,
-                has_bodies: true,
-                commutes: true,
-                is_single: true,
-                is_ordered: false,
-                is_exact: false,
-                mode: Mode::Stable,
                 threads,
+                ..Shape::of_updates(count, trips, elements)
             })
         };
         for threads in [1, 2, 64] {
@@ -204,27 +185,10 @@ mod tests {
     fn free_groups_follow_the_threads() {
         let of = |elements: u64, threads: usize| {
             groups(&Shape {
-                count: 1000,
-                trips: 1 << 20,
-                elements,
                 bytes: elements * 4,
-                has_privates: true,
-                is_separate: false,
-                can_emit: true,
-                is_pure: true,
-                columns: None,
-                row_columns: None,
-                lanes: 1,
-                others: 0,
-                has_fixed_keys: false,
-                runs_again: false,
-                has_bodies: true,
-                commutes: true,
-                is_single: true,
-                is_ordered: false,
                 is_exact: true,
-                mode: Mode::Stable,
                 threads,
+                ..Shape::of_updates(1000, 1 << 20, elements)
             })
         };
         assert_eq!((of(256, 1), of(256, 2), of(256, 16)), (1, 8, 64));

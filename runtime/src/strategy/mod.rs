@@ -134,6 +134,36 @@ pub struct Shape {
     pub threads: usize,
 }
 
+#[cfg(test)]
+impl Shape {
+    /// `count` iterations that make `trips` updates of `elements` sums of 8 bytes, with nothing in the way of any strategy.
+    pub(crate) fn of_updates(count: u64, trips: u64, elements: u64) -> Self {
+        Self {
+            count,
+            trips,
+            elements,
+            bytes: elements * 8,
+            has_privates: true,
+            is_separate: false,
+            can_emit: true,
+            is_pure: true,
+            columns: None,
+            row_columns: None,
+            lanes: 1,
+            others: 0,
+            has_fixed_keys: false,
+            runs_again: false,
+            has_bodies: true,
+            commutes: true,
+            is_single: true,
+            is_ordered: false,
+            is_exact: false,
+            mode: crate::Mode::Stable,
+            threads: 2,
+        }
+    }
+}
+
 impl Shape {
     /// Updates and what else is run.
     pub(crate) fn statements(&self) -> u64 {

@@ -4,6 +4,7 @@ use super::Job;
 use crate::abi::{BodyShape, ChunkFn, PrivateCall, STAGED};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
+use crate::prefetch::CACHE_LINE;
 use crate::stream::{self, Sink, Updates};
 use smallvec::SmallVec;
 use std::collections::HashSet;
@@ -41,9 +42,6 @@ const FORESEEN_FROM: usize = 16;
 
 /// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
-
-/// The bytes that memory is moved in.
-const CACHE_LINE: u64 = 64;
 
 /// What was seen of the keys of the first private buffer. It depends on the keys and on the number of iterations of the forall, never on
 /// the machine.
@@ -154,7 +152,7 @@ fn lines(keys: &[u32], element_bytes: u64) -> usize {
     let mut runs: Vec<usize> = Vec::new();
     let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
     for key in keys {
-        let line = u64::from(*key) * element_bytes / CACHE_LINE;
+        let line = u64::from(*key) * element_bytes / CACHE_LINE as u64;
         if known.insert(line) {
             let mut latest_ones = latest.iter().flatten();
             let before = latest_ones.find(|(it, _)| (1..=NEXT).contains(&line.wrapping_sub(*it)));

@@ -2,29 +2,7 @@ use super::*;
 use crate::machine::{Caches, Calibration, LINES};
 
 fn shape() -> Shape {
-    Shape {
-        count: 8,
-        trips: 1 << 20,
-        elements: 256,
-        bytes: 2048,
-        has_privates: true,
-        is_separate: false,
-        can_emit: true,
-        is_pure: true,
-        columns: None,
-        row_columns: None,
-        lanes: 1,
-        others: 0,
-        has_fixed_keys: false,
-        runs_again: false,
-        has_bodies: true,
-        commutes: true,
-        is_single: true,
-        is_ordered: false,
-        is_exact: false,
-        mode: Mode::Stable,
-        threads: 2,
-    }
+    Shape::of_updates(8, 1 << 20, 256)
 }
 
 fn around(shape: &Shape, sample: Option<Sample>, is_nested: bool) -> Circumstances {
