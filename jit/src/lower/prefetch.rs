@@ -4,7 +4,7 @@
 //! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though.
 
 use super::ahead::Inside;
-use super::function::{FunctionLowering, Stride};
+use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::loops::Counted;
 use super::rows::row_of;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_module::Module;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
+use strew_affine::{Access, Expr, LocalId, Node, Place, Subscript};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
 const TURNS: i64 = 16;
@@ -48,7 +48,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let row = row_of(access)?;
                 let is_row = row.subscripts.iter().all(|it| inside.stays(it));
                 let in_memory = self.goes_to_memory(&[Place::Element(access.clone())]);
-                (is_row && in_memory && is_along(access, inner)).then_some(row)
+                let last = access.subscripts.last();
+                let is_along = last.is_some_and(|it| !inside.stays(it));
+                (is_row && in_memory && is_along).then_some(row)
             })
         });
         rows.filter_map(|row| self.with_keys(row, counted.body))
@@ -108,35 +110,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(is_turn, asks, &[], next, &[]);
         self.builder.switch_to_block(asks);
         self.iters.insert(counted.iter, later);
-        self.scoped(|function| function.ask_for(row, bytes));
+        self.scoped(|function| function.ask_for(row, &array, bytes));
         self.iters.insert(counted.iter, iter);
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
     }
 
-    /// Asks for `row`, of so many bytes, if its updates are made here.
-    fn ask_for(&mut self, row: &Access, bytes: Value) {
-        let Some(array) = self.arrays.get(row.array).cloned() else {
-            return;
-        };
-        let places = self.subscript_values(row).into_iter();
-        let number = places
-            .zip(&array.extents)
-            .fold(None, |outer, (place, extent)| {
-                let ins = &mut self.builder;
-                Some(match outer {
-                    None => place,
-                    Some(outer) => {
-                        let first = ins.ins().imul(outer, *extent);
-                        ins.ins().iadd(first, place)
-                    }
-                })
-            });
-        let Some(number) = number else {
-            return;
-        };
+    /// Asks for `row` of `array`, of so many bytes, if its updates are made here.
+    fn ask_for(&mut self, row: &Access, array: &ArrayValue, bytes: Value) {
+        let number = self.row_number(row);
         let [asks, next] = [(); 2].map(|()| self.builder.create_block());
-        match self.owner_of(row) {
+        match self.is_own_row(number) {
             Some(is_own) => self.builder.ins().brif(is_own, asks, &[], next, &[]),
             None => self.builder.ins().jump(asks, &[]),
         };
@@ -158,12 +142,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
     }
-}
-
-/// Whether `access` goes along with the iterator of `inner`, its last subscript.
-fn is_along(access: &Access, inner: &AffineFor) -> bool {
-    let inside = Inside::of(inner.iter, &inner.body);
-    access.subscripts.last().is_some_and(|it| !inside.stays(it))
 }
 
 /// What `body` declares `local` as.

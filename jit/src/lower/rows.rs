@@ -122,32 +122,39 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let none = [BlockArg::Value(lower)];
         self.builder.ins().brif(turns, asks, &[], next, &none);
         self.builder.switch_to_block(asks);
-        let is_own = self.scoped(|function| function.is_own(&row, owner));
+        let is_own = self.scoped(|function| {
+            let number = function.row_number(&row);
+            function.is_own(number, owner)
+        });
         let upper = self.builder.ins().select(is_own, upper, lower);
         self.builder.ins().jump(next, &[BlockArg::Value(upper)]);
         self.builder.switch_to_block(next);
         end
     }
 
-    /// Whether `row` is the owner's own, where not all rows are.
-    pub(super) fn owner_of(&mut self, row: &Access) -> Option<Value> {
+    /// Whether the row with this number is the owner's own, where not all rows are.
+    pub(super) fn is_own_row(&mut self, number: Value) -> Option<Value> {
         let owner = self.rows.owner?;
-        Some(self.is_own(row, owner))
+        Some(self.is_own(number, owner))
     }
 
-    /// Whether the row is the owner's, as [`strew_runtime::abi::owner_of_row`] has it.
-    fn is_own(&mut self, row: &Access, owner: Owner) -> Value {
+    /// The number of `row`, whose subscripts need not be in range: any will do then.
+    pub(super) fn row_number(&mut self, row: &Access) -> Value {
         let places = self.subscript_values(row);
         let array = self.arrays.get(row.array);
         let extents = array.map_or_else(Vec::new, |it| it.extents.clone());
         let ins = &mut self.builder;
-        // Of a row that is out of range any owner will do.
         let number = places.into_iter().zip(extents).reduce(|outer, place| {
             let row = ins.ins().imul(outer.0, place.1);
             (ins.ins().iadd(row, place.0), place.1)
         });
         let number = number.map(|it| it.0);
-        let number = number.unwrap_or_else(|| ins.ins().iconst(types::I64, 0));
+        number.unwrap_or_else(|| ins.ins().iconst(types::I64, 0))
+    }
+
+    /// Whether the row is the owner's, as [`strew_runtime::abi::owner_of_row`] has it.
+    fn is_own(&mut self, number: Value, owner: Owner) -> Value {
+        let ins = &mut self.builder;
         let block = ins.ins().ushr(number, owner.shift);
         let mixed = ins.ins().imul_imm_s(block, i64::from(ROW_FACTOR));
         let mixed = ins.ins().ireduce(types::I32, mixed);
