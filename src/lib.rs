@@ -36,6 +36,7 @@ mod convert;
 mod diagnostic;
 mod error;
 mod host;
+mod object;
 mod planned;
 mod pragma;
 mod program;
@@ -52,6 +53,7 @@ pub use compiler::Compiler;
 pub use convert::{parse_schedule, syntax_tree};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity, Style};
 pub use error::{ArgumentErrors, Error, Fault, KernelError, Refusal};
+pub use object::{Object, ObjectSettings};
 pub use planned::{Planned, PlannedCall};
 pub use program::{Kernel, Program};
 pub use report::Report;
@@ -64,7 +66,7 @@ pub use strew_affine as ir;
 pub use strew_affine::{Span, Type, Value};
 pub use strew_jit::{
     ArgumentKind, ArrayElement, CompileError, Element, ElementType, FaultKind, FieldLayout, Oob,
-    PlatformMath, Processor, RecordField, RecordLayout, Records, processor, record,
+    PlatformMath, Processor, RecordField, RecordLayout, Records, Target, processor, record,
 };
 pub use strew_runtime::{
     Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mapped, Mode,

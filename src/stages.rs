@@ -193,6 +193,29 @@ impl ParsedKernel {
         })
     }
 
+    /// The kernel, which makes no assumptions, under a schedule that makes none either: one that `plan` means and that does not fit, since
+    /// its loops are others, gives way to one that is found; then also why.
+    fn fitting(&self, plan: &Plan) -> Result<(Scheduled, Option<String>), Error> {
+        match self.schedule(plan, &mut ()) {
+            Ok(scheduled) if scheduled.kernel.assumptions.is_empty() => Ok((scheduled, None)),
+            Ok(scheduled) => {
+                let steps: Vec<_> = scheduled
+                    .schedule
+                    .steps()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                let dropped = format!("{} assumes that", steps.join("; "));
+                Ok((self.schedule(&Plan::Auto, &mut ())?, Some(dropped)))
+            }
+            Err(Error::Refused(refusal)) => {
+                let dropped = refusal.refused.to_string();
+                Ok((self.schedule(&Plan::Auto, &mut ())?, Some(dropped)))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
     /// Applies `schedule`, whose step number `n` stands at `place(n)` of the source, if it does.
     fn apply(
         &self,
@@ -220,6 +243,59 @@ impl Scheduled {
     /// The steps that led to it.
     pub fn steps(&self) -> &Schedule {
         &self.schedule
+    }
+
+    pub(crate) fn verified(&self) -> &Verified {
+        &self.kernel
+    }
+
+    /// The kernel as its source says it.
+    pub(crate) fn written(&self) -> &Kernel {
+        &self.parsed.kernel
+    }
+
+    /// The source that its spans point into.
+    pub(crate) fn source(&self) -> &Arc<Source> {
+        &self.parsed.source
+    }
+
+    /// The kernel that can tell its faults, without assumptions if there is such a version, and whether its loops have to run in order for
+    /// that: the kernel as it was written, but for what is asserted in its schedule.
+    pub(crate) fn careful(&self) -> Result<(Self, bool), Error> {
+        let checks_disjoint = self.checks_disjoint();
+        let parsed = match self.source().language() {
+            Language::C => self.exact_source()?,
+            Language::KernelText => (*self.parsed).clone(),
+        };
+        if checks_disjoint {
+            return Ok((parsed.fitting(&self.plan)?.0, true));
+        }
+        let plan = Plan::Explicit(Schedule::new());
+        Ok((parsed.schedule(&plan, &mut ())?, false))
+    }
+
+    /// The source of the kernel, read without assumptions about its parameters.
+    fn exact_source(&self) -> Result<ParsedKernel, Error> {
+        let source = self.source();
+        let (kernels, _) = convert::from_c_exact(source);
+        let mut kernels = kernels.into_iter();
+        let found = kernels.find(|(kernel, _)| kernel.name == self.kernel.name);
+        let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());
+        let (kernel, pragmas) = found.ok_or_else(missing)?;
+        Ok(ParsedKernel {
+            source: source.clone(),
+            kernel: verified(source, kernel)?,
+            pragmas,
+        })
+    }
+
+    /// Whether it checks that elements of an array are written once.
+    fn checks_disjoint(&self) -> bool {
+        let mut checks = false;
+        walk(&self.kernel.body, &mut |node, _| {
+            checks |= matches!(node, Node::Forall(forall) if !forall.disjoint.is_empty());
+        });
+        checks
     }
 
     /// The kernel as MLIR.
@@ -319,37 +395,9 @@ impl Compiled {
         }
     }
 
-    /// A schedule that does not fit the exact version, whose loops are others, gives way to one that is found.
     fn make_exact(&self) -> Result<Arc<Self>, Error> {
-        let source = self.source();
-        let (kernels, _) = convert::from_c_exact(source);
-        let mut kernels = kernels.into_iter();
-        let found = kernels.find(|(kernel, _)| kernel.name == self.kernel().name);
-        let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());
-        let (kernel, pragmas) = found.ok_or_else(missing)?;
-        let exact = ParsedKernel {
-            source: source.clone(),
-            kernel: verified(source, kernel)?,
-            pragmas,
-        };
-        let (scheduled, dropped) = match exact.schedule(&self.scheduled.plan, &mut ()) {
-            Ok(scheduled) if scheduled.kernel.assumptions.is_empty() => (scheduled, None),
-            Ok(scheduled) => {
-                let steps: Vec<_> = scheduled
-                    .schedule
-                    .steps()
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect();
-                let dropped = format!("{} assumes that", steps.join("; "));
-                (exact.schedule(&Plan::Auto, &mut ())?, Some(dropped))
-            }
-            Err(Error::Refused(refusal)) => {
-                let dropped = refusal.refused.to_string();
-                (exact.schedule(&Plan::Auto, &mut ())?, Some(dropped))
-            }
-            Err(other) => return Err(other),
-        };
+        let exact = self.scheduled.exact_source()?;
+        let (scheduled, dropped) = exact.fitting(&self.scheduled.plan)?;
         let mut compiled = scheduled.compile_for(self.oob)?;
         compiled.dropped = dropped;
         Ok(Arc::new(compiled))
@@ -357,11 +405,7 @@ impl Compiled {
 
     /// Whether it checks that elements of an array are written once.
     pub(crate) fn checks_disjoint(&self) -> bool {
-        let mut checks = false;
-        walk(&self.kernel().body, &mut |node, _| {
-            checks |= matches!(node, Node::Forall(forall) if !forall.disjoint.is_empty());
-        });
-        checks
+        self.scheduled.checks_disjoint()
     }
 
     /// The same kernel under the same schedule. It runs more slowly, and tells everything about a fault.

@@ -2,13 +2,11 @@
 
 use crate::CompileError;
 use crate::compiled::Options;
-use crate::keys::KeySources;
+use crate::keys::key_slots;
 use crate::loaded::{Loaded, guarded, load, module};
-use crate::lower::{Request, find_forall, lower_body};
+use crate::lower::{Request, lower_body};
 use crate::merges::Merges;
 use std::sync::{Arc, Mutex, PoisonError};
-use strew_affine::interpret::Oob;
-use strew_affine::{ArrayId, Parameter};
 use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeySlots, KeyWidth, MergeFn, OnDemand};
 
 /// Those that were made, by the number of the forall and the shape.
@@ -74,8 +72,9 @@ impl Functions<'_> {
     fn make(&self, key: (u32, BodyShape)) -> Result<Loaded, CompileError> {
         let target = self.options.target;
         guarded(|| {
-            let lowered = lower_body(&self.request, key, module(target)?)?;
-            load(lowered.module, lowered.functions, lowered.entry, target)
+            let mut module = module(target)?;
+            let lowered = lower_body(&self.request, key, &mut module)?;
+            load(module, lowered.functions, lowered.entry, target)
         })
     }
 }
@@ -100,38 +99,7 @@ impl OnDemand for Functions<'_> {
     }
 
     fn keys(&self, number: u32) -> Option<KeySlots> {
-        self.bodies.keys(number, || self.find_keys(number))
-    }
-}
-
-impl Functions<'_> {
-    fn find_keys(&self, number: u32) -> Option<KeySlots> {
-        // Whether an update is made at all then follows from the values, which may change.
-        if self.request.oob == Oob::Skip {
-            return None;
-        }
-        let kernel = self.request.kernel;
-        let (forall, _) = find_forall(kernel, number)?;
-        let sources = KeySources::of(forall, self.request.facts)?;
-        let slot = |param: Parameter| {
-            let position = kernel.params.iter().position(|it| *it == param)?;
-            u32::try_from(position).ok()
-        };
-        let array = |array: ArrayId| match kernel.arrays[array].field {
-            Some(field) => slot(Parameter::Record(field.record)),
-            None => slot(Parameter::Array(array)),
-        };
-        Some(KeySlots {
-            arrays: sources
-                .arrays
-                .into_iter()
-                .map(array)
-                .collect::<Option<_>>()?,
-            scalars: sources
-                .scalars
-                .into_iter()
-                .map(|it| slot(Parameter::Scalar(it)))
-                .collect::<Option<_>>()?,
-        })
+        self.bodies
+            .keys(number, || key_slots(&self.request, number))
     }
 }

@@ -4,6 +4,7 @@ use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Inner};
 use crate::facts::{self, Checks, Form, Grouping, extents, for_each_affine, has_known_domain};
+use crate::keys::parameter_of;
 use crate::record::{ElementType, RecordLayout};
 use crate::written::written_elements;
 use std::collections::BTreeMap;
@@ -329,11 +330,7 @@ impl Inner {
             let position = kernel.params.iter().position(|it| *it == param);
             position.and_then(|position| bound.get(position))
         };
-        let parameter = |array: ArrayId| match kernel.arrays[array].field {
-            Some(field) => Parameter::Record(field.record),
-            None => Parameter::Array(array),
-        };
-        let elements = |array| match of(parameter(array)) {
+        let elements = |array| match of(parameter_of(kernel, array)) {
             Some(Bound::Array { elements, .. }) => {
                 let per_record = kernel.arrays[array].elements_per_record();
                 (*elements as u64).saturating_mul(per_record)
@@ -491,11 +488,7 @@ impl Inner {
     fn protected(&self, arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
         let mut regions = BTreeMap::new();
         for (array, written) in &sized.copied {
-            let param = match self.kernel.arrays[*array].field {
-                // Several fields of one record are one region.
-                Some(field) => Parameter::Record(field.record),
-                None => Parameter::Array(*array),
-            };
+            let param = parameter_of(&self.kernel, *array);
             let mut params = self.kernel.params.iter();
             let position = params.position(|it| *it == param);
             let bound = position.and_then(|it| Some((it, arguments.get(it)?)));

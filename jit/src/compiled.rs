@@ -4,7 +4,7 @@ use crate::CompileError;
 use crate::bodies::{Bodies, Functions};
 use crate::call::ArgumentFacts;
 use crate::facts::{Checks, Facts, Form, Grouping};
-use crate::isa::Target;
+use crate::isa::{Destination, Target};
 use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{self, Function, Request};
 use crate::merges::Merges;
@@ -102,7 +102,7 @@ pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, Compile
 }
 
 /// Whether every function of a host is there.
-fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
+pub(crate) fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
     let mut missing = None;
     for_each_combiner(&kernel.body, &mut |combiner| {
         let is_missing = |it: &Declared| it.is_of_host() && it.host().is_none();
@@ -176,7 +176,11 @@ impl Compiled {
     pub fn assembly(&self) -> Result<String, CompileError> {
         let mut text = String::new();
         for function in self.functions()? {
-            let isa = self.0.options.target.isa(function.effort)?;
+            let isa = self
+                .0
+                .options
+                .target
+                .isa(function.effort, Destination::Memory)?;
             let name = function.body.name.clone();
             let mut context = Context::for_function(function.body);
             context.set_disasm(true);
@@ -193,10 +197,10 @@ impl Compiled {
     fn functions(&self) -> Result<Vec<Function>, CompileError> {
         let target = self.0.options.target;
         let request = self.0.request(FIRST);
-        let lowered = lower::lower(&request, module(target)?)?;
+        let lowered = lower::lower(&request, &mut module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {
-            functions.push(merging.lower(module(target)?)?.function);
+            functions.push(merging.lower(&mut module(target)?)?.function);
         }
         Ok(functions)
     }
@@ -205,9 +209,10 @@ impl Compiled {
 impl Code {
     fn make(request: &Request<'_>, target: Target) -> Result<Self, CompileError> {
         guarded(|| {
-            let lowered = lower::lower(request, module(target)?)?;
+            let mut module = module(target)?;
+            let lowered = lower::lower(request, &mut module)?;
             Ok(Self {
-                loaded: load(lowered.module, lowered.functions, lowered.entry, target)?,
+                loaded: load(module, lowered.functions, lowered.entry, target)?,
                 sites: lowered.sites,
                 merges: Merges::new(lowered.merges, target),
                 bodies: Bodies::default(),

@@ -27,6 +27,15 @@ pub(crate) enum Effort {
     Quick,
 }
 
+/// Where code goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// The memory of this process.
+    Memory,
+    /// A file for the linker, which puts it anywhere.
+    Object,
+}
+
 /// The processor that code is made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processor {
@@ -41,7 +50,7 @@ pub struct Processor {
 /// # Errors
 /// [`CompileError::Processor`] where the code generator does not know it.
 pub fn processor() -> Result<Processor, CompileError> {
-    let isa = Target::Native.isa(Effort::Full)?;
+    let isa = Target::Native.isa(Effort::Full, Destination::Memory)?;
     let found = isa.isa_flags().into_iter();
     let found = found.filter(|it| it.as_bool() == Some(true));
     let features = found.map(|it| it.name.trim_start_matches("has_").to_owned());
@@ -55,14 +64,16 @@ type Isa = Result<OwnedTargetIsa, CompileError>;
 
 impl Target {
     /// The code generator's description, made once and kept.
-    pub(crate) fn isa(self, effort: Effort) -> Isa {
-        static MADE: [[OnceLock<Isa>; 3]; 2] = [const { [const { OnceLock::new() }; 3] }; 2];
-        let made = &MADE[self as usize][effort as usize];
-        made.get_or_init(|| self.build(effort)).clone()
+    pub(crate) fn isa(self, effort: Effort, destination: Destination) -> Isa {
+        static MADE: [[[OnceLock<Isa>; 3]; 2]; 2] =
+            [const { [const { [const { OnceLock::new() }; 3] }; 2] }; 2];
+        let made = &MADE[destination as usize][self as usize][effort as usize];
+        made.get_or_init(|| self.build(effort, destination)).clone()
     }
 
-    fn build(self, effort: Effort) -> Isa {
-        let flags = flags(effort).map_err(|error| CompileError::Internal(error.to_string()))?;
+    fn build(self, effort: Effort, destination: Destination) -> Isa {
+        let flags = flags(effort, destination)
+            .map_err(|error| CompileError::Internal(error.to_string()))?;
         cranelift_native::builder_with_options(self == Self::Native)
             .map_err(|why| CompileError::Processor(why.to_owned()))?
             .finish(flags)
@@ -70,7 +81,7 @@ impl Target {
     }
 }
 
-fn flags(effort: Effort) -> settings::SetResult<settings::Flags> {
+fn flags(effort: Effort, destination: Destination) -> settings::SetResult<settings::Flags> {
     let verifier = if cfg!(debug_assertions) {
         "true"
     } else {
@@ -81,12 +92,16 @@ fn flags(effort: Effort) -> settings::SetResult<settings::Flags> {
         Effort::Plain => ("none", "backtracking"),
         Effort::Quick => ("none", "single_pass"),
     };
+    let is_pic = match destination {
+        Destination::Memory => "false",
+        Destination::Object => "true",
+    };
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", opt_level),
         ("regalloc_algorithm", regalloc_algorithm),
         ("enable_verifier", verifier),
-        ("is_pic", "false"),
+        ("is_pic", is_pic),
         ("use_colocated_libcalls", "false"),
         // Hot loops that begin anywhere in a cache line cost up to a fifth.
         ("log2_min_function_alignment", "6"),

@@ -1,11 +1,15 @@
 //! What decides where the updates of a forall go.
 
 use crate::facts::{Facts, FreeNames, writes_buffers_alone};
+use crate::lower::{Request, find_forall};
 use std::collections::{BTreeSet, HashMap};
+use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
 use strew_affine::{
-    AffineExpr, ArrayId, Expr, Forall, IterId, LocalId, Node, Place, ScalarId, Subscript, Variable,
+    AffineExpr, ArrayId, Expr, Forall, IterId, Kernel, LocalId, Node, Parameter, Place, ScalarId,
+    Subscript, Variable,
 };
+use strew_runtime::abi::KeySlots;
 
 /// The parameters that decide how many updates of private buffers a forall makes, and which elements they go to, when nothing else
 /// does: then they go there again whenever the forall runs with the same ones.
@@ -37,6 +41,40 @@ impl KeySources {
             && forall.count.is_over_parameters()
             && search.found.arrays.iter().all(|it| facts.is_read_only(*it));
         (is_fixed && writes_buffers_alone(forall)).then_some(search.found)
+    }
+}
+
+/// What decides where the updates of the forall with this number go; `None` when something does that changes while the kernel runs.
+pub(crate) fn key_slots(request: &Request<'_>, number: u32) -> Option<KeySlots> {
+    // Whether an update is made at all then follows from the values, which may change.
+    if request.oob == Oob::Skip {
+        return None;
+    }
+    let kernel = request.kernel;
+    let (forall, _) = find_forall(kernel, number)?;
+    let sources = KeySources::of(forall, request.facts)?;
+    let slot = |param: Parameter| {
+        let position = kernel.params.iter().position(|it| *it == param)?;
+        u32::try_from(position).ok()
+    };
+    let arrays = sources.arrays.into_iter();
+    let scalars = sources.scalars.into_iter();
+    Some(KeySlots {
+        arrays: arrays
+            .map(|it| slot(parameter_of(kernel, it)))
+            .collect::<Option<_>>()?,
+        scalars: scalars
+            .map(|it| slot(Parameter::Scalar(it)))
+            .collect::<Option<_>>()?,
+    })
+}
+
+/// The parameter that an array of the caller is, or is a field of.
+pub(crate) fn parameter_of(kernel: &Kernel, array: ArrayId) -> Parameter {
+    match kernel.arrays[array].field {
+        // Several fields of one record are one parameter.
+        Some(field) => Parameter::Record(field.record),
+        None => Parameter::Array(array),
     }
 }
 
@@ -144,7 +182,6 @@ fn sets(body: &[Node]) -> HashMap<LocalId, Vec<&Expr>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strew_affine::Kernel;
 
     fn sources(body: &str) -> Option<(Vec<String>, Vec<String>)> {
         let text = format!(

@@ -1,6 +1,6 @@
 //! Machine code in memory, from functions that were lowered.
 
-use crate::isa::{Effort, Target};
+use crate::isa::{Destination, Effort, Target};
 use crate::lower::{
     Function, LOCAL_ARRAY, PREFETCH_ROW, REACH_ELEMENT, RUN_FORALL, SCAN_KEYS, TAKE_UPDATES,
     define_symbols,
@@ -32,7 +32,7 @@ impl Drop for Loaded {
 
 /// An empty module.
 pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
-    let isa = target.isa(Effort::Full)?;
+    let isa = target.isa(Effort::Full, Destination::Memory)?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     builder.symbol(RUN_FORALL, strew_runtime::run_forall as *const u8);
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
@@ -52,9 +52,24 @@ pub(crate) fn load(
     wanted: FuncId,
     target: Target,
 ) -> Result<Loaded, CompileError> {
+    define(&mut module, functions, (target, Destination::Memory))?;
+    module.finalize_definitions()?;
+    let address = module.get_finalized_function(wanted);
+    Ok(Loaded {
+        module: ManuallyDrop::new(module),
+        address,
+    })
+}
+
+/// Compiles `functions` into `module`, for that target and destination.
+pub(crate) fn define(
+    module: &mut dyn Module,
+    functions: Vec<Function>,
+    (target, destination): (Target, Destination),
+) -> Result<(), CompileError> {
     let mut context = module.make_context();
     for function in functions {
-        let isa = target.isa(function.effort)?;
+        let isa = target.isa(function.effort, destination)?;
         context.func = function.body;
         let code = context
             .compile(&*isa, &mut Default::default())
@@ -69,12 +84,7 @@ pub(crate) fn load(
         module.define_function_bytes(function.id, alignment, &bytes, &relocations)?;
         module.clear_context(&mut context);
     }
-    module.finalize_definitions()?;
-    let address = module.get_finalized_function(wanted);
-    Ok(Loaded {
-        module: ManuallyDrop::new(module),
-        address,
-    })
+    Ok(())
 }
 
 /// Runs `make`. The code generator panics on some combinations that it does not support; that is a failed compilation, no more.

@@ -4,7 +4,7 @@ use crate::CompileError;
 use crate::isa::Target;
 use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{LoweredMerge, Merging};
-use cranelift_jit::JITModule;
+use cranelift_module::Module;
 use std::fmt;
 use std::sync::OnceLock;
 use strew_runtime::abi::{ApplyFn, KeyWidth, MergeFn};
@@ -45,14 +45,11 @@ impl Merges {
 impl Merge {
     fn make(
         &self,
-        lower: impl FnOnce(JITModule) -> Result<LoweredMerge, CompileError>,
+        lower: impl FnOnce(&mut dyn Module) -> Result<LoweredMerge, CompileError>,
     ) -> Result<Loaded, CompileError> {
         guarded(|| {
-            let LoweredMerge {
-                module,
-                id,
-                function,
-            } = lower(module(self.target)?)?;
+            let mut module = module(self.target)?;
+            let LoweredMerge { id, function } = lower(&mut module)?;
             load(module, vec![function], id, self.target)
         })
     }
@@ -66,7 +63,7 @@ impl Merges {
 
     pub(crate) fn merge(&self, number: u32) -> Result<MergeFn, String> {
         let merge = self.get(number)?;
-        let lower = |module| merge.merging.lower(module);
+        let lower = |module: &mut dyn Module| merge.merging.lower(module);
         match merge.merge.get_or_init(|| merge.make(lower)) {
             // SAFETY: the function has the signature that `Merging::lower` gives it, which is that of `MergeFn`: two tables and a
             // number of elements in, nothing out, the C calling convention.
@@ -81,7 +78,7 @@ impl Merges {
             KeyWidth::Narrow => &merge.apply_narrow,
             KeyWidth::Wide => &merge.apply_wide,
         };
-        let lower = |module| merge.merging.lower_apply(keys, module);
+        let lower = |module: &mut dyn Module| merge.merging.lower_apply(keys, module);
         match made.get_or_init(|| merge.make(lower)) {
             // SAFETY: the function has the signature that `Merging::lower_apply` gives it, which is that of `ApplyFn`: three tables
             // and a number of elements in, nothing out, the C calling convention.

@@ -137,6 +137,7 @@ pub enum KeyWidth {
 
 /// What the body of a forall does with its updates of private buffers. Everything else is the same in all shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
 pub enum BodyShape {
     /// It combines them into the buffers.
     Direct,
@@ -190,6 +191,29 @@ pub enum BodyShape {
     Emit,
     /// The same for who knows the keys: it appends values alone, and evaluates nothing that only the keys need.
     Values,
+}
+
+impl BodyShape {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::Direct,
+        Self::RunLength,
+        Self::Partials,
+        Self::Tables,
+        Self::Atomic,
+        Self::Windowed,
+        Self::WindowedRunLength,
+        Self::WindowedPartials,
+        Self::Columns,
+        Self::Rows,
+        Self::Check,
+        Self::Bounds,
+        Self::Scan,
+        Self::Within,
+        Self::WithinRunLength,
+        Self::Emit,
+        Self::Values,
+    ];
 }
 
 /// The parameters that alone decide where the updates of a forall go, by the numbers of their slots.

@@ -15,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// * `forall` and the tables behind it are valid until this returns, and its functions keep what [`abi`](crate::abi) says.
 /// * The body may run on several threads at the same time with different iterations: it writes nothing but its private buffers and
 ///   what no other iteration touches. The targets are not touched by the body.
+#[unsafe(export_name = "strew_run_forall")]
 pub unsafe extern "C" fn run_forall(call: *mut Call, forall: *const ForallCall) -> u32 {
     // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
     let (call, forall) = unsafe { (&mut *call, &*forall) };

@@ -4,7 +4,7 @@
 //! The crate knows no kernel: generated code comes as function pointers and `repr(C)` tables ([`abi`]). Reading order:
 //! [`abi`] says what is handed over, [`run`] starts a kernel, [`run_forall`] is what the kernel calls for a parallel loop,
 //! [`Strategy`] says what a way of running one must keep, and `strategy/auto.rs` how one is chosen. [`math`] is the library of C
-//! functions that a kernel may call.
+//! functions that a kernel may call, [`object`] what a C program calls that links to a kernel.
 
 pub mod abi;
 mod arena;
@@ -17,6 +17,7 @@ mod machine;
 mod mapped;
 pub mod math;
 mod memory;
+pub mod object;
 pub mod panics;
 mod plan;
 mod prefetch;

@@ -39,6 +39,7 @@ impl<'r> LocalMemory<'r> {
 /// # Safety
 /// * `call` is the state that [`run`](crate::run) or a strategy handed to the generated function that calls this.
 /// * Every use of a number by the functions of one kernel is with the same sizes, and the numbers are small.
+#[unsafe(export_name = "strew_local_array")]
 pub unsafe extern "C" fn local_array(
     call: *mut Call,
     number: u64,

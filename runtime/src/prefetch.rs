@@ -18,6 +18,7 @@ pub(crate) fn prefetch(address: *const u8, bytes: usize) {
 }
 
 /// What generated code calls for a row that it is going to update: asks for `bytes` bytes from `address` on.
+#[unsafe(export_name = "strew_prefetch_row")]
 pub extern "C" fn prefetch_row(address: *const u8, bytes: u64) {
     prefetch(address, usize::try_from(bytes).unwrap_or(0));
 }

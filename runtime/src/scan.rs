@@ -63,6 +63,7 @@ fn extremes<K: Key>(keys: &[K]) -> Scanned {
 ///
 /// # Safety
 /// There are so many integers of that type at `keys`, nobody writes them meanwhile, and `found` may be written.
+#[unsafe(export_name = "strew_scan_keys")]
 pub unsafe extern "C" fn scan_keys(
     keys: *const u8,
     count: u64,

@@ -128,6 +128,7 @@ fn addresses(stagings: &mut [Staging<'_>]) -> SmallVec<[*mut u8; 8]> {
 /// # Safety
 /// * `call` is the state that a strategy handed to the generated function that calls this.
 /// * `stream` is what a strategy handed to that function, and holds as many updates as it says.
+#[unsafe(export_name = "strew_take_updates")]
 pub unsafe extern "C" fn take_updates(call: *mut Call, stream: *mut Stream) -> u32 {
     // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
     let (call, session, staging) = unsafe {

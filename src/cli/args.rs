@@ -208,6 +208,15 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// How float results of an object may depend on the order of combination
+    #[arg(long, value_name = "MODE", default_value = "stable")]
+    pub(crate) mode: ModeName,
+    /// What an index out of range does in an object
+    #[arg(long, value_name = "POLICY", default_value = "error")]
+    pub(crate) oob: OobName,
+    /// Which processors an object is for
+    #[arg(long, value_name = "CPU", default_value = "native")]
+    pub(crate) cpu: CpuName,
 }
 
 #[derive(Debug, Args)]
@@ -504,6 +513,23 @@ impl From<OobName> for strew::Oob {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CpuName {
+    /// Those that have what this one has
+    Native,
+    /// All of the architecture
+    Baseline,
+}
+
+impl From<CpuName> for strew::Target {
+    fn from(name: CpuName) -> Self {
+        match name {
+            CpuName::Native => Self::Native,
+            CpuName::Baseline => Self::Baseline,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
     /// The syntax tree of the C source
     Ast,
@@ -517,6 +543,8 @@ pub(crate) enum Stage {
     Asm,
     /// The kernel as MLIR, after the steps that are given
     Mlir,
+    /// A relocatable object for C programs, and beside it the header
+    Object,
 }
 
 /// A whole number from one.

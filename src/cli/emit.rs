@@ -4,9 +4,13 @@ use crate::cli::args::{Emit, Stage};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::load;
-use strew::{Error, Language, Plan, Schedule, Source};
+use std::path::Path;
+use strew::{Error, Language, ObjectSettings, Plan, Schedule, Source};
 
 pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
+    if flags.stage == Stage::Object {
+        return object(flags, console);
+    }
     let text = match flags.stage {
         Stage::Ast => syntax_tree(&load::source(&flags.kernel.file)?)?,
         stage => kernel_stage(flags, stage, console)?,
@@ -15,6 +19,29 @@ pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
         None => console.data(&text),
         Some(path) => std::fs::write(path, text).map_err(|error| Failure::unwritable(path, error)),
     }
+}
+
+/// Writes the object and, beside it, its header.
+fn object(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
+    let missing = "--stage object writes two files, NAME.o and NAME.h: say where with -o NAME.o";
+    let path = (flags.output.as_deref()).ok_or_else(|| Failure::usage(missing.to_owned()))?;
+    let header = path.with_extension("h");
+    if header == path {
+        return Err(Failure::usage(missing.to_owned()));
+    }
+    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let kernel = load::kernel(&parsed, &flags.kernel)?;
+    let scheduled = kernel.schedule(&load::plan(&flags.schedule)?, &mut ())?;
+    let object = scheduled.object(&ObjectSettings {
+        mode: flags.mode.into(),
+        oob: flags.oob.into(),
+        target: flags.cpu.into(),
+    })?;
+    let write = |path: &Path, bytes: &[u8]| {
+        std::fs::write(path, bytes).map_err(|error| Failure::unwritable(path, error))
+    };
+    write(path, &object.code)?;
+    write(&header, object.header.as_bytes())
 }
 
 fn syntax_tree(source: &Source) -> Result<String, Failure> {

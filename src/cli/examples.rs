@@ -32,7 +32,8 @@ pub(super) const EMIT_EXAMPLE: &str = "\
 Examples:
   strew emit examples/kernels/histogram.c --stage nest
   strew emit examples/kernels/smooth.c --stage mlir
-  strew emit examples/kernels/histogram.c --stage asm -o histogram.s";
+  strew emit examples/kernels/histogram.c --stage asm -o histogram.s
+  strew emit examples/kernels/histogram.c --stage object -o histogram.o";
 
 pub(super) const EXPLAIN_EXAMPLE: &str = "\
 Examples:

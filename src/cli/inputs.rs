@@ -242,8 +242,15 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
 }
 
 fn integer(text: &str) -> Option<i128> {
-    match text.strip_prefix("0x") {
-        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text),
+    };
+    let prefixes = ["0x", "0X"].into_iter();
+    match prefixes.filter_map(|it| digits.strip_prefix(it)).next() {
+        // The number itself has no sign of its own.
+        Some(digits) if digits.starts_with(['+', '-']) => None,
+        Some(digits) => Some(sign * i128::from_str_radix(digits, 16).ok()?),
         None => text.parse().ok(),
     }
 }

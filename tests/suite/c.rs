@@ -4,7 +4,7 @@ use crate::data::{Data, Outcome, Passed, RESULT, passed};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use strew::RecordLayout;
 use strew::ir::{Kernel, Type, Value};
@@ -36,6 +36,24 @@ impl Binary {
             .arg("-o")
             .args([binary.path("program"), binary.path("program.c")])
             .arg("-lm")
+            .output()
+            .ok()?;
+        let complaints = String::from_utf8_lossy(&compiler.stderr).into_owned();
+        assert!(compiler.status.success(), "{complaints}");
+        Some(binary)
+    }
+
+    /// The same, linked with an object and the library that it needs.
+    pub(crate) fn compile_with(text: &str, object: &[u8], library: &Path) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let binary = Self { folder };
+        fs::write(binary.path("program.c"), text).expect("a file");
+        fs::write(binary.path("kernel.o"), object).expect("a file");
+        let compiler = Command::new("cc")
+            .args(["-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-o"])
+            .args(["program", "program.c", "kernel.o"].map(|it| binary.path(it)))
+            .arg(library)
+            .args(["-lpthread", "-ldl", "-lm"])
             .output()
             .ok()?;
         let complaints = String::from_utf8_lossy(&compiler.stderr).into_owned();
@@ -102,7 +120,7 @@ pub(crate) fn run(source: &str, kernel: &Kernel, data: &Data) -> Option<Outcome>
 }
 
 /// Reads arguments, and writes arrays, as they lie in memory, each array behind the number of its bytes.
-const DRIVER: &str = r#"
+pub(crate) const DRIVER: &str = r#"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +232,7 @@ fn structure_type<'s>(source: &'s str, kernel: &str, name: &str) -> &'s str {
     before[before.rfind([',', '(']).map_or(0, |it| it + 1)..].trim()
 }
 
-fn encoded(number: usize, kernel: &Kernel, data: &Data) -> Vec<u8> {
+pub(crate) fn encoded(number: usize, kernel: &Kernel, data: &Data) -> Vec<u8> {
     let mut encoded = u32::try_from(number)
         .expect("few kernels")
         .to_le_bytes()
@@ -254,7 +272,11 @@ fn bytes(value: Value) -> Vec<u8> {
 }
 
 /// The arrays of one call and its result, taken off the beginning of `output`.
-fn results(kernel: &Kernel, data: &Data, output: &mut &[u8]) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn results(
+    kernel: &Kernel,
+    data: &Data,
+    output: &mut &[u8],
+) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     for parameter in passed(kernel) {
         match parameter {

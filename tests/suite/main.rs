@@ -14,6 +14,7 @@ mod language_page;
 mod math;
 mod mutations;
 mod nests;
+mod objects;
 mod random;
 mod random_c;
 mod random_schedules;

@@ -5,7 +5,6 @@ use super::function::FunctionLowering;
 use crate::facts::{Storage, fixed_bytes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
-use cranelift_module::Module;
 use strew_affine::ArrayId;
 use strew_runtime::abi::Status;
 

@@ -9,7 +9,7 @@ use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use cranelift_jit::JITModule;
+use cranelift_module::Module;
 use strew_affine::{Expr, Type};
 use strew_runtime::abi::KeyWidth;
 
@@ -21,11 +21,10 @@ impl Merging {
     pub(crate) fn lower_apply(
         &self,
         keys: KeyWidth,
-        module: JITModule,
+        module: &mut dyn Module,
     ) -> Result<LoweredMerge, CompileError> {
         let bodies = self.bodies();
-        let name = format!("apply {self} {keys:?}");
-        function(name, 4, module, |builder, calls, given| {
+        function(4, module, |builder, calls, given| {
             let [held, key, incoming, elements] = *given else {
                 return;
             };

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{
     AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::JITBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 use strew_affine::{Function, HostAddress, Type};
 
@@ -46,7 +46,7 @@ impl MathFunctions {
         self.failure
     }
 
-    fn declare(&mut self, module: &mut JITModule, function: Function, ty: Type) -> Option<FuncId> {
+    fn declare(&mut self, module: &mut dyn Module, function: Function, ty: Type) -> Option<FuncId> {
         let key = (function, ty);
         if let Some((_, id)) = self.declared.iter().find(|(known, _)| *known == key) {
             return Some(*id);
@@ -68,7 +68,7 @@ impl MathFunctions {
 }
 
 impl MathFunctions {
-    fn declare_combine(&mut self, module: &mut JITModule) -> Option<FuncId> {
+    fn declare_combine(&mut self, module: &mut dyn Module) -> Option<FuncId> {
         if self.combine.is_none() {
             let mut signature = module.make_signature();
             signature.params = vec![AbiParam::new(types::I64); 4];
@@ -86,7 +86,7 @@ impl MathFunctions {
 
 /// What emitting a call needs beside the function under construction.
 pub(super) struct Calls<'p> {
-    pub(super) module: &'p mut JITModule,
+    pub(super) module: &'p mut dyn Module,
     pub(super) math: &'p mut MathFunctions,
 }
 
@@ -141,7 +141,7 @@ impl Calls<'_> {
 }
 
 /// The bits of a value of type `ty`, zero-extended to 64.
-fn wide_bits(builder: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> Value {
+pub(super) fn wide_bits(builder: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> Value {
     let bits = match ty {
         Type::F32 => bitcast(builder, types::I32, value),
         Type::F64 => return bitcast(builder, types::I64, value),
@@ -151,7 +151,7 @@ fn wide_bits(builder: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> Value
     builder.ins().uextend(types::I64, bits)
 }
 
-fn from_wide_bits(builder: &mut FunctionBuilder<'_>, bits: Value, ty: Type) -> Value {
+pub(super) fn from_wide_bits(builder: &mut FunctionBuilder<'_>, bits: Value, ty: Type) -> Value {
     match ty {
         Type::F64 => bitcast(builder, types::F64, bits),
         Type::F32 => {

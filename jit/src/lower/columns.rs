@@ -29,7 +29,7 @@ pub(super) struct Columns {
 /// Cut at multiples of the greatest of their steps, which all are powers of two, the turns of all these loops then update different
 /// elements on the two sides of a cut: an element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side
 /// as the element.
-fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
+pub(super) fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
     let mut found = BTreeSet::new();
     let mut greatest = 1;
     let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
@@ -52,7 +52,7 @@ fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
 }
 
 /// What [`column_loops`] finds.
-struct ColumnLoops {
+pub(super) struct ColumnLoops {
     iters: BTreeSet<IterId>,
     /// The greatest of their steps.
     step: i64,

@@ -87,7 +87,7 @@ mod tests {
             faults,
             oob: Oob::Error,
         };
-        let lowered = lower(&request, module(Target::Baseline).unwrap()).unwrap();
+        let lowered = lower(&request, &mut module(Target::Baseline).unwrap()).unwrap();
         lowered.functions[0].effort
     }
 

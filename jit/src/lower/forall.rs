@@ -1,18 +1,19 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
 use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
+use super::columns::column_loops;
 use super::convert::clif_type;
 use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
-use super::rows::Owner;
+use super::rows::{Owner, row_loops};
 use super::trips::Trips;
-use super::{Program, signature};
+use super::{Program, Request, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
 use crate::facts::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{ArrayId, Forall, Kernel, Node};
@@ -48,11 +49,8 @@ impl<'k> Program<'k> {
         captured: FreeNames,
         loops: Vec<Loop<'k>>,
     ) -> Result<FuncId, CompileError> {
-        let signature = signature(&self.module, 5);
-        let name = format!("forall {}", self.kernel.iters[forall.iter].name);
-        let id = self
-            .module
-            .declare_function(&name, Linkage::Local, &signature)?;
+        let signature = signature(self.module, 5);
+        let id = self.module.declare_anonymous_function(&signature)?;
         self.pending.push_back(Outlined {
             id,
             forall,
@@ -92,6 +90,31 @@ pub(crate) fn find_forall(kernel: &Kernel, number: u32) -> Option<(&Forall, Vec<
         }
     });
     found
+}
+
+/// Whether the runtime may ask for the body of `forall` in other shapes.
+fn has_other_bodies(forall: &Forall, faults: Faults) -> bool {
+    !is_separate(forall) && faults == Faults::Bare && holds_no_forall(forall)
+}
+
+/// The bodies in other shapes that the runtime may ask for when it runs the kernel, by the numbers of their foralls.
+pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
+    let mut bodies = Vec::new();
+    walk(&request.kernel.body, &mut |node, _| {
+        if let Node::Forall(forall) = node
+            && has_other_bodies(forall, request.faults)
+        {
+            let is_asked_for = |shape: &BodyShape| match shape {
+                BodyShape::Direct => false,
+                BodyShape::Columns => column_loops(forall).is_some(),
+                BodyShape::Rows => row_loops(forall, request.kernel).is_some(),
+                _ => !forall.privates.is_empty(),
+            };
+            let shapes = BodyShape::ALL.into_iter().filter(is_asked_for);
+            bodies.extend(shapes.map(|shape| (body_number(forall), shape)));
+        }
+    });
+    bodies
 }
 
 /// What the runtime knows a forall by: the number of its iterator, which no other loop has.
@@ -269,9 +292,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let guarded = u32::from(self.program.facts.is_guarded());
         self.store_constant(table, offset_of!(ForallCall, guarded), guarded);
         let is_separate = is_separate(forall);
-        let has_others =
-            !is_separate && self.program.faults == Faults::Bare && holds_no_forall(forall);
-        let number = if has_others {
+        let number = if has_other_bodies(forall, self.program.faults) {
             u64::from(body_number(forall))
         } else {
             NO_BODY

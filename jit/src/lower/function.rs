@@ -21,7 +21,6 @@ use cranelift_codegen::ir::{
     self, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, Value, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
-use cranelift_module::Module;
 use la_arena::ArenaMap;
 use std::collections::BTreeSet;
 use std::mem::offset_of;
@@ -279,6 +278,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.end_partials();
         self.end_bounds();
         self.return_status(Status::Done);
+        self.end();
+    }
+
+    /// Ends the function behind its last instruction.
+    pub(super) fn end(mut self) {
         self.builder.seal_all_blocks();
         self.builder.finalize(self.program.module.target_config());
     }

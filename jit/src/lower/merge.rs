@@ -10,9 +10,7 @@ use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use cranelift_jit::JITModule;
-use cranelift_module::{FuncId, Linkage, Module};
-use std::fmt;
+use cranelift_module::{FuncId, Module};
 use strew_affine::lanes::combines_lanes;
 use strew_affine::{Combiner, Expr, Type};
 
@@ -23,9 +21,8 @@ pub(crate) struct Merging {
     types: Vec<Type>,
 }
 
-/// A lowered merge function, and the module that it belongs to.
+/// A lowered merge function.
 pub(crate) struct LoweredMerge {
-    pub(crate) module: JITModule,
     pub(crate) id: FuncId,
     pub(crate) function: Function,
 }
@@ -46,13 +43,6 @@ impl Program<'_> {
     }
 }
 
-impl fmt::Display for Merging {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.combiner)?;
-        self.types.iter().try_for_each(|ty| write!(f, " {ty}"))
-    }
-}
-
 impl Merging {
     /// The element types of what is combined.
     pub(super) fn types(&self) -> &[Type] {
@@ -65,48 +55,42 @@ impl Merging {
     }
 
     /// Makes the function that merges.
-    pub(crate) fn lower(&self, module: JITModule) -> Result<LoweredMerge, CompileError> {
+    pub(crate) fn lower(&self, module: &mut dyn Module) -> Result<LoweredMerge, CompileError> {
         let bodies = self.bodies();
-        function(
-            format!("merge {self}"),
-            3,
-            module,
-            |builder, calls, given| {
-                let [held, incoming, elements] = *given else {
-                    return;
-                };
-                let count = self.types.len();
-                let streams = Streams {
-                    held: addresses(builder, held, count),
-                    incoming: addresses(builder, incoming, count),
-                    elements,
-                    types: &self.types,
-                    vector: match self.types.as_slice() {
-                        [ty] => bodies.iter().all(|body| combines_lanes(body, *ty)),
-                        // Lanes of different widths do not go together.
-                        _ => false,
-                    },
-                };
-                streams.merge(builder, calls, &bodies);
-            },
-        )
+        function(3, module, |builder, calls, given| {
+            let [held, incoming, elements] = *given else {
+                return;
+            };
+            let count = self.types.len();
+            let streams = Streams {
+                held: addresses(builder, held, count),
+                incoming: addresses(builder, incoming, count),
+                elements,
+                types: &self.types,
+                vector: match self.types.as_slice() {
+                    [ty] => bodies.iter().all(|body| combines_lanes(body, *ty)),
+                    // Lanes of different widths do not go together.
+                    _ => false,
+                },
+            };
+            streams.merge(builder, calls, &bodies);
+        })
     }
 }
 
 /// A function of `module` alone, with so many 64-bit parameters and no result; `fill` makes its body from their values.
 pub(super) fn function(
-    name: String,
     parameters: usize,
-    mut module: JITModule,
+    module: &mut dyn Module,
     fill: impl FnOnce(&mut FunctionBuilder<'_>, &mut Calls<'_>, &[Value]),
 ) -> Result<LoweredMerge, CompileError> {
-    let mut signature = signature(&module, parameters);
+    let mut signature = signature(module, parameters);
     signature.returns.clear();
-    let id = module.declare_function(&name, Linkage::Export, &signature)?;
+    let id = module.declare_anonymous_function(&signature)?;
     let config = module.target_config();
     let mut math = MathFunctions::default();
     let mut calls = Calls {
-        module: &mut module,
+        module: &mut *module,
         math: &mut math,
     };
     let function = build(id, signature, |mut builder| {
@@ -122,11 +106,7 @@ pub(super) fn function(
     })?;
     match math.into_failure() {
         Some(failure) => Err(failure),
-        None => Ok(LoweredMerge {
-            module,
-            id,
-            function,
-        }),
+        None => Ok(LoweredMerge { id, function }),
     }
 }
 

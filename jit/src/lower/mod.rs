@@ -27,6 +27,7 @@ mod exit;
 mod expr;
 mod forall;
 mod function;
+mod judge;
 mod known;
 mod lanes;
 mod little;
@@ -46,6 +47,7 @@ mod update;
 mod window;
 mod within;
 mod work;
+mod wrapper;
 
 pub(crate) use call::define_symbols;
 
@@ -57,16 +59,17 @@ use crate::site::Site;
 use call::{Calls, MathFunctions};
 use cranelift_codegen::ir::{self, AbiParam, Signature, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
-pub(crate) use forall::find_forall;
+pub(crate) use forall::{find_forall, other_bodies};
 use function::FunctionLowering;
+pub(crate) use judge::lower_judge;
 pub(crate) use merge::{LoweredMerge, Merging};
 use std::collections::{BTreeSet, VecDeque};
 use strew_affine::interpret::Oob;
 use strew_affine::{Kernel, LocalId};
 use strew_runtime::abi::BodyShape;
+pub(crate) use wrapper::lower_wrapper;
 
 impl From<ModuleError> for CompileError {
     fn from(error: ModuleError) -> Self {
@@ -95,7 +98,6 @@ pub(crate) struct Function {
 
 /// What lowering makes.
 pub(crate) struct Lowered {
-    pub(crate) module: JITModule,
     pub(crate) entry: FuncId,
     pub(crate) functions: Vec<Function>,
     pub(crate) sites: Vec<Site>,
@@ -118,7 +120,8 @@ pub(crate) struct Program<'k> {
     oob: Oob,
     /// The scalars that may have no value.
     uncertain: BTreeSet<LocalId>,
-    module: JITModule,
+    /// Where the functions are declared: code that is called at once, or an object for the linker.
+    module: &'k mut dyn Module,
     sites: Vec<Site>,
     pending: VecDeque<Outlined<'k>>,
     functions: Vec<Function>,
@@ -143,7 +146,10 @@ pub(crate) struct Request<'k> {
 }
 
 /// Lowers a kernel into functions of `module`.
-pub(crate) fn lower(request: &Request<'_>, module: JITModule) -> Result<Lowered, CompileError> {
+pub(crate) fn lower(
+    request: &Request<'_>,
+    module: &mut dyn Module,
+) -> Result<Lowered, CompileError> {
     let mut program = Program::new(request, module)?;
     let entry = program.entry()?;
     program.finish(entry)
@@ -153,7 +159,7 @@ pub(crate) fn lower(request: &Request<'_>, module: JITModule) -> Result<Lowered,
 pub(crate) fn lower_body(
     request: &Request<'_>,
     (number, shape): (u32, BodyShape),
-    module: JITModule,
+    module: &mut dyn Module,
 ) -> Result<Lowered, CompileError> {
     let mut program = Program::new(request, module)?;
     let body = program.body(number, shape)?;
@@ -161,18 +167,18 @@ pub(crate) fn lower_body(
 }
 
 impl<'k> Program<'k> {
-    fn new(request: &Request<'k>, mut module: JITModule) -> Result<Self, CompileError> {
-        let status = signature(&module, 2);
+    fn new(request: &Request<'k>, module: &'k mut dyn Module) -> Result<Self, CompileError> {
+        let status = signature(module, 2);
         let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &status)?;
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
-        let reached = signature(&module, 3);
+        let reached = signature(module, 3);
         let reach_element = module.declare_function(REACH_ELEMENT, Linkage::Import, &reached)?;
-        let scanned = signature(&module, 4);
+        let scanned = signature(module, 4);
         let scan_keys = module.declare_function(SCAN_KEYS, Linkage::Import, &scanned)?;
-        let mut asked = signature(&module, 2);
+        let mut asked = signature(module, 2);
         asked.returns.clear();
         let prefetch_row = module.declare_function(PREFETCH_ROW, Linkage::Import, &asked)?;
-        let address = address_signature(&module, 4);
+        let address = address_signature(module, 4);
         let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
         Ok(Self {
             kernel: request.kernel,
@@ -206,7 +212,6 @@ impl<'k> Program<'k> {
             return Err(failure);
         }
         Ok(Lowered {
-            module: self.module,
             entry,
             functions: self.functions,
             sites: self.sites,
@@ -216,7 +221,7 @@ impl<'k> Program<'k> {
 }
 
 /// A signature of `pointers` 64-bit parameters that returns a status.
-fn signature(module: &JITModule, pointers: usize) -> Signature {
+fn signature(module: &dyn Module, pointers: usize) -> Signature {
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(types::I64); pointers];
     signature.returns.push(AbiParam::new(types::I32));
@@ -224,7 +229,7 @@ fn signature(module: &JITModule, pointers: usize) -> Signature {
 }
 
 /// The same, but it returns an address.
-fn address_signature(module: &JITModule, pointers: usize) -> Signature {
+fn address_signature(module: &dyn Module, pointers: usize) -> Signature {
     let mut signature = signature(module, pointers);
     signature.returns = vec![AbiParam::new(types::I64)];
     signature
@@ -234,19 +239,15 @@ impl<'k> Program<'k> {
     /// What emits calls of math functions.
     fn calls(&mut self) -> Calls<'_> {
         Calls {
-            module: &mut self.module,
+            module: &mut *self.module,
             math: &mut self.math,
         }
     }
 
     fn entry(&mut self) -> Result<FuncId, CompileError> {
         let kernel = self.kernel;
-        let signature = signature(&self.module, 1);
-        // Kernels have any name. The first word keeps it apart from those of the other functions.
-        let name = format!("kernel {}", kernel.name);
-        let id = self
-            .module
-            .declare_function(&name, Linkage::Export, &signature)?;
+        let signature = signature(self.module, 1);
+        let id = self.module.declare_anonymous_function(&signature)?;
         self.define(id, signature, |program, builder| {
             let mut function = FunctionLowering::start(program, builder);
             function.count_updates(&kernel.body, None);
@@ -263,7 +264,7 @@ impl<'k> Program<'k> {
     }
 
     fn outlined(&mut self, outlined: &Outlined<'k>) -> Result<(), CompileError> {
-        let signature = signature(&self.module, 5);
+        let signature = signature(self.module, 5);
         self.define(outlined.id, signature, |program, builder| {
             let mut function = FunctionLowering::start(program, builder);
             function.chunk_body(outlined)?;

@@ -9,7 +9,6 @@ use super::loops::Counted;
 use super::rows::row_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use cranelift_module::Module;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{Access, Expr, LocalId, Node, Place, Subscript};

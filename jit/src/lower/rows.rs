@@ -37,7 +37,7 @@ pub(super) struct Owner {
 ///
 /// Then each update is made by the owner of its row alone, and by that one in the order of the loop: what stands outside of these
 /// loops does not depend on what is done in them, since bodies that read their buffers have no other shapes.
-fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access>> {
+pub(super) fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access>> {
     let mut found = BTreeMap::new();
     let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
     walk(&forall.body, &mut |node, loops| {

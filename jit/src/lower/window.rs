@@ -5,7 +5,6 @@ use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
-use cranelift_module::Module;
 use std::mem::offset_of;
 use strew_affine::{ArrayId, Private};
 use strew_runtime::abi::Window;

@@ -115,6 +115,7 @@ impl<'b, 's> Reach<'b, 's> {
 /// # Safety
 /// * `call` is the state that a strategy handed to the generated function that calls this.
 /// * `window` is what a strategy handed to that function, and the element `at` bytes behind the address of its first buffer is one of it.
+#[unsafe(export_name = "strew_reach_element")]
 pub unsafe extern "C" fn reach_element(call: *mut Call, window: *mut Window, at: u64) -> u32 {
     // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
     let (call, session, reach) = unsafe {

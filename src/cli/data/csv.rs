@@ -14,12 +14,16 @@ pub(super) fn column(
     ty: Type,
     meter: &Meter,
 ) -> Result<Array, DataError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(DataError::new(
+            "is empty; a table has the names of its columns in the first line",
+        ));
+    }
     meter.begin(bytes.len() as u64);
     let mut builder = ReaderBuilder::new();
     let mut reader = builder.trim(Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(malformed)?;
-    let position = headers.iter().position(|it| it == name);
-    let position = position.ok_or_else(|| no_column(name, headers))?;
+    let position = position_of(name, headers)?;
     let mut values = Vec::new();
     for record in reader.records() {
         let record = record.map_err(malformed)?;
@@ -34,6 +38,21 @@ pub(super) fn column(
         values.push(value);
     }
     array(&values, ty)
+}
+
+/// The only column called `name`.
+fn position_of(name: &str, headers: &StringRecord) -> Result<usize, DataError> {
+    let named = headers.iter().enumerate().filter(|(_, it)| *it == name);
+    let positions: Vec<usize> = named.map(|(position, _)| position).collect();
+    match positions.as_slice() {
+        [] => Err(no_column(name, headers)),
+        [only] => Ok(*only),
+        [first, second, ..] => Err(DataError(format!(
+            "has several columns called `{name}`, the first two of them the {}. and the {}.: their names have to differ",
+            first + 1,
+            second + 1
+        ))),
+    }
 }
 
 fn malformed(error: csv::Error) -> DataError {
@@ -79,6 +98,31 @@ mod tests {
             error,
             "has no column `snow`; its first line has `town`, `degrees`, `rain, mm`"
         );
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_told_apart_by_nobody() {
+        let table = b"a,b,a\n1,2,3\n";
+        let of = |name| column(table, name, Type::I32, &Meter::default());
+        let error = of("a").expect_err("ambiguous").to_string();
+        assert_eq!(
+            error,
+            "has several columns called `a`, the first two of them the 1. and the 3.: their names have to differ"
+        );
+        assert!(of("b").is_ok());
+        for empty in ["", " \n\n"] {
+            let error = column(empty.as_bytes(), "a", Type::I32, &Meter::default());
+            let error = error.expect_err("empty").to_string();
+            assert!(error.starts_with("is empty"), "{error}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_tables_can_be_hexadecimal() {
+        let of = |ty| column(b"a\n0x10\n-0x8\n0XfF\n", "a", ty, &Meter::default());
+        let array = of(Type::I32).expect("three numbers");
+        assert_eq!(array.values, Values::I32(vec![16, -8, 255].into()));
+        assert!(of(Type::F32).is_err());
     }
 
     #[test]

@@ -47,6 +47,8 @@ enum Symmetry {
 struct Header {
     is_dense: bool,
     has_values: bool,
+    /// Whether the values are whole numbers.
+    is_integer: bool,
     symmetry: Symmetry,
 }
 
@@ -81,6 +83,7 @@ impl Header {
         Ok(Self {
             is_dense,
             has_values,
+            is_integer: *field == "integer",
             symmetry,
         })
     }
@@ -121,7 +124,7 @@ pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Ar
             ));
         }
         end(&mut words, line)?;
-        return dense(lines, (rows, cols), part, ty);
+        return dense(lines, (rows, cols), (part, ty), header.is_integer);
     }
     let count = size(&mut words, line)?;
     end(&mut words, line)?;
@@ -134,7 +137,7 @@ pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Ar
     let mut values = Vec::new();
     let mut found = 0;
     for (text, line) in lines {
-        let entry = entry(text, line, (rows, cols), header.has_values)?;
+        let entry = entry(text, line, (rows, cols), &header)?;
         found += 1;
         push(&mut values, &entry, (header.symmetry, part, ty))?;
     }
@@ -175,23 +178,27 @@ fn index(words: &mut SplitWhitespace<'_>, size: u64, line: u64) -> Result<u64, D
         .ok_or_else(|| DataError::at_line(line, format!("`{word}` is no index from 1 to {size}")))
 }
 
-fn entry(
-    text: &str,
+fn entry<'t>(
+    text: &'t str,
     line: u64,
     (rows, cols): (u64, u64),
-    has_values: bool,
-) -> Result<Entry<'_>, DataError> {
+    header: &Header,
+) -> Result<Entry<'t>, DataError> {
     let mut words = text.split_whitespace();
     let (row, col) = (
         index(&mut words, rows, line)?,
         index(&mut words, cols, line)?,
     );
-    let value = match has_values {
-        true => Some(
-            words
-                .next()
-                .ok_or_else(|| DataError::at_line(line, "there is no value"))?,
-        ),
+    if row == col && header.symmetry == Symmetry::Skew {
+        let why = "a skew-symmetric matrix has no entries on its diagonal, where it is zero";
+        return Err(DataError::at_line(line, why));
+    }
+    let value = match header.has_values {
+        true => {
+            let value = words.next();
+            let value = value.ok_or_else(|| DataError::at_line(line, "there is no value"))?;
+            Some(fitting(value, line, header.is_integer)?)
+        }
         false => None,
     };
     end(&mut words, line)?;
@@ -201,6 +208,15 @@ fn entry(
         col,
         value,
     })
+}
+
+/// The value in a file whose first line may say that all are whole numbers.
+fn fitting(value: &str, line: u64, is_integer: bool) -> Result<&str, DataError> {
+    if is_integer && value.parse::<i128>().is_err() {
+        let why = format!("`{value}` is no whole number, but the file says that it holds those");
+        return Err(DataError::at_line(line, why));
+    }
+    Ok(value)
 }
 
 /// Appends what is wanted of an entry, and of its mirror image.
@@ -240,16 +256,18 @@ fn push(
 fn dense<'t>(
     lines: impl Iterator<Item = (&'t str, u64)>,
     (rows, cols): (u64, u64),
-    part: Part,
-    ty: Type,
+    (part, ty): (Part, Type),
+    is_integer: bool,
 ) -> Result<Array, DataError> {
     if part != Part::Val {
         return Err(DataError::new(
             "holds a dense matrix, which has values alone",
         ));
     }
-    let value =
-        |(text, line): (&str, u64)| number(text, ty).map_err(|why| DataError::at_line(line, why));
+    let value = |(text, line): (&'t str, u64)| {
+        let text = fitting(text.trim(), line, is_integer)?;
+        number(text, ty).map_err(|why| DataError::at_line(line, why))
+    };
     let columns: Vec<Value> = lines.map(value).collect::<Result<_, _>>()?;
     let found = columns.len() as u64;
     if rows.checked_mul(cols) != Some(found) {
@@ -279,7 +297,13 @@ mod tests {
     fn symmetric_entries_come_with_their_mirror_images() {
         let of = |symmetry: &str, part| {
             let head = format!("%%MatrixMarket matrix coordinate real {symmetry}");
-            let text = format!("{head}\n% a comment\n\n3 3 3\n1 1 5\n3 1 -2.5\n3 2 +4e0\n");
+            let first = if symmetry.starts_with("skew") {
+                "2 1"
+            } else {
+                "1 1"
+            };
+            let rest = "3 1 -2.5\n3 2 +4e0\n";
+            let text = format!("{head}\n% a comment\n\n3 3 3\n{first} 5\n{rest}");
             of(&text, part, Type::F64)
         };
         let whole = |values: &[f64]| Ok(Values::F64(values.to_vec().into()));
@@ -298,7 +322,7 @@ mod tests {
         );
         assert_eq!(
             of("skew-symmetric", Part::Val),
-            whole(&[5.0, -2.5, 2.5, 4.0, -4.0])
+            whole(&[5.0, -5.0, -2.5, 2.5, 4.0, -4.0])
         );
     }
 
@@ -333,6 +357,27 @@ mod tests {
             ("2 2 1\n1 1 300\n", "line 3: 300 is out of range for u8"),
         ] {
             let error = of(&format!("{head}{rest}"), Part::Val, Type::U8).expect_err("wrong");
+            assert!(error.starts_with(why), "{error}");
+        }
+        for (head, rest, why) in [
+            (
+                "coordinate real skew-symmetric",
+                "2 2 2\n2 1 3\n2 2 0\n",
+                "line 4: a skew-symmetric matrix has no entries on its diagonal",
+            ),
+            (
+                "coordinate integer general",
+                "2 2 1\n2 1 2.5\n",
+                "line 3: `2.5` is no whole number",
+            ),
+            (
+                "array integer general",
+                "1 2\n1\n2.5\n",
+                "line 4: `2.5` is no whole number",
+            ),
+        ] {
+            let text = format!("%%MatrixMarket matrix {head}\n{rest}");
+            let error = of(&text, Part::Val, Type::F64).expect_err("wrong");
             assert!(error.starts_with(why), "{error}");
         }
         let complex = "%%MatrixMarket matrix coordinate complex general\n1 1 0\n";

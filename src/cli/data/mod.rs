@@ -67,9 +67,11 @@ impl fmt::Display for DataError {
 impl DataFile {
     /// The file that `text` names: a path, with a colon and a part of the file behind it where the format has parts.
     pub(crate) fn parse(text: &str) -> Result<Self, DataError> {
-        let (path, part) = match text.rsplit_once(':') {
-            Some((path, part)) if has_parts(path) => (path, Some(part)),
-            _ => (text, None),
+        // The first colon behind an ending: names of columns may have colons, too, and a name of a file may before its ending.
+        let mut colons = text.match_indices(':').map(|(at, _)| at);
+        let (path, part) = match colons.find(|at| has_parts(&text[..*at])) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
         };
         let format = match (ending(path).as_str(), part) {
             ("npz", Some(part)) => Format::Npz {
@@ -288,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_stand_behind_the_last_colon_of_files_that_have_parts() {
+    fn parts_stand_behind_the_first_colon_of_files_that_have_parts() {
         let file = |text: &str| DataFile::parse(text).map(|it| (it.path, it.format));
         let csv = |path: &str, column: &str| {
             let column = column.to_owned();
@@ -296,6 +298,7 @@ mod tests {
         };
         assert_eq!(file("a.csv:price").ok(), Some(csv("a.csv", "price")));
         assert_eq!(file("b:c/a.CSV:x y").ok(), Some(csv("b:c/a.CSV", "x y")));
+        assert_eq!(file("a.csv:from: to").ok(), Some(csv("a.csv", "from: to")));
         let plain = PathBuf::from("odd:name.npy");
         assert_eq!(file("odd:name.npy").ok(), Some((plain, Format::Npy)));
         for (text, why) in [

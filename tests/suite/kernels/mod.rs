@@ -11,8 +11,9 @@ use crate::c::Program;
 use crate::data::{Data, is_same};
 use crate::engines::{Engines, agree};
 use crate::generators::{constant, sorted};
+use crate::objects::Linked;
 use crate::random::Random;
-use strew::{Parsed, Source};
+use strew::{ObjectSettings, Parsed, Plan, Source};
 
 /// A kernel's name and text.
 macro_rules! kernel {
@@ -43,9 +44,15 @@ fn check(source: (&str, &str), name: &str, cases: &[Case]) {
     if expected.is_none() {
         skip(source.0);
     }
+    let linked = Linked::new(kernel, &Plan::Source, &ObjectSettings::default());
+    let data: Vec<_> = cases.iter().map(|(_, data)| data).collect();
+    let called = linked.map(|it| it.run(&data));
     for (position, (what, data)) in cases.iter().enumerate() {
         begin(name, what);
         let found = engines.everywhere(data);
+        if let Some(called) = &called {
+            agree("object", &found, &called[position], is_same);
+        }
         if let Some(expected) = &expected {
             agree("cc", &found, &expected[position], is_same);
         }

@@ -9,7 +9,6 @@ mod interval;
 use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use cranelift_module::Module;
 use interval::Interval;
 use la_arena::ArenaMap;
 use std::collections::BTreeSet;
