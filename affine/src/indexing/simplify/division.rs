@@ -272,11 +272,40 @@ impl Normalizer<'_> {
                     vanishes.then(|| (position, inner.numerator.clone(), term.coefficient))
                 });
             let Some((position, inner, coefficient)) = inner else {
-                return Ok(numerator);
+                return self.without_divided_remainders(numerator, divisor);
             };
             self.spend(numerator.terms.len())?;
             let rest = numerator.without(position);
             numerator = rest.plus_scaled(&inner, coefficient)?;
+        }
+    }
+
+    /// `(a * (n mod m) + r) floordiv c` is `(a * n + r) floordiv c` up to multiples of `a * m floordiv c`.
+    fn without_divided_remainders(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
+        let has_remainder = |it: &Term| match &it.atom {
+            Atom::FloorDiv(inner) => {
+                let mut terms = inner.numerator.terms.iter();
+                terms.any(|it| matches!(it.atom, Atom::Mod(_)))
+            }
+            _ => false,
+        };
+        if !numerator.terms.iter().any(has_remainder) {
+            return Ok(numerator);
+        }
+        let Some((inner, by)) = numerator.as_quotient() else {
+            return Ok(numerator);
+        };
+        let Some(period) = divisor.checked_mul(by) else {
+            return Ok(numerator);
+        };
+        let freed = self.without_inner_remainders(inner.clone(), period)?;
+        if freed == inner {
+            return Ok(numerator);
+        }
+        let rewritten = self.floor_div(freed, by.into())?;
+        match self.prefers(&rewritten, &numerator) {
+            true => Ok(rewritten),
+            false => Ok(numerator),
         }
     }
 
@@ -406,6 +435,38 @@ impl Division {
                 difference.is_ok_and(|it| it.is_multiple_of(divisor))
             }
             None => self.numerator == other.numerator,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::indexing::test_maps::map;
+
+    #[test]
+    fn remainders_that_vanish_inside_of_quotients() {
+        for (expr, expected) in [
+            (
+                "((x mod 64 + 7) floordiv 32) mod 2",
+                "((x + 7) floordiv 32) mod 2",
+            ),
+            (
+                "((y - x mod 64) floordiv 4 + 1) mod 8",
+                "((y - x) floordiv 4 + 1) mod 8",
+            ),
+            (
+                "((x mod 96 + 7) floordiv 32) mod 2",
+                "((x mod 96 + 7) floordiv 32) mod 2",
+            ),
+        ] {
+            let domain = "domain: x in [-70, 200], y in [0, 9]";
+            let written = map(&format!("(x, y) -> ({expr}), {domain}"));
+            let simplified = written.simplified();
+            let shown = format!("(x, y) -> ({expected}), {domain}");
+            assert_eq!(simplified.to_string(), shown);
+            for point in written.points(10_000).expect("few points") {
+                assert_eq!(simplified.evaluate(&point), written.evaluate(&point));
+            }
         }
     }
 }
