@@ -7,6 +7,10 @@ use crate::indexing::{
 use crate::operation::relation::{Solved, Start};
 use std::collections::HashMap;
 
+mod runtime;
+
+pub use runtime::RuntimeSource;
+
 type Checked<T> = Result<T, IndexingError>;
 
 /// One of the arrays that an instruction computes.
@@ -68,18 +72,6 @@ pub struct Indexing {
     is_exact: bool,
 }
 
-/// Where the value of a runtime variable of an [`Indexing`] comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuntimeSource {
-    /// The array of integers that it stands in.
-    pub value: Value,
-    /// From the variables of the indexing to the place in that array.
-    pub map: IndexingMap,
-    /// The positions that the variable can have, where another value counts as the nearest of them. Without them a value outside
-    /// of the variable's bounds means that nothing is accessed.
-    pub clamp: Option<Interval>,
-}
-
 impl Indexing {
     /// Each element from the one at the same index.
     pub(super) fn identity(extents: &[i64]) -> Self {
@@ -120,30 +112,6 @@ impl Indexing {
     /// The map. A dimension variable is an index of the array that it maps from, a result one of the other.
     pub fn map(&self) -> IndexingMap {
         self.part(0, self.rank)
-    }
-
-    /// Where the runtime variables of the map come from, in their order.
-    pub fn runtime(&self) -> Vec<RuntimeSource> {
-        let mut first = self.rank;
-        let sources = self.sources.iter().map(|source| {
-            let place = self.part(first, source.rank);
-            first += source.rank;
-            RuntimeSource {
-                value: source.value.clone(),
-                map: without_other_runtimes(place),
-                clamp: source.clamp,
-            }
-        });
-        sources.collect()
-    }
-
-    /// Whether the place of a runtime variable speaks of a variable for which `is_meant` holds.
-    pub(super) fn runtime_depends_on(&self, is_meant: impl Fn(Variable) -> bool) -> bool {
-        let mut found = false;
-        for place in self.joint.results().iter().skip(self.rank) {
-            place.for_each_variable(&mut |it| found |= is_meant(it));
-        }
-        found
     }
 
     /// The variables whose values are others where `variable` has another: itself, runtime variables that are read elsewhere then, and
@@ -426,17 +394,6 @@ impl Indexing {
 }
 
 impl Indexing {
-    /// For each runtime variable, the position of the first index of its place among the results.
-    fn first_places(&self) -> Vec<usize> {
-        let mut next = self.rank;
-        let firsts = self.sources.iter().map(|source| {
-            let first = next;
-            next += source.rank;
-            first
-        });
-        firsts.collect()
-    }
-
     /// The range and runtime variables that something depends on, without ranges of one value.
     fn seen(&self, firsts: &[usize], point: &impl Fn(Variable) -> Option<i64>) -> Seen {
         let mut seen = Seen::default();
@@ -463,28 +420,6 @@ impl Indexing {
         }
         seen
     }
-}
-
-/// The same map without runtime variables and what is said of them, if it leads to the same place for all of them.
-fn without_other_runtimes(map: IndexingMap) -> IndexingMap {
-    let mentions_runtime = |expr: &IndexExpr| {
-        let mut found = false;
-        expr.for_each_variable(&mut |it| found |= it.kind == VariableKind::Runtime);
-        found
-    };
-    if map.is_known_empty() || map.results().iter().any(mentions_runtime) {
-        return map;
-    }
-    let constraints = map.constraints().iter();
-    let constraints = constraints.filter(|it| !mentions_runtime(&it.expr));
-    let place = IndexingMap::new(
-        map.dimensions().to_vec(),
-        map.ranges().to_vec(),
-        Vec::new(),
-        map.results().to_vec(),
-        constraints.cloned().collect(),
-    );
-    place.unwrap_or(map)
 }
 
 /// The range and runtime variables in the order in which they occur.

@@ -133,7 +133,10 @@ impl<'m> Split<'m> {
             };
             numbers.push(Declaration::new(Interval::of_size(axis.tiles)));
             ranges.push(Declaration::new(Interval::of_size(size)));
-            indices.push(corner.plus(&IndexExpr::range(at))?);
+            indices.push(match size {
+                1 => corner.clone(),
+                _ => corner.plus(&IndexExpr::range(at))?,
+            });
             corners.push(corner);
         }
         ranges.extend(

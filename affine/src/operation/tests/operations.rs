@@ -1,6 +1,7 @@
 //! Operations and texts that the random computations do not make, and places where other implementations are known to be wrong.
 
 use super::{Pairs, indices, module, pairs, root, texts};
+use crate::indexing::{IndexExpr, Variable, VariableKind};
 use crate::operation::{Analysis, Value};
 
 /// The only map to (or from) an operand.
@@ -483,4 +484,36 @@ fn dimensions_of_one_value_do_not_tell_maps_apart() {
     );
     assert_eq!(maps.output_to_input[0][0].as_ref().map(Vec::len), Some(1));
     assert_eq!(maps.input_to_output[0][0].as_ref().map(Vec::len), Some(1));
+}
+
+/// Whoever reads the value of a runtime variable does not know it yet.
+#[test]
+fn the_place_of_a_runtime_variable_is_said_without_its_value() {
+    let text = "\
+f {
+  x = s32[6,5] parameter(0)
+  i = s32[3,2] parameter(1)
+  g = s32[1,3,2] gather(x, i), offset_dims={0,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2}
+  j = s32[2,2] parameter(2)
+  ROOT h = s32[2,1] gather(g, j), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={1,0}, index_vector_dim=1, slice_sizes={1,1,1}, operand_batching_dims={2}, start_indices_batching_dims={0}
+}";
+    let maps = root(text);
+    let known = maps.input_to_output.iter().chain(&maps.output_to_input);
+    let known = known.flatten().flatten().flatten();
+    let mut found = 0;
+    for it in known {
+        for (position, source) in it.indexing.runtime().iter().enumerate() {
+            found += 1;
+            let own = Variable::new(VariableKind::Runtime, position);
+            let is_said = |it: &IndexExpr| it.mentions(own);
+            let constraints = source.map.constraints().iter();
+            assert!(!source.map.results().iter().any(is_said), "{}", source.map);
+            assert!(
+                !constraints.map(|it| &it.expr).any(is_said),
+                "{}",
+                source.map
+            );
+        }
+    }
+    assert!(found > 4, "{found}");
 }

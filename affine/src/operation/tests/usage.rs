@@ -241,6 +241,15 @@ fn tiles_of_slices_reshapes_and_padding() {
     reads(expand, &[2, 8], &["d0 * 8 + d1"], &[16], &[1]);
     reads(expand, &[4, 1], &["d0 * 8 + d1"], &[4], &[8]);
     assert_eq!(tile_of(expand, &[2, 4]), None);
+    // One element is read from one place, wherever that is.
+    let collapse = "p = f32[4,8] parameter(0)\nr = f32[32] reshape(p)";
+    reads(
+        collapse,
+        &[1],
+        &["d0 floordiv 8", "d0 mod 8"],
+        &[1, 1],
+        &[1, 1],
+    );
     let inner =
         "p = f32[10] parameter(0)\nv = f32[] parameter(1)\nr = f32[28] pad(p, v), padding=0_0_2";
     reads(inner, &[28], &["d0 floordiv 3"], &[10], &[1]);
