@@ -16,11 +16,14 @@ use std::collections::HashMap;
 
 mod clash;
 mod factor;
+mod modular;
+mod quotient;
 mod residue;
 mod steps;
 mod system;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use clash::Clash;
 use steps::Split;
@@ -151,19 +154,37 @@ impl Solver<'_> {
                 Err(_) => return Ok(false),
             }
         }
+        self.read_domain();
         let steps = [
             Self::read_equations,
             Self::put_splits_together,
+            Self::read_congruences,
             Self::put_variables_together,
             Self::solve_system,
             Self::join_divisions,
             Self::read_multiples,
+            Self::read_quotients,
+            Self::join_remainders,
             Self::read_steps,
             Self::read_residues,
         ];
         // The simplest step that teaches something is the next.
         while self.learns(&steps)? {}
         Ok(true)
+    }
+
+    /// What has one value in all of the domain is known beforehand.
+    fn read_domain(&mut self) {
+        let context = self.context;
+        for fact in &context.facts {
+            if let Some(value) = fact.bounds.as_point() {
+                self.add_equation(fact.linear.clone(), value.into());
+            }
+        }
+        for it in &context.congruences {
+            let remainder = Atom::modulo(it.linear.clone(), it.modulus.into());
+            self.digits.insert(remainder, it.residue.into());
+        }
     }
 
     fn learns(&mut self, steps: &[fn(&mut Self) -> Checked<()>]) -> Checked<bool> {
@@ -269,7 +290,10 @@ impl Solver<'_> {
             Atom::Variable(variable) => {
                 (variable.kind == VariableKind::Runtime).then(|| (*variable).into())
             }
-            other => self.followed(other),
+            other => match self.followed(other) {
+                Some(value) => Some(value),
+                None => self.divided_value(other).ok().flatten(),
+            },
         }
     }
 

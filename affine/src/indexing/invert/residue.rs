@@ -51,10 +51,14 @@ impl Solver<'_> {
     /// What remainders and sums say of an atom: in `a * x + g * y = value` that `a * x` leaves the same by `g` as the value.
     fn residues(&self, atom: &Atom) -> Checked<Vec<Residue>> {
         let mut residues = Vec::new();
-        for (digit, value) in self.sorted_digits() {
-            let Atom::Mod(division) = digit else { continue };
-            if let Some(modulus) = division.divisor.as_constant() {
-                residues.extend(self.residue(atom, &division.numerator, modulus, value)?);
+        for (numerator, modulus, value) in self.remainders() {
+            let (sum, value) = self.without_known(numerator, value)?;
+            let position = sum.terms.iter().position(|it| it.atom == *atom);
+            let others = position.map_or(0, |it| sum.without(it).content());
+            // Other terms are left out by what they have in common with the modulus.
+            let modulus = common_divisor(others, modulus);
+            if position.is_some() && modulus > 1 {
+                residues.extend(self.residue(atom, &sum, modulus, &value)?);
             }
         }
         for (linear, value) in &self.equations {

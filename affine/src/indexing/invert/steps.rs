@@ -23,13 +23,13 @@ pub(super) struct Split {
 
 /// By how much something grows when a variable grows by a period.
 #[derive(Clone, Copy)]
-struct Growth {
-    period: i64,
-    by: i64,
+pub(super) struct Growth {
+    pub(super) period: i64,
+    pub(super) by: i64,
 }
 
 /// The terms of an equation that speak of one variable alone.
-struct Steps {
+pub(super) struct Steps {
     variable: Variable,
     sum: Linear,
     expr: IndexExpr,
@@ -60,6 +60,11 @@ impl Solver<'_> {
                     self.add_equation(linear, value.clone());
                 }
             }
+            self.read_wholes(&linear, &value)?;
+        }
+        // What is known inside of a sum still belongs to it.
+        for (linear, value) in self.equations.clone() {
+            self.read_wholes(&linear, &value)?;
         }
         Ok(())
     }
@@ -76,7 +81,6 @@ impl Solver<'_> {
             terms: of_variable,
             constant: 0,
         };
-        let bounds = self.context.bounds(variable);
         let has_rest = |it: &Term| it.atom.mentions(variable);
         let others = Linear {
             terms: others,
@@ -85,15 +89,8 @@ impl Solver<'_> {
         if self.digit(&atom).is_some() || others.terms.iter().any(has_rest) {
             return None;
         }
-        Some(Steps {
-            variable,
-            expr: expression(&sum)?,
-            growth: growth(&sum)?,
-            sum,
-            others,
-            low: bounds.low,
-            high: bounds.high,
-        })
+        let bounds = self.context.bounds(variable);
+        Steps::new(variable, sum, others, (bounds.low, bounds.high))
     }
 
     /// The variables all of whose digits are known.
@@ -115,12 +112,30 @@ impl Solver<'_> {
 }
 
 impl Steps {
+    /// `sum`, which speaks of `variable` alone, from the least to the greatest value of that.
+    pub(super) fn new(
+        variable: Variable,
+        sum: Linear,
+        others: Linear,
+        (low, high): (i64, i64),
+    ) -> Option<Self> {
+        Some(Self {
+            variable,
+            expr: expression(&sum)?,
+            growth: growth(&sum)?,
+            sum,
+            others,
+            low,
+            high,
+        })
+    }
+
     fn at(&self, value: i64) -> Option<i64> {
         self.expr.evaluate(&|_| value).ok()
     }
 
     /// The value of the variable where the sum, which goes up all the way or down all the way, is `value`.
-    fn monotone_inverse(&self, value: &IndexExpr) -> Checked<Option<IndexExpr>> {
+    pub(super) fn monotone_inverse(&self, value: &IndexExpr) -> Checked<Option<IndexExpr>> {
         let Some(first) = self.at(self.low) else {
             return Ok(None);
         };
@@ -285,7 +300,7 @@ fn divided_variables(linear: &Linear) -> Vec<Variable> {
 }
 
 /// The growth of a sum of one variable and its quotients and remainders.
-fn growth(linear: &Linear) -> Option<Growth> {
+pub(super) fn growth(linear: &Linear) -> Option<Growth> {
     let parts = linear.terms.iter().map(|term| {
         let Growth { period, by } = growth_of_atom(&term.atom)?;
         let by = by.checked_mul(term.coefficient)?;

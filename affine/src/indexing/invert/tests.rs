@@ -224,6 +224,57 @@ fn variables_beside_their_own_quotients() {
 }
 
 #[test]
+fn indices_that_are_turned_round_and_cut() {
+    inverts_to(
+        "(i, j) -> ((i * 24 + j - 32) mod 192), domain: i in [0, 7], j in [0, 23]",
+        "(d0) -> (((d0 + 32) floordiv 24) mod 8, (d0 + 8) mod 24), domain: d0 in [0, 191]",
+    );
+    inverts_to(
+        "(i) -> (((i + 7) floordiv 32) mod 2, (i + 7) mod 32), domain: i in [0, 63]",
+        "(d0, d1) -> ((d0 * 32 + d1 - 7) mod 64), domain: d0 in [0, 1], d1 in [0, 31]",
+    );
+    for text in [
+        "(i, j) -> ((i * 17 + j * 15) mod 36), domain: i in [0, 2], j in [0, 11]",
+        "(i, j) -> ((i * -24 + j * 5) mod 60), domain: i in [0, 4], j in [0, 11]",
+        "(i) -> (((i * 3) ceildiv 4) mod 2, i mod 4), domain: i in [0, 7]",
+        "(i) -> ((i - 1) floordiv 3, (1 - i) mod 3), domain: i in [-4, 19]",
+        "(i, j) -> ((i * -8 + j + 40) floordiv 6, (i * -2 + j - 2) mod 6), domain: i in [0, 5], j in [0, 7]",
+        "(i) -> ((i + i floordiv 2 + 1) mod 4, i mod 2), domain: i in [0, 7]",
+        "(i) -> (i floordiv 3, (i + (i + 3) floordiv 12) mod 3), domain: i in [-3, 20]",
+        "(i) -> (((i * 5) floordiv 2) mod 8, i mod 2, (i - 5) floordiv 16), domain: i in [5, 36]",
+    ] {
+        has_inverse(text);
+    }
+}
+
+#[test]
+fn padded_sums_are_one_unknown() {
+    for text in [
+        "(i, j) -> (i * 12 + j + (i * 12 + j) floordiv 32), domain: i in [0, 9], j in [0, 11]",
+        "(i, j) -> (i + j * 10 + (i + j * 2) floordiv 3), domain: i in [0, 7], j in [-3, 8]",
+        "(i, j) -> (j + (i + (i * 3 + j + 33) floordiv 8) * 3), domain: i in [-3, 4], j in [0, 2]",
+        "(i) -> ((i - 6) mod 64 + (((i - 6) floordiv 4) mod 16) * 2), domain: i in [5, 68]",
+        "(i) -> (((-i) mod 5) floordiv 4 + (-i) mod 5), domain: i in [0, 4]",
+    ] {
+        has_inverse(text);
+    }
+}
+
+#[test]
+fn quotients_and_equations_of_the_domain_determine_indices() {
+    for text in [
+        "(i)[s] -> ((i * 16 + s) floordiv 3, s), domain: i in [0, 11], s in [0, 11]",
+        "(i)[s] -> ((s - i * 16) floordiv 16, s), domain: i in [0, 11], s in [0, 11]",
+        "(i, j) -> (i), domain: i in [0, 9], j in [0, 9], i + j in [9, 9]",
+        "(i) -> (i floordiv 4), domain: i in [0, 99], i mod 4 in [1, 1]",
+        "(i, j) -> (i * 2 + j), domain: i in [0, 9], j in [0, 9], i - j * 3 in [1, 1]",
+    ] {
+        has_inverse(text);
+    }
+    clashes("(i)[s] -> ((i * 2 + s) floordiv 3, s), domain: i in [0, 11], s in [0, 11]");
+}
+
+#[test]
 fn sizes_that_are_variables() {
     inverts_to(
         "(i, n) -> (i * n, n), domain: i in [0, 31], n in [1, 9]",
