@@ -100,6 +100,17 @@ pub(crate) fn from_kernel_text(source: &Source) -> Outcome {
     }
 }
 
+/// The kernel of a module of MLIR, and what strew cannot read in it.
+pub(crate) fn from_mlir(source: &Source) -> Outcome {
+    match strew_affine::mlir::parse(source.text()) {
+        Ok(kernel) => (vec![(kernel, Pragmas::default())], Vec::new()),
+        Err(error) => {
+            let diagnostic = Diagnostic::error(error.to_string(), error.span);
+            (Vec::new(), vec![diagnostic])
+        }
+    }
+}
+
 /// The syntax tree of a C source, as text.
 ///
 /// # Errors

@@ -6,16 +6,31 @@ use strew_jit::Element;
 /// The language that a source is written in, by the ending of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// The C subset: every name that does not end in `.nest`.
+    /// The C subset: every name that ends in neither `.nest` nor `.mlir`.
     C,
     /// Kernel text: a name that ends in `.nest`.
     KernelText,
+    /// MLIR as strew prints it: a name that ends in `.mlir`.
+    Mlir,
+}
+
+impl Language {
+    fn by_ending(name: &str) -> Self {
+        if name.ends_with(".nest") {
+            Self::KernelText
+        } else if name.ends_with(".mlir") {
+            Self::Mlir
+        } else {
+            Self::C
+        }
+    }
 }
 
 /// A named source text; spans are byte ranges in it.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
+    language: Language,
     text: String,
     /// The functions of the host that it may combine by.
     reductions: Vec<Combiner>,
@@ -41,6 +56,17 @@ impl fmt::Display for Position {
 impl Source {
     /// The text of the file `name`, whose ending tells the language.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let name = name.into();
+        let language = Language::by_ending(&name);
+        Self::in_language(language, name, text)
+    }
+
+    /// The text of something called `name`, in a language that its name does not tell.
+    pub fn in_language(
+        language: Language,
+        name: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
         let text = text.into();
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0)
@@ -48,6 +74,7 @@ impl Source {
             .collect();
         Self {
             name: name.into(),
+            language,
             text,
             reductions: Vec::new(),
             lines,
@@ -86,13 +113,9 @@ impl Source {
         &self.text
     }
 
-    /// What the name's ending says.
+    /// What it is written in.
     pub fn language(&self) -> Language {
-        if self.name.ends_with(".nest") {
-            Language::KernelText
-        } else {
-            Language::C
-        }
+        self.language
     }
 
     /// The place of the byte at `offset`; an offset past the end counts as the end.

@@ -82,6 +82,7 @@ impl Source {
         let (kernels, diagnostics) = match source.language() {
             Language::C => convert::from_c(&source),
             Language::KernelText => convert::from_kernel_text(&source),
+            Language::Mlir => convert::from_mlir(&source),
         };
         let diagnostics = Diagnostics::new(source.clone(), diagnostics);
         if diagnostics.has_errors() {
@@ -107,7 +108,7 @@ impl Source {
 /// Kernel text can break an invariant; a kernel that strew itself made must not.
 fn verified(source: &Arc<Source>, kernel: Kernel) -> Result<Verified, Error> {
     verify(kernel).map_err(|violations| match source.language() {
-        Language::KernelText => {
+        Language::KernelText | Language::Mlir => {
             let list = violations
                 .iter()
                 .map(|it| Diagnostic::error(it.to_string(), it.span))
@@ -265,7 +266,7 @@ impl Scheduled {
         let checks_disjoint = self.checks_disjoint();
         let parsed = match self.source().language() {
             Language::C => self.exact_source()?,
-            Language::KernelText => (*self.parsed).clone(),
+            Language::KernelText | Language::Mlir => (*self.parsed).clone(),
         };
         if checks_disjoint {
             return Ok((parsed.fitting(&self.plan)?.0, true));
@@ -391,7 +392,7 @@ impl Compiled {
     pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
         match self.source().language() {
             Language::C => Some(self.exact.get_or_init(|| self.make_exact()).clone()),
-            Language::KernelText => None,
+            Language::KernelText | Language::Mlir => None,
         }
     }
 

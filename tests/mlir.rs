@@ -465,3 +465,169 @@ fn an_index_out_of_range_ends_the_program() {
     assert!(!output.status.success());
     assert!(module.contains("\"index out of range for h\""));
 }
+
+/// The kernels of all files in `folders`, each with its name and as it is under the schedule that is found for it.
+fn kernels(folders: &[&str]) -> Vec<(String, Vec<strew::Scheduled>)> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let entries = std::fs::read_dir(root().join(folder)).expect("a folder");
+        let mut paths: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+        paths.sort();
+        for path in paths
+            .iter()
+            .filter(|it| it.extension().is_some_and(|it| it == "c"))
+        {
+            let text = std::fs::read_to_string(path).expect("a file");
+            // One of them makes data for others and is no kernel.
+            let Ok(parsed) = strew::Source::new("k.c", text).parse() else {
+                continue;
+            };
+            for kernel in parsed.kernels() {
+                let plans = [
+                    strew::Plan::Explicit(strew::Schedule::new()),
+                    strew::Plan::Auto,
+                ];
+                let scheduled = plans.iter().map(|plan| kernel.schedule(plan, &mut ()));
+                let scheduled: Result<Vec<_>, _> = scheduled.collect();
+                let name = format!("{}: {}", path.display(), kernel.kernel().name);
+                found.push((name, scheduled.expect("a schedule")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how many were tried must be seen")]
+fn what_is_printed_is_read_back_as_the_same_kernel() {
+    let (mut same, mut refused) = (0, 0);
+    for (name, schedules) in kernels(&["examples/kernels", "tests/kernels", "tests/nests"]) {
+        for scheduled in schedules {
+            let module = match scheduled.to_mlir() {
+                Ok(module) => module,
+                Err(why) => {
+                    eprintln!("{name} is not printed: {why}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            let read = strew::Source::new("k.mlir", module).parse();
+            let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let read = read.kernel(None).expect("one kernel").kernel().to_string();
+            assert_eq!(read, scheduled.kernel().to_string(), "{name}");
+            same += 1;
+        }
+    }
+    eprintln!("{same} kernels are read back as they were, {refused} are not printed");
+    assert!(same > 100, "{same}");
+}
+
+/// The kernel text that `strew opt` makes of a module on standard input.
+fn read_back(module: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));
+    command.args(["opt", "-"]).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(module.as_bytes()).expect("it reads");
+    drop(input);
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn opt_reads_what_is_printed_and_what_was_changed_in_it() {
+    let module = done(emitted(root(), "examples/kernels/histogram.c", None, &[]));
+    let text = done(read_back(&module));
+    assert!(text.contains("h[key[i]] reduce(add) 1\n"), "{text}");
+    let changed = module.replace("arith.constant 1 : i32", "arith.constant 3 : i32");
+    let text = done(read_back(&changed));
+    assert!(text.contains("h[key[i]] reduce(add) 3\n"), "{text}");
+    let changed = module.replace("%i = 0 to", "%i = 5 to");
+    let text = done(read_back(&changed));
+    assert!(text.contains("affine.for i in 5..n {"), "{text}");
+}
+
+#[test]
+fn what_is_not_printed_so_is_refused_with_its_place() {
+    let module = done(emitted(root(), "examples/kernels/histogram.c", None, &[]));
+    for (from, to, line, why) in [
+        (
+            "arith.addi",
+            "arith.maxui",
+            12,
+            "strew does not read `arith.maxui`",
+        ),
+        (
+            "arith.addi",
+            "arith.muli",
+            11,
+            "this does not combine by `add`",
+        ),
+        (
+            "memref.load %h[%4]",
+            "memref.load %h[%3]",
+            11,
+            "`%3` is no index",
+        ),
+        (
+            "memref.store %7",
+            "memref.store %9",
+            13,
+            "`%9` is not known",
+        ),
+        (
+            "affine.for",
+            "tensor.empty",
+            5,
+            "strew does not read `tensor.empty`",
+        ),
+        (
+            "attributes {strew.kernel",
+            "attributes {other.kernel",
+            2,
+            "no attribute `strew.kernel`",
+        ),
+        (
+            "%m: i32",
+            "%m: i64",
+            2,
+            "`strew.kernel` says another parameter than `%m`",
+        ),
+        (
+            "h: i32[m]",
+            "h: i32[",
+            2,
+            "`strew.kernel` does not say a kernel",
+        ),
+        ("0 to", "0 until", 5, "expected `to` here"),
+        ("(d0) -> (d0)", "(d0) -> (d1)", 5, "`d1` is no index here"),
+        ("{\n", "{ ^\n", 1, "this is not part of MLIR"),
+    ] {
+        assert!(module.contains(from), "{from}");
+        let changed = module.replacen(from, to, 1);
+        let output = read_back(&changed);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{changed}{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
+        assert!(
+            stderr.contains(&format!("--> <stdin>:{line}:")),
+            "{line} {stderr}"
+        );
+    }
+}
+
+#[test]
+fn no_part_of_a_module_makes_reading_fail_in_another_way() {
+    let steps = ["tile_indirection_using_forall(i, reduction(out) = add, chunks = 4)"];
+    let file = "examples/kernels/segment_sum.c";
+    let module = done(emitted(root(), file, None, &steps));
+    let words: Vec<&str> = module.split_inclusive(' ').collect();
+    for left_out in 0..words.len() {
+        let rest = [&words[..left_out], &words[left_out + 1..]]
+            .concat()
+            .concat();
+        let _ = strew::Source::new("k.mlir", rest).parse();
+        let start = words[..left_out].concat();
+        assert!(strew::Source::new("k.mlir", start).parse().is_err());
+    }
+}

@@ -174,7 +174,7 @@ pub(crate) struct Man {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// A .c or .nest file, or - for standard input
+    /// A .c, .nest or .mlir file, or - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Report to standard output as JSON
@@ -395,7 +395,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct KernelChoice {
-    /// A .c or .nest file, or - for standard input
+    /// A .c, .nest or .mlir file, or - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The kernel, when the file holds several

@@ -45,10 +45,10 @@ fn object(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
 }
 
 fn syntax_tree(source: &Source) -> Result<String, Failure> {
-    if source.language() == Language::KernelText {
+    if source.language() != Language::C {
         let name = source.name();
         return Err(Failure::usage(format!(
-            "{name} is kernel text, which has no C syntax tree; try --stage nest"
+            "{name} is no C, but what is made of it, which has no C syntax tree; try --stage nest"
         )));
     }
     Ok(strew::syntax_tree(source)?)

@@ -5,7 +5,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use std::io::Read;
 use std::path::Path;
-use strew::{Parsed, ParsedKernel, Plan, Schedule, Source};
+use strew::{Language, Parsed, ParsedKernel, Plan, Schedule, Source};
 
 /// Nobody writes a kernel this long; whatever it is, it was named by mistake.
 const LARGEST_SOURCE: u64 = 64 << 20;
@@ -28,20 +28,22 @@ pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
         let position = error.utf8_error().valid_up_to();
         Failure::usage(format!("{name} is not text: byte {position} is not UTF-8"))
     })?;
-    Ok(Source::new(name_of_stdin(&name, &text), text))
+    Ok(match path == Path::new("-") {
+        true => Source::in_language(language_of(&text), name, text),
+        false => Source::new(name, text),
+    })
 }
 
-/// Standard input has no ending to tell the language; kernel text begins with the word `kernel`, which starts no C file.
-fn name_of_stdin(name: &str, text: &str) -> String {
-    let is_kernel_text = || {
-        let mut lines = text.lines().map(str::trim_start);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
-        first.is_some_and(|line| line.starts_with("kernel @"))
-    };
-    if name == "<stdin>" && is_kernel_text() {
-        "<stdin>.nest".to_owned()
-    } else {
-        name.to_owned()
+/// Standard input has no ending to tell the language; the words that kernel text and MLIR begin with start no C file.
+fn language_of(text: &str) -> Language {
+    let mut lines = text.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
+    match first {
+        Some(line) if line.starts_with("kernel @") || line.starts_with("reduction @") => {
+            Language::KernelText
+        }
+        Some(line) if line.starts_with("module {") => Language::Mlir,
+        _ => Language::C,
     }
 }
 

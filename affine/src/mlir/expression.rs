@@ -1,6 +1,6 @@
 //! Expressions, as C calculates them.
 
-use super::{Emitter, Typed, Unsupported, type_name};
+use super::{Emitter, Typed, Unsupported, type_name, unsigned};
 use crate::{BinaryOp, CompareOp, Expr, Function, Operand, Type, UnaryOp, Value};
 
 impl Emitter<'_> {
@@ -71,7 +71,8 @@ impl Emitter<'_> {
             (_, Some(integer)) if !ty.is_float() => format!("{integer} : {}", type_name(ty)),
             _ => format!("{} : {}", float_text(value), type_name(ty)),
         };
-        self.typed(ty, &format!("arith.constant {text}"))
+        let known = unsigned(ty);
+        self.typed(ty, &format!("arith.constant{known} {text}"))
     }
 
     /// Only the side that is chosen is calculated: the other one may have a fault.
@@ -123,11 +124,13 @@ impl Emitter<'_> {
             UnaryOp::Neg if ty.is_float() => self.typed(ty, &format!("arith.negf {name} : {of}")),
             UnaryOp::Neg => {
                 let zero = self.constant(Value::zero(ty)).name;
-                self.typed(ty, &format!("arith.subi {zero}, {name} : {of}"))
+                let known = "{strew.op = \"neg\"}";
+                self.typed(ty, &format!("arith.subi {zero}, {name} {known} : {of}"))
             }
             UnaryOp::BitNot => {
                 let ones = self.define(&format!("arith.constant -1 : {of}"));
-                self.typed(ty, &format!("arith.xori {name}, {ones} : {of}"))
+                let known = "{strew.op = \"not\"}";
+                self.typed(ty, &format!("arith.xori {name}, {ones} {known} : {of}"))
             }
             UnaryOp::Not => {
                 let truth = self.constant(Value::bool(true)).name;
@@ -208,6 +211,10 @@ impl Emitter<'_> {
     }
 
     fn compare(&mut self, op: CompareOp, left: &Typed, right: &Typed) -> Typed {
+        self.compare_as(op, [left, right], "")
+    }
+
+    fn compare_as(&mut self, op: CompareOp, [left, right]: [&Typed; 2], known: &str) -> Typed {
         let ty = left.ty;
         let (is_float, is_signed) = (ty.is_float(), ty.is_signed());
         let predicate = match (op, is_float, is_signed) {
@@ -233,7 +240,7 @@ impl Emitter<'_> {
         self.typed(
             Type::Bool,
             &format!(
-                "arith.{operation} {predicate}, {left}, {right} : {}",
+                "arith.{operation} {predicate}, {left}, {right}{known} : {}",
                 type_name(ty)
             ),
         )
@@ -243,7 +250,7 @@ impl Emitter<'_> {
         let (source, target) = (type_name(from.ty), type_name(to));
         if to == Type::Bool && from.ty != Type::Bool {
             let zero = self.constant(Value::zero(from.ty));
-            return self.compare(CompareOp::Ne, &from, &zero);
+            return self.compare_as(CompareOp::Ne, [&from, &zero], " {strew.op = \"bool\"}");
         }
         let is_signed = from.ty.is_signed();
         let operation = match (from.ty.is_float(), to.is_float()) {
@@ -255,11 +262,19 @@ impl Emitter<'_> {
             (true, true) if bits(from.ty) < bits(to) => "arith.extf",
             (true, true) if bits(from.ty) > bits(to) => "arith.truncf",
             (true, false) => return self.saturated(to, &from),
-            _ => return Typed { ty: to, ..from },
+            _ if to == from.ty => return from,
+            // Bits that are read in another way.
+            _ => "arith.bitcast",
+        };
+        let known = match unsigned(to) {
+            known if known.is_empty() && operation == "arith.bitcast" => {
+                format!(" {{strew.type = \"{to}\"}}")
+            }
+            known => known,
         };
         self.typed(
             to,
-            &format!("{operation} {} : {source} to {target}", from.name),
+            &format!("{operation} {}{known} : {source} to {target}", from.name),
         )
     }
 
@@ -298,7 +313,12 @@ impl Emitter<'_> {
         let names: Vec<&str> = operands.iter().map(|it| it.name.as_str()).collect();
         let (names, of) = (names.join(", "), type_name(ty));
         if let Some(operation) = operation_of(function) {
-            return self.typed(ty, &format!("{operation} {names} : {of}"));
+            // Another function is the same operation.
+            let known = match function {
+                Function::Nearbyint => " {strew.op = \"nearbyint\"}",
+                _ => "",
+            };
+            return self.typed(ty, &format!("{operation} {names}{known} : {of}"));
         }
         let ending = if ty == Type::F32 { "f" } else { "" };
         let name = format!("{}{ending}", function.name());
@@ -313,7 +333,7 @@ impl Emitter<'_> {
 }
 
 /// The operation that a function of the C library is; `None` where it has to be called.
-fn operation_of(function: Function) -> Option<&'static str> {
+pub(super) fn operation_of(function: Function) -> Option<&'static str> {
     Some(match function {
         Function::Sqrt => "math.sqrt",
         Function::Fma => "math.fma",

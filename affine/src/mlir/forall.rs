@@ -1,7 +1,7 @@
 //! Parallel loops with their private buffers.
 
 use super::node::{Cell, undefined};
-use super::{Emitter, Memref, Typed, Unsupported, memref, type_name};
+use super::{Emitter, Memref, Typed, Unsupported, memref, quoted, type_name};
 use crate::{ArrayId, Forall, Private, Type};
 
 impl Emitter<'_> {
@@ -15,12 +15,19 @@ impl Emitter<'_> {
         for private in &forall.privates {
             let identity = private.combiner.identity(&private.types(self.kernel));
             let identity = identity.ok_or_else(|| undefined(&private.combiner))?;
-            for (buffer, identity) in private.buffers.iter().zip(identity) {
+            for (part, (buffer, identity)) in private.buffers.iter().zip(identity).enumerate() {
                 let of = &self.kernel.arrays[*buffer];
                 let ty = memref(of.extents.len() + 1, of.element);
                 let mut extents = vec![count.clone()];
                 extents.extend(self.extents(&of.extents)?);
-                let rows = self.allocated(&format!("{}_rows", of.name), extents, ty);
+                let target = (private.targets.get(part)).and_then(|it| self.arrays.get(it));
+                let known = format!(
+                    " {{strew.buffer = {}, strew.target = {}, strew.combiner = {}}}",
+                    quoted(&of.name),
+                    quoted(target.map_or("", |it| it.name.trim_start_matches('%'))),
+                    quoted(&private.combiner.to_string())
+                );
+                let rows = self.allocated(&format!("{}_rows", of.name), extents, (ty, &known));
                 let identity = self.constant(identity);
                 self.fill(&rows, &identity);
                 all.push((*buffer, rows));
@@ -36,6 +43,7 @@ impl Emitter<'_> {
             this.slots(&forall.body);
             this.block(&forall.body)
         })?;
+        self.behind_brace(&format!("strew.strategy = {}", quoted(&forall.strategy)));
         let mut rows = all.iter().map(|(_, rows)| rows.clone());
         for private in &forall.privates {
             let rows: Vec<_> = rows.by_ref().take(private.buffers.len()).collect();

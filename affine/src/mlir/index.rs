@@ -199,14 +199,13 @@ impl Emitter<'_> {
         condition: &Condition,
         operands: &mut Operands,
     ) -> Result<String, Unsupported> {
-        let difference = condition.right.minus(&condition.left)?;
+        let left = self.affine(&condition.left, operands);
+        let right = self.affine(&condition.right, operands);
         Ok(match condition.relation {
-            Relation::LessOrEqual => format!("{} >= 0", self.affine(&difference, operands)),
-            Relation::Less => {
-                let difference = difference.minus(&AffineExpr::from(1))?;
-                format!("{} >= 0", self.affine(&difference, operands))
-            }
-            Relation::Equal => format!("{} == 0", self.affine(&difference, operands)),
+            Relation::LessOrEqual => format!("{left} <= {right}"),
+            // There is no word for it.
+            Relation::Less => format!("{right} - 1 >= {left}"),
+            Relation::Equal => format!("{left} == {right}"),
         })
     }
 

@@ -1,5 +1,8 @@
 //! A kernel as MLIR: `func`, `affine`, `scf`, `memref`, `arith`, `math`, `linalg` and `cf`.
 //!
+//! What MLIR has no word for stands in attributes whose names begin with `strew.`, so that [`parse`] reads the same kernel back: the
+//! parameters as the kernel has them, types without signs, the statements that are reductions, names of scalars.
+//!
 //! Loops, conditions and accesses that are affine in MLIR's sense stay in the `affine` dialect; those over products of variables, or
 //! inside of loops of `scf`, are calculated. Private buffers of a forall are rows of one buffer, which a `linalg.reduce` merges behind
 //! it, so that no two iterations write to one place. What the kernel checks (indices read from memory, divisors, assumptions) are
@@ -9,11 +12,14 @@ mod expression;
 mod forall;
 mod index;
 mod node;
+mod read;
 
 use crate::verify::Verified;
 use crate::{ArrayId, IterId, Kernel, LocalId, Overflow, Parameter, ScalarId, Type};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Write as _};
+
+pub use read::{ReadError, parse};
 
 /// What of a kernel has no counterpart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +163,10 @@ impl<'k> Emitter<'k> {
             None => String::new(),
         };
         let (name, params) = (symbol(&kernel.name), params.join(", "));
-        self.line(&format!("func.func @{name}({params}){result} {{"));
+        let known = quoted(&signature(kernel));
+        self.line(&format!(
+            "func.func @{name}({params}){result} attributes {{strew.kernel = {known}}} {{"
+        ));
         self.depth += 1;
         self.sizes();
         for condition in &kernel.assumptions {
@@ -247,6 +256,35 @@ impl<'k> Emitter<'k> {
             1 => format!("%{name}"),
             count => format!("%{name}${count}"),
         }
+    }
+}
+
+/// What stands in front of the body of the kernel in its text, but for what it assumes.
+fn signature(kernel: &Kernel) -> String {
+    let mut head = kernel.clone();
+    head.assumptions.clear();
+    head.views = Default::default();
+    let text = head.to_string();
+    let mut lines = text.lines();
+    let (mut found, mut all) = (false, Vec::new());
+    while let Some(line) = lines.next().filter(|_| !found) {
+        found = line.starts_with("kernel ");
+        all.push(line.trim_end_matches(" {"));
+    }
+    all.join("\n")
+}
+
+/// `text` as MLIR writes it.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\5C").replace('"', "\\22");
+    format!("\"{}\"", text.replace('\n', "\\0A"))
+}
+
+/// What an operation says about a number whose type MLIR does not tell from another.
+fn unsigned(ty: Type) -> String {
+    match ty {
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => format!(" {{strew.type = \"{ty}\"}}"),
+        _ => String::new(),
     }
 }
 

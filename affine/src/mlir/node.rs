@@ -126,7 +126,17 @@ impl Emitter<'_> {
         if is_affine {
             self.dimensions.insert(it.iter);
         }
-        self.region(&head, |this| this.block(&it.body))
+        self.region(&head, |this| this.block(&it.body))?;
+        if it.lanes != 1 {
+            self.behind_brace(&format!("strew.lanes = {} : i64", it.lanes));
+        }
+        Ok(())
+    }
+
+    /// Puts an attribute behind what has just ended.
+    pub(super) fn behind_brace(&mut self, attribute: &str) {
+        self.text.truncate(self.text.trim_end().len());
+        self.text += &format!(" {{{attribute}}}\n");
     }
 
     /// A bound as a map: the greatest or the least of its results where it has several.
@@ -228,8 +238,14 @@ impl Emitter<'_> {
             match node {
                 Node::Declare { local, .. } if self.kernel.locals[*local].mutable => {
                     let ty = self.kernel.locals[*local].ty;
-                    let slot =
-                        self.typed(ty, &format!("memref.alloca() : memref<{}>", type_name(ty)));
+                    let name = self.named(&self.kernel.locals[*local].name);
+                    let known = match self.kernel.locals[*local].is_element {
+                        true => " {strew.element}",
+                        false => "",
+                    };
+                    let of = type_name(ty);
+                    self.line(&format!("{name} = memref.alloca(){known} : memref<{of}>"));
+                    let slot = Typed { name, ty };
                     self.locals.insert(*local, Slot::Memory(slot));
                 }
                 Node::AffineFor(it) => self.slots(&it.body),
@@ -255,7 +271,11 @@ impl Emitter<'_> {
     }
 
     fn declare(&mut self, local: LocalId, value: &Expr) -> Result<(), Unsupported> {
-        let value = self.expr(value)?;
+        let start = self.text.len();
+        let mut value = self.expr(value)?;
+        if !self.kernel.locals[local].mutable {
+            value = self.name_value(start, value, &self.kernel.locals[local].name);
+        }
         match self.locals.get(&local).cloned() {
             Some(Slot::Memory(slot)) => self.store(&Cell::Local(slot), &value),
             Some(Slot::Value(_)) | None => {
@@ -265,21 +285,47 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The value with a name of its own, where the text from `start` on defines it or not.
+    fn name_value(&mut self, start: usize, value: Typed, name: &str) -> Typed {
+        let name = self.named(name);
+        let Typed { name: before, ty } = value;
+        let written = self.text.get(start..).unwrap_or_default();
+        let definition = format!("{before} = ");
+        if before.starts_with('%')
+            && written
+                .lines()
+                .any(|it| it.trim_start().starts_with(&definition))
+        {
+            let renamed = written.replacen(&definition, &format!("{name} = "), 1);
+            self.text.truncate(start);
+            self.text.push_str(&renamed);
+        } else {
+            let of = type_name(ty);
+            self.line(&format!("{name} = arith.bitcast {before} : {of} to {of}"));
+        }
+        Typed { name, ty }
+    }
+
     fn alloc(&mut self, array: ArrayId) -> Result<(), Unsupported> {
         let of = &self.kernel.arrays[array];
         let ty = memref(of.extents.len(), of.element);
         let extents = self.extents(&of.extents)?;
-        let buffer = self.allocated(&of.name, extents, ty);
+        let buffer = self.allocated(&of.name, extents, (ty, ""));
         let zero = self.constant(crate::Value::zero(of.element));
         self.fill(&buffer, &zero);
         self.arrays.insert(array, buffer);
         Ok(())
     }
 
-    pub(super) fn allocated(&mut self, name: &str, extents: Vec<String>, ty: String) -> Memref {
+    pub(super) fn allocated(
+        &mut self,
+        name: &str,
+        extents: Vec<String>,
+        (ty, known): (String, &str),
+    ) -> Memref {
         let name = self.named(name);
         self.line(&format!(
-            "{name} = memref.alloc({}) : {ty}",
+            "{name} = memref.alloc({}){known} : {ty}",
             extents.join(", ")
         ));
         Memref { name, ty }
@@ -344,10 +390,14 @@ impl Emitter<'_> {
     }
 
     pub(super) fn load(&mut self, cell: &Cell) -> Typed {
+        self.load_as(cell, "")
+    }
+
+    fn load_as(&mut self, cell: &Cell, known: &str) -> Typed {
         match cell {
             Cell::Local(slot) => {
                 let operation = format!(
-                    "memref.load {}[] : memref<{}>",
+                    "memref.load {}[]{known} : memref<{}>",
                     slot.name,
                     type_name(slot.ty)
                 );
@@ -361,7 +411,7 @@ impl Emitter<'_> {
             } => {
                 let dialect = if *is_affine { "affine" } else { "memref" };
                 let operation = format!(
-                    "{dialect}.load {}[{subscripts}] : {}",
+                    "{dialect}.load {}[{subscripts}]{known} : {}",
                     buffer.name, buffer.ty
                 );
                 self.typed(*ty, &operation)
@@ -419,7 +469,11 @@ impl Emitter<'_> {
             .iter()
             .map(|it| self.cell(it))
             .collect::<Result<_, _>>()?;
-        let held = cells.iter().map(|it| self.load(it)).collect();
+        let known = format!(
+            " {{strew.reduce = {}}}",
+            super::quoted(&combiner.to_string())
+        );
+        let held = cells.iter().map(|it| self.load_as(it, &known)).collect();
         let combined = self.combined(combiner, held, incoming)?;
         for (cell, value) in cells.iter().zip(&combined) {
             self.store(cell, value);

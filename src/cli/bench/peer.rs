@@ -72,8 +72,8 @@ impl Peer {
         data: &Data,
     ) -> Result<Self, String> {
         let source = kernel.compiled().source();
-        if source.language() == Language::KernelText {
-            return Err(format!("{} is kernel text", source.name()));
+        if source.language() != Language::C {
+            return Err(format!("{} is no C", source.name()));
         }
         if name == "openmp" && !source.text().contains("#pragma omp") {
             return Err(format!("{} has no `#pragma omp`", source.name()));

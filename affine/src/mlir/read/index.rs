@@ -1,0 +1,172 @@
+//! Affine expressions, maps and sets.
+
+use super::token::{Token, Tokens};
+use super::{Checked, ReadError};
+use crate::{AffineExpr, Condition, Overflow, Relation, Span};
+
+/// What names in an affine expression stand for.
+pub(super) type Names<'a> = &'a dyn Fn(&str) -> Option<AffineExpr>;
+
+pub(super) fn in_range(span: Span, made: Result<AffineExpr, Overflow>) -> Checked<AffineExpr> {
+    made.map_err(|Overflow| ReadError::new(span, "this leaves the range of 64-bit integers"))
+}
+
+impl Tokens<'_> {
+    /// A sum of products.
+    pub(super) fn affine(&mut self, names: Names<'_>) -> Checked<AffineExpr> {
+        let mut sum = self.product(names)?;
+        loop {
+            let span = self.here();
+            sum = if self.take("+") {
+                let term = self.product(names)?;
+                in_range(span, sum.plus(&term))?
+            } else if self.take("-") {
+                let term = self.product(names)?;
+                in_range(span, sum.minus(&term))?
+            } else {
+                return Ok(sum);
+            };
+        }
+    }
+
+    fn product(&mut self, names: Names<'_>) -> Checked<AffineExpr> {
+        let mut product = self.atom(names)?;
+        loop {
+            let span = self.here();
+            product = if self.take("*") {
+                let factor = self.atom(names)?;
+                in_range(span, product.times(&factor))?
+            } else if self.take("floordiv") {
+                let divisor = self.atom(names)?;
+                in_range(span, product.floordiv(&divisor))?
+            } else if self.take("mod") {
+                let divisor = self.atom(names)?;
+                in_range(span, product.modulo(&divisor))?
+            } else {
+                return Ok(product);
+            };
+        }
+    }
+
+    fn atom(&mut self, names: Names<'_>) -> Checked<AffineExpr> {
+        if self.take("(") {
+            let inner = self.affine(names)?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        let span = self.here();
+        match self.peek() {
+            Some(Token::Number(_)) => Ok(self.integer()?.into()),
+            Some(Token::Value(name) | Token::Word(name)) => {
+                self.next();
+                let unknown = || ReadError::new(span, format!("`{name}` is no index here"));
+                names(name).ok_or_else(unknown)
+            }
+            _ => Err(self.wanted("an affine expression")),
+        }
+    }
+
+    /// `(d0, d1)`: how many.
+    fn dimensions(&mut self) -> Checked<usize> {
+        self.expect("(")?;
+        let mut count = 0;
+        while !self.take(")") {
+            self.word()?;
+            count += 1;
+            self.take(",");
+        }
+        Ok(count)
+    }
+
+    /// Reads `body` between `<(d0) separator (` and `)>(%0)`, where the names are those of the operands behind it.
+    fn applied<T>(
+        &mut self,
+        word: &str,
+        separator: &str,
+        names: Names<'_>,
+        body: impl Fn(&mut Self, Names<'_>) -> Checked<T>,
+    ) -> Checked<Vec<T>> {
+        self.expect(word)?;
+        self.expect("<")?;
+        let count = self.dimensions()?;
+        self.expect(separator)?;
+        let start = self.mark();
+        self.skip_group()?;
+        self.expect(">")?;
+        self.expect("(")?;
+        let mut operands = Vec::new();
+        while !self.take(")") {
+            let (name, span) = self.value()?;
+            let operand = names(name);
+            let unknown = || ReadError::new(span, format!("`%{name}` is no index here"));
+            operands.push(operand.ok_or_else(unknown)?);
+            self.take(",");
+        }
+        if operands.len() != count {
+            return Err(self.wanted(&format!("{count} operands before this")));
+        }
+        let end = self.mark();
+        self.go_to(start);
+        self.expect("(")?;
+        let known = |name: &str| {
+            let position: usize = name.strip_prefix('d')?.parse().ok()?;
+            operands.get(position).cloned()
+        };
+        let mut all = Vec::new();
+        while !self.take(")") {
+            all.push(body(self, &known)?);
+            self.take(",");
+        }
+        self.go_to(end);
+        Ok(all)
+    }
+
+    /// The results of `affine_map<(d0) -> (d0 + 1)>(%0)`.
+    pub(super) fn map(&mut self, names: Names<'_>) -> Checked<Vec<AffineExpr>> {
+        self.applied("affine_map", "->", names, |tokens, names| {
+            tokens.affine(names)
+        })
+    }
+
+    /// The constraints of `affine_set<(d0) : (d0 <= 5)>(%0)`.
+    pub(super) fn set(&mut self, names: Names<'_>) -> Checked<Vec<Condition>> {
+        self.applied("affine_set", ":", names, |tokens, names| {
+            let left = tokens.affine(names)?;
+            let span = tokens.here();
+            let condition = |left, relation, right| Condition {
+                left,
+                relation,
+                right,
+            };
+            if tokens.take("<=") {
+                Ok(condition(
+                    left,
+                    Relation::LessOrEqual,
+                    tokens.affine(names)?,
+                ))
+            } else if tokens.take("==") {
+                Ok(condition(left, Relation::Equal, tokens.affine(names)?))
+            } else {
+                // `right - 1 >= left` stands for `left < right`.
+                tokens.expect(">=")?;
+                let less = tokens.affine(names)?;
+                let right = in_range(span, left.offset(1))?;
+                Ok(condition(less, Relation::Less, right))
+            }
+        })
+    }
+
+    fn skip_group(&mut self) -> Checked<()> {
+        self.expect("(")?;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next() {
+                Some(Token::Mark("(")) => depth += 1,
+                Some(Token::Mark(")")) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.wanted("`)`")),
+            }
+        }
+        Ok(())
+    }
+}

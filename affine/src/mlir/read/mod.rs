@@ -1,0 +1,290 @@
+//! MLIR as [`to_mlir`](super::to_mlir) prints it, read back as a kernel.
+//!
+//! Values are expressions until a statement takes them: what is printed as several operations (divisions, conversions of floats, choices)
+//! is recognised from the last of them. Buffers, scalars that change, and loops are found again in their operations.
+
+mod buffer;
+mod expression;
+mod index;
+mod statement;
+mod token;
+
+use super::{symbol, type_name};
+use crate::text;
+use crate::{
+    AffineExpr, ArrayId, BinaryOp, Combiner, Condition, Expr, Forall, Kernel, LocalId, Node,
+    Parameter, Place, Private, ScalarId, Span,
+};
+use std::collections::HashMap;
+use std::fmt;
+use token::{Token, Tokens};
+
+/// What in a text is not MLIR as strew prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The part of the text that is meant.
+    pub span: Span,
+    message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl ReadError {
+    fn new(span: Span, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { span, message }
+    }
+}
+
+type Checked<T> = Result<T, ReadError>;
+
+/// The kernel that `text` says, a module as [`to_mlir`](super::to_mlir) prints it. It is not verified.
+///
+/// # Errors
+/// The first part of the text that strew does not print so.
+pub fn parse(text: &str) -> Result<Kernel, ReadError> {
+    let mut tokens = Tokens::of(text)?;
+    tokens.expect("module")?;
+    tokens.expect("{")?;
+    while tokens.take("func.func") {
+        if !tokens.take("private") {
+            let kernel = Reader::function(&mut tokens)?;
+            tokens.expect("}")?;
+            return match tokens.peek() {
+                None => Ok(kernel),
+                Some(_) => Err(tokens.wanted("the end")),
+            };
+        }
+        // A function of the C library.
+        tokens.symbol()?;
+        while tokens.peek().is_some() && !tokens.is("func.func") {
+            tokens.next();
+        }
+    }
+    Err(tokens.wanted("`func.func`"))
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Known {
+    Expr(Expr),
+    /// A number of type `index`, and what of a remainder it is, if anything.
+    Index(AffineExpr, Division),
+    /// The greatest or the least of several.
+    Extreme(Vec<AffineExpr>),
+    /// A scalar as an index.
+    Wide(Expr),
+    Condition(Condition),
+    Conditions(Vec<Condition>),
+    Array(ArrayId),
+    /// A scalar that changes, which is not declared before it is set.
+    Slot {
+        is_element: bool,
+        local: Option<LocalId>,
+    },
+    /// The buffers of all iterations.
+    Rows(ArrayId),
+    /// A quotient or remainder whose divisor was made safe.
+    Divided(BinaryOp, Expr, Expr),
+    /// A float as an integer, of which so many ends are handled.
+    Saturated(usize, Expr),
+    /// Whether an index is in range.
+    InRange,
+}
+
+/// What of `dividend - (dividend floordiv divisor) * divisor` an index is.
+#[derive(Clone, Debug)]
+enum Division {
+    None,
+    Quotient(AffineExpr, AffineExpr),
+    Whole(AffineExpr, AffineExpr),
+}
+
+/// A reduction whose places are read and not yet set.
+struct Pending {
+    combiner: Combiner,
+    span: Span,
+    places: Vec<Place>,
+    combined: Vec<Expr>,
+}
+
+struct Reader<'r, 't> {
+    tokens: &'r mut Tokens<'t>,
+    kernel: Kernel,
+    known: HashMap<&'t str, Known>,
+    /// The sizes that are still to be casted.
+    sizes: Vec<ScalarId>,
+    pending: Option<Pending>,
+    /// Of the next forall.
+    privates: Vec<Private>,
+    rows: Vec<&'t str>,
+    /// What C declares in front of kernels.
+    combiners: Vec<Combiner>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn function(tokens: &mut Tokens<'t>) -> Checked<Kernel> {
+        let span = tokens.here();
+        let name = tokens.symbol()?;
+        let mut parameters = Vec::new();
+        tokens.expect("(")?;
+        while !tokens.take(")") {
+            let (value, span) = tokens.value()?;
+            tokens.expect(":")?;
+            let ty = match tokens.is("memref") {
+                true => tokens.memref()?,
+                false => (0, tokens.word()?.0),
+            };
+            parameters.push((value, ty, span));
+            tokens.take(",");
+        }
+        if tokens.take("->") {
+            tokens.word()?;
+        }
+        tokens.expect("attributes")?;
+        let attributes = tokens.attributes()?;
+        let signature = attributes.iter().find(|(key, _)| *key == "strew.kernel");
+        let (_, signature) = signature.ok_or_else(|| {
+            ReadError::new(
+                span,
+                "this function has no attribute `strew.kernel`, which says its parameters",
+            )
+        })?;
+        let kernel = declared(signature, span)?;
+        if symbol(&kernel.name) != name || kernel.params.len() != parameters.len() {
+            return Err(ReadError::new(span, "`strew.kernel` says another function"));
+        }
+        let combiners = combiners(signature);
+        let mut reader = Reader {
+            tokens,
+            kernel,
+            known: HashMap::new(),
+            sizes: Vec::new(),
+            pending: None,
+            privates: Vec::new(),
+            rows: Vec::new(),
+            combiners,
+        };
+        for (position, (value, ty, span)) in parameters.into_iter().enumerate() {
+            reader.parameter(position, value, ty, span)?;
+        }
+        reader.sizes.reverse();
+        reader.tokens.expect("{")?;
+        let (body, end) = reader.block()?;
+        reader.tokens.expect("}")?;
+        reader.kernel.body = body;
+        reader.kernel.result = end;
+        Ok(reader.kernel)
+    }
+
+    fn parameter(
+        &mut self,
+        position: usize,
+        value: &'t str,
+        ty: (usize, &str),
+        span: Span,
+    ) -> Checked<()> {
+        let (name, expected, known) = match self.kernel.params.get(position) {
+            Some(Parameter::Scalar(id)) => {
+                let scalar = &self.kernel.scalars[*id];
+                if scalar.ty.is_integer() {
+                    self.sizes.push(*id);
+                }
+                let known = Known::Expr(Expr::Param(*id));
+                (scalar.name.clone(), (0, type_name(scalar.ty)), known)
+            }
+            Some(Parameter::Array(id)) => {
+                let array = &self.kernel.arrays[*id];
+                let shape = (array.extents.len(), type_name(array.element));
+                (array.name.clone(), shape, Known::Array(*id))
+            }
+            Some(Parameter::Record(_)) | None => {
+                return Err(ReadError::new(span, "`strew.kernel` says other parameters"));
+            }
+        };
+        if expected != ty || symbol(&name) != value.split('$').next().unwrap_or_default() {
+            let why = format!("`strew.kernel` says another parameter than `%{value}`");
+            return Err(ReadError::new(span, why));
+        }
+        self.known.insert(value, known);
+        Ok(())
+    }
+}
+
+/// The kernel without a body that `signature` says.
+fn declared(signature: &str, span: Span) -> Checked<Kernel> {
+    let source = format!("{}{}", unquoted(signature), HEAD_ONLY);
+    // What it returns stands in front of the block, so it has to return something.
+    let parsed = text::parse(&source).or_else(|errors| {
+        let (_, ty) = signature.rsplit_once("-> ").ok_or(errors)?;
+        let value = match ty.trim() {
+            "f32" | "f64" => "0.0",
+            "bool" => "false",
+            _ => "0",
+        };
+        text::parse(&format!(
+            "{} {{\n return {value}\n}}\n",
+            unquoted(signature)
+        ))
+    });
+    match parsed.map(|mut kernels| (kernels.pop(), kernels.len())) {
+        Ok((Some(kernel), 0)) => Ok(Kernel {
+            result: None,
+            ..kernel
+        }),
+        _ => Err(ReadError::new(span, "`strew.kernel` does not say a kernel")),
+    }
+}
+
+const HEAD_ONLY: &str = " {\n}\n";
+
+/// The combiners that are declared in front of a kernel.
+fn combiners(signature: &str) -> Vec<Combiner> {
+    let text = unquoted(signature);
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix("reduction @") else {
+            continue;
+        };
+        let name = rest.split('(').next().unwrap_or_default();
+        let ty = rest.split([':', ')']).nth(1).unwrap_or_default().trim();
+        let trial = format!(
+            "{line}\nkernel @k(a: {ty}[1], b: {ty}[1]) {{\n a[0] reduce({name}) b[0]\n}}\n"
+        );
+        let parsed = text::parse(&trial).ok().and_then(|mut it| it.pop());
+        if let Some(Node::Reduce { combiner, .. }) = parsed.and_then(|mut it| it.body.pop()) {
+            found.push(combiner);
+        }
+    }
+    found
+}
+
+/// Text that MLIR has in quotes.
+fn unquoted(text: &str) -> String {
+    text.replace("\\0A", "\n")
+        .replace("\\22", "\"")
+        .replace("\\5C", "\\")
+}
+
+/// What is merged into what, once the body is there.
+fn forall(
+    iter: crate::IterId,
+    count: AffineExpr,
+    privates: Vec<Private>,
+    strategy: String,
+) -> Forall {
+    Forall {
+        iter,
+        count,
+        privates,
+        disjoint: Vec::new(),
+        strategy,
+        body: Vec::new(),
+    }
+}

@@ -1,0 +1,327 @@
+//! Loops and statements.
+
+use super::{Checked, Division, Known, ReadError, Reader, Token, forall};
+use crate::{
+    AffineExpr, AffineFor, Bound, Expr, Iter, IterId, Local, LocalId, Node, ScfFor, Span, Type,
+};
+
+impl<'t> Reader<'_, 't> {
+    /// The statements up to the brace that ends them, and what is yielded or returned there.
+    pub(super) fn block(&mut self) -> Checked<(Vec<Node>, Option<Expr>)> {
+        let mut nodes = Vec::new();
+        let mut end = None;
+        while !self.tokens.is("}") {
+            match self.tokens.peek() {
+                Some(Token::Value(name)) => {
+                    self.tokens.next();
+                    self.tokens.expect("=")?;
+                    self.definition(name, &mut nodes)?;
+                }
+                Some(Token::Word("return" | "scf.yield")) => {
+                    self.tokens.next();
+                    if let Some(Token::Value(_)) = self.tokens.peek() {
+                        end = Some(self.expr()?);
+                        self.tokens.expect(":")?;
+                        self.tokens.word()?;
+                    }
+                }
+                Some(Token::Word("scf.condition")) => {
+                    self.tokens.next();
+                    self.tokens.expect("(")?;
+                    end = Some(self.expr()?);
+                    self.tokens.expect(")")?;
+                }
+                Some(Token::Word(word)) => {
+                    let span = self.tokens.here();
+                    self.tokens.next();
+                    self.operation(word, span, &mut nodes)?;
+                }
+                _ => return Err(self.tokens.wanted("an operation")),
+            }
+        }
+        Ok((nodes, end))
+    }
+
+    /// `{ … }`
+    fn braces(&mut self) -> Checked<Vec<Node>> {
+        self.tokens.expect("{")?;
+        let (nodes, _) = self.block()?;
+        self.tokens.expect("}")?;
+        Ok(nodes)
+    }
+
+    fn otherwise(&mut self) -> Checked<Vec<Node>> {
+        match self.tokens.take("else") {
+            true => self.braces(),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    pub(super) fn definition(&mut self, name: &'t str, nodes: &mut Vec<Node>) -> Checked<()> {
+        let span = self.tokens.here();
+        let (word, _) = self.tokens.word()?;
+        let known = match word {
+            "memref.alloca" => {
+                self.tokens.expect("(")?;
+                self.tokens.expect(")")?;
+                let attributes = self.tokens.attributes()?;
+                self.tokens.expect(":")?;
+                self.tokens.memref()?;
+                Known::Slot {
+                    is_element: attributes.iter().any(|(key, _)| *key == "strew.element"),
+                    local: None,
+                }
+            }
+            "memref.alloc" => return self.alloc(name, span, nodes),
+            "memref.subview" => self.subview()?,
+            "memref.load" => self.load(false)?,
+            "affine.load" => self.load(true)?,
+            _ => self.value(word, span)?,
+        };
+        let is_named = !name.starts_with(|it: char| it.is_ascii_digit());
+        let known = match known {
+            // A name of its own is that of a `let`.
+            Known::Expr(value) if is_named => {
+                let ty = value.ty(&self.kernel);
+                let local = self.declare(name, ty, (false, false));
+                nodes.push(Node::Declare { local, value });
+                Known::Expr(Expr::Local(local))
+            }
+            other => other,
+        };
+        self.known.insert(name, known);
+        Ok(())
+    }
+
+    pub(super) fn declare(
+        &mut self,
+        name: &str,
+        ty: Type,
+        (mutable, is_element): (bool, bool),
+    ) -> LocalId {
+        self.kernel.locals.alloc(Local {
+            name: name.to_owned(),
+            ty,
+            mutable,
+            is_element,
+            span: Span::default(),
+        })
+    }
+
+    fn operation(&mut self, word: &str, span: Span, nodes: &mut Vec<Node>) -> Checked<()> {
+        match word {
+            "affine.for" => nodes.push(self.affine_for()?),
+            "scf.for" => nodes.push(self.scf_for(span)?),
+            "scf.forall" => nodes.push(self.forall()?),
+            "affine.if" => {
+                let known = &self.known;
+                let conditions = self.tokens.set(&|name| index_of(known, name))?;
+                let then = self.braces()?;
+                let otherwise = self.otherwise()?;
+                nodes.push(Node::AffineIf {
+                    conditions,
+                    then,
+                    otherwise,
+                });
+            }
+            "scf.if" => nodes.push(self.scf_if()?),
+            "scf.while" => nodes.push(self.scf_while()?),
+            "memref.store" => self.store(false, span, nodes)?,
+            "affine.store" => self.store(true, span, nodes)?,
+            "cf.assert" => self.assertion(span)?,
+            "memref.dealloc" => {
+                self.tokens.value()?;
+                self.tokens.expect(":")?;
+                self.tokens.memref()?;
+            }
+            "linalg.fill" => {
+                self.fill()?;
+            }
+            _ => {
+                let why = format!("strew does not read `{word}`");
+                return Err(ReadError::new(span, why));
+            }
+        }
+        Ok(())
+    }
+
+    fn assertion(&mut self, span: Span) -> Checked<()> {
+        let (name, _) = self.tokens.value()?;
+        self.tokens.expect(",")?;
+        let message = self.tokens.text()?;
+        match (self.known.get(name), message) {
+            (Some(Known::Condition(condition)), "an assumption does not hold") => {
+                self.kernel.assumptions.push(condition.clone());
+                Ok(())
+            }
+            (_, "division by zero") => Ok(()),
+            (Some(Known::InRange), _) => Ok(()),
+            _ => Err(ReadError::new(span, "strew prints no such assertion")),
+        }
+    }
+
+    fn iterator(&mut self, name: &'t str) -> IterId {
+        let iter = self.kernel.iters.alloc(Iter {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            span: Span::default(),
+        });
+        let known = Known::Index(iter.into(), Division::None);
+        self.known.insert(name, known);
+        iter
+    }
+
+    fn bound(&mut self, word: &str) -> Checked<Bound> {
+        if let Some(Token::Number(_)) = self.tokens.peek() {
+            return Ok(AffineExpr::from(self.tokens.integer()?).into());
+        }
+        self.tokens.take(word);
+        let known = &self.known;
+        Ok(Bound(self.tokens.map(&|name| index_of(known, name))?))
+    }
+
+    fn affine_for(&mut self) -> Checked<Node> {
+        let (name, _) = self.tokens.value()?;
+        self.tokens.expect("=")?;
+        let lower = self.bound("max")?;
+        self.tokens.expect("to")?;
+        let upper = self.bound("min")?;
+        let step = match self.tokens.take("step") {
+            true => self.tokens.integer()?,
+            false => 1,
+        };
+        self.counted(name, (lower, upper, step))
+    }
+
+    fn counted(
+        &mut self,
+        name: &'t str,
+        (lower, upper, step): (Bound, Bound, i64),
+    ) -> Checked<Node> {
+        let iter = self.iterator(name);
+        let body = self.braces()?;
+        let mut lanes = 1;
+        for (key, value) in self.tokens.attributes()? {
+            if key == "strew.lanes" {
+                lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
+            }
+        }
+        Ok(Node::AffineFor(AffineFor {
+            iter,
+            lower,
+            upper,
+            step,
+            lanes,
+            body,
+        }))
+    }
+
+    fn scf_for(&mut self, span: Span) -> Checked<Node> {
+        let (name, _) = self.tokens.value()?;
+        self.tokens.expect("=")?;
+        let (lower, _) = self.tokens.value()?;
+        self.tokens.expect("to")?;
+        let (upper, _) = self.tokens.value()?;
+        self.tokens.expect("step")?;
+        let step = self.index()?;
+        let step = step.as_constant().unwrap_or(0);
+        let ends = [lower, upper].map(|it| self.known.get(it).cloned());
+        match ends {
+            [Some(Known::Wide(lower)), Some(Known::Wide(upper))] => {
+                let iter = self.iterator(name);
+                let body = self.braces()?;
+                Ok(Node::ScfFor(ScfFor {
+                    iter,
+                    lower,
+                    upper,
+                    step,
+                    body,
+                }))
+            }
+            [Some(lower), Some(upper)] => match (alternatives(lower), alternatives(upper)) {
+                (Some(lower), Some(upper)) => self.counted(name, (lower, upper, step)),
+                _ => Err(ReadError::new(span, "these bounds are no indices")),
+            },
+            _ => Err(ReadError::new(span, "these bounds are not known")),
+        }
+    }
+
+    fn forall(&mut self) -> Checked<Node> {
+        self.tokens.expect("(")?;
+        let (name, _) = self.tokens.value()?;
+        self.tokens.expect(")")?;
+        self.tokens.expect("in")?;
+        self.tokens.expect("(")?;
+        let count = self.index()?;
+        self.tokens.expect(")")?;
+        let privates = std::mem::take(&mut self.privates);
+        let rows = std::mem::take(&mut self.rows);
+        let iter = self.iterator(name);
+        let body = self.braces()?;
+        let mut strategy = String::new();
+        for (key, value) in self.tokens.attributes()? {
+            if key == "strew.strategy" {
+                strategy = value.to_owned();
+            }
+        }
+        // How they are merged follows from their combiners.
+        for name in rows.into_iter().rev() {
+            self.tokens.skip_to_end_of(name)?;
+        }
+        let mut made = forall(iter, count, privates, strategy);
+        made.body = body;
+        Ok(Node::Forall(made))
+    }
+
+    fn scf_if(&mut self) -> Checked<Node> {
+        let (name, span) = self.tokens.value()?;
+        let known = self.known.get(name).cloned();
+        let then = self.braces()?;
+        let otherwise = self.otherwise()?;
+        Ok(match known {
+            Some(Known::Conditions(conditions)) => Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            },
+            Some(Known::Expr(condition)) => Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+            },
+            _ => return Err(ReadError::new(span, format!("`%{name}` is no condition"))),
+        })
+    }
+
+    fn scf_while(&mut self) -> Checked<Node> {
+        for mark in [":", "(", ")", "->", "(", ")", "{"] {
+            self.tokens.expect(mark)?;
+        }
+        let (_, condition) = self.block()?;
+        self.tokens.expect("}")?;
+        self.tokens.expect("do")?;
+        let body = self.braces()?;
+        let condition =
+            condition.ok_or_else(|| self.tokens.wanted("`scf.condition` before this"))?;
+        Ok(Node::ScfWhile { condition, body })
+    }
+}
+
+/// The bound that an index is.
+fn alternatives(known: Known) -> Option<Bound> {
+    match known {
+        Known::Index(expr, _) => Some(expr.into()),
+        Known::Extreme(all) => Some(Bound(all)),
+        _ => None,
+    }
+}
+
+pub(super) fn index_of(
+    known: &std::collections::HashMap<&str, Known>,
+    name: &str,
+) -> Option<AffineExpr> {
+    match known.get(name) {
+        Some(Known::Index(expr, _)) => Some(expr.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,211 @@
+//! Tokens of MLIR, and what walks over them.
+
+use super::{Checked, ReadError};
+use crate::Span;
+use logos::Logos;
+
+#[derive(Logos, Clone, Copy, Debug, PartialEq)]
+#[logos(skip r"[ \t\r\n]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+pub(super) enum Token<'t> {
+    /// `%i`
+    #[regex(r"%[A-Za-z0-9_$.]+", |lexer| &lexer.slice()[1..])]
+    Value(&'t str),
+    /// `@name`
+    #[regex(r"@[A-Za-z0-9_$.]+", |lexer| &lexer.slice()[1..])]
+    Symbol(&'t str),
+    #[regex(r"[A-Za-z_][A-Za-z0-9_.]*")]
+    Word(&'t str),
+    #[regex(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|0x[0-9A-Fa-f]+")]
+    Number(&'t str),
+    #[regex("\"[^\"\n]*\"", |lexer| lexer.slice().trim_matches('"'))]
+    Text(&'t str),
+    #[regex(r"->|==|>=|<=|[(){}\[\]<>,:=+*?-]")]
+    Mark(&'t str),
+}
+
+/// The tokens of a text, one behind the other.
+pub(super) struct Tokens<'t> {
+    list: Vec<(Token<'t>, Span)>,
+    at: usize,
+    end: Span,
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn of(text: &'t str) -> Checked<Self> {
+        let mut list = Vec::new();
+        for (token, range) in Token::lexer(text).spanned() {
+            let span = Span::new(range.start, range.end);
+            match token {
+                Ok(token) => list.push((token, span)),
+                Err(()) => return Err(ReadError::new(span, "this is not part of MLIR")),
+            }
+        }
+        let end = Span::new(text.len(), text.len());
+        Ok(Self { list, at: 0, end })
+    }
+
+    /// Where it stands, to come back to.
+    pub(super) fn mark(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn go_to(&mut self, mark: usize) {
+        self.at = mark;
+    }
+
+    pub(super) fn peek(&self) -> Option<Token<'t>> {
+        self.list.get(self.at).map(|it| it.0)
+    }
+
+    /// Where the next token stands.
+    pub(super) fn here(&self) -> Span {
+        self.list.get(self.at).map_or(self.end, |it| it.1)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Token<'t>> {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    pub(super) fn is(&self, mark: &str) -> bool {
+        matches!(self.peek(), Some(Token::Mark(it) | Token::Word(it)) if it == mark)
+    }
+
+    /// Takes the mark or word, if it comes next.
+    pub(super) fn take(&mut self, mark: &str) -> bool {
+        let is_next = self.is(mark);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    pub(super) fn expect(&mut self, mark: &str) -> Checked<()> {
+        match self.take(mark) {
+            true => Ok(()),
+            false => Err(self.wanted(&format!("`{mark}`"))),
+        }
+    }
+
+    pub(super) fn wanted(&self, what: &str) -> ReadError {
+        ReadError::new(
+            self.here(),
+            format!("expected {what} here, as strew prints it"),
+        )
+    }
+
+    pub(super) fn value(&mut self) -> Checked<(&'t str, Span)> {
+        let span = self.here();
+        match self.peek() {
+            Some(Token::Value(name)) => {
+                self.at += 1;
+                Ok((name, span))
+            }
+            _ => Err(self.wanted("a value")),
+        }
+    }
+
+    pub(super) fn word(&mut self) -> Checked<(&'t str, Span)> {
+        let span = self.here();
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                self.at += 1;
+                Ok((word, span))
+            }
+            _ => Err(self.wanted("a word")),
+        }
+    }
+
+    pub(super) fn symbol(&mut self) -> Checked<&'t str> {
+        match self.peek() {
+            Some(Token::Symbol(name)) => {
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(self.wanted("a name with `@`")),
+        }
+    }
+
+    pub(super) fn text(&mut self) -> Checked<&'t str> {
+        match self.peek() {
+            Some(Token::Text(text)) => {
+                self.at += 1;
+                Ok(text)
+            }
+            _ => Err(self.wanted("a text")),
+        }
+    }
+
+    pub(super) fn integer(&mut self) -> Checked<i64> {
+        if let Some(Token::Number(text)) = self.peek()
+            && let Ok(number) = text.parse()
+        {
+            self.at += 1;
+            return Ok(number);
+        }
+        Err(self.wanted("a whole number"))
+    }
+
+    /// `{key = value, key}`, if it comes next: each key with the text of its value.
+    pub(super) fn attributes(&mut self) -> Checked<Vec<(&'t str, &'t str)>> {
+        let mut all = Vec::new();
+        if !self.take("{") {
+            return Ok(all);
+        }
+        while !self.take("}") {
+            let (key, _) = self.word()?;
+            let mut value = "";
+            if self.take("=") {
+                value = match self.next() {
+                    Some(Token::Text(text) | Token::Number(text) | Token::Word(text)) => text,
+                    _ => return Err(self.wanted("the value of an attribute")),
+                };
+                if self.take(":") {
+                    self.word()?;
+                }
+            }
+            all.push((key, value));
+            self.take(",");
+        }
+        Ok(all)
+    }
+
+    /// `memref<?x?xf32, …>`: the dimensions and the name of the element type.
+    pub(super) fn memref(&mut self) -> Checked<(usize, &'t str)> {
+        self.expect("memref")?;
+        self.expect("<")?;
+        let mut rank = 0;
+        let mut element = None;
+        while element.is_none() {
+            match self.next() {
+                Some(Token::Mark("?")) => rank += 1,
+                Some(Token::Word("x")) => {}
+                Some(Token::Word(word)) => element = Some(word.strip_prefix('x').unwrap_or(word)),
+                _ => return Err(self.wanted("the type of a buffer")),
+            }
+        }
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next() {
+                Some(Token::Mark("<")) => depth += 1,
+                Some(Token::Mark(">")) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.wanted("`>`")),
+            }
+        }
+        Ok((rank, element.unwrap_or_default()))
+    }
+
+    /// Goes on behind the next `memref.dealloc` of `name`.
+    pub(super) fn skip_to_end_of(&mut self, name: &str) -> Checked<()> {
+        while self.peek().is_some() {
+            if self.take("memref.dealloc") && self.value()?.0 == name {
+                self.expect(":")?;
+                self.memref()?;
+                return Ok(());
+            }
+            self.at += 1;
+        }
+        Err(self.wanted(&format!("the end of `{name}`")))
+    }
+}
