@@ -267,3 +267,58 @@ fn change_when_leased(path: &Path) {
         }
     }
 }
+
+#[test]
+fn files_and_generators_that_are_mistaken_are_told() {
+    let folder = Folder::new(SUM);
+    folder.write("x.csv", b"a,b,a\n1,2,3\n");
+    folder.write("empty.csv", b"");
+    for (source, why) in [
+        (
+            "x=x.csv:a",
+            "x.csv: cannot be `x`: has several columns called `a`",
+        ),
+        ("x=empty.csv:a", "empty.csv: cannot be `x`: is empty"),
+        (
+            "x=unifrom(0, 1)",
+            "--in x: there is no generator `unifrom`; did you mean `uniform`?",
+        ),
+        (
+            "x=uniform(0, 1, seed=-1)",
+            "--in x: `-1` is not a seed, expected a whole number from 0",
+        ),
+        (
+            "x=x.bin",
+            "--in x: x.bin does not tell the type of its elements",
+        ),
+    ] {
+        let output = folder.run(&["--in", source, "--set", "n=1"]);
+        assert_eq!(output.status.code(), Some(2), "{source}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(why), "{stderr}");
+    }
+    for (target, why) in [
+        ("sum=o.npz:a", "--out sum: o.npz: .npz files are read alone"),
+        ("sum=-", "--out sum: results do not go to standard output"),
+    ] {
+        let output = folder.run(&["--in", "x=fill(1)", "--set", "n=1", "--out", target]);
+        assert_eq!(output.status.code(), Some(2), "{target}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(why), "{stderr}");
+    }
+}
+
+#[test]
+fn zeros_beyond_memory_are_refused() {
+    let folder = Folder::new(SUM);
+    let long = SUM
+        .replace("int n", "int64_t n")
+        .replace("int i", "int64_t i");
+    folder.write("k.c", long.as_bytes());
+    for size in ["n=100000000000000", "n=4000000000000000000"] {
+        let output = folder.run(&["--in", "x=zeros", "--set", size]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("there is no memory for the"), "{stderr}");
+    }
+}

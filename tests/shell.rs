@@ -371,3 +371,154 @@ fn a_schedule_that_was_found_is_one_that_runs() {
     let plain = with("run", &["--mode", "exact"]);
     assert_eq!(tuned.stdout, plain.stdout);
 }
+
+#[test]
+fn manual_pages_say_what_options_take() {
+    let page = done(&["man", "run"]);
+    for part in [
+        r"[\fB\-\-set\fR \fI<NAME=VALUE>\fR]",
+        r"[\fB\-\-mode\fR \fI<MODE>\fR]",
+        r"[\fB\-\-json\fR]",
+    ] {
+        assert!(page.contains(part), "{page}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let written = strew_in(folder.path(), &["man", "--folder", "pages"]);
+    assert!(written.status.success());
+    let page = std::fs::read_to_string(folder.path().join("pages/strew-map-evaluate.1"));
+    assert!(page.expect("a page").contains(r"\-\-at\fR \fI<"));
+}
+
+#[test]
+fn a_search_whose_schedule_cannot_be_written_does_not_begin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = root().join("examples/kernels/histogram.c");
+    let kernel = kernel.to_str().expect("a path");
+    let flags = [
+        "--in",
+        "key=uniform(0, m)",
+        "--set",
+        "n=100",
+        "--set",
+        "m=5",
+    ];
+    let search = |path: &str| {
+        let mut all = vec!["tune", kernel, "--seconds", "100000", "-o", path];
+        all.extend(flags);
+        strew_in(folder.path(), &all)
+    };
+    let output = search("missing/k.schedule");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.starts_with("error: missing/k.schedule: cannot be written"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn results_that_are_not_those_of_the_compiler_are_told() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    // The compiler sees another loop.
+    let kernel = "\
+#ifdef __GNUC__
+#define STEP 2
+#else
+#define STEP 1
+#endif
+void count(int64_t n, int32_t m, const int32_t key[n], int32_t h[m]) {
+  for (int64_t i = 0; i < n; i++)
+    h[key[i]] += STEP;
+}
+";
+    std::fs::write(folder.path().join("k.c"), kernel).expect("a file");
+    let bench = |file: &str| {
+        let flags = [
+            "--in",
+            "key=uniform(0, m)",
+            "--set",
+            "n=1000",
+            "--set",
+            "m=1",
+        ];
+        let mut all = vec!["bench", file, "--rounds", "3", "--threads", "2", "--json"];
+        all.extend(flags);
+        let output = strew_in(folder.path(), &all);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        output
+    };
+    let output = bench("k.c");
+    let stderr = text(&output.stderr);
+    let warning = "warning: cc -O3 on 1 threads computes something else: element 0 of `h`, row by row, is 2000, where the loop as it is written has 1000";
+    assert!(stderr.contains(warning), "{stderr}");
+    assert_eq!(stderr.matches("warning").count(), 1, "{stderr}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let rows = report["rows"].as_array().expect("rows");
+    let differing = rows.iter().filter(|it| it["differs"].is_string());
+    assert_eq!(differing.count(), 1);
+    let same = kernel.replace("#define STEP 2", "#define STEP 1");
+    std::fs::write(folder.path().join("same.c"), same).expect("a file");
+    assert!(!text(&bench("same.c").stderr).contains("warning"));
+}
+
+/// Scatters beside themselves under OpenMP, which follows the pragmas that say how their loops run in parallel.
+#[test]
+fn openmp_computes_the_same_or_is_told() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for (signature, update, pragma) in [
+        (
+            "const int32_t key[n], double h[m]",
+            "h[key[i]] += 1.5;",
+            "reduction(+ : h[:m])",
+        ),
+        (
+            "const int32_t key[n], int32_t h[m]",
+            "h[key[i]]++;",
+            "reduction(+ : h[:m])",
+        ),
+        (
+            "const int32_t key[n], float h[m]",
+            "if (0.5f * key[i] > h[key[i]]) h[key[i]] = 0.5f * key[i];",
+            "reduction(max : h[:m])",
+        ),
+    ] {
+        let kernel = format!(
+            "void k(int64_t n, int32_t m, {signature}) {{\n#pragma omp parallel for {pragma}\n\
+             for (int64_t i = 0; i < n; i++) {{ {update} }}\n}}\n"
+        );
+        std::fs::write(folder.path().join("k.c"), kernel).expect("a file");
+        let mut all = vec![
+            "bench",
+            "k.c",
+            "--rounds",
+            "3",
+            "--threads",
+            "2",
+            "--against",
+            "openmp",
+        ];
+        all.extend([
+            "--set",
+            "n=20000",
+            "--set",
+            "m=50",
+            "--in",
+            "key=uniform(0, m)",
+        ]);
+        let output = strew_in(folder.path(), &all);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        let is_measured = text(&output.stdout).contains("openmp");
+        assert!(
+            is_measured || stderr.contains("openmp is left out"),
+            "{stderr}"
+        );
+        assert!(!stderr.contains("warning"), "{stderr}");
+    }
+}

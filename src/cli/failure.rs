@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Refused(String),
     /// Diagnostics that have been shown already.
     Diagnosed,
+    /// What is wrong with the flags, which has been shown already.
+    ShownUsage,
     /// An error of the library.
     Library(Error),
     /// Somebody is about to change a file while the kernel runs on it.
@@ -47,7 +49,7 @@ impl Failure {
         match self {
             Self::ClosedPipe => 0,
             Self::Diagnosed | Self::Refused(_) => 1,
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::ShownUsage => 2,
             Self::Changed(_) => 3,
             Self::Library(error) => status(error),
         }
@@ -56,7 +58,7 @@ impl Failure {
     /// What to say; nothing when it was said or nobody listens.
     pub(crate) fn render(&self, style: Style) -> Option<String> {
         match self {
-            Self::ClosedPipe | Self::Diagnosed => None,
+            Self::ClosedPipe | Self::Diagnosed | Self::ShownUsage => None,
             Self::Usage(message) | Self::Refused(message) => Some(format!("error: {message}")),
             Self::Changed(path) => Some(format!(
                 "error: {}: somebody opened it for writing while the kernel ran on it; nothing was written, \

@@ -53,6 +53,32 @@ impl Generator {
         Some(Self::with_arguments(name, kind, arity, arguments))
     }
 
+    /// What is wrong with `text`, which names no generator, if it was to be one.
+    pub(crate) fn mistaken(text: &str) -> Option<String> {
+        let (name, has_arguments) = match text.split_once('(') {
+            None => (text, false),
+            Some((name, rest)) => (name.trim(), rest.ends_with(')')),
+        };
+        let is_word = !name.is_empty() && name.chars().all(|it| it.is_ascii_alphabetic());
+        let names = Kind::ALL.map(|it| it.0);
+        let near = names
+            .into_iter()
+            .map(|it| (strsim::damerau_levenshtein(&name.to_lowercase(), it), it))
+            .min()
+            .filter(|(distance, it)| *distance <= it.len() / 3)
+            .map(|(_, it)| it);
+        match (is_word, near, has_arguments) {
+            (true, Some(near), _) => Some(format!(
+                "there is no generator `{name}`; did you mean `{near}`?"
+            )),
+            (true, None, true) => Some(format!(
+                "there is no generator `{name}`; there are {}",
+                names.join(", ")
+            )),
+            _ => None,
+        }
+    }
+
     fn with_arguments(name: &str, kind: Kind, arity: usize, text: &str) -> Result<Self, String> {
         let mut seed = 1;
         let mut arguments = Vec::new();
@@ -60,8 +86,13 @@ impl Generator {
             match part.split_once('=') {
                 Some((key, value)) if key.trim() == "seed" => {
                     let parsed = value.trim().parse();
-                    seed = parsed
-                        .map_err(|_| format!("`{value}` is not a seed, expected a whole number"))?;
+                    seed = parsed.map_err(|_| {
+                        let value = value.trim();
+                        format!(
+                            "`{value}` is not a seed, expected a whole number from 0 to {}",
+                            u64::MAX
+                        )
+                    })?;
                 }
                 Some((key, _)) => return Err(format!("{name} takes no `{}`", key.trim())),
                 None => arguments.push(part.to_owned()),
@@ -250,6 +281,31 @@ mod tests {
         let sizes = Sizes::default();
         let made = generator.values("x", ty, length, &sizes, &Meter::default());
         made.map_err(|failure| failure.render(strew::Style::Plain).unwrap_or_default())
+    }
+
+    #[test]
+    fn names_that_are_nearly_those_of_generators_are_told() {
+        let mistaken = |text: &str| Generator::mistaken(text).unwrap_or_default();
+        assert_eq!(
+            mistaken("unifrom(0, 5)"),
+            "there is no generator `unifrom`; did you mean `uniform`?"
+        );
+        assert_eq!(
+            mistaken("Zeros"),
+            "there is no generator `Zeros`; did you mean `zeros`?"
+        );
+        assert!(
+            mistaken("normal(0, 1)")
+                .starts_with("there is no generator `normal`; there are zeros, ")
+        );
+        for file in ["a.npy", "data", "dir/zero", ""] {
+            assert_eq!(Generator::mistaken(file), None, "{file}");
+        }
+        let seed = Generator::parse("uniform(0, 5, seed=-1)").expect("a generator");
+        assert_eq!(
+            seed.expect_err("no seed"),
+            "`-1` is not a seed, expected a whole number from 0 to 18446744073709551615"
+        );
     }
 
     #[test]

@@ -280,6 +280,11 @@ fn input(
             ElementType::Record(_) => Err(no_generator(&it.name)),
         };
     }
+    if !Path::new(&it.text).exists()
+        && let Some(why) = Generator::mistaken(&it.text)
+    {
+        return Err(Failure::usage(format!("--in {}: {why}", it.name)));
+    }
     let file = DataFile::parse(&it.text)
         .map_err(|error| Failure::usage(format!("--in {}: {error}", it.name)))?;
     let (array, unmapped) = file

@@ -1,11 +1,15 @@
 //! What Ctrl-C does, and a request to terminate, while there are files that would be left behind.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strew::StopToken;
 
 /// The status of a process that Ctrl-C ended, as shells count it.
 const INTERRUPTED: i32 = 130;
+
+/// What the first Ctrl-C says, on a terminal or not: to stop can take until the loops that run have seen it.
+const STOPPING: &str = "\nstopping: outputs are put back; Ctrl-C again ends it at once\n";
 
 /// Files that are removed when the process is interrupted. All clones are one list.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +46,8 @@ pub(crate) fn handle(stop: StopToken) -> Temporaries {
             left_behind.remove();
             std::process::exit(INTERRUPTED);
         }
+        // Nobody can be told where this cannot be written.
+        let _ = std::io::stderr().write_all(STOPPING.as_bytes());
     });
     temporaries
 }

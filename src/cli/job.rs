@@ -229,6 +229,18 @@ impl Data {
         call(kernel, &self.sizes, &mut self.arrays)
     }
 
+    /// All arrays, as the last call has left them.
+    pub(crate) fn arrays(&self) -> &Arrays {
+        &self.arrays
+    }
+
+    /// A copy of those that are written, as the last call has left them.
+    pub(crate) fn results(&self) -> Arrays {
+        let names = self.originals.keys();
+        let result = |name: &String| Some((name.clone(), self.arrays.get(name)?.clone()));
+        names.filter_map(result).collect()
+    }
+
     /// The array `name` as it was given.
     pub(crate) fn original(&self, name: &str) -> Option<&Array> {
         self.originals.get(name).or_else(|| self.arrays.get(name))

@@ -21,7 +21,7 @@ pub(crate) fn map(flags: &Map, console: &mut Console) -> Result<(), Failure> {
         MapCommand::Range(flags) => {
             let range = |map: IndexingMap| match map.result_ranges() {
                 Ok(ranges) => Ok(Answer::Ranges(ranges)),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error.to_string().into()),
             };
             (flags, each(flags, range)?)
         }
@@ -29,7 +29,7 @@ pub(crate) fn map(flags: &Map, console: &mut Console) -> Result<(), Failure> {
             let invert = |map: IndexingMap| match map.inverse() {
                 Ok(inverse) => Ok(Answer::Map(shaped(&inverse, flags.remove_unused))),
                 Err(IndexingError::NotInvertible(clash)) => Ok(Answer::NotInvertible(clash)),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error.to_string().into()),
             };
             (&flags.input, each(&flags.input, invert)?)
         }
@@ -62,7 +62,33 @@ impl Answer {
 }
 
 /// An answer, or what is wrong with the question.
-type Answered = Result<Answer, String>;
+type Answered = Result<Answer, Mistake>;
+
+/// What is wrong with a question.
+#[derive(Clone, Debug)]
+struct Mistake {
+    why: String,
+    /// Whether it is in the flags, and not in the map.
+    is_usage: bool,
+}
+
+impl From<String> for Mistake {
+    fn from(why: String) -> Self {
+        Self {
+            why,
+            is_usage: false,
+        }
+    }
+}
+
+impl Mistake {
+    fn usage(why: String) -> Self {
+        Self {
+            why,
+            is_usage: true,
+        }
+    }
+}
 
 fn shaped(map: &IndexingMap, remove_unused: bool) -> IndexingMap {
     if remove_unused {
@@ -77,10 +103,7 @@ fn each(
     answer: impl Fn(IndexingMap) -> Answered,
 ) -> Result<Vec<Answered>, Failure> {
     let texts = texts(&input.maps)?;
-    Ok(texts
-        .iter()
-        .map(|text| text.map().and_then(&answer))
-        .collect())
+    Ok(texts.iter().map(|text| answer(text.map()?)).collect())
 }
 
 fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Failure> {
@@ -96,7 +119,9 @@ fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Fail
             })?;
             Ok(Answer::Map(shaped(&both, remove_unused)))
         }
-        _ => Err("`compose` takes pairs of maps, and this is the first of a pair".to_owned()),
+        _ => Err(Mistake::from(
+            "`compose` takes pairs of maps, and this is the first of a pair".to_owned(),
+        )),
     });
     Ok(answers.collect())
 }
@@ -108,17 +133,23 @@ fn evaluated(map: &IndexingMap, at: Option<&Point>) -> Answered {
     let names = map.variable_names();
     let given = at.map_or(&[][..], |at| &at.0);
     if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
-        return Err(format!("the map has no variable `{unknown}`"));
+        return Err(Mistake::usage(format!(
+            "the map has no variable `{unknown}`"
+        )));
     }
     let values = names.iter().zip(map.box_bounds()).map(|(name, bounds)| {
         let value = given.iter().find(|(given, _)| given == name);
         let value = value.map(|(_, value)| *value).or(bounds.as_point());
-        value.ok_or_else(|| format!("`{name}` has no value; --at gives it, as in --at {name}=0"))
+        value.ok_or_else(|| {
+            Mistake::usage(format!(
+                "`{name}` has no value; --at gives it, as in --at {name}=0"
+            ))
+        })
     });
     let point = values.collect::<Result<Vec<_>, _>>()?;
     map.evaluate(&point)
         .map(Answer::Values)
-        .map_err(|it| it.to_string())
+        .map_err(|it| it.to_string().into())
 }
 
 /// The text of a map and the line that it begins in.
@@ -203,6 +234,11 @@ fn show(answers: &[Answered], as_json: bool, console: &mut Console) -> Result<()
     let is_answered = |it: &Answered| it.as_ref().is_ok_and(|it| it.refusal().is_none());
     if answers.iter().all(is_answered) {
         Ok(())
+    } else if answers
+        .iter()
+        .any(|it| it.as_ref().is_err_and(|it| it.is_usage))
+    {
+        Err(Failure::ShownUsage)
     } else {
         Err(Failure::Diagnosed)
     }
@@ -212,7 +248,7 @@ fn line_of(answer: &Answered) -> String {
     let joined = |values: &[String]| values.join(", ");
     match answer {
         // An answer is one line, whatever the question quotes.
-        Err(error) => format!("error: {}", error.replace(['\n', '\r'], " ")),
+        Err(error) => format!("error: {}", error.why.replace(['\n', '\r'], " ")),
         Ok(Answer::Map(map)) => map.to_string(),
         Ok(Answer::Values(None)) => "outside domain".to_owned(),
         Ok(Answer::Values(Some(values))) => {
@@ -234,7 +270,7 @@ fn line_of(answer: &Answered) -> String {
 
 fn json_of(answer: &Answered) -> Value {
     match answer {
-        Err(error) => json!({ "error": error }),
+        Err(error) => json!({ "error": error.why }),
         Ok(Answer::Map(map)) => json!({
             "map": map.to_string(),
             "known_empty": map.is_known_empty(),

@@ -12,6 +12,9 @@ mod golden;
 mod kernels;
 mod language_page;
 mod math;
+mod mlir;
+#[path = "../mlir_tools/mod.rs"]
+mod mlir_tools;
 mod mutations;
 mod nests;
 mod objects;

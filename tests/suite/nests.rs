@@ -2,6 +2,7 @@
 
 use crate::data::{Data, is_close, is_same, parameters};
 use crate::engines::{Engines, agree, compiled, interpreted};
+use crate::mlir;
 use crate::random::Random;
 use strew::ir::interpret::ForallOrder;
 use strew::ir::{Kernel, Node, Type, Value, visit};
@@ -161,5 +162,21 @@ fn threads_change_no_bit() {
         }
         let stable = |threads| compiled(&engines.scheduled.clone().threads(threads), &data);
         agree(name, &stable(3), &stable(1), is_same);
+    }
+}
+
+#[test]
+fn nests_compute_the_same_as_mlir() {
+    let parsed = nests();
+    for (name, _, sizes) in NESTS {
+        let kernel = parsed.kernel(Some(name)).expect("a kernel");
+        let engines = engines(&parsed, name);
+        let small = |size: &str| {
+            let (_, large) = sizes.iter().find(|it| it.0 == size).expect("a size");
+            (*large).min(3 + large % 9)
+        };
+        let data = data(&engines.scheduled, small);
+        assert!(mlir::takes(&data), "{name}");
+        mlir::agrees(kernel, &data);
     }
 }

@@ -1,9 +1,10 @@
 //! Variants take turns: what the machine does besides hits all of them alike, and ratios are of times from the same round.
 
+use super::compare::difference;
 use super::variant::{Runner, SERIAL, Variant};
 use crate::cli::args::Assignment;
 use crate::cli::failure::Failure;
-use crate::cli::job::Data;
+use crate::cli::job::{Arrays, Data};
 use crate::cli::statistics::Spread;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub(crate) struct Contest {
     data: Data,
     /// What the last call of strew counted.
     updates: u64,
+    /// What the loop as it is written came to.
+    expected: Arrays,
 }
 
 /// A variant and what was measured of it.
@@ -49,11 +52,17 @@ pub(crate) struct Row {
     pub(crate) at: Option<String>,
     pub(crate) updates: u64,
     pub(crate) output_bytes: u64,
+    /// What of its results is not that of the loop as it is written, beyond what grouping changes.
+    pub(crate) differs: Option<String>,
 }
 
 impl Contest {
     pub(crate) fn new(data: Data) -> Self {
-        Self { data, updates: 0 }
+        Self {
+            data,
+            updates: 0,
+            expected: Arrays::new(),
+        }
     }
 
     /// Calls each variant once, and drops those that decline the kernel or the data. Returns them with their reasons.
@@ -65,7 +74,10 @@ impl Contest {
         let mut kept = Vec::new();
         for mut variant in variants.drain(..) {
             let why = match self.time(&mut variant) {
-                Ok(_) => ran_otherwise(&variant),
+                Ok(_) => {
+                    self.compare(&mut variant)?;
+                    ran_otherwise(&variant)
+                }
                 Err(Failure::Library(error @ Error::Failure(_))) if variant.name != SERIAL => {
                     Some(error.to_string())
                 }
@@ -79,6 +91,24 @@ impl Contest {
         *variants = kept;
         declined.dedup();
         Ok(declined)
+    }
+
+    /// Compares what `variant` has just computed with what the first one did, the loop as it is written.
+    fn compare(&mut self, variant: &mut Variant) -> Result<(), Failure> {
+        match &mut variant.runner {
+            Runner::Strew(_) if variant.name == SERIAL => {
+                self.expected = self.data.results();
+            }
+            Runner::Strew(_) => {
+                variant.differs = difference(&self.expected, self.data.arrays());
+            }
+            Runner::Peer(peer) => {
+                let mut found = self.expected.clone();
+                peer.results(&mut found)?;
+                variant.differs = difference(&self.expected, &found);
+            }
+        }
+        Ok(())
     }
 
     /// Lets all variants run in each round, another one first each time.
@@ -160,6 +190,7 @@ pub(crate) fn rows(
             at: at.map(|it| it.text.clone()),
             updates,
             output_bytes: contest.data.output_bytes(),
+            differs: variant.differs.clone(),
         });
     }
     rows

@@ -1,5 +1,6 @@
 //! `strew bench`: a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it, by turns.
 
+mod compare;
 mod measure;
 mod peer;
 mod plot;
@@ -81,6 +82,14 @@ fn measured(
     let mut contest = Contest::new(data);
     for (name, why) in contest.warm_up(&mut variants)? {
         console.talk(&format!("note: {name} is left out: {why}"));
+    }
+    for variant in &variants {
+        if let Some(what) = &variant.differs {
+            let (name, threads) = (&variant.name, variant.threads);
+            console.talk(&format!(
+                "warning: {name} on {threads} threads computes something else: {what}"
+            ));
+        }
     }
     let limits = Limits {
         rounds: flags.rounds.get() as usize,

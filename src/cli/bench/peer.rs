@@ -6,10 +6,11 @@ use crate::cli::array::Array;
 use crate::cli::console::Console;
 use crate::cli::data::OutputFormat;
 use crate::cli::failure::Failure;
-use crate::cli::job::Data;
+use crate::cli::job::{Arrays, Data};
+use crate::cli::npy;
 use crate::cli::progress::Meter;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub(crate) struct Peer {
     child: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
+    /// The arrays that it writes, in the order of the parameters.
+    written: Vec<String>,
     /// Holds the program and its source.
     _folder: tempfile::TempDir,
 }
@@ -57,6 +60,7 @@ pub(crate) fn variants(
                 threads,
                 runner: Runner::Peer(peer),
                 record: None,
+                differs: None,
             }),
             Err(why) => console.talk(&format!("note: {name} is left out: {why}")),
         }
@@ -91,6 +95,7 @@ impl Peer {
             orders: child.stdin.take(),
             answers: answers.ok_or("it has no output")?,
             child,
+            written: written(kernel).map(|(name, _)| name).collect(),
             _folder: folder,
         };
         peer.send(kernel, data).map_err(|error| error.to_string())?;
@@ -131,6 +136,37 @@ impl Peer {
             }
         }
     }
+}
+
+impl Peer {
+    /// What the last call has written, into the `arrays` that are to hold it.
+    pub(crate) fn results(&mut self, arrays: &mut Arrays) -> Result<(), Failure> {
+        let mut read = || -> std::io::Result<()> {
+            let orders = self.orders.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+            orders.write_all(b"w")?;
+            orders.flush()?;
+            for name in &self.written {
+                if let Some(array) = arrays.get_mut(name) {
+                    let mut bytes = vec![0; usize::try_from(array.values.bytes()).unwrap_or(0)];
+                    self.answers.read_exact(&mut bytes)?;
+                    if let Some(ty) = Type::from_name(&array.values.type_name()) {
+                        array.values = npy::elements(ty, &bytes);
+                    }
+                }
+            }
+            Ok(())
+        };
+        let read = read();
+        let name = self.name;
+        read.map_err(|error| Failure::Refused(format!("the results of {name} are lost: {error}")))
+    }
+}
+
+/// Those that are written.
+fn written(kernel: &Kernel) -> impl Iterator<Item = (String, bool)> {
+    arrays(kernel)
+        .into_iter()
+        .filter(|(_, is_written)| *is_written)
 }
 
 /// The array parameters in their order, and whether they are written.
@@ -210,7 +246,8 @@ static void strew_touch(const unsigned char *array, size_t bytes) {
 int main(void) {
 "#;
 
-/// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how long it took. Scalars are volatile
+/// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how long it took; for `w` it writes what
+/// the kernel has written. Scalars are volatile
 /// and the call is through a pointer: the compiler knows no more of them than strew does.
 fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
     let ir = kernel.compiled().parsed().kernel();
@@ -239,7 +276,7 @@ fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
         // Writing to a `String` does not fail.
         let _ = writeln!(text, "  {declared}");
     }
-    let (mut restore, mut touch) = (String::new(), String::new());
+    let (mut restore, mut touch, mut tell) = (String::new(), String::new(), String::new());
     for (place, parameter) in ir.passed_params().enumerate() {
         let Parameter::Array(array) = parameter else {
             continue;
@@ -249,6 +286,7 @@ fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
         if arrays(kernel).contains(&(name.clone(), true)) {
             let _ = writeln!(text, "  void *b{place} = strew_copy(a{place}, {bytes}u);");
             let _ = writeln!(restore, "    memcpy(a{place}, b{place}, {bytes}u);");
+            let _ = writeln!(tell, "      fwrite(a{place}, 1, {bytes}u, stdout);");
         } else {
             let _ = writeln!(touch, "    strew_touch(a{place}, {bytes}u);");
         }
@@ -258,7 +296,11 @@ fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
     let _ = write!(
         text,
         "  __typeof__(&{name}) volatile kernel = {name};
-  for (int order; (order = getchar()) == 'r';) {{
+  for (int order; (order = getchar()) == 'r' || order == 'w';) {{
+    if (order == 'w') {{
+{tell}      fflush(stdout);
+      continue;
+    }}
     struct timespec began, ended;
 {restore}{touch}    clock_gettime(CLOCK_MONOTONIC, &began);
     (void)kernel({arguments});

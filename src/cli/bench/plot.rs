@@ -200,6 +200,7 @@ mod tests {
             at: None,
             updates: 1000,
             output_bytes: 8,
+            differs: None,
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Variant {
     pub(crate) runner: Runner,
     /// What the last call said of itself; `None` before it, and of what strew did not make.
     pub(crate) record: Option<Record>,
+    /// What of its results is not that of the loop as it is written.
+    pub(crate) differs: Option<String>,
 }
 
 /// What runs it.
@@ -37,6 +39,7 @@ impl Variant {
             threads,
             runner: Runner::Strew(Box::new(kernel.threads(threads))),
             record: None,
+            differs: None,
         }
     }
 }

@@ -85,7 +85,11 @@ impl DataFile {
             ("npz", None) => return Err(without_part(path, "an array in it", "scores")),
             ("csv", None) => return Err(without_part(path, "a column of it", "price")),
             ("mtx", None) => return Err(without_part(path, "row, col or val", "row")),
-            ("bin", None) => return Err(without_part(path, "the type of its elements", "f32")),
+            ("bin", None) => {
+                return Err(DataError(format!(
+                    "{path} does not tell the type of its elements: name it behind a colon, as in {path}:f32"
+                )));
+            }
             ("png", _) => Format::Png,
             _ => Format::Npy,
         };
@@ -187,7 +191,7 @@ fn has_parts(path: &str) -> bool {
 
 fn without_part(path: &str, part: &str, example: &str) -> DataError {
     DataError(format!(
-        "{path} has several arrays or types: name {part} behind a colon, as in {path}:{example}"
+        "{path} has several arrays: name {part} behind a colon, as in {path}:{example}"
     ))
 }
 
@@ -305,6 +309,10 @@ mod tests {
             (
                 "a.csv",
                 "name a column of it behind a colon, as in a.csv:price",
+            ),
+            (
+                "a.bin",
+                "a.bin does not tell the type of its elements: name it behind a colon, as in a.bin:f32",
             ),
             ("a.mtx:rows", "`rows` is no part of a matrix"),
             ("a.bin:float", "`float` is no type of raw elements"),

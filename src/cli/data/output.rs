@@ -1,6 +1,6 @@
 //! The files that arrays are written to: which format, and the elements in it.
 
-use super::{DataError, ending, raw_type};
+use super::{DataError, ending, has_parts, raw_type};
 use crate::cli::array::{Array, with_values};
 use crate::cli::npy;
 use crate::cli::progress::Meter;
@@ -22,11 +22,16 @@ pub(crate) enum OutputFormat {
 impl OutputFormat {
     /// The file that `text` names, and its format, as its ending says it.
     pub(crate) fn parse(text: &str) -> Result<(PathBuf, Self), DataError> {
-        let (path, part) = match text.rsplit_once(':') {
-            Some((path, part)) if ["csv", "bin"].contains(&ending(path).as_str()) => {
-                (path, Some(part))
-            }
-            _ => (text, None),
+        if text == "-" {
+            return Err(DataError::new(
+                "results do not go to standard output, which has the summary or --json; name a .npy, .csv or .bin file",
+            ));
+        }
+        let has_parts = |path: &str| has_parts(path) || ending(path) == "png";
+        let mut colons = text.match_indices(':').map(|(at, _)| at);
+        let (path, part) = match colons.find(|at| has_parts(&text[..*at])) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
         };
         let format = match ending(path).as_str() {
             "csv" => Self::Csv(part.map(str::to_owned)),
@@ -168,6 +173,21 @@ mod tests {
         let written = format.write("out", &array, &mut bytes, &Meter::default());
         written.expect("a vector takes all");
         String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn results_go_to_files_of_formats_that_are_written() {
+        for (text, why) in [
+            ("o.npz:a", "o.npz: .npz files are read alone"),
+            ("o.mtx:val", "o.mtx: .mtx files are read alone"),
+            ("-", "results do not go to standard output"),
+        ] {
+            let error = OutputFormat::parse(text).expect_err("no file").to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+        let csv = OutputFormat::parse("o.csv:a: b").ok();
+        let column = OutputFormat::Csv(Some("a: b".to_owned()));
+        assert_eq!(csv, Some((PathBuf::from("o.csv"), column)));
     }
 
     #[test]

@@ -282,8 +282,10 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
     }
     costs.sort_by_key(|(_, nanoseconds)| **nanoseconds);
     let measured = run.run.seconds.as_ref().map_or(0.0, |it| it.total * 1e3);
-    // A strategy that is out of the question would leave nothing of the others to be seen.
-    let shown = |nanoseconds: u64| (nanoseconds as f64 / 1e6).min(10.0 * least(&costs));
+    // A strategy that is out of the question would leave nothing of the others to be seen: its bar ends open.
+    let longest = 10.0 * least(&costs);
+    let is_cut = |nanoseconds: u64| nanoseconds as f64 / 1e6 > longest;
+    let shown = |nanoseconds: u64| (nanoseconds as f64 / 1e6).min(longest);
     let most = costs.iter().map(|(_, it)| shown(**it)).fold(1e-9, f64::max);
     page.push_str("<h3>Expected costs</h3>\n<table>\n");
     for (name, nanoseconds) in &costs {
@@ -293,6 +295,7 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
             true => format!(", taken, measured {measured:.3} ms"),
             false => String::new(),
         };
+        let cut = if is_cut(**nanoseconds) { " cut" } else { "" };
         let (milliseconds, width) = (
             **nanoseconds as f64 / 1e6,
             shown(**nanoseconds) / most * 100.0,
@@ -300,10 +303,15 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
         writeln!(
             page,
             "<tr{class}><th scope=\"row\">{name}</th><td class=\"number\">{milliseconds:.3} ms{taken}</td>\
-             <td style=\"width: 45%\"><span class=\"bar\" style=\"width: {width:.1}%\"></span></td></tr>"
+             <td style=\"width: 45%\"><span class=\"bar{cut}\" style=\"width: {width:.1}%\"></span></td></tr>"
         )?;
     }
     page.push_str("</table>\n");
+    if costs.iter().any(|(_, it)| is_cut(**it)) {
+        page.push_str(
+            "<p>Striped bars are cut off at ten times the cheapest; their numbers are not.</p>\n",
+        );
+    }
     Ok(())
 }
 
