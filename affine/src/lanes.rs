@@ -1,16 +1,23 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
+use crate::visit::walk;
 use crate::{
     Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId,
     Node, Operand, Place, Span, Subscript, Type, Variable,
 };
+use in_turn::{may_follow, scalars_of};
 use std::collections::BTreeSet;
+
+mod in_turn;
 
 /// The bytes of a vector.
 pub const VECTOR_BYTES: u32 = 16;
 
 /// The most lanes there can be.
 pub const MOST_LANES: u32 = 64;
+
+/// To get a value out of a vector takes as long as so many operations.
+const TAKEN_OUT: usize = 2;
 
 /// What keeps a loop from running in lanes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +31,10 @@ pub enum Obstacle {
     /// Fewer lanes than a vector of the narrowest type has.
     #[error("a vector of `{0}` has {lanes} lanes, more than {given}", lanes = VECTOR_BYTES / .0.bytes(), given = .1)]
     Narrow(Type, u32),
-    /// A loop, a branch or a local array in it.
-    #[error("there is more in it than assignments, updates and `let`")]
+    /// A loop, a branch that does more than to choose values of scalars, or a local array in it.
+    #[error(
+        "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars become"
+    )]
     Nested,
     /// A scalar of what is around it, or a `bool`, that is assigned in it.
     #[error("`{0}` is assigned in it")]
@@ -50,10 +59,15 @@ pub struct Lanes<'k> {
     kernel: &'k Kernel,
     iter: IterId,
     varying: BTreeSet<LocalId>,
+    /// How many of the statements.
+    together: usize,
 }
 
 impl<'k> Lanes<'k> {
     /// What differs between the turns of `target`.
+    ///
+    /// Statements from the first one on that has no vector form are made turn by turn, if what stands in front of them may be made by all
+    /// turns of a group before.
     ///
     /// # Errors
     /// What keeps it from running `count` turns at once, and where that stands.
@@ -66,6 +80,7 @@ impl<'k> Lanes<'k> {
             kernel,
             iter: target.iter,
             varying: BTreeSet::new(),
+            together: target.body.len(),
         };
         let here = kernel.iters[target.iter].span;
         if target.step != 1 {
@@ -74,19 +89,70 @@ impl<'k> Lanes<'k> {
         if !count.is_power_of_two() || !(2..=MOST_LANES).contains(&count) {
             return Err((Obstacle::Count(count), here));
         }
-        for node in &target.body {
-            found
-                .statement(node)
-                .map_err(|it| (it, span_of(node, here)))?;
+        for (position, node) in target.body.iter().enumerate() {
+            let Err(obstacle) = found.statement(node) else {
+                continue;
+            };
+            let (first, then) = target.body.split_at(position);
+            if first.is_empty() || !may_follow(first, then) {
+                return Err((obstacle, span_of(node, here)));
+            }
+            found.together = position;
+            break;
         }
-        found.check_updated(&target.body).map_err(|it| (it, here))?;
-        let types = found.types(&target.body).into_iter();
+        let (together, _) = found.split(&target.body);
+        found.check_updated(together).map_err(|it| (it, here))?;
+        let types = found.types(together).into_iter();
         match types.min_by_key(|ty| ty.bytes()) {
             Some(ty) if VECTOR_BYTES / ty.bytes() > count => {
                 Err((Obstacle::Narrow(ty, count), here))
             }
             _ => Ok(found),
         }
+    }
+
+    /// The statements of the loop's `body` that are made in lanes, and those behind them that are made turn by turn.
+    pub fn split<'n>(&self, body: &'n [Node]) -> (&'n [Node], &'n [Node]) {
+        body.split_at(self.together.min(body.len()))
+    }
+
+    /// Whether it takes less to compute what `body` makes in lanes there, and to get out of them what its other statements want, than to
+    /// compute it turn by turn.
+    pub fn pays(&self, body: &[Node]) -> bool {
+        let (together, in_turn) = self.split(body);
+        let mut operations = 0;
+        let mut computed = BTreeSet::new();
+        walk(together, &mut |node, _| {
+            let here = node.expressions().into_iter().map(|it| self.operations(it));
+            let here: usize = here.sum();
+            operations += here;
+            if let Node::Declare { local, .. } = node
+                && (here > 0 || self.kernel.locals[*local].mutable)
+            {
+                computed.insert(*local);
+            }
+        });
+        let wanted = computed.intersection(&scalars_of(in_turn)).count();
+        let widest = self.types(together).into_iter().map(Type::bytes).max();
+        let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
+        let saved = operations - operations / per_vector.max(1) as usize;
+        in_turn.is_empty() || saved > TAKEN_OUT * wanted
+    }
+
+    /// How many operations of `expr` differ from lane to lane.
+    fn operations(&self, expr: &Expr) -> usize {
+        let operands = expr.operands().into_iter().map(|it| self.operations(it));
+        let inside: usize = operands.sum();
+        let is_one = !matches!(
+            expr,
+            Expr::Load(_)
+                | Expr::Iter(_)
+                | Expr::Local(_)
+                | Expr::Param(_)
+                | Expr::Constant(_)
+                | Expr::Operand(_)
+        );
+        inside + usize::from(is_one && self.varies(expr))
     }
 
     /// Whether `expr` may have another value in another lane.
@@ -146,6 +212,27 @@ impl<'k> Lanes<'k> {
                 values,
                 ..
             } => self.update(places, combiner, values),
+            Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.expr(condition)?;
+                let mut sides = then.iter().chain(otherwise);
+                sides.try_for_each(|it| self.chosen(it))
+            }
+            _ => Err(Obstacle::Nested),
+        }
+    }
+
+    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has.
+    fn chosen(&self, node: &Node) -> Result<(), Obstacle> {
+        match node {
+            Node::Assign {
+                place: Place::Local(local),
+                value,
+                ..
+            } if self.is_own(*local) && !self.may_fail(value) => self.expr(value),
             _ => Err(Obstacle::Nested),
         }
     }
@@ -320,7 +407,7 @@ impl<'k> Lanes<'k> {
     /// The types of what differs from lane to lane in `body`, but for `bool`, whose masks are as wide as what was compared.
     pub fn types(&self, body: &[Node]) -> Vec<Type> {
         let mut types = Vec::new();
-        for node in body {
+        walk(body, &mut |node, _| {
             for expr in node.expressions() {
                 self.collect_types(expr, &mut types);
             }
@@ -331,7 +418,7 @@ impl<'k> Lanes<'k> {
             {
                 types.push(self.kernel.locals[*local].ty);
             }
-        }
+        });
         types
     }
 
@@ -343,6 +430,16 @@ impl<'k> Lanes<'k> {
         for operand in expr.operands() {
             self.collect_types(operand, types);
         }
+    }
+}
+
+/// How many turns of `target` make each of its statements at once: as many as it has lanes, or one where some are made turn by turn.
+pub fn turns_at_once(kernel: &Kernel, target: &AffineFor) -> u32 {
+    let is_whole = |lanes: Lanes<'_>| lanes.split(&target.body).1.is_empty();
+    match target.lanes {
+        1 => 1,
+        count if Lanes::of(kernel, target, count).is_ok_and(is_whole) => count,
+        _ => 1,
     }
 }
 

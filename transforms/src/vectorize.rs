@@ -8,6 +8,7 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
+use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::verify::Verified;
@@ -24,8 +25,17 @@ use strew_affine::{Kernel, Node};
 /// Legal when no two iterations of the loop meet in an element, one of them writing: each statement then runs for all iterations of a
 /// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop.
 ///
-/// The loop must be made of what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
-/// in memory, or the same one in all lanes, and no operation without a vector form.
+/// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
+/// in memory, or the same one in all lanes, and no operation without a vector form. What comes behind is made turn by turn, in the order
+/// of the loop, if it shares nothing that is written with what stands in front of it: a key is then computed in lanes, and each update
+/// made where it goes.
+///
+/// ```text
+/// affine.for i in 0..n {                          affine.for i in 0..n lanes 4 {
+///   let b: i32 = i32((x[i] - lo) * inv)     →       let b: i32 = i32((x[i] - lo) * inv)
+///   h[b] reduce(add) 1                              h[b] reduce(add) 1
+/// }                                               }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vectorize {
     /// The loop, an `affine.for` with no loop inside.
@@ -93,14 +103,16 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     let path = &request.target;
     address::check_no_lanes(target, path)?;
     let lanes = checked_number("the number of lanes", request.lanes, 2..=Vectorize::MOST)?;
-    if let Err((obstacle, span)) = Lanes::of(kernel, target, lanes) {
-        return Err(Reason::NoLanes {
-            path: path.clone(),
-            obstacle,
-            span,
-        });
-    }
-    Iterations::of(kernel, path, target).check_kept_apart(|_| true)?;
+    let found = Lanes::of(kernel, target, lanes).map_err(|(obstacle, span)| Reason::NoLanes {
+        path: path.clone(),
+        obstacle,
+        span,
+    })?;
+    // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
+    let (together, _) = found.split(&target.body);
+    let written = together.iter().flat_map(Node::written_elements);
+    let written: BTreeSet<_> = written.map(|it| it.array).collect();
+    Iterations::of(kernel, path, target).check_kept_apart(|it| written.contains(&it))?;
     let mut replacement = target.clone();
     replacement.lanes = lanes;
     Ok(Replacing {
@@ -189,7 +201,7 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
         let reason = refuses(ROWS, "vectorize(i, 4)", Unproven, "NoLanes");
         assert_eq!(
             reason.to_string(),
-            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`"
+            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars become"
         );
         let scatter = "kernel @k(n: i64, key: i32[n], out: f64[n]) {
           affine.for i in 0..n { out[key[i]] reduce(add) 1.0 }
@@ -197,6 +209,38 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
         let reason = refuses(scatter, "vectorize(i, 4)", Unproven, "NoLanes");
         assert_eq!(reason.labels().len(), 1);
         assert!(reason.to_string().contains("where in `out` a turn is"));
+    }
+
+    #[test]
+    fn keys_are_computed_in_lanes() {
+        let source = "
+kernel @k(n: i64, m: i32, lo: f32, inv: f32, x: f32[n], h: u32[m]) {
+  affine.for i in 0..n {
+    let b: i32 = i32((x[i] - lo) * inv)
+    h[b] reduce(add) 1
+  }
+}";
+        accepts(
+            source,
+            "vectorize(i, 4)",
+            &source.replace("0..n {", "0..n lanes 4 {"),
+        );
+    }
+
+    #[test]
+    fn what_is_made_turn_by_turn_may_meet() {
+        let body = "y[i] = 2.0 * x[i] let v: f32 = x[i + 1] + 1.0 z[key[i]] = v z[0] = z[0] + v";
+        let source = format!(
+            "kernel @k(n: i64, key: i32[n], x: f32[n + 1], y: f32[n], z: f32[n + 1]) {{
+               affine.for i in 0..n {{ {body} }}
+             }}"
+        );
+        let lanes = source.replace("0..n {", "0..n lanes 4 {");
+        accepts(&source, "vectorize(i, 4)", &lanes);
+        let carried = source.replace("y[i] = 2.0 * x[i]", "x[i] = 2.0 * x[i + 1]");
+        refuses(&carried, "vectorize(i, 4)", Illegal, "Carried");
+        let shared = source.replace("let v: f32 = x[i + 1]", "let v: f32 = z[i + 1]");
+        refuses(&shared, "vectorize(i, 4)", Unproven, "NoLanes");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What kind of body a forall has.
 
+use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
-use strew_affine::{Access, ArrayId, Combiner, Forall, IterId, Node, Private};
+use strew_affine::{Access, ArrayId, Combiner, Forall, IterId, Kernel, Node, Private};
 
 /// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
 /// merged together together and at one place. Only if not can several iterations share a buffer: then combining into it is the same,
@@ -72,12 +73,12 @@ pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) 
 }
 
 /// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.
-pub(super) fn lanes_of_updates(forall: &Forall) -> i64 {
+pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     let mut most = (0, 1);
     walk(&forall.body, &mut |node, loops| {
         if is_update(node, forall) {
             let lanes = match loops.last() {
-                Some(Loop::Affine(around)) => around.lanes,
+                Some(Loop::Affine(around)) => turns_at_once(kernel, around),
                 _ => 1,
             };
             most = match loops.len() {

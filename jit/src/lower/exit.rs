@@ -6,7 +6,6 @@ use crate::site::Site;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use std::collections::HashMap;
 use std::mem::offset_of;
-use strew_affine::IterId;
 use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
 
 /// The blocks that leave a function. They are shared: together they are a large part of the code of a small loop.
@@ -14,8 +13,9 @@ use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
 pub(super) struct Exits {
     /// Those that only return a status.
     plain: Vec<(Status, Block)>,
-    /// Those that write a fault record, one for each set of loops around, outermost first.
-    faults: HashMap<Vec<IterId>, Block>,
+    /// Those that write a fault record, one for each turn of the loops around, outermost first: a loop that is made in several ways, or
+    /// several of whose turns are made together, has several.
+    faults: HashMap<Vec<Value>, Block>,
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -83,7 +83,8 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
         site.iters.truncate(MAX_DEPTH);
-        let known = self.exits.faults.get(&site.iters).copied();
+        let turn: Vec<_> = site.iters.iter().map(|it| self.iter(*it)).collect();
+        let known = self.exits.faults.get(&turn).copied();
         let exit = known.unwrap_or_else(|| self.builder.create_block());
         let number = self.program.sites.len();
         let number = self.builder.ins().iconst(types::I32, number as i64);
@@ -94,15 +95,15 @@ impl FunctionLowering<'_, '_, '_> {
         let arguments = [number, index, extent].map(BlockArg::Value);
         self.builder.ins().jump(exit, &arguments);
         if known.is_none() {
-            self.exits.faults.insert(site.iters.clone(), exit);
-            self.fault_exit(exit, &site.iters);
+            self.fault_exit(exit, &turn);
+            self.exits.faults.insert(turn, exit);
         }
         self.program.sites.push(site);
     }
 
-    /// The block that writes the fault record. The iterators of the loops around dominate it, since every way to it comes from
-    /// inside of them.
-    fn fault_exit(&mut self, exit: Block, iters: &[IterId]) {
+    /// The block that writes the fault record with these values of the iterators around. They dominate it, since every way to it comes
+    /// from inside of that turn.
+    fn fault_exit(&mut self, exit: Block, turn: &[Value]) {
         self.builder.set_cold_block(exit);
         self.builder.switch_to_block(exit);
         let fields = [
@@ -114,12 +115,11 @@ impl FunctionLowering<'_, '_, '_> {
         for ((_, field), value) in fields.into_iter().zip(values) {
             self.record(field, value);
         }
-        let depth = self.builder.ins().iconst(types::I32, iters.len() as i64);
+        let depth = self.builder.ins().iconst(types::I32, turn.len() as i64);
         self.record(offset_of!(FaultRecord, depth), depth);
-        for (position, iter) in iters.iter().enumerate() {
+        for (position, value) in turn.iter().enumerate() {
             let at = offset_of!(FaultRecord, iteration) + position * size_of::<i64>();
-            let value = self.iter(*iter);
-            self.record(at, value);
+            self.record(at, *value);
         }
         self.return_status(Status::Fault);
     }

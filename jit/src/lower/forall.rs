@@ -305,10 +305,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
         self.store_columns(table, forall);
         self.store_rows(table, forall);
-        let lanes = self
-            .builder
-            .ins()
-            .iconst(types::I64, lanes_of_updates(forall));
+        let lanes = lanes_of_updates(forall, self.program.kernel);
+        let lanes = self.builder.ins().iconst(types::I64, lanes);
         self.store_at(table, offset_of!(ForallCall, lanes), lanes);
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);

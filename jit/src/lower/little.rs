@@ -4,6 +4,7 @@ use super::function::FunctionLowering;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, Value, types};
+use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, Forall, Node, Variable};
 
@@ -121,7 +122,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some(distance) = least else {
             return self.builder.ins().iconst(types::I64, COMPUTED_TURNS);
         };
-        let together = target.step.saturating_mul(i64::from(target.lanes));
+        let lanes = turns_at_once(self.program.kernel, target);
+        let together = target.step.saturating_mul(i64::from(lanes));
         let turns = match together {
             1 => distance,
             _ => {

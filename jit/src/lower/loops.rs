@@ -229,7 +229,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             (group, _) => {
                 self.begin_turn(counted, iter);
                 match group {
-                    Some(group) => self.statements_in_lanes(group, (counted.iter, counted.body)),
+                    Some(group) => self.group_of_turns(group, (counted.iter, counted.body))?,
                     None => {
                         self.prefetch_rows(counted, iter);
                         self.nodes(counted.body)?;

@@ -5,6 +5,7 @@ use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::walk;
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
@@ -92,7 +93,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let none = self.builder.ins().iconst(types::I64, 0);
             let turns = self.builder.ins().smax(turns, none);
             let statements = self.builder.ins().imul(turns, each);
-            let together = inner.step.saturating_mul(i64::from(inner.lanes));
+            let lanes = turns_at_once(self.program.kernel, inner);
+            let together = inner.step.saturating_mul(i64::from(lanes));
             let statements = self.divided_among(statements, together);
             all = self.builder.ins().iadd(all, statements);
         }

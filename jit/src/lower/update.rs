@@ -70,6 +70,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (place, cell) in places.iter().zip(&cells) {
             self.meet_cell(place, cell);
         }
+        if let Some(condition) = taken_together(&bodies) {
+            return self.take_where(condition, (places, &types), &cells, &incoming);
+        }
         let held: Vec<_> = cells
             .iter()
             .zip(&types)
@@ -79,6 +82,38 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (cell, value) in cells.iter().zip(combined) {
             self.set(cell, value);
         }
+    }
+
+    /// Stores what is `incoming` where the condition holds. Of elements that stay as they are, what does not decide that is not even
+    /// fetched: far from the caches that is what takes the time.
+    fn take_where(
+        &mut self,
+        condition: &Expr,
+        (places, types): (&[Place], &[Type]),
+        cells: &[Cell],
+        incoming: &[Value],
+    ) {
+        let parts = cells.iter().zip(types).zip(incoming).enumerate();
+        let held: Vec<_> = parts
+            .map(
+                |(part, ((cell, ty), incoming))| match mentions(condition, part) {
+                    true => self.get(cell, *ty),
+                    false => *incoming,
+                },
+            )
+            .collect();
+        let bodies = std::slice::from_ref(condition);
+        let decided = self.combined(places, bodies, types, &held, incoming);
+        let [taken, next] = [(); 2].map(|()| self.builder.create_block());
+        for decided in decided {
+            self.builder.ins().brif(decided, taken, &[], next, &[]);
+        }
+        self.builder.switch_to_block(taken);
+        for (cell, value) in cells.iter().zip(incoming) {
+            self.set(cell, *value);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
     }
 
     /// Updates scalars with values that were computed already.
@@ -204,6 +239,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let incoming = values.iter().map(|value| self.expr(value)).collect();
         (incoming, bodies)
     }
+}
+
+/// When the parts of several become what comes in where one condition holds, and else stay: that condition.
+fn taken_together(bodies: &[Expr]) -> Option<&Expr> {
+    let [Expr::Select(condition, ..), _, ..] = bodies else {
+        return None;
+    };
+    let is_taken = |(part, body): (usize, &Expr)| {
+        let (then, otherwise) = (Operand::Incoming(part), Operand::Held(part));
+        matches!(body, Expr::Select(it, yes, no) if it == condition
+            && **yes == Expr::Operand(then) && **no == Expr::Operand(otherwise))
+    };
+    bodies.iter().enumerate().all(is_taken).then_some(condition)
+}
+
+/// Whether `expr` asks what is held of a part.
+fn mentions(expr: &Expr, part: usize) -> bool {
+    *expr == Expr::Operand(Operand::Held(part))
+        || expr.operands().into_iter().any(|it| mentions(it, part))
 }
 
 /// `held - incoming`, when `body` is `held + incoming`.

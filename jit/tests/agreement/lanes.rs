@@ -374,22 +374,28 @@ fn rows_by_every_strategy_and_body() {
                 let update = "p[key[i], j] reduce(add) f64(x[i, j])";
                 let (source, given) = rows(&keys, d, update);
                 let source = source.replace("strategy(auto)", &format!("strategy({strategy})"));
-                let settings = Settings {
-                    body,
-                    ..Settings::default()
-                };
-                let kernel = kernel(&source);
-                let options = Options {
-                    faults: Faults::Bare,
-                    ..Options::default()
-                };
-                let code = compile(&kernel, &options).expect("code");
-                let expected = interpreted(&kernel, &given, ForallOrder::Forward);
-                let found = executed(&code, &given, 2, &settings);
-                assert!(same(&expected, &found), "{source}\n{found:?}");
+                every_body(&source, &given, body);
             }
         }
     }
+}
+
+/// Runs `source` with bodies of this shape, compiled as calls are.
+#[track_caller]
+pub(crate) fn every_body(source: &str, given: &[Given], body: Body) {
+    let settings = Settings {
+        body,
+        ..Settings::default()
+    };
+    let kernel = kernel(source);
+    let options = Options {
+        faults: Faults::Bare,
+        ..Options::default()
+    };
+    let code = compile(&kernel, &options).expect("code");
+    let expected = interpreted(&kernel, given, ForallOrder::Forward);
+    let found = executed(&code, given, 2, &settings);
+    assert!(same(&expected, &found), "{source}\n{found:?}");
 }
 
 #[test]
@@ -541,6 +547,33 @@ fn lanes_that_there_are_not_are_refused() {
             "lanes 4",
             "out[j] = a[j] < 0.0 ? a[j] : a[key[0]]",
             "can fail",
+        ),
+        // What is made turn by turn has to leave alone what is made at once, and the other way round.
+        (
+            "lanes 4",
+            "let v: f32 = out[j] out[key[j]] = v",
+            "where in `out`",
+        ),
+        (
+            "lanes 4",
+            "out[j] = 1.0 out[key[j]] = 2.0",
+            "where in `out`",
+        ),
+        (
+            "lanes 4",
+            "s reduce(add) a[j] out[key[j]] = s",
+            "where in `out`",
+        ),
+        ("lanes 4", "let v: f32 = a[j] + s s = v", "`s` is assigned"),
+        (
+            "lanes 4",
+            "let v: f32 = a[j] affine.for i in 0..n { out[key[i]] = v }",
+            "more in it",
+        ),
+        (
+            "lanes 4",
+            "scf.if a[j] > 1.0 { out[j] = a[j] }",
+            "a branch that does more",
         ),
     ] {
         refused(&body(lanes, text), what);

@@ -11,6 +11,7 @@ mod random;
 mod records;
 mod soundness;
 mod tuples;
+mod turn_by_turn;
 
 use common::{Cells, Given, array, check, kernel, scalar};
 use std::num::NonZeroUsize;

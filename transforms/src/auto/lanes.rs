@@ -32,7 +32,11 @@ pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
 /// How many lanes pay, if any do.
 pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
-    let bytes = lanes.types(&target.body).into_iter().map(Type::bytes);
+    let (together, _) = lanes.split(&target.body);
+    if !lanes.pays(&target.body) {
+        return None;
+    }
+    let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
     let count = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
@@ -69,6 +73,22 @@ mod tests {
             &kernel("affine.for k in 0..3 { out[j] reduce(add) f64(t[k]) }"),
             &["parallelize(j)", "unroll(k, 3)"],
         );
+    }
+
+    #[test]
+    fn keys_that_take_some_computing_are_computed_in_lanes() {
+        let histogram = |key: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, x: f32[n], key: i32[n], h: u32[m]) {{
+                   affine.for i in 0..n {{ {key} h[b] reduce(add) 1 }}
+                 }}"
+            )
+        };
+        let tiled = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
+        let computed = histogram("let b: i32 = i32((x[i] - 0.5) * 8.0)");
+        schedules(&computed, &[tiled, "vectorize(i, 8)"]);
+        let loaded = histogram("let b: i32 = key[i]");
+        schedules(&loaded, &[tiled, "unroll(i, 4)"]);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use super::super::combine;
 use super::super::function::FunctionLowering;
 use super::super::operation;
+use super::Group;
 use super::value::{self, InLanes};
-use super::{Group, Vectors};
+use super::vectors::Vectors;
 use crate::facts::Grouping;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
@@ -40,7 +41,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if has_shapes {
             return found;
         }
-        for node in body {
+        for node in group.lanes.split(body).0 {
             let Node::Reduce {
                 places, combiner, ..
             } = node

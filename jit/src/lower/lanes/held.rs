@@ -1,6 +1,7 @@
 //! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
 
-use super::{Row, Vectors};
+use super::Row;
+use super::vectors::Vectors;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use strew_affine::lanes::VECTOR_BYTES;

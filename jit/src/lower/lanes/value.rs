@@ -9,7 +9,7 @@ use strew_affine::Type;
 use strew_affine::lanes::VECTOR_BYTES;
 
 /// The values of an expression in all lanes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum InLanes {
     /// The same in all of them: a scalar.
     Same(Value),

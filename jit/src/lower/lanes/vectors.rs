@@ -1,0 +1,361 @@
+//! The statements of a group of turns, in vectors.
+
+use super::super::call::instruction;
+use super::super::function::FunctionLowering;
+use super::super::operation;
+use super::Group;
+use super::held::Held;
+use super::value::{self, InLanes};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
+use std::collections::BTreeMap;
+use strew_affine::lanes::VECTOR_BYTES;
+use strew_affine::{
+    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Place, Type, UnaryOp,
+    Value as Constant,
+};
+
+/// A group of turns while it is lowered.
+pub(super) struct Vectors<'a, 'p, 'k, 'f> {
+    pub(super) function: &'a mut FunctionLowering<'p, 'k, 'f>,
+    pub(super) group: &'a Group<'k>,
+    pub(super) iter: IterId,
+    /// The scalars that differ from lane to lane.
+    pub(super) locals: BTreeMap<LocalId, InLanes>,
+    pub(super) held: Vec<Held<'k>>,
+}
+
+impl<'k> Vectors<'_, '_, 'k, '_> {
+    pub(super) fn statement(&mut self, node: &'k Node) {
+        match node {
+            Node::Declare { local, value }
+            | Node::Assign {
+                place: Place::Local(local),
+                value,
+                ..
+            } if self.group.lanes.is_own(*local) => {
+                let value = self.expr(value);
+                self.locals.insert(*local, value);
+            }
+            Node::Assign {
+                place: Place::Element(access),
+                value,
+                ..
+            } => {
+                let ty = self.element_type(access);
+                let value = self.expr(value);
+                let vectors = self.spread(value, ty);
+                self.set(access, vectors);
+            }
+            Node::Reduce {
+                places,
+                combiner,
+                values,
+                ..
+            } => match places.as_slice() {
+                [Place::Element(access)] => {
+                    let ty = self.element_type(access);
+                    let held = |vectors: &mut Self| vectors.get(access);
+                    let combined = self.combined((combiner, ty), held, values);
+                    self.set(access, combined);
+                }
+                [Place::Local(local)] if self.group.lanes.is_own(*local) => {
+                    let ty = self.function.program.kernel.locals[*local].ty;
+                    let held = |vectors: &mut Self| {
+                        let held = vectors.expr_of(*local);
+                        vectors.spread(held, ty)
+                    };
+                    let combined = self.combined((combiner, ty), held, values);
+                    self.locals.insert(*local, InLanes::Each(combined));
+                }
+                [Place::Local(local)] if self.group.gathered.contains_key(local) => {
+                    self.gather(*local, combiner, values);
+                }
+                _ => self.update_scalars(places, combiner, values),
+            },
+            Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+            } => self.choose(condition, [then, otherwise]),
+            // What is the same in all lanes was declared before, and what has no vector form is in no group.
+            _ => {}
+        }
+    }
+
+    /// Both sides of a condition, which picks what the scalars that they set become.
+    fn choose(&mut self, condition: &'k Expr, sides: [&'k [Node]; 2]) {
+        let condition = self.expr(condition);
+        let before = self.locals.clone();
+        let [then, otherwise] = sides.map(|side| {
+            self.locals.clone_from(&before);
+            side.iter().for_each(|node| self.statement(node));
+            std::mem::take(&mut self.locals)
+        });
+        for (local, before) in before {
+            let side = |of: &BTreeMap<_, InLanes>| of.get(&local).unwrap_or(&before).clone();
+            let sides = (side(&then), side(&otherwise));
+            let chosen = match sides.0 == sides.1 {
+                true => sides.0,
+                false => {
+                    let ty = self.function.program.kernel.locals[local].ty;
+                    let (then, otherwise) = (self.spread(sides.0, ty), self.spread(sides.1, ty));
+                    self.select(condition.clone(), then, otherwise, ty)
+                }
+            };
+            self.locals.insert(local, chosen);
+        }
+    }
+
+    pub(super) fn element_type(&self, access: &Access) -> Type {
+        self.function.program.kernel.arrays[access.array].element
+    }
+
+    /// What is `held` when the values are known, combined with them.
+    fn combined(
+        &mut self,
+        (combiner, ty): (&Combiner, Type),
+        held: impl FnOnce(&mut Self) -> Vec<Value>,
+        values: &'k [Expr],
+    ) -> Vec<Value> {
+        let [incoming] = values else {
+            return Vec::new();
+        };
+        let incoming = self.expr(incoming);
+        let incoming = self.spread(incoming, ty);
+        let pairs = held(self).into_iter().zip(incoming);
+        let by = (combiner, ty);
+        pairs
+            .map(|(held, incoming)| self.function.combined_lanes(by, held, incoming))
+            .collect()
+    }
+
+    /// The scalar in all lanes.
+    fn expr_of(&mut self, local: LocalId) -> InLanes {
+        match self.locals.get(&local) {
+            Some(known) => known.clone(),
+            // What differs from lane to lane was declared in the group.
+            None => InLanes::Same(self.function.local(local)),
+        }
+    }
+
+    /// Lane by lane, in the order of the loop.
+    fn update_scalars(&mut self, places: &'k [Place], combiner: &Combiner, values: &'k [Expr]) {
+        let values: Vec<_> = values.iter().map(|it| self.expr(it)).collect();
+        for number in 0..self.group.count {
+            let builder = &mut self.function.builder;
+            let incoming = values.iter().map(|it| value::lane(builder, it, number));
+            let incoming: Option<Vec<_>> = incoming.collect();
+            if let Some(incoming) = incoming {
+                self.function.update_locals(places, combiner, &incoming);
+            }
+        }
+    }
+
+    /// `value`, of type `ty`, as vectors.
+    pub(super) fn spread(&mut self, value: InLanes, ty: Type) -> Vec<Value> {
+        match value {
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => vectors,
+            InLanes::Same(value) => {
+                let vector = self
+                    .function
+                    .builder
+                    .ins()
+                    .splat(operation::vector_of(ty), value);
+                vec![vector; (self.group.count / value::per_vector(ty)) as usize]
+            }
+        }
+    }
+
+    pub(super) fn expr(&mut self, expr: &'k Expr) -> InLanes {
+        if let Some(known) = self.group.known.get(&std::ptr::from_ref(expr)) {
+            return InLanes::Same(*known);
+        }
+        let kernel = self.function.program.kernel;
+        let ty = expr.ty(kernel);
+        match expr {
+            Expr::Iter(iter) => self.iterator(*iter, Type::I64),
+            Expr::Local(local) => self.expr_of(*local),
+            Expr::Load(access) => InLanes::Each(self.get(access)),
+            Expr::Unary(op, operand) => self.unary(*op, operand),
+            Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
+                let left = self.expr(left);
+                let left = self.spread(left, ty);
+                let InLanes::Same(right) = self.expr(right) else {
+                    return InLanes::Each(left);
+                };
+                self.each(left, |builder, it| {
+                    operation::binary(builder, *op, it, right, ty)
+                })
+            }
+            Expr::Binary(op, left, right, _) => {
+                let (left, right) = self.both(left, right, ty);
+                self.pairs(left, right, |builder, left, right| {
+                    operation::binary(builder, *op, left, right, ty)
+                })
+            }
+            Expr::Compare(op, left, right) => {
+                let of = left.ty(kernel);
+                let (left, right) = self.both(left, right, of);
+                let mask = self.pairs(left, right, |builder, left, right| {
+                    operation::compare(builder, *op, left, right, of)
+                });
+                as_mask(mask)
+            }
+            Expr::And(left, right) | Expr::Or(left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.logical(matches!(expr, Expr::And(..)), left, right)
+            }
+            Expr::Select(condition, then, otherwise) => {
+                let condition = self.expr(condition);
+                let (then, otherwise) = self.both(then, otherwise, ty);
+                self.select(condition, then, otherwise, ty)
+            }
+            Expr::Cast(to, operand) => self.cast(*to, operand),
+            Expr::Call(function, operands) => {
+                let first = operands.first().map(|it| self.expr(it));
+                let vectors = first.map(|it| self.spread(it, ty)).unwrap_or_default();
+                self.each(vectors, |builder, it| {
+                    instruction(builder, *function, &[it]).unwrap_or(it)
+                })
+            }
+            Expr::Constant(_) | Expr::Param(_) | Expr::Operand(_) => {
+                InLanes::Same(self.function.expr(expr))
+            }
+        }
+    }
+
+    fn iterator(&mut self, iter: IterId, ty: Type) -> InLanes {
+        let first = self.function.iter(iter);
+        let builder = &mut self.function.builder;
+        InLanes::Each(value::counted(builder, first, ty, self.group.count))
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &'k Expr) -> InLanes {
+        let ty = operand.ty(self.function.program.kernel);
+        match (op, self.expr(operand)) {
+            (UnaryOp::Not, InLanes::Mask(vectors)) => {
+                as_mask(self.each(vectors, |builder, it| builder.ins().bnot(it)))
+            }
+            (_, value) => {
+                let vectors = self.spread(value, ty);
+                self.each(vectors, |builder, it| operation::unary(builder, op, it, ty))
+            }
+        }
+    }
+
+    fn both(&mut self, left: &'k Expr, right: &'k Expr, ty: Type) -> (Vec<Value>, Vec<Value>) {
+        let (left, right) = (self.expr(left), self.expr(right));
+        (self.spread(left, ty), self.spread(right, ty))
+    }
+
+    fn each(
+        &mut self,
+        vectors: Vec<Value>,
+        mut apply: impl FnMut(&mut FunctionBuilder<'_>, Value) -> Value,
+    ) -> InLanes {
+        let builder = &mut self.function.builder;
+        let applied = vectors.into_iter().map(|it| apply(builder, it));
+        InLanes::Each(applied.collect())
+    }
+
+    fn pairs(
+        &mut self,
+        left: Vec<Value>,
+        right: Vec<Value>,
+        mut apply: impl FnMut(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+    ) -> InLanes {
+        let builder = &mut self.function.builder;
+        let pairs = left.into_iter().zip(right);
+        InLanes::Each(
+            pairs
+                .map(|(left, right)| apply(builder, left, right))
+                .collect(),
+        )
+    }
+
+    /// `value`, a `bool`, as a mask of so many bytes a lane.
+    fn mask(&mut self, value: InLanes, bytes: u32) -> Vec<Value> {
+        let builder = &mut self.function.builder;
+        match value {
+            InLanes::Same(value) => {
+                let vector = value::splat_bool(builder, value, bytes);
+                vec![vector; (self.group.count * bytes / VECTOR_BYTES) as usize]
+            }
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => {
+                value::mask_of_width(builder, vectors, bytes)
+            }
+        }
+    }
+
+    fn logical(&mut self, is_and: bool, left: InLanes, right: InLanes) -> InLanes {
+        let width = |it: &InLanes| match it {
+            InLanes::Same(_) => 0,
+            // One lane more to each vector, one byte less to each lane.
+            InLanes::Each(vectors) | InLanes::Mask(vectors) => {
+                vectors.len() as u32 * VECTOR_BYTES / self.group.count
+            }
+        };
+        let bytes = width(&left).max(width(&right));
+        let (left, right) = (self.mask(left, bytes), self.mask(right, bytes));
+        as_mask(
+            self.pairs(left, right, |builder, left, right| match is_and {
+                true => builder.ins().band(left, right),
+                false => builder.ins().bor(left, right),
+            }),
+        )
+    }
+
+    fn select(
+        &mut self,
+        condition: InLanes,
+        then: Vec<Value>,
+        otherwise: Vec<Value>,
+        ty: Type,
+    ) -> InLanes {
+        let masks = self.mask(condition, ty.bytes());
+        let builder = &mut self.function.builder;
+        let sides = then.into_iter().zip(otherwise);
+        let chosen = masks
+            .into_iter()
+            .zip(sides)
+            .map(|(mask, (then, otherwise))| operation::choose(builder, mask, then, otherwise));
+        InLanes::Each(chosen.collect())
+    }
+
+    fn cast(&mut self, to: Type, operand: &'k Expr) -> InLanes {
+        let from = operand.ty(self.function.program.kernel);
+        if let Expr::Iter(iter) = operand
+            && to.is_integer()
+        {
+            return self.iterator(*iter, to);
+        }
+        let value = self.expr(operand);
+        if from == Type::Bool && to != Type::Bool {
+            let mask = self.mask(value, to.bytes());
+            let one = operation::constant(&mut self.function.builder, Constant::integer(to, 1));
+            let one = self
+                .function
+                .builder
+                .ins()
+                .splat(operation::vector_of(to), one);
+            return self.each(mask, |builder, it| builder.ins().band(it, one));
+        }
+        if from == Type::Bool {
+            return value;
+        }
+        let vectors = self.spread(value, from);
+        let builder = &mut self.function.builder;
+        match to {
+            Type::Bool => InLanes::Mask(value::is_not_zero(builder, vectors, from)),
+            _ => InLanes::Each(value::convert(builder, vectors, from, to)),
+        }
+    }
+}
+
+fn as_mask(values: InLanes) -> InLanes {
+    match values {
+        InLanes::Each(vectors) => InLanes::Mask(vectors),
+        other => other,
+    }
+}

@@ -1,0 +1,101 @@
+//! Loops of which only the first statements run in lanes.
+
+use crate::common::{Given, array, check, scalar};
+use crate::lanes::every_body;
+use strew_runtime::Body;
+
+/// A histogram with `body` for each of `x`, a part of which is made turn by turn.
+fn histogram(x: &[f32], body: &str, strategy: &str) -> (String, Vec<Given>) {
+    let source = format!(
+        "kernel @k(n: i64, m: i32, lo: f32, x: f32[n], w: f64[n], out: f64[m]) {{
+           scf.forall c in 0..4 private(p: f64[m] = identity(add)) merge(out reduce(add) p) strategy({strategy}) {{
+             affine.for i in (c * n) floordiv 4..(c * n + n) floordiv 4 lanes 8 {{ {body} }}
+           }}
+         }}"
+    );
+    let w: Vec<f64> = (0..x.len()).map(|it| (it % 97) as f64).collect();
+    let given = vec![
+        scalar(x.len() as i64),
+        scalar(9_i32),
+        scalar(0.25_f32),
+        array(x),
+        array(&w),
+        array(&[0.5_f64; 9]),
+    ];
+    (source, given)
+}
+
+const TURN_BY_TURN: [&str; 6] = [
+    "let k: i32 = i32((x[i] - lo) * 8.0) p[k] reduce(add) w[i]",
+    "let v: f64 = w[i] let k: i32 = i32(x[i] * 8.0) p[k] reduce(add) v p[8 - k] reduce(add) v * v",
+    "var k: i32 = i32(x[i] * 11.0) k reduce(max) 0 scf.if k >= m { k = m - 1 } p[k] reduce(add) w[i]",
+    "var k: i32 = 3 scf.if x[i] < lo { k = i32(x[i] * 2.0) k = k + 1 } else { k = k + 2 } p[k] reduce(add) w[i]",
+    "let k: i32 = i32(x[i] * 8.0) let b: bool = x[i] < lo scf.if b { p[k] reduce(add) w[i] } else { p[0] reduce(add) 1.0 }",
+    "let k: i32 = i32(x[i] * 7.0) let l: i64 = i64(k) * i p[k] reduce(add) f64(l) var t: f64 = w[i] t = t + t p[k + 1] reduce(add) t",
+];
+
+#[test]
+fn what_has_no_vector_form_is_made_turn_by_turn() {
+    for body in TURN_BY_TURN {
+        for n in [0, 7, 33] {
+            let (source, given) = histogram(&some(n), body, "auto");
+            let outcome = check(&source, &given);
+            assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+        }
+    }
+}
+
+fn some(count: usize) -> Vec<f32> {
+    let each = (0..count).map(|it| 0.25 + (it * it % 64) as f32 / 90.0);
+    each.collect()
+}
+
+#[test]
+fn what_is_made_turn_by_turn_goes_by_every_strategy_and_body() {
+    for strategy in ["serial", "dense", "blocked", "binned"] {
+        for shape in [Body::Direct, Body::RunLength, Body::Partials, Body::Tables] {
+            for body in TURN_BY_TURN {
+                let (source, given) = histogram(&some(100), body, strategy);
+                every_body(&source, &given, shape);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_made_turn_by_turn_keeps_its_order() {
+    let source = "kernel @k(n: i64, x: f32[n], key: i32[n], out: f64[9], last: i64[9]) {
+      affine.for i in 0..n lanes 4 {
+        let v: f32 = (x[i] + 1.0) * x[i]
+        let k: i32 = i32(v * 0.25) + key[i]
+        scf.if k >= 0 { out[k] = out[k] * 0.75 + f64(v) }
+        last[key[i]] = i
+      }
+    }";
+    for n in [0_usize, 3, 4, 31] {
+        let x: Vec<f32> = (0..n).map(|it| (it % 5) as f32 * 0.3).collect();
+        let keys: Vec<i32> = (0..n as i32).map(|it| it * it % 7).collect();
+        let given = [
+            scalar(n as i64),
+            array(&x),
+            array(&keys),
+            array(&[0.5_f64; 9]),
+            array(&[-1_i64; 9]),
+        ];
+        let outcome = check(source, &given);
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn faults_of_what_is_made_turn_by_turn_are_those_of_the_loop() {
+    for body in &TURN_BY_TURN[..2] {
+        for wrong in [0, 5, 8, 21] {
+            let mut x = vec![0.5_f32; 30];
+            (x[wrong], x[wrong + 2]) = (7.0, -3.0);
+            let (source, given) = histogram(&x, body, "auto");
+            let outcome = check(&source, &given);
+            assert!(outcome.is_err(), "{source}\n{outcome:?}");
+        }
+    }
+}
