@@ -196,6 +196,7 @@ fn listed(parameters: &[(String, ArgumentKind)]) -> String {
 
 fn shaped<T: fmt::Display>(dimensions: &[T]) -> String {
     match dimensions {
+        [length] if length.to_string() == "1" => "1 element".to_owned(),
         [length] => format!("{length} elements"),
         _ => {
             let shown: Vec<_> = dimensions.iter().map(T::to_string).collect();

@@ -70,7 +70,7 @@ pub use strew_jit::{
 };
 pub use strew_runtime::{
     Body, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mapped, Mode,
-    Progress, Record, Sample, StopToken, TooManyThreads, Why,
+    Progress, Record, Sample, StopToken, Timeline, TooManyThreads, Why,
 };
 pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

@@ -102,6 +102,12 @@ macro_rules! settings_methods {
             self
         }
 
+        /// Tells `timeline` which thread is at work when.
+        pub fn timeline(mut self, timeline: $crate::Timeline) -> Self {
+            self.$($field).+.runtime.timeline = Some(timeline);
+            self
+        }
+
         /// Ends early when `token` is set from another thread.
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
             self.$($field).+.runtime.stop = token;

@@ -179,7 +179,7 @@ fn a_number_of_records_that_does_not_fit_is_told_by_their_name() {
     let refused = push.call((2, 3, &mut p, &mut load));
     assert_eq!(
         refused.expect_err("one is missing").to_string(),
-        "kernel `k`: `p` has 1 elements, expected 2 elements for p[n]"
+        "kernel `k`: `p` has 1 element, expected 2 elements for p[n]"
     );
 }
 

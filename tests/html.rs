@@ -91,6 +91,8 @@ fn a_run_is_shown_with_costs_and_phases() {
         "<th scope=\"row\">dense</th>",
         "<h3>Phases</h3>",
         "main ",
+        "<div class=\"lane\" role=\"img\" aria-label=\"thread 1: in loops for ",
+        "<span style=\"left: ",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

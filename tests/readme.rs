@@ -1,5 +1,11 @@
 //! The console blocks of the README and of the pages on the command line, data, strategies, indexing maps, explanations and transformations, and of the tutorial, run as they stand there.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[path = "../examples/readme.rs"]
+mod example;
+
 #[test]
 fn the_console_blocks_of_the_readme_hold() {
     trycmd::TestCases::new()
@@ -12,4 +18,64 @@ fn the_console_blocks_of_the_readme_hold() {
         .case("docs/explain.md")
         .case("docs/transforms.md")
         .case("docs/tutorial.md");
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The blocks of `page` that `language` stands in front of.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).expect("a page");
+    let blocks = text.split("```").skip(1).step_by(2);
+    let blocks = blocks.filter_map(|it| it.split_once('\n'));
+    let blocks = blocks.filter(|(first, _)| *first == language);
+    blocks.map(|(_, block)| block.to_owned()).collect()
+}
+
+#[test]
+fn the_rust_block_of_the_readme_runs() {
+    let words = |text: &str| text.split_whitespace().collect::<String>();
+    let program = words(include_str!("../examples/readme.rs"));
+    let blocks = blocks("README.md", "rust");
+    assert_eq!(blocks.len(), 1);
+    assert!(
+        program.contains(&words(&blocks[0])),
+        "examples/readme.rs has another block"
+    );
+    example::main().expect("it runs");
+}
+
+/// The commands that are not strew's own build it, run its tests or measure it: they are those of `.ci/run`.
+fn is_of_a_user(block: &str) -> bool {
+    !block.contains("cargo ")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_shell_blocks_run_as_they_stand_there() {
+    let mut run = 0;
+    for page in ["README.md", "docs/command_line.md", "docs/tutorial.md"] {
+        for block in blocks(page, "sh").iter().filter(|it| is_of_a_user(it)) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let link = folder.path().join("examples");
+            std::os::unix::fs::symlink(root().join("examples"), link).expect("a link");
+            let program = PathBuf::from(env!("CARGO_BIN_EXE_strew"));
+            let mut path = program.parent().expect("a folder").as_os_str().to_owned();
+            path.push(":");
+            path.push(std::env::var_os("PATH").unwrap_or_default());
+            let output = Command::new("bash")
+                .args(["-euc", block])
+                .current_dir(folder.path())
+                .env("PATH", path)
+                .env("HOME", folder.path())
+                .env("STREW_CALIBRATION", "")
+                .output()
+                .expect("bash starts");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{page}: {block}{stderr}");
+            run += 1;
+        }
+    }
+    assert!(run >= 5, "{run}");
 }

@@ -5,9 +5,11 @@ use crate::failure::Failure;
 use crate::local::LocalMemory;
 use crate::memory::lock;
 use crate::session::Session;
+use crate::timeline::Timeline;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of the forall if that is more.
 const TRIPS_BETWEEN_LOOKS: i64 = 1 << 16;
@@ -30,6 +32,8 @@ pub(crate) struct Chunks<'j> {
     updates: AtomicU64,
     skipped: AtomicU64,
     work: &'j Work,
+    /// Of outermost foralls.
+    timeline: Option<&'j Timeline>,
     /// What is to be done in all iterations, and how many they are.
     whole: (u64, u64),
     first_failed: AtomicUsize,
@@ -69,6 +73,7 @@ impl<'j> Chunks<'j> {
             } else {
                 session.work()
             },
+            timeline: (session.settings().timeline.as_ref()).filter(|_| !session.is_nested()),
             whole: (forall.work(), u64::try_from(forall.count).unwrap_or(0)),
             first_failed: AtomicUsize::new(usize::MAX),
             failure: Mutex::new(None),
@@ -128,6 +133,7 @@ impl<'j> Chunks<'j> {
     /// # Safety
     /// `privates` are what the body asks for, and no other chunk that runs at the same time has any of them.
     pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
+        let watched = self.timeline.map(|it| (it, Instant::now()));
         let mut memory = LocalMemory::default();
         let mut call = self.session.call(self.slots, self.stop, &mut memory);
         call.work = self.work;
@@ -146,6 +152,9 @@ impl<'j> Chunks<'j> {
         }
         self.updates.fetch_add(call.updates, Ordering::Relaxed);
         self.skipped.fetch_add(call.skipped, Ordering::Relaxed);
+        if let Some((timeline, start)) = watched {
+            timeline.add(start);
+        }
     }
 
     /// Runs the body over no iterations.

@@ -31,6 +31,7 @@ mod stream;
 mod team;
 #[cfg(test)]
 mod test_kernels;
+mod timeline;
 
 pub use failure::{Failure, Held, Refusal};
 pub use forall::run_forall;
@@ -49,3 +50,4 @@ pub use snapshot::Region;
 pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_element};
 pub use stream::take_updates;
 pub use team::{MAX_THREADS, Runtime, TooManyThreads};
+pub use timeline::Timeline;

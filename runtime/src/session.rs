@@ -93,6 +93,9 @@ pub unsafe fn run(
 ) -> Result<Completed, Failure> {
     let start = Instant::now();
     let _listening = settings.stop.listen();
+    if let Some(timeline) = &settings.timeline {
+        timeline.restart(start);
+    }
     if settings.stop.is_stopped() {
         return Err(Failure::Stopped);
     }

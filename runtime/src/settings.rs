@@ -2,6 +2,7 @@ use crate::abi::Work;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::strategy::{STRATEGIES, Strategy};
+use crate::timeline::Timeline;
 use crossbeam::utils::CachePadded;
 use std::fmt;
 use std::str::FromStr;
@@ -261,6 +262,8 @@ pub struct Settings {
     pub machine: Machine,
     /// Told how far the call is.
     pub progress: Option<Progress>,
+    /// Told which thread was at work when.
+    pub timeline: Option<Timeline>,
     /// Where updates go whose keys lie in the arrays of the plan.
     pub plan: Option<Plan>,
 }

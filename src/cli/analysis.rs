@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
-use strew::{Kernel, Parsed, ParsedKernel, Plan, Source};
+use strew::{Kernel, Parsed, ParsedKernel, Plan, Source, Timeline};
 
 #[derive(Serialize)]
 struct ExplainReport {
@@ -73,13 +73,15 @@ fn on_data(
     let started = Instant::now();
     let compiled = kernel.schedule(&Plan::Auto, &mut ())?.compile()?;
     let compile = started.elapsed();
-    let kernel = Kernel::from(compiled);
+    let timeline = Timeline::new();
+    let kernel = Kernel::from(compiled).timeline(timeline.clone());
     let mut run = RunReport::new(&kernel, flags.mode.into());
     let report = tried(kernel, &as_work(flags), console)?;
     run.add(&report, compile);
     Ok(Measured {
         run,
         lines: circumstances(&report, compile),
+        lanes: timeline.lanes(),
     })
 }
 

@@ -4,6 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::report::RunReport;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use strew::ir::Kernel;
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
@@ -36,6 +37,9 @@ pub(crate) struct Measured {
     pub(crate) run: RunReport,
     #[serde(skip)]
     pub(crate) lines: Vec<(&'static str, String)>,
+    /// When each thread that took part was at work, since the call began.
+    #[serde(skip)]
+    pub(crate) lanes: Vec<Vec<(Duration, Duration)>>,
 }
 
 /// Whether iterations of a loop can have a scalar or a local array of their own.

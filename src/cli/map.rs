@@ -113,7 +113,9 @@ fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Fail
             let (first, second) = (first.map()?, second.map()?);
             let both = first.then(&second).map_err(|error| match error {
                 IndexingError::WrongCount { expected, found } => format!(
-                    "the first map has {found} results and the second {expected} dimensions"
+                    "the first map has {found} result{} and the second {expected} dimension{}",
+                    plural(found),
+                    plural(expected)
                 ),
                 other => other.to_string(),
             })?;
@@ -124,6 +126,10 @@ fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Fail
         )),
     });
     Ok(answers.collect())
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn evaluated(map: &IndexingMap, at: Option<&Point>) -> Answered {

@@ -59,7 +59,7 @@ pub enum ParseErrorKind {
         expected: &'static str,
     },
     /// More or fewer subscripts than dimensions.
-    #[error("`{array}` has {expected} dimensions, but {found} subscripts are given")]
+    #[error("`{array}` has {}, but is given {}", counted(*.expected, "dimension"), counted(*.found, "subscript"))]
     WrongSubscriptCount {
         /// The array.
         array: String,
@@ -69,7 +69,7 @@ pub enum ParseErrorKind {
         found: usize,
     },
     /// More or fewer operands than a function takes.
-    #[error("`{function}` takes {} operands, but {found} are given", .function.operand_count())]
+    #[error("`{function}` takes {}, but is given {found}", counted(.function.operand_count(), "operand"))]
     WrongOperandCount {
         /// The function.
         function: Function,
@@ -211,6 +211,14 @@ fn known_combiners() -> String {
 }
 
 /// Appended to what says that a name is not known.
+/// So many of what `noun` names one of.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 pub(crate) fn proposal(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }

@@ -522,7 +522,7 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
             ("let k: i64 = n[0]", "n: `n` is not an array"),
             (
                 "x[0, 1] = 0.5",
-                "x[0, 1]: `x` has 1 dimensions, but 2 subscripts are given",
+                "x[0, 1]: `x` has 1 dimension, but is given 2 subscripts",
             ),
             (
                 "x[0] = n",
@@ -535,7 +535,7 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
             ("x[0] = x[0] % 2.0", "x[0] % 2.0: `%` is not defined on f64"),
             (
                 "x[0] = pow(x[0])",
-                "pow(x[0]): `pow` takes 2 operands, but 1 are given",
+                "pow(x[0]): `pow` takes 2 operands, but is given 1",
             ),
             ("x[0] = sqrt(n)", "sqrt(n): `sqrt` is not defined on i64"),
             (

@@ -827,7 +827,7 @@ mod tests {
         let called = |operands| set_value(Expr::Call(Function::Hypot, operands));
         assert_eq!(
             called(vec![half.clone()]),
-            "`hypot` takes 2 operands, but 1 are given"
+            "`hypot` takes 2 operands, but is given 1"
         );
         assert_eq!(
             called(vec![one.clone(), one.clone()]),

@@ -1,4 +1,5 @@
 use crate::lanes::Obstacle;
+use crate::text::counted;
 use crate::{Function, Span, Type};
 
 /// A broken invariant of a kernel, and where.
@@ -95,7 +96,7 @@ pub enum ViolationKind {
         types: Vec<Type>,
     },
     /// More or fewer operands than a function takes.
-    #[error("`{function}` takes {} operands, but {found} are given", .function.operand_count())]
+    #[error("`{function}` takes {}, but is given {found}", counted(.function.operand_count(), "operand"))]
     WrongOperandCount {
         /// The function.
         function: Function,
@@ -103,7 +104,7 @@ pub enum ViolationKind {
         found: usize,
     },
     /// More or fewer subscripts than dimensions.
-    #[error("`{array}` has {expected} dimensions, but {found} subscripts are given")]
+    #[error("`{array}` has {}, but is given {}", counted(*.expected, "dimension"), counted(*.found, "subscript"))]
     WrongSubscriptCount {
         /// The array.
         array: String,

@@ -4,6 +4,7 @@ use crate::cli::analysis::{of_access, of_dependence, of_private};
 use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
 use similar::{ChangeTag, TextDiff};
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 use strew::{Event, Observer, ParsedKernel, Plan, Source};
 
 const STYLE: &str = include_str!("style.css");
@@ -271,7 +272,49 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
         )?;
     }
     page.push_str("</div>\n");
+    write_lanes(page, &run.lanes, seconds.total)
+}
+
+/// When each thread ran parts of parallel loops, from the beginning of the call to its end.
+fn write_lanes(page: &mut String, lanes: &[Vec<(Duration, Duration)>], total: f64) -> fmt::Result {
+    let share = |time: f64| time / total.max(1e-12) * 100.0;
+    for (number, lane) in lanes.iter().enumerate() {
+        let busy: f64 = lane
+            .iter()
+            .map(|(start, end)| (*end - *start).as_secs_f64())
+            .sum();
+        let name = format!(
+            "thread {}: in loops for {:.0} % of the call",
+            number + 1,
+            share(busy)
+        );
+        write!(
+            page,
+            "<div class=\"lane\" role=\"img\" aria-label=\"{name}\" title=\"{name}\">"
+        )?;
+        for (start, end) in joined(lane, total / 1000.0) {
+            let (from, width) = (share(start), share(end - start));
+            write!(
+                page,
+                "<span style=\"left: {from:.2}%; width: {width:.2}%\"></span>"
+            )?;
+        }
+        page.push_str("</div>\n");
+    }
     Ok(())
+}
+
+/// The parts in seconds, those joined that lie no further apart than can be seen.
+fn joined(lane: &[(Duration, Duration)], apart: f64) -> Vec<(f64, f64)> {
+    let mut all: Vec<(f64, f64)> = Vec::new();
+    for (start, end) in lane {
+        let (start, end) = (start.as_secs_f64(), end.as_secs_f64());
+        match all.last_mut() {
+            Some(last) if start - last.1 <= apart => last.1 = last.1.max(end),
+            _ => all.push((start, end)),
+        }
+    }
+    all
 }
 
 /// Expected costs as bars, the cheapest first, and what the strategy that was taken took.
@@ -339,6 +382,14 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_that_cannot_be_told_apart_are_one() {
+        let parts = [(0, 10), (10, 20), (21, 30), (90, 100)];
+        let lane = parts.map(|(from, to)| (Duration::from_secs(from), Duration::from_secs(to)));
+        assert_eq!(joined(&lane, 5.0), [(0.0, 30.0), (90.0, 100.0)]);
+        assert_eq!(joined(&lane, 0.5).len(), 3);
+    }
 
     #[test]
     fn text_is_no_markup() {

@@ -348,11 +348,11 @@ mod tests {
         refuses("a[delinearize_index c into (n, c)] = 1.0", "divisor");
         refuses(
             "a[delinearize_index c into (n, m, l)] = 1.0",
-            "2 dimensions, but 3 subscripts",
+            "2 dimensions, but is given 3 subscripts",
         );
         refuses(
             "a[delinearize_index c into ()] = 1.0",
-            "2 dimensions, but 0 subscripts",
+            "2 dimensions, but is given 0 subscripts",
         );
         refuses(
             "f[c] = f64(delinearize_index c into (n, m)#1)",

@@ -308,7 +308,7 @@ mod tests {
             ),
             (
                 "view c = collapse(a, [[0, 1]]) c[1, 2] = 1.0",
-                "c[1, 2]: `c` has 1 dimensions, but 2 subscripts are given",
+                "c[1, 2]: `c` has 1 dimension, but is given 2 subscripts",
             ),
             (
                 "affine.if (n > 1) { view c = collapse(a, [[0, 1]]) } c[1] = 1.0",
