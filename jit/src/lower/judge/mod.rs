@@ -321,3 +321,127 @@ impl Judge<'_, '_, '_> {
         self.function.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Checks, Facts, Form, Grouping};
+    use crate::isa::Target;
+    use crate::loaded::{load, module};
+    use crate::{Faults, Oob};
+    use strew_affine::{text, verify::verify};
+    use strew_runtime::abi::{EntryFn, FaultRecord, Work};
+
+    /// The verdict on the sizes `n` and `m`, and the lengths of the arrays `x` and `y`, for a kernel with `body`.
+    fn verdict(head: &str, body: &str, sizes: [i64; 2]) -> (u32, [u64; 2]) {
+        let source = format!("kernel @k(n: i64, m: u64, {head} {{ {body} }}");
+        let kernel = text::parse(&source).expect("a kernel").remove(0);
+        let kernel = verify(kernel).expect("a verified kernel");
+        let request = Request {
+            kernel: &kernel,
+            facts: &Facts::of(&kernel),
+            form: Form {
+                checks: Checks::All,
+                grouping: Grouping::Lanes,
+            },
+            faults: Faults::Bare,
+            oob: Oob::Error,
+        };
+        let mut made = module(Target::Native).expect("a module");
+        let lowered = lower_judge(&request, &mut made).expect("a judge");
+        let loaded = load(made, lowered.functions, lowered.entry, Target::Native);
+        let loaded = loaded.expect("machine code");
+        let mut slots = [Slot::default(); 4];
+        slots[0].bits_or_address = sizes[0].cast_unsigned();
+        slots[1].bits_or_address = sizes[1].cast_unsigned();
+        let work = Work::default();
+        let mut call = Call {
+            slots: slots.as_mut_ptr(),
+            stop: std::ptr::null(),
+            session: std::ptr::null(),
+            local_memory: std::ptr::null_mut(),
+            work: &raw const work,
+            worked: 0,
+            updates: 0,
+            skipped: 0,
+            returned: 0,
+            fault: FaultRecord::default(),
+        };
+        // SAFETY: the address is that of a function with the signature of an `EntryFn`, which touches the call and the slots alone.
+        let found = unsafe {
+            let judge = std::mem::transmute::<*const u8, EntryFn>(loaded.address);
+            judge(&raw mut call)
+        };
+        (found, [slots[2].elements, slots[3].elements])
+    }
+
+    const VECTORS: &str = "x: f64[n], y: f64[m])";
+    const SQUARE: &str = "x: f64[n, n], y: f64[m])";
+
+    #[track_caller]
+    fn is(head: &str, body: &str, sizes: [i64; 2], expected: Verdict) {
+        let (found, _) = verdict(head, body, sizes);
+        assert_eq!(found, expected as u32, "{body} with {sizes:?}");
+    }
+
+    #[test]
+    fn loops_over_their_arrays_are_proved() {
+        for body in [
+            "affine.for i in 0..n { x[i] = 1.0 }",
+            "affine.for i in 1..n - 1 { x[i] = x[i - 1] + x[i + 1] }",
+            "affine.for i in 0..n step 4 { x[i] = 1.0 }",
+            "scf.forall c in 0..8 strategy(auto) { affine.for i in (c * n) floordiv 8..(c * n + n) floordiv 8 { x[i] = 1.0 } }",
+            "affine.for t in 0..n step 32 { affine.for i in t..min(t + 32, n) { x[i] = 1.0 } }",
+            "affine.for i in 0..n { x[i] = x[i floordiv 2] }",
+        ] {
+            for size in [0, 1, 7, 100] {
+                is(VECTORS, body, [size, 3], Verdict::Proved);
+            }
+        }
+        let rest = "affine.for i in 0..n { x[i mod n] = 1.0 }";
+        is(VECTORS, rest, [7, 3], Verdict::Proved);
+        // Nobody divides by zero, even where nothing runs.
+        is(VECTORS, rest, [0, 3], Verdict::Unproved);
+        let triangle = "affine.for i in 0..n { affine.for j in i + 1..n { x[i, j] = x[j, i] } }";
+        is(SQUARE, triangle, [9, 3], Verdict::Proved);
+        let (_, lengths) = verdict(SQUARE, triangle, [9, 3]);
+        assert_eq!(lengths, [81, 3]);
+    }
+
+    #[test]
+    fn what_may_leave_its_array_is_not() {
+        let other = "affine.for i in 0..n { y[i] = 1.0 }";
+        is(VECTORS, other, [5, 5], Verdict::Proved);
+        is(VECTORS, other, [6, 5], Verdict::Unproved);
+        let before = "affine.for i in 0..n { x[i - 1] = 1.0 }";
+        is(VECTORS, before, [5, 5], Verdict::Unproved);
+        // Nothing in it runs beyond, but a range of differences does not tell.
+        let apart = "affine.for i in 0..n { affine.for j in i..n { x[j - i] = 1.0 } }";
+        is(VECTORS, apart, [5, 5], Verdict::Unproved);
+        let large =
+            "affine.for i in 0..n { x[i * i * i * i * i floordiv 4611686018427387904] = 1.0 }";
+        is(VECTORS, large, [1 << 20, 5], Verdict::Unproved);
+    }
+
+    #[test]
+    fn sizes_that_make_no_arrays_are_told() {
+        let none = "affine.for i in 0..1 { }";
+        is(VECTORS, none, [-1, 5], Verdict::Sizes);
+        is(VECTORS, none, [5, -1], Verdict::Sizes);
+        is(SQUARE, none, [1 << 32, 5], Verdict::Sizes);
+        is(SQUARE, none, [1 << 31, 5], Verdict::Proved);
+    }
+
+    #[test]
+    fn assumptions_come_before_everything_else() {
+        let head = "x: f64[n], y: f64[m]) assume (n * n < 100, m <= n)";
+        let none = "affine.for i in 0..n { y[i] = 1.0 }";
+        is(head, none, [9, 9], Verdict::Proved);
+        is(head, none, [9, 8], Verdict::Unproved);
+        is(head, none, [10, 8], Verdict::Assumption);
+        is(head, none, [8, 9], Verdict::Assumption);
+        is(head, none, [8, -1], Verdict::Assumption);
+        is(head, none, [i64::MAX, 5], Verdict::Assumption);
+        is(head, none, [-1, -1], Verdict::Assumption);
+    }
+}
