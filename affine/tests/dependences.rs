@@ -359,3 +359,25 @@ fn rows_of_a_collapsed_array_are_apart() {
     let mixed = over("affine.for i in 0..n * m { rows[i, 0] = a[i floordiv k, i mod k, 0] }");
     assert!(mixed[0].starts_with("i no"), "{mixed:?}");
 }
+
+/// An array that is as long as its caller's is so long in a witness that it has what both iterations access.
+#[test]
+fn flat_subscripts_have_witnesses() {
+    let kernel = kernel(
+        "kernel @k(n: i64, m: i64, infer len: i64, a: f64[len]) {
+           affine.for i in 1..n { affine.for j in 1..m { a[i * m + j] = a[i * m - m + j] + 1.0 } }
+         }",
+    );
+    let analyzed = Analyzed::new(&kernel);
+    let found = analyzed.dependences();
+    let witnesses: Vec<_> = found.iter().filter_map(|it| it.witness.as_ref()).collect();
+    assert_eq!((found.len(), witnesses.len()), (1, 1));
+    let value = |name: &str| {
+        let mut parameters = witnesses[0].parameters.iter();
+        parameters.find(|it| it.0 == name).map(|it| it.1)
+    };
+    let [m, len] = ["m", "len"].map(|it| value(it).expect("a parameter"));
+    let [at, next] = [&witnesses[0].source, &witnesses[0].sink].map(|it| it[0].1 * m + it[1].1);
+    assert_eq!((at, witnesses[0].cell.as_slice()), (next - m, &[at][..]));
+    assert!(next < len);
+}

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::site::{Around, Level, Site, Target};
-use crate::visit::Loop;
+use crate::visit::{Loop, accesses};
 use crate::{AffineExpr, AffineFor, IterId, ScalarId, Subscript, Variable};
 use std::collections::HashMap;
 use std::fmt;
@@ -87,7 +87,19 @@ fn assignments(values: &[(String, i64)]) -> String {
 
 impl Witness {
     /// The witness, if both accesses happen there and touch one cell: what is found in relations that leave something open need not.
+    /// The array may be longer than these parameters say, where its length is one of its own.
     pub(super) fn checked(
+        frame: &Frame<'_>,
+        ends: [&Site<'_>; 2],
+        parameters: HashMap<ScalarId, i64>,
+        values: [Vec<i64>; 2],
+    ) -> Option<Self> {
+        let longer = with_room(frame, ends, &parameters, &values);
+        Self::at(frame, ends, parameters, values.clone())
+            .or_else(|| Self::at(frame, ends, longer?, values))
+    }
+
+    fn at(
         frame: &Frame<'_>,
         ends: [&Site<'_>; 2],
         parameters: HashMap<ScalarId, i64>,
@@ -142,6 +154,42 @@ impl Witness {
             ..self
         }
     }
+}
+
+/// These parameters with the length of a flat array raised so that it has all elements that are accessed in both iterations.
+fn with_room(
+    frame: &Frame<'_>,
+    ends: [&Site<'_>; 2],
+    parameters: &HashMap<ScalarId, i64>,
+    values: &[Vec<i64>; 2],
+) -> Option<HashMap<ScalarId, i64>> {
+    let Target::Array(array) = ends[0].target else {
+        return None;
+    };
+    let [extent] = frame.kernel.arrays[array].extents.as_slice() else {
+        return None;
+    };
+    let Some(Variable::Param(length)) = extent.as_variable() else {
+        return None;
+    };
+    let sites = accesses(frame.kernel);
+    let sites = sites.iter().filter(|it| it.access.array == array);
+    let mut needed = *parameters.get(&length)?;
+    for (site, values) in ends.into_iter().zip(values) {
+        let run = Run {
+            frame,
+            parameters,
+            values: named(site, values)?,
+        };
+        for subscript in sites.clone().flat_map(|it| &it.access.subscripts) {
+            if let Subscript::Affine(expr) = subscript {
+                needed = needed.max(run.value(expr)?.checked_add(1)?);
+            }
+        }
+    }
+    let mut longer = parameters.clone();
+    longer.insert(length, needed);
+    Some(longer)
 }
 
 /// The iterators with their values; turns of an `scf.while` have no name.
