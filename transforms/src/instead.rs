@@ -2,11 +2,12 @@
 
 use crate::address::find_affine_for;
 use crate::{
-    Distribute, Expand, Fuse, Interchange, LoopPath, Parallelize, Privatize, Reason, Refused,
-    Schedule, Shift, Skew, Step, TileIndirection, TileReduction,
+    Delinearize, Distribute, Expand, Fuse, Interchange, LoopPath, Parallelize, Privatize, Reason,
+    Refused, Schedule, Shift, Skew, Step, TileIndirection, TileReduction,
 };
+use strew_affine::flat::sizes_of;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineFor, Node};
+use strew_affine::{AffineFor, Node, text};
 
 /// Inner loops are skewed by up to so many iterations an iteration of an outer one.
 const MOST_SKEW: i64 = 2;
@@ -67,6 +68,7 @@ impl Candidates<'_> {
             }
             (_, Reason::Reverses { array, .. }) => {
                 let mut found = self.privatized(array);
+                found.extend(self.delinearized(array));
                 found.extend(self.skewed());
                 found
             }
@@ -138,6 +140,18 @@ impl Candidates<'_> {
             schedule([privatize.into(), self.step.clone()])
         });
         privatized.collect()
+    }
+
+    /// The step behind `delinearize(array, […])` with the sizes that the subscripts show: what these have to keep is then checked by the
+    /// call.
+    fn delinearized(&self, array: &str) -> Option<Schedule> {
+        let mut arrays = self.kernel.arrays.iter();
+        let (id, _) = arrays.find(|(_, it)| it.name == array)?;
+        let sizes = sizes_of(self.kernel, id).ok()??;
+        let sizes: Vec<_> = (sizes.iter().map(|it| text::affine(self.kernel, it))).collect();
+        let script = format!("{}({array}, [{}])", Delinearize::NAME, sizes.join(", "));
+        let delinearize: Step = script.parse().ok()?;
+        Some(schedule([delinearize, self.step.clone()]))
     }
 
     /// The step with the loops inside of the first one skewed by that.
@@ -235,6 +249,19 @@ mod tests {
         let front = "skew(i by t, 2); interchange(t, i_s); parallelize(t)";
         assert_eq!(found("parallelize(t)").as_deref(), Some(front));
         assert_eq!(found("parallelize(i)").as_deref(), Some(front));
+    }
+
+    /// What has to hold for the rows to be apart is then asked of each call.
+    #[test]
+    fn flat_subscripts_want_to_be_rows() {
+        let kernel = "kernel @k(n: i64, m: i64, p: i64, infer len: i64, a: f64[len]) {
+  affine.for i in 1..n {
+    affine.for j in 0..p { a[i * m + j] = a[i * m - m + j] * 2.0 }
+  }
+}";
+        let found = suggestion(kernel, "interchange(i, j)");
+        let expected = "delinearize(a, [n, m]); interchange(i, j)";
+        assert_eq!(found.as_deref(), Some(expected));
     }
 
     #[test]

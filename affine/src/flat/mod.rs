@@ -195,6 +195,40 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
     all
 }
 
+/// The sizes of all dimensions that the accesses of `array` show from its first element on, over parameters, outermost first: of the
+/// outermost one so many rows as are accessed. `None` where no shape is shown, or where it is not known how many rows are accessed.
+///
+/// # Errors
+/// A coefficient leaves 64 bits.
+pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr>>, Overflow> {
+    let Some(shape) = shape_of(kernel, array)? else {
+        return Ok(None);
+    };
+    let mut rows: Option<AffineExpr> = None;
+    let sites = accesses(kernel);
+    let sites = sites.iter().filter(|it| it.access.array == array);
+    for (site, subscripts) in sites.zip(&shape.subscripts) {
+        let Some(row) = subscripts.first() else {
+            continue;
+        };
+        let Some(last) = extreme(row, &site.loops)? else {
+            return Ok(None);
+        };
+        let count = last.offset(1)?;
+        let is_more = |rows: &AffineExpr| -> Result<bool, Overflow> {
+            let more = count.minus(rows)?.as_constant();
+            Ok(more.is_some_and(|it| it > 0))
+        };
+        if rows.as_ref().map_or(Ok(true), is_more)? {
+            rows = Some(count);
+        }
+    }
+    let is_from_first = shape.origin == AffineExpr::default();
+    let sizes = rows.filter(|_| is_from_first).into_iter();
+    let sizes: Vec<_> = sizes.chain(shape.inner).collect();
+    Ok((sizes.len() > 1 && is_from_first).then_some(sizes))
+}
+
 /// One flat subscript, as several.
 struct Understood {
     subscripts: Vec<AffineExpr>,
@@ -396,6 +430,23 @@ mod tests {
         let conditions = conditions_of(&kernel, kernel.array_params());
         let shown = conditions.iter().map(|it| text::condition(&kernel, it));
         assert_eq!(shown.collect::<Vec<_>>(), ["p - 1 < m"]);
+    }
+
+    #[test]
+    fn as_many_rows_as_are_accessed() {
+        let sizes = |body: &str| {
+            let (kernel, _) = shape(body).expect("a shape");
+            let array = kernel.arrays.iter().find(|(_, it)| it.name == "a");
+            let sizes = sizes_of(&kernel, array.expect("an array").0).expect("no overflow");
+            sizes.map(|it| {
+                let shown: Vec<_> = it.iter().map(|it| text::affine(&kernel, it)).collect();
+                shown.join(", ")
+            })
+        };
+        let rows = "affine.for i in 1..n { affine.for j in 0..p { a[i * m + j] = a[i * m - m + j] + a[i * m + m + j] } }";
+        assert_eq!(sizes(rows).as_deref(), Some("n + 1, m"));
+        let later = "affine.for i in 1..n { affine.for j in 0..m { a[p + i * m + j] = 0.0 } }";
+        assert_eq!(sizes(later), None);
     }
 
     #[test]
