@@ -7,8 +7,8 @@ impl IndexingMap {
     /// results. It is not simplified.
     ///
     /// # Errors
-    /// `second` has another number of dimensions than `self` has results; a constant leaves 64 bits, a divisor becomes zero;
-    /// the composition is too deep or too large.
+    /// `second` has another number of dimensions than `self` has results; a constant leaves 64 bits, a divisor becomes zero where the
+    /// composition may be defined; the composition is too deep or too large.
     pub fn then(&self, second: &Self) -> Result<Self, IndexingError> {
         if self.known_empty || second.known_empty {
             return Ok(Self::known_empty());
@@ -50,11 +50,25 @@ impl IndexingMap {
         for (result, dimension) in results.iter().zip(&second.dimensions) {
             composed.add_constraint(result.clone(), dimension.bounds);
         }
+        let mut failed = None;
         for it in &second.constraints {
-            composed.add_constraint(it.expr.substitute(&theirs)?, it.bounds);
+            match it.expr.substitute(&theirs) {
+                Ok(expr) => composed.add_constraint(expr, it.bounds),
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
         let results = second.results.iter().map(|it| it.substitute(&theirs));
-        composed.with_results(results.collect::<Result<_, _>>()?)
+        match (failed, results.collect::<Result<_, _>>()) {
+            (None, Ok(results)) => composed.with_results(results),
+            // Where nothing is defined, nothing is divided by zero.
+            (Some(IndexingError::DivisionByZero), _)
+            | (None, Err(IndexingError::DivisionByZero))
+                if composed.simplified().is_known_empty() =>
+            {
+                Ok(Self::known_empty())
+            }
+            (Some(error), _) | (None, Err(error)) => Err(error),
+        }
     }
 
     /// Refuses a composition that would be too large before anything of it is built.
@@ -135,6 +149,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_divided_by_zero_nowhere_is_empty() {
+        let zero = map("(d0) -> (0), domain: d0 in [0, 3]");
+        for inverse in [
+            "(d0) -> (5 floordiv d0), domain: d0 in [1, 4]",
+            "(d0) -> (5 mod d0), domain: d0 in [-4, 4], d0 * d0 in [1, 16]",
+            "(d0) -> (d0), domain: d0 in [1, 4], 7 floordiv d0 in [0, 3]",
+        ] {
+            let composed = zero.then(&map(inverse));
+            assert_eq!(composed, Ok(IndexingMap::known_empty()), "{inverse}");
+        }
+        let meets = map("(d0) -> (5 floordiv d0), domain: d0 in [0, 4]");
+        assert_eq!(zero.then(&meets), Err(IndexingError::DivisionByZero));
     }
 
     #[test]
