@@ -5,14 +5,15 @@ use crate::cli::report::RunReport;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use strew::ir::Kernel;
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
     Witness,
 };
 use strew::ir::flat::conditions_of;
 use strew::ir::text;
-use strew::ir::visit::{AccessKind, written_arrays};
+use strew::ir::visit::{AccessKind, walk, written_arrays};
+use strew::ir::{IterId, Kernel, Node, Place};
+use strew::transforms::Choice;
 use strew::{Event, Mode, Observer, Parsed, ParsedKernel, Plan, Source, Span};
 
 #[derive(Debug, Serialize)]
@@ -114,7 +115,11 @@ impl KernelReport {
             mode,
             where_rows_are_apart: where_rows_are_apart(kernel.kernel()),
         };
-        let mut choices = Choices::default();
+        let mut choices = Choices {
+            mode,
+            regrouped: BTreeSet::new(),
+            why: Vec::new(),
+        };
         let schedule = kernel.schedule(&Plan::Auto, &mut choices)?;
         let steps = schedule.steps().steps();
         Ok(Self {
@@ -125,24 +130,102 @@ impl KernelReport {
             dependences: reporter.dependences(),
             accesses: reporter.accesses(),
             schedule: steps.iter().map(ToString::to_string).collect(),
-            why: choices.0,
+            why: choices.why,
         })
     }
 }
 
 /// What the automatic schedule says of itself, each once.
-#[derive(Default)]
-struct Choices(Vec<String>);
+struct Choices {
+    mode: Mode,
+    /// What the last step lets be added up in another order, in modes that allow it.
+    regrouped: BTreeSet<Regrouped>,
+    why: Vec<String>,
+}
 
 impl Observer for Choices {
     fn observe(&mut self, event: Event<'_>) {
-        if let Event::Chosen { choice } = event {
-            let text = choice.to_string();
-            if !self.0.contains(&text) {
-                self.0.push(text);
+        match event {
+            Event::Applied { before, after, .. } => {
+                self.regrouped = &regrouped(after) - &regrouped(before);
             }
+            Event::Chosen { choice } => {
+                let text = self.in_mode(choice);
+                if !self.why.contains(&text) {
+                    self.why.push(text);
+                }
+            }
+            Event::Started { .. } | Event::Refused { .. } => {}
         }
     }
+}
+
+impl Choices {
+    fn in_mode(&self, choice: &Choice) -> String {
+        let names: BTreeSet<&str> = self
+            .regrouped
+            .iter()
+            .map(|it| it.updated.as_str())
+            .collect();
+        let updates = matches!(
+            choice,
+            Choice::Sums { .. } | Choice::Scattered { .. } | Choice::Inside { .. }
+        );
+        if self.mode != Mode::Exact || names.is_empty() || !updates {
+            return choice.to_string();
+        }
+        let names: Vec<&str> = names.into_iter().collect();
+        let names = names.join(", ");
+        format!("{choice}; in mode exact only where the updates of {names} keep their order")
+    }
+}
+
+/// Updates in a loop that a schedule lets round in another way than the loop as it is written.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone)]
+struct Regrouped {
+    in_loop: IterId,
+    /// The name of what is updated.
+    updated: String,
+}
+
+/// All such updates in `kernel`: in private copies, and in lanes.
+fn regrouped(kernel: &Kernel) -> BTreeSet<Regrouped> {
+    let mut found = BTreeSet::new();
+    walk(&kernel.body, &mut |node, _| match node {
+        Node::Forall(forall) => {
+            let privates = forall.privates.iter();
+            let rounded = privates.filter(|it| !it.combiner.is_exact(&it.types(kernel)));
+            let targets = rounded.flat_map(|it| &it.targets);
+            found.extend(targets.map(|it| Regrouped {
+                in_loop: forall.iter,
+                updated: kernel.arrays[*it].name.clone(),
+            }));
+        }
+        Node::AffineFor(target) if target.lanes > 1 => {
+            let rounded = target
+                .body
+                .iter()
+                .filter_map(|it| rounded_scalar(kernel, it));
+            found.extend(rounded.map(|updated| Regrouped {
+                in_loop: target.iter,
+                updated,
+            }));
+        }
+        _ => {}
+    });
+    found
+}
+
+/// The scalar that `node` updates, if that rounds.
+fn rounded_scalar(kernel: &Kernel, node: &Node) -> Option<String> {
+    let Node::Reduce { combiner, .. } = node else {
+        return None;
+    };
+    let [Place::Local(local)] = node.places() else {
+        return None;
+    };
+    let local = &kernel.locals[*local];
+    (!combiner.is_exact(&[local.ty])).then(|| local.name.clone())
 }
 
 struct Reporter<'r, 'k> {

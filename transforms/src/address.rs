@@ -56,13 +56,18 @@ pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Neste
     };
     let mut at_path = loops.iter().filter(|nested| is_at(kernel, nested, path));
     let found = at_path.clone().find(has_label).or_else(|| at_path.next());
-    found.cloned().ok_or_else(|| {
-        let names = loops.iter().map(|nested| name_of(kernel, nested.it));
-        Reason::NoSuchLoop {
-            path: path.clone(),
-            loops: names.collect(),
-        }
-    })
+    found.cloned().ok_or_else(|| no_such_loop(kernel, path))
+}
+
+/// That `path` names no loop.
+pub(crate) fn no_such_loop(kernel: &Kernel, path: &LoopPath) -> Reason {
+    let iters = tree::loops(kernel).into_iter();
+    let iters = iters.map(|nested| &kernel.iters[nested.it.iter()]);
+    Reason::NoSuchLoop {
+        path: path.clone(),
+        loops: iters.clone().map(|it| it.name.clone()).collect(),
+        labels: iters.flat_map(|it| it.labels.clone()).collect(),
+    }
 }
 
 /// The `affine.for` that `path` names.
@@ -134,10 +139,6 @@ fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath) -> bool {
 fn is_called(kernel: &Kernel, it: Loop<'_>, name: &String) -> bool {
     let iter = &kernel.iters[it.iter()];
     iter.name == *name || iter.labels.contains(name)
-}
-
-pub(crate) fn name_of(kernel: &Kernel, it: Loop<'_>) -> String {
-    kernel.iters[it.iter()].name.clone()
 }
 
 /// The array called `name`.
@@ -235,13 +236,25 @@ pub(crate) fn find_statement(
         path: path.clone(),
         statement: name.clone(),
         count: target.body.len(),
+        labels: labels_in(kernel, &target.body),
     })
+}
+
+/// The labels of the statements in `nodes`.
+fn labels_in(kernel: &Kernel, nodes: &[Node]) -> Vec<String> {
+    let mut found = Vec::new();
+    visit::walk(nodes, &mut |node, _| {
+        found.extend(kernel.labels_of(node).map(str::to_owned));
+    });
+    found.dedup();
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{accepts, kernel};
+    use crate::Verdict::Misaddressed;
+    use crate::test_support::{accepts, kernel, refuses};
 
     #[test]
     fn labels_name_loops_and_go_before_iterators() {
@@ -253,7 +266,7 @@ mod tests {
         let before = kernel(source);
         let name = |path: &str| {
             let found = find_loop(&before, &LoopPath::from(path)).expect("a loop");
-            name_of(&before, found.it)
+            before.iters[found.it.iter()].name.clone()
         };
         assert_eq!(
             ["outer", "i", "outer/j", "j"].map(name),
@@ -304,6 +317,35 @@ mod tests {
     S1: y[i_l] = a_1
   }
 }",
+        );
+    }
+
+    #[test]
+    fn labels_that_are_not_there_are_told_with_those_that_are() {
+        let source = "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  rows: affine.for i in 0..n {
+    copy: y[i] = x[i]
+    y[i] = y[i] * 2.0
+  }
+}";
+        let refused = |script: &str, name| {
+            let reason = refuses(source, script, Misaddressed, name);
+            (reason.to_string(), reason.nearest())
+        };
+        assert_eq!(
+            refused("reverse(row)", "NoSuchLoop"),
+            (
+                "there is no loop `row`; the loops are `i`; the only label is `rows`".to_owned(),
+                Some("`rows`".to_owned())
+            )
+        );
+        assert_eq!(
+            refused("shift(cpy, i, 1)", "NoSuchStatement"),
+            (
+                "the body of `i` has no statement `cpy`: it has 2, the first of which is `S1`; the only label is `copy`"
+                    .to_owned(),
+                Some("`copy`".to_owned())
+            )
         );
     }
 

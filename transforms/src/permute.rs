@@ -1,5 +1,6 @@
 //! The steps `interchange` and `permute`.
 
+use crate::address;
 use crate::nest::{find_band, reordered_bounds};
 use crate::order::{Reordering, Tick};
 use crate::reason::checked_number;
@@ -199,10 +200,7 @@ fn plan(
         values.collect()
     })?;
     let (Some(outermost), Some(innermost)) = (band.first(), band.last()) else {
-        return Err(Reason::NoSuchLoop {
-            path: path.clone(),
-            loops: Vec::new(),
-        });
+        return Err(address::no_such_loop(kernel, path));
     };
     let mut body = innermost.body.clone();
     for (it, (lower, upper)) in loops.iter().zip(bounds).rev() {

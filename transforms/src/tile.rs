@@ -1,6 +1,6 @@
 //! The step `tile`.
 
-use crate::address::single;
+use crate::address::{self, single};
 use crate::nest::find_band;
 use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
@@ -128,10 +128,7 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     let times = times(&nest)?;
     Reordering::of(kernel, &band).check(|_| times.clone())?;
     let (Some(outermost), Some(innermost)) = (band.first(), band.last()) else {
-        return Err(Reason::NoSuchLoop {
-            path: LoopPath::new([""; 0]),
-            loops: Vec::new(),
-        });
+        return Err(address::no_such_loop(kernel, &LoopPath::new([""; 0])));
     };
     let mut body = innermost.body.clone();
     for (position, it) in nest.iter().enumerate().rev() {

@@ -28,6 +28,7 @@ fn declined(source: (&str, &str), step: &str, verdict: Verdict, reason: &str) {
                 "{found}"
             );
             assert_eq!(found.witness().is_some(), verdict == Verdict::Illegal);
+            assert!(refusal.refused.is_replayed(), "{found}");
         }
         other => panic!("expected a refusal, found {other:?}"),
     }

@@ -103,9 +103,19 @@ impl Reason {
     /// The word, or number, that could have been meant.
     pub(crate) fn nearest(&self) -> Option<String> {
         match self {
-            Self::NoSuchLoop { path, loops } => {
-                let asked = path.names().last()?;
-                nearest(asked, loops.iter().map(String::as_str)).map(|name| format!("`{name}`"))
+            Self::NoSuchLoop {
+                path,
+                loops,
+                labels,
+            } => {
+                let known = loops.iter().chain(labels).map(String::as_str);
+                nearest(path.names().last()?, known).map(|name| format!("`{name}`"))
+            }
+            Self::NoSuchStatement {
+                statement, labels, ..
+            } => {
+                let known = labels.iter().map(String::as_str);
+                nearest(&statement.to_string(), known).map(|name| format!("`{name}`"))
             }
             Self::NoSuchArray {
                 name,

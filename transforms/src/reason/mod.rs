@@ -14,7 +14,7 @@ use strew_affine::dependence::Witness;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
-use words::{come, example, is_read, keeps_order, meet, reads_older, there_are};
+use words::{come, example, is_read, keeps_order, labelled, meet, reads_older, there_are};
 
 /// Why a step is declined.
 ///
@@ -24,12 +24,14 @@ use words::{come, example, is_read, keeps_order, meet, reads_older, there_are};
 #[non_exhaustive]
 pub enum Reason {
     /// No loop is at `path`.
-    #[error("there is no loop `{path}`; {}", there_are("loops", .loops))]
+    #[error("there is no loop `{path}`; {}{}", there_are("loops", .loops), labelled(.labels))]
     NoSuchLoop {
         /// What was asked for.
         path: LoopPath,
         /// The iterators of the loops there are, in the order of the text.
         loops: Vec<String>,
+        /// Their labels.
+        labels: Vec<String>,
     },
     /// The loop is a `scf.for`: its bounds are computed when it starts.
     #[error(
@@ -400,7 +402,7 @@ pub enum Reason {
     },
     /// The body of a loop has no such statement.
     #[error(
-        "the body of `{path}` has no statement `{statement}`: it has {count}, the first of which is `S1`"
+        "the body of `{path}` has no statement `{statement}`: it has {count}, the first of which is `S1`{}", labelled(.labels)
     )]
     NoSuchStatement {
         /// The loop.
@@ -409,6 +411,8 @@ pub enum Reason {
         statement: StatementName,
         /// How many there are.
         count: usize,
+        /// The labels of those that have one.
+        labels: Vec<String>,
     },
     /// The loop does something else than a loop, or one whose bounds depend on it.
     #[error(

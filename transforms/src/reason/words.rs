@@ -10,6 +10,15 @@ pub(super) fn there_are(what: &str, names: &[String]) -> String {
     }
 }
 
+/// The labels that there are besides, if there are any.
+pub(super) fn labelled(labels: &[String]) -> String {
+    match labels {
+        [] => String::new(),
+        [only] => format!("; the only label is `{only}`"),
+        several => format!("; {}", there_are("labels", several)),
+    }
+}
+
 pub(super) fn meet(witness: &Option<Box<Witness>>) -> &'static str {
     if witness.is_some() {
         "meet"
