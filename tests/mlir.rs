@@ -502,6 +502,25 @@ fn opt_reads_what_is_printed_and_what_was_changed_in_it() {
 }
 
 #[test]
+fn what_grows_without_end_is_refused() {
+    let module = done(emitted(root(), "examples/kernels/histogram.c", None, &[]));
+    let sums = (1..200).fold("%00 = arith.addi %m, %m : i32\n".to_owned(), |text, k| {
+        text + &format!("%0{k} = arith.addi %0{0}, %0{0} : i32\n", k - 1)
+    });
+    let at = module.find("    affine.for").expect("a loop");
+    for (inserted, why) in [
+        ("(".repeat(1 << 20), "nested deeper than strew reads"),
+        (sums, "larger than strew reads"),
+    ] {
+        let changed = format!("{}{inserted}{}", &module[..at], &module[at..]);
+        let output = read_back(&changed);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
+    }
+}
+
+#[test]
 fn what_is_not_printed_so_is_refused_with_its_place() {
     let module = done(emitted(root(), "examples/kernels/histogram.c", None, &[]));
     for (from, to, line, why) in [

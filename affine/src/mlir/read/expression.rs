@@ -1,6 +1,7 @@
 //! What the operations of an expression calculate.
 
 use super::index::in_range;
+use super::token::Attributes;
 use super::{Checked, Division, Known, ReadError, Reader, Token};
 use crate::mlir::expression::operation_of;
 use crate::{
@@ -128,15 +129,21 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    fn compare(&mut self, span: Span) -> Checked<Known> {
-        let (predicate, _) = self.tokens.word()?;
-        self.tokens.expect(",")?;
+    /// `%a, %b {…} : f64`: what both names stand for, and the attributes.
+    fn sides(&mut self) -> Checked<([Option<Known>; 2], Attributes<'t>)> {
         let (left, _) = self.tokens.value()?;
         self.tokens.expect(",")?;
         let (right, _) = self.tokens.value()?;
         let attributes = self.tokens.attributes()?;
         self.end_of_type()?;
         let sides = [left, right].map(|it| self.known.get(it).cloned());
+        Ok((sides, attributes))
+    }
+
+    fn compare(&mut self, span: Span) -> Checked<Known> {
+        let (predicate, _) = self.tokens.word()?;
+        self.tokens.expect(",")?;
+        let (sides, attributes) = self.sides()?;
         match sides {
             [Some(Known::Expr(left)), Some(Known::Expr(right))] => {
                 if is_marked(&attributes, "bool") {
@@ -249,12 +256,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn binary(&mut self, operation: &str, span: Span) -> Checked<Known> {
-        let (left, _) = self.tokens.value()?;
-        self.tokens.expect(",")?;
-        let (right, _) = self.tokens.value()?;
-        let attributes = self.tokens.attributes()?;
-        self.end_of_type()?;
-        let sides = [left, right].map(|it| self.known.get(it).cloned());
+        let (sides, attributes) = self.sides()?;
         match sides {
             [Some(Known::Expr(left)), Some(Known::Expr(right))] => {
                 if is_marked(&attributes, "neg") {

@@ -6,6 +6,7 @@
 mod buffer;
 mod expression;
 mod index;
+mod size;
 mod statement;
 mod token;
 

@@ -89,6 +89,9 @@ impl<'t> Reader<'_, 't> {
             }
             other => other,
         };
+        if !known.is_moderate() {
+            return Err(ReadError::new(span, "this is larger than strew reads"));
+        }
         self.known.insert(name, known);
         Ok(())
     }

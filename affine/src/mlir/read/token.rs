@@ -2,6 +2,7 @@
 
 use super::{Checked, ReadError};
 use crate::Span;
+use crate::verify::MAX_NESTING;
 use logos::Logos;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,12 @@ pub(super) enum Token<'t> {
     Mark(&'t str),
 }
 
+/// The keys of attributes, each with the text of its value.
+pub(super) type Attributes<'t> = Vec<(&'t str, &'t str)>;
+
+/// So many brackets are open at once at most: those of blocks, and of what stands in the innermost one.
+const MOST_OPEN: usize = 4 * MAX_NESTING;
+
 /// The tokens of a text, one behind the other.
 pub(super) struct Tokens<'t> {
     list: Vec<(Token<'t>, Span)>,
@@ -34,10 +41,24 @@ pub(super) struct Tokens<'t> {
 impl<'t> Tokens<'t> {
     pub(super) fn of(text: &'t str) -> Checked<Self> {
         let mut list = Vec::new();
+        let mut open = 0_usize;
         for (token, range) in Token::lexer(text).spanned() {
             let span = Span::new(range.start, range.end);
             match token {
-                Ok(token) => list.push((token, span)),
+                Ok(Token::Mark("(" | "{" | "[")) if open == MOST_OPEN => {
+                    return Err(ReadError::new(
+                        span,
+                        "this is nested deeper than strew reads",
+                    ));
+                }
+                Ok(token) => {
+                    match token {
+                        Token::Mark("(" | "{" | "[") => open += 1,
+                        Token::Mark(")" | "}" | "]") => open = open.saturating_sub(1),
+                        _ => {}
+                    }
+                    list.push((token, span));
+                }
                 Err(()) => return Err(ReadError::new(span, "this is not part of MLIR")),
             }
         }
@@ -146,8 +167,8 @@ impl<'t> Tokens<'t> {
         Err(self.wanted("a whole number"))
     }
 
-    /// `{key = value, key}`, if it comes next: each key with the text of its value.
-    pub(super) fn attributes(&mut self) -> Checked<Vec<(&'t str, &'t str)>> {
+    /// `{key = value, key}`, if it comes next.
+    pub(super) fn attributes(&mut self) -> Checked<Attributes<'t>> {
         let mut all = Vec::new();
         if !self.take("{") {
             return Ok(all);
