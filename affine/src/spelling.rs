@@ -1,4 +1,4 @@
-//! Guesses at what somebody meant to write.
+//! What messages are made of: guesses at what somebody meant to write, and numbers of things.
 
 /// No name longer than this, in bytes, is compared: what it takes grows with the product of both lengths.
 const LONGEST: usize = 64;
@@ -23,6 +23,21 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
         .filter(|(edits, it)| 3 * edits <= letters(name).max(letters(it)))
         .min()
         .map(|(_, it)| it)
+}
+
+/// So many of what `noun` names one of.
+///
+/// ```
+/// use strew_affine::spelling::counted;
+///
+/// assert_eq!(counted(1, "subscript"), "1 subscript");
+/// assert_eq!(counted(0, "subscript"), "0 subscripts");
+/// ```
+pub fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 #[cfg(test)]

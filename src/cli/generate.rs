@@ -4,6 +4,7 @@ use crate::cli::array::{Number, Values};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::out_of_memory;
 use crate::cli::progress::Meter;
+use strew::ir::spelling::counted;
 use strew::{Sizes, Type};
 
 /// A generator with its arguments, numbers or names of scalar parameters.
@@ -100,10 +101,8 @@ impl Generator {
         }
         if arguments.len() != arity {
             let found = arguments.len();
-            let plural = if arity == 1 { "" } else { "s" };
-            return Err(format!(
-                "{name} takes {arity} argument{plural}, found {found}"
-            ));
+            let takes = counted(arity, "argument");
+            return Err(format!("{name} takes {takes}, found {found}"));
         }
         Ok(Self {
             kind,

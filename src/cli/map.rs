@@ -6,6 +6,7 @@ use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use strew::ir::indexing::{Clash, IndexingError, IndexingMap, Interval, parse_map};
+use strew::ir::spelling::counted;
 
 pub(crate) fn map(flags: &Map, console: &mut Console) -> Result<(), Failure> {
     let (input, answers) = match &flags.command {
@@ -113,9 +114,9 @@ fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Fail
             let (first, second) = (first.map()?, second.map()?);
             let both = first.then(&second).map_err(|error| match error {
                 IndexingError::WrongCount { expected, found } => format!(
-                    "the first map has {found} result{} and the second {expected} dimension{}",
-                    plural(found),
-                    plural(expected)
+                    "the first map has {} and the second {}",
+                    counted(found, "result"),
+                    counted(expected, "dimension")
                 ),
                 other => other.to_string(),
             })?;
@@ -126,10 +127,6 @@ fn composed(input: &MapInput, remove_unused: bool) -> Result<Vec<Answered>, Fail
         )),
     });
     Ok(answers.collect())
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn evaluated(map: &IndexingMap, at: Option<&Point>) -> Answered {

@@ -1,3 +1,4 @@
+use crate::spelling::counted;
 use crate::verify::MAX_NESTING;
 use crate::{Function, Span, Type};
 
@@ -211,14 +212,6 @@ fn known_combiners() -> String {
 }
 
 /// Appended to what says that a name is not known.
-/// So many of what `noun` names one of.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
-}
-
 pub(crate) fn proposal(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }

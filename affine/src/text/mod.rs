@@ -14,7 +14,7 @@ mod token;
 mod tree;
 
 pub use error::{ParseError, ParseErrorKind};
-pub(crate) use error::{counted, proposal, unexpected};
+pub(crate) use error::{proposal, unexpected};
 pub use parse::parse;
 pub use print::print;
 

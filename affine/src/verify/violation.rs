@@ -1,5 +1,5 @@
 use crate::lanes::Obstacle;
-use crate::text::counted;
+use crate::spelling::counted;
 use crate::{Function, Span, Type};
 
 /// A broken invariant of a kernel, and where.

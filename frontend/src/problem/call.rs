@@ -1,8 +1,9 @@
 //! Calls and their arguments.
 
 use super::library;
-use super::wording::{clipped, plural};
+use super::wording::clipped;
 use std::fmt;
+use strew_affine::spelling::counted;
 
 /// What is wrong with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,8 +174,8 @@ impl fmt::Display for CallProblem {
                 found,
             } => write!(
                 f,
-                "`{function}` takes {expected} argument{}, here it gets {found}",
-                plural(*expected)
+                "`{function}` takes {}, here it gets {found}",
+                counted(*expected, "argument")
             ),
             Self::ArgumentNotArray { parameter } => {
                 write!(f, "`{parameter}` is an array, this is not")

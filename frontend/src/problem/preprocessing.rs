@@ -1,7 +1,8 @@
 //! Comments, numbers, directives and macros.
 
-use super::wording::{clipped, plural};
+use super::wording::clipped;
 use std::fmt;
+use strew_affine::spelling::counted;
 
 /// What is wrong with the text before it is parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,10 +141,10 @@ impl fmt::Display for PreprocessingProblem {
                 found,
             } => write!(
                 f,
-                "the macro `{}` has {expected} parameter{}, here it has {found} argument{}",
+                "the macro `{}` has {}, here it has {}",
                 clipped(name),
-                plural(*expected),
-                plural(*found)
+                counted(*expected, "parameter"),
+                counted(*found, "argument")
             ),
             Self::MacroCallOpen { name } => {
                 write!(

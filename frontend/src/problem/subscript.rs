@@ -1,8 +1,9 @@
 //! Arrays and their subscripts.
 
-use super::wording::{c_name, plural};
+use super::wording::c_name;
 use std::fmt;
 use strew_affine::Type;
+use strew_affine::spelling::counted;
 
 /// What is wrong with the use of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,9 +72,9 @@ impl fmt::Display for SubscriptProblem {
                 found,
             } => write!(
                 f,
-                "`{array}` has {dimensions} dimension{}, here it has {found} subscript{}",
-                plural(*dimensions),
-                plural(*found)
+                "`{array}` has {}, here it has {}",
+                counted(*dimensions, "dimension"),
+                counted(*found, "subscript")
             ),
             Self::SubscriptNotInteger { array, ty } => {
                 write!(f, "this subscript of `{array}` is a `{}`", c_name(*ty))

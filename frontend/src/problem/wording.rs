@@ -19,10 +19,6 @@ pub(crate) fn c_name(ty: Type) -> &'static str {
     }
 }
 
-pub(super) fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 /// Keeps a message readable when the text it quotes is a megabyte long.
 pub(super) fn clipped(text: &str) -> String {
     const LIMIT: usize = 40;

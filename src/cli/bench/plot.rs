@@ -7,6 +7,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use strew::ir::spelling::counted;
 
 const SIZE: (u32, u32) = (840, 520);
 
@@ -55,8 +56,7 @@ fn lines(rows: &[Row], varies: bool) -> Vec<Line> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
         let threads = if varies {
-            let plural = if row.threads == 1 { "" } else { "s" };
-            format!(", {} thread{plural}", row.threads)
+            format!(", {}", counted(row.threads, "thread"))
         } else {
             String::new()
         };
