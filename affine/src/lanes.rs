@@ -1,11 +1,11 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
-use crate::visit::walk;
+use crate::visit::{for_each_local_read, walk};
 use crate::{
     Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId,
     Node, Operand, Place, Span, Subscript, Type, Variable,
 };
-use in_turn::{may_follow, scalars_of};
+use in_turn::may_follow;
 use std::collections::BTreeSet;
 
 mod in_turn;
@@ -15,9 +15,6 @@ pub const VECTOR_BYTES: u32 = 16;
 
 /// The most lanes there can be.
 pub const MOST_LANES: u32 = 64;
-
-/// To get a value out of a vector takes as long as so many operations.
-const TAKEN_OUT: usize = 2;
 
 /// What keeps a loop from running in lanes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,45 +111,6 @@ impl<'k> Lanes<'k> {
     /// The statements of the loop's `body` that are made in lanes, and those behind them that are made turn by turn.
     pub fn split<'n>(&self, body: &'n [Node]) -> (&'n [Node], &'n [Node]) {
         body.split_at(self.together.min(body.len()))
-    }
-
-    /// Whether it takes less to compute what `body` makes in lanes there, and to get out of them what its other statements want, than to
-    /// compute it turn by turn.
-    pub fn pays(&self, body: &[Node]) -> bool {
-        let (together, in_turn) = self.split(body);
-        let mut operations = 0;
-        let mut computed = BTreeSet::new();
-        walk(together, &mut |node, _| {
-            let here = node.expressions().into_iter().map(|it| self.operations(it));
-            let here: usize = here.sum();
-            operations += here;
-            if let Node::Declare { local, .. } = node
-                && (here > 0 || self.kernel.locals[*local].mutable)
-            {
-                computed.insert(*local);
-            }
-        });
-        let wanted = computed.intersection(&scalars_of(in_turn)).count();
-        let widest = self.types(together).into_iter().map(Type::bytes).max();
-        let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
-        let saved = operations - operations / per_vector.max(1) as usize;
-        in_turn.is_empty() || saved > TAKEN_OUT * wanted
-    }
-
-    /// How many operations of `expr` differ from lane to lane.
-    fn operations(&self, expr: &Expr) -> usize {
-        let operands = expr.operands().into_iter().map(|it| self.operations(it));
-        let inside: usize = operands.sum();
-        let is_one = !matches!(
-            expr,
-            Expr::Load(_)
-                | Expr::Iter(_)
-                | Expr::Local(_)
-                | Expr::Param(_)
-                | Expr::Constant(_)
-                | Expr::Operand(_)
-        );
-        inside + usize::from(is_one && self.varies(expr))
     }
 
     /// Whether `expr` may have another value in another lane.
@@ -392,12 +350,11 @@ impl<'k> Lanes<'k> {
             if !seen.insert(*local) {
                 return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
             }
-            let uses = |expr: &&Expr| uses_local(expr, *local);
-            let in_values = body.iter().flat_map(Node::expressions);
-            let in_subscripts = body.iter().flat_map(Node::written_elements);
-            if in_values.collect::<Vec<_>>().iter().any(uses)
-                || in_subscripts.flat_map(computed).any(|it| uses(&it))
-            {
+            let mut is_read = false;
+            for node in body {
+                for_each_local_read(node, &mut |it| is_read |= it == *local);
+            }
+            if is_read {
                 return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
             }
         }
@@ -447,21 +404,6 @@ fn span_of(node: &Node, otherwise: Span) -> Span {
     match node {
         Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
         _ => otherwise,
-    }
-}
-
-fn computed(access: &Access) -> impl Iterator<Item = &Expr> {
-    access.subscripts.iter().filter_map(|it| match it {
-        Subscript::Computed(expr) => Some(expr),
-        Subscript::Affine(_) => None,
-    })
-}
-
-fn uses_local(expr: &Expr, local: LocalId) -> bool {
-    match expr {
-        Expr::Local(it) => *it == local,
-        Expr::Load(access) => computed(access).any(|it| uses_local(it, local)),
-        _ => expr.operands().into_iter().any(|it| uses_local(it, local)),
     }
 }
 

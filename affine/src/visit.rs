@@ -234,6 +234,45 @@ pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMu
     }
 }
 
+/// Calls `visit` for every local that `expr` reads, those in subscripts included.
+pub fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
+    match expr {
+        Expr::Local(local) => visit(*local),
+        Expr::Load(access) => for_each_local_in_subscripts(access, visit),
+        _ => {
+            for operand in expr.operands() {
+                for_each_local(operand, visit);
+            }
+        }
+    }
+}
+
+fn for_each_local_in_subscripts(access: &Access, visit: &mut impl FnMut(LocalId)) {
+    for subscript in &access.subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            for_each_local(expr, visit);
+        }
+    }
+}
+
+/// Whether `expr` reads `local`.
+pub fn reads(expr: &Expr, local: LocalId) -> bool {
+    let mut found = false;
+    for_each_local(expr, &mut |it| found |= it == local);
+    found
+}
+
+/// Calls `visit` for every local that the node itself reads, those in the subscripts of its places included. An update reads what it
+/// updates only for itself: that does not count.
+pub fn for_each_local_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
+    for expr in node.expressions() {
+        for_each_local(expr, visit);
+    }
+    for access in node.written_elements() {
+        for_each_local_in_subscripts(access, visit);
+    }
+}
+
 /// Every access of the kernel, in the order of the text and within a statement in order of evaluation.
 pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
     let mut sites = Vec::new();

@@ -1,49 +1,11 @@
 //! The locals that expressions, nodes and kernels mention.
 
+use strew_affine::visit::for_each_local_read;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place, Subscript};
-
-/// Every local that `expr` reads, the subscripts of its loads included.
-pub(crate) fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
-    match expr {
-        Expr::Local(local) => visit(*local),
-        Expr::Load(access) => for_each_local_in(&access.subscripts, visit),
-        other => {
-            for operand in other.operands() {
-                for_each_local(operand, visit);
-            }
-        }
-    }
-}
-
-fn for_each_local_in(subscripts: &[Subscript], visit: &mut impl FnMut(LocalId)) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            for_each_local(expr, visit);
-        }
-    }
-}
-
-/// Whether `expr` reads `local`.
-pub(crate) fn reads(expr: &Expr, local: LocalId) -> bool {
-    let mut found = false;
-    for_each_local(expr, &mut |it| found |= it == local);
-    found
-}
-
-/// Every local that the node itself reads, those in the subscripts of its places included. An update reads what it updates
-/// only for itself: that does not count.
-pub(crate) fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
-    for expr in node.expressions() {
-        for_each_local(expr, visit);
-    }
-    for access in node.written_elements() {
-        for_each_local_in(&access.subscripts, visit);
-    }
-}
 
 /// Every use of a local by the node itself, as a value or as a place.
 pub(crate) fn for_each_own_use(node: &Node, visit: &mut impl FnMut(LocalId)) {
-    for_each_read(node, visit);
+    for_each_local_read(node, visit);
     for place in node.places() {
         if let Place::Local(local) = place {
             visit(*local);

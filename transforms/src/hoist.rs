@@ -171,7 +171,7 @@ impl Hoisting<'_> {
     fn is_changed_or_read(&self, place: &Place, before: &[Node], value: &Expr) -> Option<String> {
         match place {
             Place::Local(local) => {
-                let is_read = tree::reads_local(before, *local) || tree::reads(value, *local);
+                let is_read = tree::reads_local(before, *local) || visit::reads(value, *local);
                 let is_obstacle = is_read || self.changed.locals.contains(local);
                 is_obstacle.then(|| self.kernel.locals[*local].name.clone())
             }

@@ -254,28 +254,9 @@ pub(crate) fn uses(nodes: &[Node], local: LocalId) -> bool {
 pub(crate) fn reads_local(nodes: &[Node], local: LocalId) -> bool {
     let mut found = false;
     visit::walk(nodes, &mut |node, _| {
-        found |= node.expressions().into_iter().any(|it| reads(it, local));
-        let mut written = node.written_elements();
-        found |= written.any(|access| is_read_for(access, local));
+        visit::for_each_local_read(node, &mut |it| found |= it == local);
     });
     found
-}
-
-/// Whether `expr` reads `local`.
-pub(crate) fn reads(expr: &Expr, local: LocalId) -> bool {
-    match expr {
-        Expr::Local(it) => *it == local,
-        Expr::Load(access) => is_read_for(access, local),
-        _ => expr.operands().into_iter().any(|it| reads(it, local)),
-    }
-}
-
-/// Whether `local` says where `access` goes.
-fn is_read_for(access: &Access, local: LocalId) -> bool {
-    access.subscripts.iter().any(|subscript| match subscript {
-        Subscript::Affine(_) => false,
-        Subscript::Computed(expr) => reads(expr, local),
-    })
 }
 
 /// Whether a `scf.forall` stands in `nodes`.

@@ -1,8 +1,7 @@
 //! The end of a loop's body that runs turn by turn, behind what all turns of a group do at once.
 
-use super::computed;
-use crate::visit::{for_each_load, for_each_load_in_subscripts, walk};
-use crate::{ArrayId, Expr, LocalId, Node, Place};
+use crate::visit::{for_each_load, for_each_load_in_subscripts, for_each_local_read, walk};
+use crate::{ArrayId, LocalId, Node, Place};
 use std::collections::BTreeSet;
 
 /// Whether the turns of a group may make `first`, all of them, before any makes `then`, which they make one after the other: nothing that
@@ -14,11 +13,6 @@ pub(super) fn may_follow(first: &[Node], then: &[Node]) -> bool {
     let carried: BTreeSet<_> = first.set.difference(&first.declared).copied().collect();
     let in_scalars = then.set.is_disjoint(&first.scalars()) && carried.is_disjoint(&then.scalars());
     !then.has_blocks && in_memory && in_scalars
-}
-
-/// The scalars that `body` speaks of.
-pub(super) fn scalars_of(body: &[Node]) -> BTreeSet<LocalId> {
-    Uses::of(body).scalars()
 }
 
 /// What statements use.
@@ -53,8 +47,13 @@ impl Uses {
             self.declared.insert(*local);
         }
         for expr in node.expressions() {
-            self.expr(expr);
+            for_each_load(expr, &mut |it| {
+                self.read.insert(it.array);
+            });
         }
+        for_each_local_read(node, &mut |it| {
+            self.used.insert(it);
+        });
         for place in node.places() {
             match place {
                 Place::Local(local) => {
@@ -65,26 +64,8 @@ impl Uses {
                     for_each_load_in_subscripts(access, &mut |it| {
                         self.read.insert(it.array);
                     });
-                    computed(access).for_each(|it| self.locals(it));
                 }
             }
-        }
-    }
-
-    fn expr(&mut self, expr: &Expr) {
-        for_each_load(expr, &mut |it| {
-            self.read.insert(it.array);
-        });
-        self.locals(expr);
-    }
-
-    fn locals(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Local(local) => {
-                self.used.insert(*local);
-            }
-            Expr::Load(access) => computed(access).for_each(|it| self.locals(it)),
-            _ => expr.operands().into_iter().for_each(|it| self.locals(it)),
         }
     }
 

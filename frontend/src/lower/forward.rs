@@ -3,10 +3,10 @@
 //! What a variable holds is put in where it is used, if that makes a reduction of the use, and if nothing in between writes what
 //! was read. The variable is not needed then.
 
-use crate::locals::{for_each_own_use, for_each_use_in_mut, reads};
+use crate::locals::{for_each_own_use, for_each_use_in_mut};
 use crate::recognize::{self, SizesByForm};
 use std::collections::HashMap;
-use strew_affine::visit::{for_each_load, walk};
+use strew_affine::visit::{for_each_load, reads, walk};
 use strew_affine::{ArrayId, BinaryOp, Expr, Kernel, LocalId, Node, Place};
 
 /// No value grows beyond this, in operations, however often a variable is used to compute itself.

@@ -1,7 +1,7 @@
 //! Removes what computes values that nothing reads: declarations of locals and assignments to them.
 
-use crate::locals::{self, for_each_local};
 use std::collections::{HashMap, HashSet};
+use strew_affine::visit::{for_each_local, for_each_local_read};
 use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place};
 
 /// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again become `let`.
@@ -112,5 +112,5 @@ fn for_each_foreign_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
             visit(local);
         }
     };
-    locals::for_each_read(node, &mut visit);
+    for_each_local_read(node, &mut visit);
 }

@@ -9,6 +9,7 @@ use super::written::Written;
 use crate::Uncounted;
 use crate::locals;
 use crate::lower::interval::Interval;
+use strew_affine::visit;
 use strew_affine::{Expr, LocalId, Node, Place, Relation};
 
 /// A loop that runs while a variable says so, which the end of every turn sets to a condition.
@@ -41,7 +42,7 @@ impl<'k> Raising<'k> {
         };
         let starts = self.facts.now.get(again).and_then(|it| it.as_constant());
         let is_only_set_here = set == again && starts == Some(1) && !uses(body, *again);
-        if !is_only_set_here || locals::reads(value, *again) {
+        if !is_only_set_here || visit::reads(value, *again) {
             return None;
         }
         Some(TestedAtEnd {

@@ -16,9 +16,9 @@ mod turns;
 use super::Raising;
 use super::written::Written;
 use crate::Uncounted;
-use crate::locals;
 use crate::lower::interval::Interval;
 use crate::lower::value::{Known, Typed};
+use strew_affine::visit;
 use strew_affine::{AffineExpr, BinaryOp, Expr, IterId, LocalId, Node, Place, Type};
 
 /// A variable to which every turn adds the same.
@@ -127,11 +127,11 @@ impl Raising<'_> {
     ) -> Result<Counted, Uncounted> {
         let tested: Vec<&Induction> = inductions
             .iter()
-            .filter(|it| locals::reads(condition, it.local))
+            .filter(|it| visit::reads(condition, it.local))
             .collect();
         if tested.is_empty() {
             let mut is_set_again = false;
-            locals::for_each_local(condition, &mut |it| {
+            visit::for_each_local(condition, &mut |it| {
                 is_set_again |= written.is_set_again(it)
             });
             return Err(if is_set_again {

@@ -1,7 +1,7 @@
 //! Whether the value that a variable has after a loop is ever read.
 
-use crate::locals::{for_each_read, reads};
 use std::collections::HashMap;
+use strew_affine::visit::{for_each_local_read, reads};
 use strew_affine::{Expr, LocalId, Node, Place};
 
 /// What runs after the current node of a block.
@@ -112,13 +112,13 @@ impl Search {
 pub(super) fn count_reads(nodes: &[Node]) -> HashMap<LocalId, usize> {
     let mut counts = HashMap::new();
     strew_affine::visit::walk(nodes, &mut |node, _| {
-        for_each_read(node, &mut |local| *counts.entry(local).or_default() += 1);
+        for_each_local_read(node, &mut |local| *counts.entry(local).or_default() += 1);
     });
     counts
 }
 
 fn is_read_by(node: &Node, local: LocalId) -> bool {
     let mut found = false;
-    for_each_read(node, &mut |it| found |= it == local);
+    for_each_local_read(node, &mut |it| found |= it == local);
     found
 }

@@ -5,11 +5,11 @@ use super::final_value::{closed_form, closed_value, in_type};
 use super::written::Written;
 use super::{LoopSource, Raising, liveness};
 use crate::Pragma;
-use crate::locals;
 use crate::lower::affine_value::Affine;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Known, Typed};
 use crate::problem::{ControlFlowProblem, Uncounted};
+use strew_affine::visit;
 use strew_affine::{
     AffineFor, BinaryOp, Bound, Expr, Iter, IterId, LocalId, Node, Place, ScfFor, Span, Type, Value,
 };
@@ -219,7 +219,7 @@ impl<'k> Raising<'k> {
     /// Whether the value that the loop leaves in `local` is read. What only the loop reads is not, unless the loop runs again.
     fn is_live_after(&self, local: LocalId, condition: &Expr, body: &[Node]) -> bool {
         let mut inside = liveness::count_reads(body).remove(&local).unwrap_or(0);
-        locals::for_each_local(condition, &mut |it| inside += usize::from(it == local));
+        visit::for_each_local(condition, &mut |it| inside += usize::from(it == local));
         let all = self.reads.get(&local).copied().unwrap_or(0);
         let runs_again = self.following.iter().any(liveness::Following::repeats);
         (all > inside || runs_again) && liveness::is_live(local, &self.following, self.result)

@@ -30,7 +30,6 @@ pub(crate) use final_value::computed;
 
 use crate::ast::PragmaText;
 use crate::diagnostic::Diagnostics;
-use crate::locals;
 use crate::lower::interval::Ranges;
 use crate::lower::value::{self, Typed};
 use crate::{Lowered, Pragma};
@@ -39,6 +38,7 @@ use context::Context;
 use counted::Induction;
 use liveness::Following;
 use std::collections::HashMap;
+use strew_affine::visit;
 use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Span, Type};
 
 /// What the source says about a loop.
@@ -66,7 +66,7 @@ pub(crate) fn raise(
     let result = kernel.result.take();
     let mut reads = liveness::count_reads(&before);
     if let Some(result) = &result {
-        locals::for_each_local(result, &mut |it| *reads.entry(it).or_default() += 1);
+        visit::for_each_local(result, &mut |it| *reads.entry(it).or_default() += 1);
     }
     let mut raising = Raising {
         kernel,

@@ -2,7 +2,8 @@
 //! `larger` is put in.
 
 use super::held::Held;
-use strew_affine::{Expr, Kernel, LocalId, Node, Place, Span, Subscript};
+use strew_affine::visit::reads;
+use strew_affine::{Expr, Kernel, LocalId, Node, Place, Span};
 
 /// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is reductions once what was there is
 /// read in it and not in a `let`.
@@ -50,14 +51,7 @@ pub(crate) fn behind(
 }
 
 fn mentions(expr: &Expr, locals: &[(LocalId, &Expr)]) -> bool {
-    match expr {
-        Expr::Local(local) => locals.iter().any(|(it, _)| it == local),
-        Expr::Load(access) => access.subscripts.iter().any(|it| match it {
-            Subscript::Affine(_) => false,
-            Subscript::Computed(expr) => mentions(expr, locals),
-        }),
-        other => other.operands().into_iter().any(|it| mentions(it, locals)),
-    }
+    locals.iter().any(|(local, _)| reads(expr, *local))
 }
 
 fn substitute(expr: &mut Expr, by: &[(LocalId, &Expr)]) {

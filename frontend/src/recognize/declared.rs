@@ -6,9 +6,8 @@
 use super::evaluated::{Evaluated, SizesByForm};
 use super::held::Held;
 use super::symbolic::Symbolic;
-use crate::locals::for_each_local;
 use std::collections::HashSet;
-use strew_affine::visit::walk;
+use strew_affine::visit::{for_each_local, walk};
 use strew_affine::{
     BinaryOp, Combiner, Expr, Kernel, LocalId, Node, Operand, Place, Span, Subscript,
 };

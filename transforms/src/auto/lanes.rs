@@ -2,9 +2,10 @@
 
 use super::{path_to, trips};
 use crate::{Vectorize, tree};
+use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
-use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, Kernel, Node, Type};
+use strew_affine::visit::{Loop, for_each_local_read, walk};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Type};
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
 /// the one before it, and many statements have enough to do.
@@ -15,6 +16,56 @@ fn vectors_in_flight(target: &AffineFor) -> u32 {
         (true, ..3) => 2,
         (true, _) => 1,
     }
+}
+
+/// To get a value out of a vector takes as long as so many operations.
+const TAKEN_OUT: usize = 2;
+
+/// Whether it takes less to compute what `body` makes in lanes there, and to get out of them what its other statements want, than to
+/// compute it turn by turn.
+fn pays(kernel: &Kernel, lanes: &Lanes<'_>, body: &[Node]) -> bool {
+    let (together, in_turn) = lanes.split(body);
+    let mut all = 0;
+    let mut computed = BTreeSet::new();
+    walk(together, &mut |node, _| {
+        let here = node
+            .expressions()
+            .into_iter()
+            .map(|it| operations(lanes, it));
+        let here: usize = here.sum();
+        all += here;
+        if let Node::Declare { local, .. } = node
+            && (here > 0 || kernel.locals[*local].mutable)
+        {
+            computed.insert(*local);
+        }
+    });
+    let mut wanted = BTreeSet::new();
+    walk(in_turn, &mut |node, _| {
+        for_each_local_read(node, &mut |local| {
+            wanted.extend(computed.get(&local).copied())
+        });
+    });
+    let widest = lanes.types(together).into_iter().map(Type::bytes).max();
+    let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
+    let saved = all - all / per_vector.max(1) as usize;
+    in_turn.is_empty() || saved > TAKEN_OUT * wanted.len()
+}
+
+/// How many operations of `expr` differ from lane to lane.
+fn operations(lanes: &Lanes<'_>, expr: &Expr) -> usize {
+    let operands = expr.operands().into_iter().map(|it| operations(lanes, it));
+    let inside: usize = operands.sum();
+    let is_one = !matches!(
+        expr,
+        Expr::Load(_)
+            | Expr::Iter(_)
+            | Expr::Local(_)
+            | Expr::Param(_)
+            | Expr::Constant(_)
+            | Expr::Operand(_)
+    );
+    inside + usize::from(is_one && lanes.varies(expr))
 }
 
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
@@ -33,7 +84,7 @@ pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
 pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
     let (together, _) = lanes.split(&target.body);
-    if !lanes.pays(&target.body) {
+    if !pays(kernel, &lanes, &target.body) {
         return None;
     }
     let bytes = lanes.types(together).into_iter().map(Type::bytes);

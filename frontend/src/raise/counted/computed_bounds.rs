@@ -2,12 +2,12 @@
 
 use super::{Bounds, Counted, Induction};
 use crate::Uncounted;
-use crate::locals;
 use crate::lower::affine_value::Affine;
 use crate::lower::interval::Interval;
 use crate::lower::value::{Known, Typed};
 use crate::raise::Raising;
 use crate::raise::written::Written;
+use strew_affine::visit;
 use strew_affine::{AffineExpr, BinaryOp, CompareOp, Expr, IterId, LocalId, Span, Type};
 
 impl Raising<'_> {
@@ -229,7 +229,7 @@ fn comparison(conjunct: &Expr, variable: LocalId) -> Option<Comparison<'_>> {
         Some(through) => (*op, through, right),
         None => (op.mirrored(), conversions(right, variable)?, left),
     };
-    (!locals::reads(bound, variable)).then_some(Comparison { op, through, bound })
+    (!visit::reads(bound, variable)).then_some(Comparison { op, through, bound })
 }
 
 /// The types that `expr` converts `variable` to, if it does nothing else.
