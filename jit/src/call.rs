@@ -18,7 +18,7 @@ use strew_affine::{
     AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value,
 };
 use strew_runtime::abi::Slot;
-use strew_runtime::{Failure, Mode, Record, Region, Runtime, Settings};
+use strew_runtime::{Failure, Record, Region, Runtime, Settings};
 
 /// Why a call did not end as it should. All arrays are then as they were before it.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,10 +175,7 @@ impl Compiled {
         self.0.check_assumptions(&arguments)?;
         let sized = self.0.check_sizes(&arguments)?;
         let checks = sized.checks;
-        let grouping = match settings.mode {
-            Mode::Exact => Grouping::Written,
-            Mode::Stable | Mode::Fast => Grouping::Lanes,
-        };
+        let grouping = Grouping::of(settings.mode);
         let form = Form { checks, grouping };
         let code = self.0.code(form).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();

@@ -10,6 +10,7 @@ use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel,
     LocalId, Node, Overflow, Place, ScalarId, Subscript, Variable,
 };
+use strew_runtime::Mode;
 
 /// Which range checks generated code makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,16 @@ pub(crate) enum Grouping {
     Written,
     /// By lanes, where a loop has some.
     Lanes,
+}
+
+impl Grouping {
+    /// As a call in `mode` may have them.
+    pub(crate) fn of(mode: Mode) -> Self {
+        match mode {
+            Mode::Exact => Self::Written,
+            Mode::Stable | Mode::Fast => Self::Lanes,
+        }
+    }
 }
 
 /// In which form code is made.

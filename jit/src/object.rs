@@ -1,7 +1,6 @@
 //! Kernels in object files: the same machine code as in memory, made beforehand in every form that a run may ask for, with the tables
 //! by which [`strew_runtime::object`] finds it.
 
-#[macro_use]
 mod image;
 
 use crate::compiled::{Faults, check_hosts};
@@ -111,10 +110,7 @@ impl Writer<'_> {
         (kernel, faults): (&Verified, Faults),
     ) -> Result<(), CompileError> {
         let facts = Facts::of(kernel);
-        let grouping = match self.object.mode {
-            Mode::Exact => Grouping::Written,
-            Mode::Stable | Mode::Fast => Grouping::Lanes,
-        };
+        let grouping = Grouping::of(self.object.mode);
         let request = |checks, faults| Request {
             kernel,
             facts: &facts,
@@ -125,69 +121,79 @@ impl Writer<'_> {
         let judging = request(Checks::All, Faults::Bare);
         let judge = lower::lower_judge(&judging, self.module)?;
         let entry = judge.entry;
-        let requests = match faults {
-            Faults::Bare => [Checks::Computed, Checks::All].map(|it| request(it, faults)),
+        let checked = request(Checks::All, faults);
+        let proved = match faults {
+            Faults::Bare => Some(request(Checks::Computed, faults)),
             // What went wrong is told by code that looks at everything.
-            Faults::Located => [Checks::All, Checks::All].map(|it| request(it, faults)),
+            Faults::Located => None,
         };
         self.define(judge.functions)?;
         image.function(at + offset_of!(tables::Version, judge), entry);
-        let [proved, checked] = requests;
-        let place = at + offset_of!(tables::Version, proved);
-        self.code(image, place, &proved)?;
-        let place = at + offset_of!(tables::Version, checked);
-        self.code(image, place, &checked)
+        let places = [
+            at + offset_of!(tables::Version, proved),
+            at + offset_of!(tables::Version, checked),
+        ];
+        match proved {
+            Some(proved) => {
+                self.code(image, &places[..1], &proved)?;
+                self.code(image, &places[1..], &checked)
+            }
+            None => self.code(image, &places, &checked),
+        }
     }
 
+    /// Makes the code for `request`, with a table of it at each of `places`.
     fn code(
         &mut self,
         image: &mut Image,
-        at: usize,
+        places: &[usize],
         request: &Request<'_>,
     ) -> Result<(), CompileError> {
         let lowered = lower::lower(request, self.module)?;
         self.define(lowered.functions)?;
-        image.function(at + offset_of!(tables::CodeTable, entry), lowered.entry);
-        let slots = request.kernel.params.len() as u64;
-        image.number(at + offset_of!(tables::CodeTable, slots), slots);
-        let has_foralls = u64::from(request.facts.has_foralls());
-        image.number(at + offset_of!(tables::CodeTable, has_foralls), has_foralls);
         let copied = copied(request);
-        let list = self.numbers(copied.iter().flat_map(|(slot, bytes)| [*slot, *bytes]))?;
-        let places = (
-            offset_of!(tables::CodeTable, copied),
-            offset_of!(tables::CodeTable, copied_count),
-        );
-        image.list(at, places, list, copied.len());
-        let merges = self.merges(&lowered.merges)?;
-        let places = (
-            offset_of!(tables::CodeTable, merges),
-            offset_of!(tables::CodeTable, merge_count),
-        );
-        image.list(at, places, merges, lowered.merges.len());
+        let numbers = copied.iter().flat_map(|(slot, bytes)| [*slot, *bytes]);
         let asked_for = lower::other_bodies(request);
-        let bodies = self.bodies(request, &asked_for)?;
-        let places = (
-            offset_of!(tables::CodeTable, bodies),
-            offset_of!(tables::CodeTable, body_count),
-        );
-        image.list(at, places, bodies, asked_for.len());
-        let (keys, count) = self.keys(request, &asked_for)?;
-        image.list(
-            at,
+        let lists = [
+            (
+                offset_of!(tables::CodeTable, copied),
+                offset_of!(tables::CodeTable, copied_count),
+            ),
+            (
+                offset_of!(tables::CodeTable, merges),
+                offset_of!(tables::CodeTable, merge_count),
+            ),
+            (
+                offset_of!(tables::CodeTable, bodies),
+                offset_of!(tables::CodeTable, body_count),
+            ),
             (
                 offset_of!(tables::CodeTable, keys),
                 offset_of!(tables::CodeTable, key_count),
             ),
-            keys,
-            count,
-        );
-        let sites = self.sites(request, &lowered.sites)?;
-        let places = (
-            offset_of!(tables::CodeTable, sites),
-            offset_of!(tables::CodeTable, site_count),
-        );
-        image.list(at, places, sites, lowered.sites.len());
+            (
+                offset_of!(tables::CodeTable, sites),
+                offset_of!(tables::CodeTable, site_count),
+            ),
+        ]
+        .into_iter()
+        .zip([
+            (self.numbers(numbers)?, copied.len()),
+            (self.merges(&lowered.merges)?, lowered.merges.len()),
+            (self.bodies(request, &asked_for)?, asked_for.len()),
+            self.keys(request, &asked_for)?,
+            (self.sites(request, &lowered.sites)?, lowered.sites.len()),
+        ]);
+        let slots = request.kernel.params.len() as u64;
+        let has_foralls = u64::from(request.facts.has_foralls());
+        for &at in places {
+            image.function(at + offset_of!(tables::CodeTable, entry), lowered.entry);
+            image.number(at + offset_of!(tables::CodeTable, slots), slots);
+            image.number(at + offset_of!(tables::CodeTable, has_foralls), has_foralls);
+            for (fields, (list, entries)) in lists.clone() {
+                image.list(at, fields, list, entries);
+            }
+        }
         Ok(())
     }
 

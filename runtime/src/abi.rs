@@ -95,6 +95,24 @@ pub struct Call {
     pub fault: FaultRecord,
 }
 
+impl Call {
+    /// A call with `slots` that is part of no session and ends early for nobody: what a judge is called with.
+    pub fn alone(slots: *const Slot, work: *const Work) -> Self {
+        Self {
+            slots,
+            stop: std::ptr::null(),
+            session: std::ptr::null(),
+            local_memory: std::ptr::null_mut(),
+            work,
+            worked: 0,
+            updates: 0,
+            skipped: 0,
+            returned: 0,
+            fault: FaultRecord::default(),
+        }
+    }
+}
+
 /// A whole kernel: returns a [`Status`].
 pub type EntryFn = unsafe extern "C" fn(call: *mut Call) -> u32;
 

@@ -19,7 +19,7 @@ use std::ffi::c_char;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a function of an object returns. The header of each object lists them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -215,19 +215,8 @@ impl Version {
     /// # Safety
     /// That of [`call_kernel`].
     unsafe fn verdict(&self, slots: *mut Slot) -> Verdict {
-        let (stop, work) = (AtomicU32::new(0), Work::default());
-        let mut call = Call {
-            slots,
-            stop: &raw const stop,
-            session: ptr::null(),
-            local_memory: ptr::null_mut(),
-            work: &raw const work,
-            worked: 0,
-            updates: 0,
-            skipped: 0,
-            returned: 0,
-            fault: FaultRecord::default(),
-        };
+        let work = Work::default();
+        let mut call = Call::alone(slots, &raw const work);
         // SAFETY: the judge touches the call and the slots alone.
         Verdict::from_bits(unsafe { (self.judge)(&raw mut call) })
     }

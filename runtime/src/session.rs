@@ -4,8 +4,8 @@ mod budget;
 mod work;
 
 use crate::abi::{
-    ApplyFn, BodyShape, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeyWidth, MergeFn,
-    OnDemand, PrivateCall, Slot, Status, Work,
+    ApplyFn, BodyShape, Call, ChunkFn, EntryFn, ForallCall, KeyWidth, MergeFn, OnDemand,
+    PrivateCall, Slot, Status, Work,
 };
 use crate::failure::Failure;
 use crate::loan::Account;
@@ -246,16 +246,10 @@ impl<'r> Session<'r> {
         memory: &mut LocalMemory<'r>,
     ) -> Call {
         Call {
-            slots,
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
-            work: self.work(),
-            worked: 0,
-            updates: 0,
-            skipped: 0,
-            returned: 0,
-            fault: FaultRecord::default(),
+            ..Call::alone(slots, self.work())
         }
     }
 

@@ -1,7 +1,7 @@
 //! Local arrays: in variables when all their subscripts are known, in the frame of the function when they are small and their size is known,
 //! else in memory of the runtime.
 
-use super::function::FunctionLowering;
+use super::function::{FunctionLowering, stack};
 use crate::facts::{Storage, fixed_bytes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
@@ -27,13 +27,8 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn use_stack(&mut self, array: ArrayId) {
         let bytes = fixed_bytes(self.program.kernel, array).unwrap_or(0);
-        let data = ir::StackSlotData::new(
-            ir::StackSlotKind::ExplicitSlot,
-            u32::try_from(bytes.max(VECTOR)).unwrap_or(u32::MAX),
-            4,
-        );
-        let slot = self.builder.create_sized_stack_slot(data);
-        let address = self.builder.ins().stack_addr(types::I64, slot, 0);
+        let room = usize::try_from(bytes.max(VECTOR)).unwrap_or(usize::MAX);
+        let address = stack(&mut self.builder, room, VECTOR as usize);
         self.bind_array(array, address);
         let Some(bound) = self.arrays.get(array) else {
             return;

@@ -1,10 +1,9 @@
 //! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
 
 use super::convert::clif_type;
+use super::function::stack;
 use crate::{CompileError, host, math};
-use cranelift_codegen::ir::{
-    AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types,
-};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
@@ -126,9 +125,7 @@ impl Calls<'_> {
         let callee = self.module.declare_func_in_func(id, builder.func);
         let address = builder.ins().iconst(types::I64, address.bits() as i64);
         let [held, incoming] = [held, incoming].map(|it| wide_bits(builder, it, ty));
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
-        let slot = builder.create_sized_stack_slot(slot);
-        let place = builder.ins().stack_addr(types::I64, slot, 0);
+        let place = stack(builder, size_of::<u64>(), align_of::<u64>());
         let call = builder
             .ins()
             .call(callee, &[address, held, incoming, place]);

@@ -442,14 +442,17 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.builder.def_var(self.updates, after);
     }
 
-    /// A stack slot of `bytes` bytes, and its address.
+    /// The address of `bytes` bytes in the frame, for numbers of 64 bits.
     pub(super) fn stack(&mut self, bytes: usize) -> Value {
-        let data = ir::StackSlotData::new(
-            ir::StackSlotKind::ExplicitSlot,
-            u32::try_from(bytes).unwrap_or(u32::MAX),
-            3,
-        );
-        let slot = self.builder.create_sized_stack_slot(data);
-        self.builder.ins().stack_addr(types::I64, slot, 0)
+        stack(&mut self.builder, bytes, align_of::<u64>())
     }
+}
+
+/// The address of `bytes` bytes in the frame of the function under construction, a multiple of `align`, which is a power of two.
+pub(super) fn stack(builder: &mut FunctionBuilder<'_>, bytes: usize, align: usize) -> Value {
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    let shift = align.trailing_zeros() as u8;
+    let slot = ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, shift);
+    let slot = builder.create_sized_stack_slot(slot);
+    builder.ins().stack_addr(types::I64, slot, 0)
 }

@@ -2,7 +2,7 @@
 
 use super::call::{from_wide_bits, wide_bits};
 use super::convert::clif_type;
-use super::function::offset;
+use super::function::{offset, stack};
 use super::{Function, build};
 use crate::CompileError;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
@@ -45,7 +45,7 @@ pub(crate) fn lower_wrapper(
         builder.switch_to_block(entry);
         let given = builder.block_params(entry).to_vec();
         let slots = fill_slots(&mut builder, &scalars, &given);
-        let returned = stack(&mut builder, size_of::<u64>());
+        let returned = stack(&mut builder, size_of::<u64>(), align_of::<u64>());
         let tables = module.declare_data_in_func(tables, builder.func);
         let tables = builder.ins().symbol_value(types::I64, tables);
         let callee = module.declare_func_in_func(callee, builder.func);
@@ -67,7 +67,8 @@ fn fill_slots(
     scalars: &[Option<Type>],
     given: &[Value],
 ) -> Value {
-    let slots = stack(builder, scalars.len().max(1) * size_of::<Slot>());
+    let bytes = scalars.len().max(1) * size_of::<Slot>();
+    let slots = stack(builder, bytes, align_of::<Slot>());
     let zero = builder.ins().iconst(types::I64, 0);
     let flags = MemFlagsData::trusted();
     for (position, (ty, value)) in scalars.iter().zip(given).enumerate() {
@@ -82,14 +83,6 @@ fn fill_slots(
         builder.ins().store(flags, zero, slots, place);
     }
     slots
-}
-
-fn stack(builder: &mut FunctionBuilder<'_>, bytes: usize) -> Value {
-    use cranelift_codegen::ir::{StackSlotData, StackSlotKind};
-    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
-    let slot = builder.create_sized_stack_slot(slot);
-    builder.ins().stack_addr(types::I64, slot, 0)
 }
 
 /// Leaves the result at `place` if the call ended as it should.

@@ -330,7 +330,7 @@ mod tests {
     use crate::loaded::{load, module};
     use crate::{Faults, Oob};
     use strew_affine::{text, verify::verify};
-    use strew_runtime::abi::{EntryFn, FaultRecord, Work};
+    use strew_runtime::abi::{EntryFn, Work};
 
     /// The verdict on the sizes `n` and `m`, and the lengths of the arrays `x` and `y`, for a kernel with `body`.
     fn verdict(head: &str, body: &str, sizes: [i64; 2]) -> (u32, [u64; 2]) {
@@ -355,18 +355,7 @@ mod tests {
         slots[0].bits_or_address = sizes[0].cast_unsigned();
         slots[1].bits_or_address = sizes[1].cast_unsigned();
         let work = Work::default();
-        let mut call = Call {
-            slots: slots.as_mut_ptr(),
-            stop: std::ptr::null(),
-            session: std::ptr::null(),
-            local_memory: std::ptr::null_mut(),
-            work: &raw const work,
-            worked: 0,
-            updates: 0,
-            skipped: 0,
-            returned: 0,
-            fault: FaultRecord::default(),
-        };
+        let mut call = Call::alone(slots.as_mut_ptr(), &raw const work);
         // SAFETY: the address is that of a function with the signature of an `EntryFn`, which touches the call and the slots alone.
         let found = unsafe {
             let judge = std::mem::transmute::<*const u8, EntryFn>(loaded.address);
