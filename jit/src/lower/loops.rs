@@ -99,7 +99,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Some(group) => function.groups(&counted, group, done),
             None => {
                 counted.in_range = function.check_ahead(&counted);
-                function.looking_turns(&counted, done)
+                match function.listed(&counted) {
+                    Some(listed) => function.listed_turns(&counted, &listed, done),
+                    None => function.looking_turns(&counted, done),
+                }
             }
         })?;
         self.builder.switch_to_block(done);

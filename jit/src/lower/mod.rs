@@ -35,6 +35,7 @@ mod loops;
 mod meet;
 mod merge;
 mod operation;
+mod own_rows;
 mod partials;
 mod prefetch;
 mod rows;

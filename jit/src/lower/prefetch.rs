@@ -10,23 +10,42 @@ use super::rows::row_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
-use strew_affine::visit::Loop;
-use strew_affine::{Access, Expr, LocalId, Node, Place, Subscript};
+use strew_affine::visit::{Loop, for_each_load};
+use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
 const TURNS: i64 = 16;
 
-/// The bytes of a row from which asking pays, and of which more are foreseen by processors.
-const ROW_BYTES: (i64, i64) = (128, 1024);
+/// The bytes of a row from which asking pays, if it is updated: in 8 MiB, rows of 32 bytes took half of the time.
+const UPDATED_BYTES: i64 = 16;
+
+/// The same if owners read it: of shorter ones processors foresee the next.
+const READ_BYTES: i64 = 128;
+
+/// Processors foresee what is behind so many bytes of a row.
+const MOST_BYTES: i64 = 1024;
+
+/// Rows so near to that of this turn are foreseen too, where keys rise or fall: asking for these only takes time.
+const NEAR: i64 = 4 * TURNS;
 
 /// Smaller arrays are near.
 const LEAST_BYTES: i64 = 1 << 20;
+
+/// Rows that may be far from the processor.
+pub(super) struct FarRows {
+    array: ArrayValue,
+    /// Of each.
+    bytes: Value,
+    /// Whether asking for them pays.
+    pays: Value,
+}
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Asks for the rows that the turn [`TURNS`] after the one of `iter` updates.
     pub(super) fn prefetch_rows(&mut self, counted: &Counted<'k>, iter: Value) {
         let may = counted.step == 1 && self.program.oob == Oob::Error;
-        if !may || !matches!(counted.around, Loop::Affine(_)) {
+        // An owner of rows asks for its own alone, as the loop that lists its turns does.
+        if !may || self.rows.owner.is_some() || !matches!(counted.around, Loop::Affine(_)) {
             return;
         }
         for row in self.later_rows(counted) {
@@ -35,25 +54,33 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The rows that inner loops of `counted` update, by keys that can be read in any turn.
-    fn later_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
-        let inner = counted.body.iter().filter_map(|node| match node {
-            Node::AffineFor(inner) => Some(inner),
-            _ => None,
-        });
-        let rows = inner.filter_map(|inner| {
+    pub(super) fn later_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
+        let rows = inner_loops(counted).filter_map(|inner| {
             let inside = Inside::of(inner.iter, &inner.body);
             let mut updated = inner.body.iter().flat_map(Node::written_elements);
             updated.find_map(|access| {
-                let row = row_of(access)?;
-                let is_row = row.subscripts.iter().all(|it| inside.stays(it));
                 let in_memory = self.goes_to_memory(&[Place::Element(access.clone())]);
-                let last = access.subscripts.last();
-                let is_along = last.is_some_and(|it| !inside.stays(it));
-                (is_row && in_memory && is_along).then_some(row)
+                row_along(access, &inside).filter(|_| in_memory)
             })
         });
         rows.filter_map(|row| self.with_keys(row, counted.body))
             .collect()
+    }
+
+    /// The rows that inner loops of `counted` read, by no keys.
+    pub(super) fn read_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
+        let mut rows: Vec<Access> = Vec::new();
+        for inner in inner_loops(counted) {
+            let inside = Inside::of(inner.iter, &inner.body);
+            for expr in inner.body.iter().flat_map(Node::expressions) {
+                for_each_load(expr, &mut |access| {
+                    let row = row_along(access, &inside).filter(|row| self.is_proved(row));
+                    let is_new = |row: &Access| rows.iter().all(|it| !it.is_at_same_place(row));
+                    rows.extend(row.filter(is_new));
+                });
+            }
+        }
+        rows
     }
 
     /// `row` with the keys in the place of the scalars that hold them; `None` where there are none, or others.
@@ -80,67 +107,141 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn prefetch_row(&mut self, row: &Access, counted: &Counted<'k>, iter: Value) {
-        let Some(array) = self.arrays.get(row.array).cloned() else {
-            return;
-        };
-        let (Stride::Fixed(width), Some((columns, outer))) =
-            (array.stride, array.extents.split_last())
-        else {
+        let Some(far) = self.far_updated(row) else {
             return;
         };
         let ins = &mut self.builder;
         // All but the comparison with the end is the same in every turn, and leaves the loop.
+        let never = ins.ins().iconst(types::I64, i64::MIN);
+        let end = ins.ins().select(far.pays, counted.upper, never);
+        let later = ins.ins().iadd_imm_s(iter, TURNS);
+        let is_turn = ins.ins().icmp(IntCC::SignedLessThan, later, end);
+        self.ask_where(is_turn, |function| {
+            function.ask_unless_near(row, &far, counted, [iter, later]);
+        });
+    }
+
+    /// As [`FunctionLowering::far_rows`], for rows that are updated.
+    pub(super) fn far_updated(&mut self, row: &Access) -> Option<FarRows> {
+        self.far_rows(row, UPDATED_BYTES)
+    }
+
+    /// As [`FunctionLowering::far_rows`], for rows that are read.
+    pub(super) fn far_read(&mut self, row: &Access) -> Option<FarRows> {
+        self.far_rows(row, READ_BYTES)
+    }
+
+    /// What asking for rows such as `row` takes, where rows are not told by fields of records.
+    fn far_rows(&mut self, row: &Access, least: i64) -> Option<FarRows> {
+        let array = self.arrays.get(row.array).cloned()?;
+        let (Stride::Fixed(width), Some((columns, outer))) =
+            (array.stride, array.extents.split_last())
+        else {
+            return None;
+        };
+        let ins = &mut self.builder;
         let bytes = ins.ins().imul_imm_s(*columns, i64::from(width));
         let whole = outer
             .iter()
             .fold(bytes, |all, extent| ins.ins().imul(all, *extent));
-        let is_far = ins
-            .ins()
-            .icmp_imm_u(IntCC::UnsignedGreaterThan, whole, LEAST_BYTES);
-        let is_long = ins
-            .ins()
-            .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, bytes, ROW_BYTES.0);
+        let far = IntCC::UnsignedGreaterThan;
+        let is_far = ins.ins().icmp_imm_u(far, whole, LEAST_BYTES);
+        let long = IntCC::UnsignedGreaterThanOrEqual;
+        let is_long = ins.ins().icmp_imm_u(long, bytes, least);
         let pays = ins.ins().band(is_far, is_long);
-        let never = ins.ins().iconst(types::I64, i64::MIN);
-        let end = ins.ins().select(pays, counted.upper, never);
-        let later = ins.ins().iadd_imm_s(iter, TURNS);
-        let is_turn = ins.ins().icmp(IntCC::SignedLessThan, later, end);
+        Some(FarRows { array, bytes, pays })
+    }
+
+    /// Does what `ask` does where `condition` holds.
+    pub(super) fn ask_where(&mut self, condition: Value, ask: impl FnOnce(&mut Self)) {
         let [asks, next] = [(); 2].map(|()| self.builder.create_block());
-        self.builder.ins().brif(is_turn, asks, &[], next, &[]);
+        self.builder.ins().brif(condition, asks, &[], next, &[]);
         self.builder.switch_to_block(asks);
-        self.iters.insert(counted.iter, later);
-        self.scoped(|function| function.ask_for(row, &array, bytes));
-        self.iters.insert(counted.iter, iter);
+        self.scoped(ask);
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
     }
 
-    /// Asks for `row` of `array`, of so many bytes, if its updates are made here.
-    fn ask_for(&mut self, row: &Access, array: &ArrayValue, bytes: Value) {
-        let number = self.row_number(row);
-        let [asks, next] = [(); 2].map(|()| self.builder.create_block());
-        match self.is_own_row(number) {
-            Some(is_own) => self.builder.ins().brif(is_own, asks, &[], next, &[]),
-            None => self.builder.ins().jump(asks, &[]),
-        };
-        self.builder.switch_to_block(asks);
-        let distance = self.builder.ins().imul(number, bytes);
-        let first = self.builder.ins().iadd(array.address, distance);
-        let first = self
-            .builder
-            .ins()
-            .iadd_imm_s(first, i64::from(array.offset));
-        let most = self.builder.ins().iconst(types::I64, ROW_BYTES.1);
-        let length = self.builder.ins().umin(bytes, most);
+    /// Asks for the row that the turn `later` updates, where that pays in the turn `now`.
+    pub(super) fn ask_for_updated(
+        &mut self,
+        row: &Access,
+        far: &FarRows,
+        counted: &Counted<'k>,
+        turns: [Value; 2],
+    ) {
+        self.ask_where(far.pays, |function| {
+            function.ask_unless_near(row, far, counted, turns);
+        });
+    }
+
+    /// Asks for the row that the turn `later` reads, where that pays in the turn `now`.
+    pub(super) fn ask_for_read(
+        &mut self,
+        row: &Access,
+        far: &FarRows,
+        counted: &Counted<'k>,
+        [now, later]: [Value; 2],
+    ) {
+        self.ask_where(far.pays, |function| {
+            let number = function.row_of_turn(row, counted, later);
+            function.ask_for(number, far);
+            function.iters.insert(counted.iter, now);
+        });
+    }
+
+    fn ask_unless_near(
+        &mut self,
+        row: &Access,
+        far: &FarRows,
+        counted: &Counted<'k>,
+        [now, later]: [Value; 2],
+    ) {
+        let [later, now] = [later, now].map(|turn| self.row_of_turn(row, counted, turn));
+        let ins = &mut self.builder;
+        let distance = ins.ins().isub(later, now);
+        let distance = ins.ins().iadd_imm_s(distance, NEAR);
+        let beyond = IntCC::UnsignedGreaterThan;
+        let is_beyond = ins.ins().icmp_imm_u(beyond, distance, 2 * NEAR);
+        self.ask_where(is_beyond, |function| function.ask_for(later, far));
+    }
+
+    /// The number of `row` in a turn, which the iterator has the value of from here on.
+    fn row_of_turn(&mut self, row: &Access, counted: &Counted<'k>, turn: Value) -> Value {
+        self.iters.insert(counted.iter, turn);
+        self.scoped(|function| function.row_number(row))
+    }
+
+    /// Asks for the row `number`.
+    fn ask_for(&mut self, number: Value, far: &FarRows) {
+        let ins = &mut self.builder;
+        let distance = ins.ins().imul(number, far.bytes);
+        let first = ins.ins().iadd(far.array.address, distance);
+        let first = ins.ins().iadd_imm_s(first, i64::from(far.array.offset));
+        let most = ins.ins().iconst(types::I64, MOST_BYTES);
+        let length = ins.ins().umin(far.bytes, most);
         let function = self.program.prefetch_row;
         let callee = self
             .program
             .module
             .declare_func_in_func(function, self.builder.func);
         self.builder.ins().call(callee, &[first, length]);
-        self.builder.ins().jump(next, &[]);
-        self.builder.switch_to_block(next);
     }
+}
+
+fn inner_loops<'k>(counted: &Counted<'k>) -> impl Iterator<Item = &'k AffineFor> {
+    counted.body.iter().filter_map(|node| match node {
+        Node::AffineFor(inner) => Some(inner),
+        _ => None,
+    })
+}
+
+/// The row of `access` that a loop goes along.
+fn row_along(access: &Access, inside: &Inside) -> Option<Access> {
+    let row = row_of(access)?;
+    let is_row = row.subscripts.iter().all(|it| inside.stays(it));
+    let is_along = access.subscripts.last().is_some_and(|it| !inside.stays(it));
+    (is_row && is_along).then_some(row)
 }
 
 /// What `body` declares `local` as.

@@ -19,8 +19,10 @@ use strew_runtime::abi::{ForallCall, ROW_FACTOR};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     /// For each loop over columns the row that all its turns update: an access without its last subscript.
-    loops: BTreeMap<IterId, Access>,
-    owner: Option<Owner>,
+    pub(super) loops: BTreeMap<IterId, Access>,
+    pub(super) owner: Option<Owner>,
+    /// The loop over columns of a row that is known to be the owner's.
+    pub(super) decided: Option<IterId>,
 }
 
 /// Whose rows they are; see [`strew_runtime::abi::owner_of_row`].
@@ -106,16 +108,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.rows = Rows {
             loops,
             owner: Some(owner),
+            decided: None,
         };
     }
 
     /// The upper bound of the loop over `iter`, whose own are `lower` and `upper`: one that leaves no turn where its row is somebody
     /// else's.
     pub(super) fn within_rows(&mut self, iter: IterId, lower: Value, upper: Value) -> Value {
-        let Rows { loops, owner } = &self.rows;
+        let Rows {
+            loops,
+            owner,
+            decided,
+        } = &self.rows;
         let (Some(row), Some(owner)) = (loops.get(&iter).cloned(), *owner) else {
             return upper;
         };
+        if *decided == Some(iter) {
+            return upper;
+        }
         let [asks, next] = [(); 2].map(|()| self.builder.create_block());
         let end = self.builder.append_block_param(next, types::I64);
         let turns = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
@@ -130,12 +140,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(next, &[BlockArg::Value(upper)]);
         self.builder.switch_to_block(next);
         end
-    }
-
-    /// Whether the row with this number is the owner's own, where not all rows are.
-    pub(super) fn is_own_row(&mut self, number: Value) -> Option<Value> {
-        let owner = self.rows.owner?;
-        Some(self.is_own(number, owner))
     }
 
     /// The number of `row`, whose subscripts need not be in range: any will do then.
@@ -153,7 +157,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether the row is the owner's, as [`strew_runtime::abi::owner_of_row`] has it.
-    fn is_own(&mut self, number: Value, owner: Owner) -> Value {
+    pub(super) fn is_own(&mut self, number: Value, owner: Owner) -> Value {
         let ins = &mut self.builder;
         let block = ins.ins().ushr(number, owner.shift);
         let mixed = ins.ins().imul_imm_s(block, i64::from(ROW_FACTOR));

@@ -12,8 +12,8 @@ const MOVED: f64 = 0.6;
 /// To look where an update goes takes this part of making one in a near cache.
 const LOOKED: f64 = 0.4;
 
-/// To ask whose a row is takes as long as so many updates in a near cache: every other time the answer is not the foreseen one.
-const ASKED: f64 = 6.0;
+/// To ask whose a row is takes as long as so many updates in a near cache.
+const ASKED: f64 = 1.5;
 
 /// Threads that share outputs far from them wait for memory this much longer.
 const APART: f64 = 1.3;
@@ -62,6 +62,14 @@ impl Costs {
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
         let each = update(shape, &sample, machine);
+        let waited = sample.scattered * machine.line(shape.bytes);
+        // Rows in the last cache are there in time where one thread asks for them, and what owners read is not divided: lines hold some
+        // of other owners' as well.
+        let waited_by_owner = if shape.bytes > machine.caches.last {
+            APART / threads
+        } else {
+            1.0
+        };
         let others = shape.others as f64 * costs.update;
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + others / threads;
@@ -82,7 +90,7 @@ impl Costs {
             rows: (costs.share
                 + others
                 + trips / columns_of_rows * ASKED * costs.update
-                + trips * each * APART / threads) as u64,
+                + trips * (each - waited + waited * waited_by_owner)) as u64,
             planned: (shared
                 + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
                 as u64,
