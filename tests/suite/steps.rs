@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use strew::Source;
 use strew::ir::interpret::ForallOrder;
 
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
     "kernel @product(n: i64, m: i64, p: i64, a: f64[n, p], b: f64[p, m], c: f64[n, m]) {
   affine.for i in 0..n { affine.for j in 0..m { affine.for k in 0..p { c[i, j] reduce(add) a[i, k] * b[k, j] } } }
 }",
@@ -40,6 +40,12 @@ const KERNELS: [&str; 7] = [
     affine.for k in 0..2 { y[i] reduce(max) w[k] * w[k + 1] z[i, k] = w[k] }
   }
 }",
+    "kernel @solve(n: i64, l: f64[n, n], x: f64[n]) {
+  affine.for i in 0..n {
+    affine.for j in 0..i { x[i] reduce(add) l[i, j] * x[j] }
+    x[i] = x[i] * l[i, i]
+  }
+}",
     "kernel @flat(n: i64, m: i64, a: f64[n * m], x: f64[n, m], q: f64[n]) {
   affine.for i in 0..n {
     affine.for j in 0..m {
@@ -51,7 +57,7 @@ const KERNELS: [&str; 7] = [
 }",
 ];
 
-const SCRIPTS: [&str; 34] = [
+const SCRIPTS: [&str; 35] = [
     "tile(i = 2, j = 3)",
     "tile(i = 2, j = 2, k = 3); separate(i_t); separate(j_t)",
     "tile(i = n, j = 2)",
@@ -82,6 +88,7 @@ const SCRIPTS: [&str; 34] = [
     "unroll_and_jam(i, 2)",
     "permute(k, j, i); scalar_replace(b)",
     "hoist(S1, j)",
+    "sink(j); permute(j, i); strip_mine(j = 3); permute(i, j_p); split(i, at = j_t + 3); parallelize(i_r); separate(j_p_1)",
     "scalar_replace(c)",
     "shift(S2, i, 1)",
     "delinearize(a, [n, m]); interchange(i, j)",

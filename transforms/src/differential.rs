@@ -62,7 +62,8 @@ const BOUNDS: [&str; 10] = [
 
 const INNER: [&str; 5] = ["0..2", "0..n", "0..i", "i..n", "0..i step 2"];
 
-const STEPS: [&str; 31] = [
+const STEPS: [&str; 32] = [
+    "sink(j)",
     "tile_indirection_using_forall(i)",
     "tile_indirection_using_forall(i, chunks = 3)",
     "tile_indirection_using_forall(i, reduction(out) = add, chunks = 2)",

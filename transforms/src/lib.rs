@@ -25,6 +25,7 @@
 //! | `parallelize(i)` | `parallelize.rs` |
 //! | `shift(S1, i, 1)` | `shift.rs` |
 //! | `separate(i)` | `separate.rs` |
+//! | `sink(j)` | `sink.rs` |
 //! | `hoist(S1, i)` | `hoist.rs` |
 //! | `scalar_replace(a)` | `scalar_replace.rs` |
 //! | `expand(t, i)` | `expand.rs` |
@@ -74,7 +75,9 @@ mod scalars;
 mod schedule;
 mod script;
 mod separate;
+mod settle;
 mod shift;
+mod sink;
 mod size;
 mod skew;
 mod split;
@@ -115,6 +118,7 @@ pub use schedule::{Refused, Schedule};
 pub use script::{Fault, ScriptError, ScriptErrors};
 pub use separate::Separate;
 pub use shift::Shift;
+pub use sink::Sink;
 pub use size::Size;
 pub use skew::Skew;
 pub use split::Split;

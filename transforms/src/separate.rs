@@ -3,6 +3,7 @@
 use crate::address;
 use crate::cut::{Half, cut};
 use crate::script::call::{Call, FaultAt};
+use crate::settle::{self, margin};
 use crate::split::next_value;
 use crate::step::Transform;
 use crate::tree::Replacing;
@@ -11,7 +12,7 @@ use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Relation, Variable,
+    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Variable,
 };
 
 /// Cuts a loop in two where a condition, or the least of a bound's alternatives, changes in the loop: full tiles apart from partial ones,
@@ -25,7 +26,8 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// Always legal: iterations keep their order. A loop that would do nothing is left out. [`Fuse`](crate::Fuse) is the way back. Where several conditions change, each use of the step separates one of them, the outermost
+/// Always legal: iterations keep their order. What happens nowhere is left out, and so are conditions that always hold and alternatives of bounds that never
+/// decide. [`Fuse`](crate::Fuse) is the way back. Where several conditions change, each use of the step separates one of them, the outermost
 /// and first in the text before the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Separate {
@@ -89,10 +91,20 @@ fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
     let [_, above] = cut(&mut prepared, &above, path, &border, (Half::Above, "r"))?;
     let mut replacement = vec![Node::AffineFor(below), Node::AffineFor(above)];
     drop_idle(&mut replacement);
+    let halves: Vec<_> = replacement
+        .iter()
+        .filter_map(Loop::of)
+        .map(Loop::iter)
+        .collect();
+    let separated = Replacing {
+        kernel: prepared.clone(),
+        target: target.iter,
+        replacement,
+    };
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,
-        replacement,
+        replacement: settle::settled(&separated.rewrite(), &halves),
     })
 }
 
@@ -281,16 +293,6 @@ fn between(bound: &Bound) -> Result<Vec<AffineExpr>, Overflow> {
     Ok(pairs)
 }
 
-/// What is not negative exactly where the condition holds; nothing for an equality.
-fn margin(condition: &Condition) -> Result<Option<AffineExpr>, Overflow> {
-    let difference = condition.right.minus(&condition.left)?;
-    Ok(match condition.relation {
-        Relation::LessOrEqual => Some(difference),
-        Relation::Less => Some(difference.offset(-1)?),
-        Relation::Equal => None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Verdict::Misaddressed;
@@ -304,10 +306,10 @@ mod tests {
 }",
             "strip_mine(i = 32) separate(i_t)",
             "kernel @k(n: i64, x: f64[n], y: f64[n]) {
-  affine.for i_t in 0..min(n, ((n - 31) ceildiv 32) * 32) step 32 {
+  affine.for i_t in 0..((n - 31) ceildiv 32) * 32 step 32 {
     affine.for i_p in i_t..i_t + 32 { y[i_p] = x[i_p] }
   }
-  affine.for i_t_r in max(0, ((n - 31) ceildiv 32) * 32)..n step 32 {
+  affine.for i_t_r in ((n - 31) ceildiv 32) * 32..n step 32 {
     affine.for i_p_1 in i_t_r..n { y[i_p_1] = x[i_p_1] }
   }
 }",

@@ -17,6 +17,7 @@ use crate::scalar_replace::ScalarReplace;
 use crate::script::call::{Call, FaultAt};
 use crate::separate::Separate;
 use crate::shift::Shift;
+use crate::sink::Sink;
 use crate::skew::Skew;
 use crate::split::Split;
 use crate::strip_mine::StripMine;
@@ -122,6 +123,8 @@ steps! {
     Shift(Shift),
     /// A loop cut in two where a condition or a bound changes.
     Separate(Separate),
+    /// What stands behind a loop as its last iteration.
+    Sink(Sink),
     /// A statement that is the same in all iterations before the loop.
     Hoist(Hoist),
     /// An element that a loop uses in each iteration in a scalar.

@@ -219,6 +219,15 @@ pub(crate) fn remove_loop(nodes: &mut Vec<Node>, iter: IterId) {
     }
 }
 
+/// Takes away what stands behind the `affine.for` over `iter` in the block that it stands in.
+pub(crate) fn take_behind(nodes: &mut Vec<Node>, iter: IterId) -> Vec<Node> {
+    if let Some(position) = nodes.iter().position(|it| is_over(it, iter)) {
+        return nodes.split_off(position + 1);
+    }
+    let blocks = nodes.iter_mut().flat_map(Node::blocks_mut);
+    blocks.flat_map(|block| take_behind(block, iter)).collect()
+}
+
 /// The arrays that statements in `nodes` touch.
 pub(crate) fn arrays_in(nodes: &[Node]) -> impl Iterator<Item = ArrayId> + use<> {
     let mut found = Vec::new();

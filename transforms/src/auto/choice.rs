@@ -60,6 +60,13 @@ pub enum Choice {
         /// The iterator that says which iteration that is.
         at: String,
     },
+    /// Rows need all rows before them: what a group of these has settled goes into all others at once.
+    Panels {
+        /// The loop.
+        path: String,
+        /// The size of a group.
+        points: i64,
+    },
     /// Tiles on diagonals run at once, since both loops carry dependences over short distances.
     Diagonals {
         /// Both loops, the outer one first.
@@ -141,6 +148,10 @@ impl fmt::Display for Choice {
             Self::Pivot { path, at } => write!(
                 f,
                 "iterations of {path} meet in that of {at} alone, whose row all others read: those before it run at once, and those behind it"
+            ),
+            Self::Panels { path, points } => write!(
+                f,
+                "iterations of {path} need those before them: what {points} of them have settled goes into all others at once"
             ),
             Self::Diagonals {
                 loops,

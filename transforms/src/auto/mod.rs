@@ -7,6 +7,7 @@ mod lanes;
 mod locality;
 mod nests;
 mod order;
+mod panels;
 mod parts;
 mod pivot;
 mod profit;

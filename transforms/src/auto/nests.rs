@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::order::{self, Vectors};
+use super::panels;
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
 use super::wavefront;
@@ -33,6 +34,11 @@ impl<'k> Nests<'k> {
 
     pub(super) fn kernel(&self) -> &'k Kernel {
         self.analyzed.kernel()
+    }
+
+    /// Whether no dependence inside of `target`, an outermost loop, goes back in a loop of its perfect nest.
+    pub(super) fn are_forward(&self, target: &'k AffineFor) -> bool {
+        self.nest(target, 0).vectors().are_forward()
     }
 
     fn nest(&self, target: &'k AffineFor, depth: usize) -> Nest<'_, 'k> {
@@ -286,13 +292,27 @@ impl Scheduler<'_> {
                 at: band.kernel.iters[it].name.clone(),
             };
             self.attempt_for([why], |attempt| pivot::around(attempt, target, it))
-        }) || band.is_straight && self.wavefront(nests, &band.nest, &band.loops);
+        }) || match band.is_straight {
+            true => self.wavefront(nests, &band.nest, &band.loops),
+            false => self.panels(band),
+        };
         if !is_done {
             let loops = (0..band.loops.len()).filter_map(|it| band.called(it));
             let loops = loops.collect();
             self.tell(Choice::InOrder { loops });
         }
         is_done
+    }
+
+    /// Lets the rows of a nest that is not perfect use groups of rows before them at once.
+    fn panels(&mut self, band: &Band<'_, '_>) -> bool {
+        let [target] = *band.loops else { return false };
+        let why = Choice::Panels {
+            path: name(band.kernel, target),
+            points: panels::SETTLED,
+        };
+        band.nest.depth == 0
+            && self.attempt_for([why], |attempt| panels::at_once(attempt, target.iter))
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.

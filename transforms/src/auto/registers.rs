@@ -72,13 +72,18 @@ fn jammed(kernel: &Kernel) -> Vec<(UnrollAndJam, Vec<LoopPath>)> {
     requests
 }
 
-/// Those of `loops` that an alternative for the end of `target` speaks of.
+/// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
 fn tiles(kernel: &Kernel, target: &AffineFor, loops: &[Loop<'_>]) -> Vec<LoopPath> {
     let Bound(ends) = &target.upper;
     let spoken_of = loops.iter().filter_map(|it| match it {
         Loop::Affine(it) => {
             let mut ends = ends.iter();
-            let is_meant = ends.any(|end| end.mentions(Variable::Iter(it.iter)));
+            let is_meant = ends.any(|end| {
+                let moved = end
+                    .split_off(it.iter)
+                    .map(|(by, _)| by.saturating_mul(it.step));
+                moved.is_none_or(|by| by.saturating_abs() > 1)
+            });
             (is_meant && target.upper.as_single().is_none()).then(|| path_to(kernel, it))
         }
         Loop::Forall(_) | Loop::Scf(_) => None,

@@ -430,6 +430,22 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// The loop is the last thing in the body around it.
+    #[error(
+        "nothing stands behind `{path}`, in the body around it, that could become an iteration of it"
+    )]
+    NothingBehind {
+        /// The loop.
+        path: LoopPath,
+    },
+    /// The end of a loop may lie before its beginning, so an iteration that is added at the end would not be done.
+    #[error(
+        "nobody could tell that `{path}` never ends before it begins; an iteration behind its last one would then be left out"
+    )]
+    MayEndEarly {
+        /// The loop.
+        path: LoopPath,
+    },
     /// Nothing in a loop uses an array as the step needs it.
     #[error(
         "no loop uses `{array}` in such a way: at one element that stays the same, to keep it in a scalar; reading, to pack it"

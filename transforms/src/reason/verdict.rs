@@ -39,6 +39,7 @@ impl Reason {
             | Self::NothingToJam { .. }
             | Self::OtherShape { .. }
             | Self::NothingToSeparate { .. }
+            | Self::NothingBehind { .. }
             | Self::NothingToReplace { .. }
             | Self::DividesByZero { .. }
             | Self::NoSuchParameter { .. }
@@ -67,6 +68,7 @@ impl Reason {
             | Self::SeveralBounds { .. }
             | Self::SteppedBand { .. }
             | Self::NotInvariant { .. }
+            | Self::MayEndEarly { .. }
             | Self::MovingExtent { .. }
             | Self::PacksWritten { .. }
             | Self::NoBox { .. }
@@ -155,6 +157,8 @@ impl Reason {
             Self::NoSuchStatement { .. } => "NoSuchStatement",
             Self::NothingToJam { .. } => "NothingToJam",
             Self::NothingToSeparate { .. } => "NothingToSeparate",
+            Self::NothingBehind { .. } => "NothingBehind",
+            Self::MayEndEarly { .. } => "MayEndEarly",
             Self::NothingToReplace { .. } => "NothingToReplace",
             Self::NotInvariant { .. } => "NotInvariant",
             Self::ReadsOlder { .. } => "ReadsOlder",

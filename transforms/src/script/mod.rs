@@ -253,8 +253,9 @@ mod tests {
     use super::*;
     use crate::{
         Coalesce, Delinearize, Distribute, End, Expand, Fuse, Hoist, Interchange, LoopPath, Pack,
-        Parallelize, Peel, Permute, Privatize, Reverse, ScalarReplace, Separate, Shift, Size, Skew,
-        Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, UnrollAndJam, Vectorize,
+        Parallelize, Peel, Permute, Privatize, Reverse, ScalarReplace, Separate, Shift, Sink, Size,
+        Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, UnrollAndJam,
+        Vectorize,
     };
     use proptest::prelude::*;
 
@@ -315,6 +316,7 @@ mod tests {
             prop::collection::vec((path(), size()), 1..4).prop_map(|it| Tile::new(it).into()),
             path().prop_map(|it| Parallelize::new(it).into()),
             path().prop_map(|it| Separate::new(it).into()),
+            path().prop_map(|it| Sink::new(it).into()),
             numbered().prop_map(|(it, factor)| UnrollAndJam::new(it, factor).into()),
             (any::<u64>(), path()).prop_map(|(number, it)| Hoist::new(number, it).into()),
             (any::<u64>(), path(), any::<i64>())

@@ -1,0 +1,231 @@
+//! Nests in which a row needs all rows before it, as in triangular solves and factorizations that go row by row: what a group of rows has
+//! settled goes into all others at once.
+
+use super::attempt::Attempt;
+use super::nests::{Nests, band, has_loops};
+use crate::{
+    Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
+};
+use strew_affine::visit::{self, Loop};
+use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
+
+/// So many iterations of the innermost loop are settled before the others use them: what they settle stays in the first cache, and what is
+/// done one by one is little beside the rest.
+pub(super) const SETTLED: i64 = 64;
+
+/// Conditions are taken out of so many loops: each makes two of them.
+const MOST_SETTLED: usize = 24;
+
+/// The nest of `target` made perfect, with groups of iterations of its innermost loop around all others, those behind the group at once.
+///
+/// Sums keep their order: dependences, those between updates among them, go forward in all loops.
+pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
+    let target = apart_from_scalars(attempt, target)?;
+    sink(attempt, target)?;
+    let loops = forward_band(attempt.kernel(), target)?;
+    let (innermost, outer) = loops.split_last()?;
+    let around = |first: IterId, others: &[IterId]| -> Vec<IterId> {
+        [first].into_iter().chain(others.iter().copied()).collect()
+    };
+    nested(attempt, &around(*innermost, outer))?;
+    attempt.step(StripMine::new(attempt.path(*innermost), SETTLED))?;
+    let groups = *attempt.made().first()?;
+    nested(attempt, &loops)?;
+    panels(attempt, outer, groups)?;
+    settle_conditions(attempt);
+    Some(())
+}
+
+fn nested(attempt: &mut Attempt, loops: &[IterId]) -> Option<()> {
+    let paths: Vec<_> = loops.iter().map(|it| attempt.path(*it)).collect();
+    attempt.step(Permute::new(paths))
+}
+
+fn affine_loops(kernel: &Kernel) -> impl Iterator<Item = &AffineFor> {
+    let loops = tree::loops(kernel).into_iter();
+    loops.filter_map(|nested| match nested.it {
+        Loop::Affine(it) => Some(it),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    })
+}
+
+fn find(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
+    affine_loops(kernel).find(|it| it.iter == iter)
+}
+
+/// Gives each iteration elements of its own instead of the scalars in which it gathers something, and what begins them a loop of its own.
+/// The loop that is then left of `target`.
+fn apart_from_scalars(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
+    let scalars = gathered(find(attempt.kernel(), target)?);
+    if scalars.is_empty() {
+        return Some(target);
+    }
+    for local in scalars {
+        let name = attempt.kernel().locals[local].name.clone();
+        attempt.step(Expand::new(name, attempt.path(target)))?;
+    }
+    attempt.step(Distribute::new(attempt.path(target)))?;
+    attempt.made().last().copied()
+}
+
+/// The scalars that `target` declares in its body and updates in loops inside.
+fn gathered(target: &AffineFor) -> Vec<LocalId> {
+    let mut updated = Vec::new();
+    for node in &target.body {
+        visit::walk(std::slice::from_ref(node), &mut |inner, around| {
+            let places = inner.places().iter().filter(|_| !around.is_empty());
+            updated.extend(places.filter_map(|it| match it {
+                Place::Local(local) => Some(*local),
+                Place::Element(_) => None,
+            }));
+        });
+    }
+    let declared = target.body.iter().filter_map(|node| match node {
+        Node::Declare { local, .. } => Some(*local),
+        _ => None,
+    });
+    declared.filter(|it| updated.contains(it)).collect()
+}
+
+/// Sinks what stands behind loops into them, from the inside out and from the last to the first, until the nest is perfect.
+fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
+    loop {
+        let body = &find(attempt.kernel(), target)?.body;
+        let last = innermost_before_something(body);
+        match last {
+            Some(iter) => attempt.step(Sink::new(attempt.path(iter)))?,
+            None => return Some(()),
+        }
+    }
+}
+
+/// The last loop with something behind it, in it or in the loops inside of others first.
+fn innermost_before_something(nodes: &[Node]) -> Option<IterId> {
+    let inside = nodes.iter().rev().flat_map(Node::blocks);
+    let mut inside = inside.filter_map(innermost_before_something);
+    inside.next().or_else(|| {
+        let mut followed = nodes.iter().rev().skip(1);
+        followed.find_map(|node| match node {
+            Node::AffineFor(it) => Some(it.iter),
+            _ => None,
+        })
+    })
+}
+
+/// The loops of the perfect nest of `target`, if there are several and dependences go back in none.
+fn forward_band(kernel: &Kernel, target: IterId) -> Option<Vec<IterId>> {
+    let target = find(kernel, target)?;
+    let loops = band(target);
+    let is_straight = loops.last().is_some_and(|it| !has_loops(&it.body));
+    let nests = Nests::of(kernel);
+    let is_forward = || nests.are_forward(target);
+    (loops.len() > 1 && is_straight && is_forward())
+        .then(|| loops.iter().map(|it| it.iter).collect())
+}
+
+/// Cuts each loop of a perfect nest behind the iterations of a group of `groups`, from the inside out, and lets the iterations behind run at
+/// once: they use what the group has settled, and no more than that.
+fn panels(attempt: &mut Attempt, loops: &[IterId], groups: IterId) -> Option<()> {
+    let (innermost, outer) = loops.split_last()?;
+    let end = [
+        attempt.path(groups).to_string().as_str().into(),
+        SETTLED.into(),
+    ];
+    attempt.step(Split::new(
+        attempt.path(*innermost),
+        Size::Sum(Box::new(end)),
+    ))?;
+    let mut behind = *attempt.made().first()?;
+    for iter in outer.iter().rev() {
+        attempt.step(Distribute::new(attempt.path(*iter)))?;
+        behind = *attempt.made().first()?;
+    }
+    attempt.step(Parallelize::new(attempt.path(behind)))?;
+    match outer.is_empty() {
+        true => Some(()),
+        false => panels(attempt, outer, groups),
+    }
+}
+
+/// Takes conditions out of loops where they change once in them.
+fn settle_conditions(attempt: &mut Attempt) {
+    for _ in 0..MOST_SETTLED {
+        let Some(path) = conditional(attempt.kernel()).map(|it| attempt.path(it)) else {
+            return;
+        };
+        if attempt
+            .together(|attempt| attempt.step(Separate::new(path)))
+            .is_none()
+        {
+            return;
+        }
+    }
+}
+
+/// The first loop in the text with a condition inside that its iterator and those around it decide.
+fn conditional(kernel: &Kernel) -> Option<IterId> {
+    affine_loops(kernel)
+        .find(|it| decides(it))
+        .map(|it| it.iter)
+}
+
+fn decides(target: &AffineFor) -> bool {
+    let mut found = false;
+    visit::walk(&target.body, &mut |node, around| {
+        if let Node::AffineIf { conditions, .. } = node {
+            let sides = conditions.iter().flat_map(|it| [&it.left, &it.right]);
+            let mentions = |iter| sides.clone().any(|it| it.mentions(Variable::Iter(iter)));
+            found |= mentions(target.iter) && !around.iter().any(|it| mentions(it.iter()));
+        }
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    /// The sums of a row begin in one element each, and keep their order.
+    #[test]
+    fn what_a_group_of_rows_has_settled_goes_into_all_others_at_once() {
+        schedules(
+            "kernel @solve(n: i64, l: i64[n, n], b: i64[n], x: i64[n]) {
+               affine.for i in 0..n {
+                 var s: i64 = b[i]
+                 affine.for j in 0..i { s reduce(add) l[i, j] * x[j] }
+                 x[i] = s - l[i, i]
+               }
+             }",
+            &[
+                "expand(s, i)",
+                "distribute(i)",
+                "sink(j)",
+                "permute(j, i_2)",
+                "strip_mine(j = 64)",
+                "permute(i_2, j_p)",
+                "split(i_2, at = j_t + 64)",
+                "parallelize(i_2_r)",
+                "separate(j_p)",
+                "separate(j_p_1)",
+                "scalar_replace(s_x)",
+                "vectorize(i, 4)",
+                "vectorize(j_p, 8)",
+                "vectorize(j_p_1, 8)",
+            ],
+        );
+    }
+
+    /// From the last row up, the first thing that is added to a row is what was settled last.
+    #[test]
+    fn what_needs_the_last_row_first_stays_in_order() {
+        schedules(
+            "kernel @solve(n: i64, u: i64[n, n], x: i64[n]) {
+               affine.for r in 0..n {
+                 affine.for j in n - r..n { x[n - 1 - r] = x[n - 1 - r] * 3 - u[n - 1 - r, j] * x[j] }
+                 x[n - 1 - r] = x[n - 1 - r] - u[n - 1 - r, n - 1 - r]
+               }
+             }",
+            &[],
+        );
+    }
+}

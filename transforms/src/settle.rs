@@ -1,0 +1,197 @@
+//! What happens nowhere, conditions that hold everywhere and alternatives of bounds that never decide, left out.
+
+use std::collections::HashMap;
+use strew_affine::dependence::{Analyzed, Site};
+use strew_affine::{
+    AffineExpr, AffineFor, Bound, Condition, Expr, IterId, Kernel, Local, LocalId, Node, Overflow,
+    Place, Relation, Type, Value,
+};
+
+/// What stands in `kernel` where the loops over `iters` do, each settled, or nothing where it never runs.
+pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
+    let mut probed = kernel.clone();
+    let probe = probed.locals.alloc(Local {
+        name: probed.fresh_name("probe"),
+        ty: Type::I64,
+        mutable: true,
+        is_element: false,
+        span: kernel.span,
+    });
+    probed.body = with_probes(&kernel.body, probe);
+    let analyzed = Analyzed::new(&probed);
+    let sites = analyzed.sites().iter();
+    let probes = sites.filter_map(|it| Some((std::ptr::from_ref(it.node?), it)));
+    let settling = Settling {
+        analyzed: &analyzed,
+        probe,
+        probes: probes.collect(),
+    };
+    let mut found = Vec::new();
+    settling.find(&probed.body, iters, &mut found);
+    found
+}
+
+/// `nodes` with a statement in front of each, from which what is known there is known; the accesses of others know of themselves alone.
+fn with_probes(nodes: &[Node], probe: LocalId) -> Vec<Node> {
+    let inside = |nodes: &[Node]| with_probes(nodes, probe);
+    let probed = nodes.iter().flat_map(|node| {
+        let node = match node {
+            Node::AffineFor(it) => Node::AffineFor(AffineFor {
+                body: inside(&it.body),
+                ..it.clone()
+            }),
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => Node::AffineIf {
+                conditions: conditions.clone(),
+                then: inside(then),
+                otherwise: inside(otherwise),
+            },
+            Node::Forall(it) => {
+                let mut it = it.clone();
+                it.body = inside(&it.body);
+                Node::Forall(it)
+            }
+            other => other.clone(),
+        };
+        let here = Node::Assign {
+            place: Place::Local(probe),
+            value: Expr::Constant(Value::i64(0)),
+            span: Default::default(),
+        };
+        [here, node]
+    });
+    probed.collect()
+}
+
+struct Settling<'s, 'k> {
+    analyzed: &'s Analyzed<'k>,
+    probe: LocalId,
+    /// The accesses, by their statements.
+    probes: HashMap<*const Node, &'s Site<'k>>,
+}
+
+impl Settling<'_, '_> {
+    /// The loops over `iters` in `nodes`, settled.
+    fn find(&self, nodes: &[Node], iters: &[IterId], found: &mut Vec<Node>) {
+        for (probe, node) in self.pairs(nodes) {
+            match node {
+                Node::AffineFor(it) if iters.contains(&it.iter) => {
+                    found.extend(self.node(probe, node))
+                }
+                _ => {
+                    for block in node.blocks() {
+                        self.find(block, iters, found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nodes that the kernel has, each with the statement in front of it.
+    fn pairs<'n>(&self, nodes: &'n [Node]) -> impl Iterator<Item = (&'n Node, &'n Node)> {
+        let is_probe = |node: &Node| matches!(node, Node::Assign { place: Place::Local(it), .. } if *it == self.probe);
+        let pairs = nodes.iter().zip(nodes.iter().skip(1));
+        pairs.filter(move |(probe, _)| is_probe(probe))
+    }
+
+    fn block(&self, nodes: &[Node]) -> Vec<Node> {
+        let pairs = self.pairs(nodes);
+        pairs
+            .flat_map(|(probe, node)| self.node(probe, node))
+            .collect()
+    }
+
+    fn node(&self, probe: &Node, node: &Node) -> Vec<Node> {
+        match node {
+            Node::AffineFor(it) if self.never_happens(&it.body) => Vec::new(),
+            Node::AffineFor(it) => vec![Node::AffineFor(AffineFor {
+                lower: self.tightest(probe, &it.lower, |one, other| one.minus(other)),
+                upper: self.tightest(probe, &it.upper, |one, other| other.minus(one)),
+                body: self.block(&it.body),
+                ..it.clone()
+            })],
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => self.settled_if(probe, conditions, [then, otherwise]),
+            Node::Forall(it) => {
+                let mut it = it.clone();
+                it.body = self.block(&it.body);
+                vec![Node::Forall(it)]
+            }
+            other => vec![other.clone()],
+        }
+    }
+
+    fn settled_if(
+        &self,
+        probe: &Node,
+        conditions: &[Condition],
+        [then, otherwise]: [&[Node]; 2],
+    ) -> Vec<Node> {
+        if self.never_happens(then) {
+            return self.block(otherwise);
+        }
+        let left = conditions.iter().filter(|it| !self.holds(probe, it));
+        let conditions: Vec<_> = left.cloned().collect();
+        if conditions.is_empty() || self.never_happens(otherwise) {
+            return self.block(then);
+        }
+        vec![Node::AffineIf {
+            conditions,
+            then: self.block(then),
+            otherwise: self.block(otherwise),
+        }]
+    }
+
+    fn never_happens(&self, block: &[Node]) -> bool {
+        let first = block.first();
+        first.is_some_and(|probe| self.is_never_negative(probe, &AffineExpr::from(-1)))
+    }
+
+    fn holds(&self, probe: &Node, condition: &Condition) -> bool {
+        let margin = margin(condition).ok().flatten();
+        margin.is_some_and(|it| self.is_never_negative(probe, &it))
+    }
+
+    fn is_never_negative(&self, probe: &Node, expr: &AffineExpr) -> bool {
+        let site = self.probes.get(&std::ptr::from_ref(probe));
+        site.is_some_and(|it| self.analyzed.is_never_negative_at(it, expr))
+    }
+
+    /// The alternatives without those that another one always makes idle; `ahead` says by how much the first is the tighter of two.
+    fn tightest(
+        &self,
+        probe: &Node,
+        bound: &Bound,
+        ahead: impl Fn(&AffineExpr, &AffineExpr) -> Result<AffineExpr, Overflow>,
+    ) -> Bound {
+        let mut left = bound.0.clone();
+        let mut position = 0;
+        while let Some(one) = left.get(position) {
+            let mut others = left.iter().enumerate().filter(|(it, _)| *it != position);
+            let is_idle = others.any(|(_, other)| {
+                ahead(other, one).is_ok_and(|it| self.is_never_negative(probe, &it))
+            });
+            match is_idle {
+                true => drop(left.remove(position)),
+                false => position += 1,
+            }
+        }
+        Bound(left)
+    }
+}
+
+/// What is not negative exactly where the condition holds; nothing for an equality.
+pub(crate) fn margin(condition: &Condition) -> Result<Option<AffineExpr>, Overflow> {
+    let difference = condition.right.minus(&condition.left)?;
+    Ok(match condition.relation {
+        Relation::LessOrEqual => Some(difference),
+        Relation::Less => Some(difference.offset(-1)?),
+        Relation::Equal => None,
+    })
+}
