@@ -44,62 +44,63 @@ pub(crate) fn check_private(
         });
     }
     let span = |site: usize| {
-        analyzed
-            .sites()
-            .get(site)
-            .map_or(Span::default(), |it| it.span)
+        let site = analyzed.sites().get(site);
+        site.map_or(Span::default(), |it| it.span)
     };
     let path = path.clone();
-    match privacy(&analyzed, of, variable) {
-        None | Some(Privacy::Private) => Ok(false),
-        Some(Privacy::Own) => Ok(true),
+    Err(match privacy(&analyzed, of, variable) {
+        None | Some(Privacy::Private) => return Ok(false),
+        Some(Privacy::Own) => return Ok(true),
         Some(Privacy::IsParameter) => {
-            let witness = match variable {
-                Target::Array(array) => witness::find_ends(kernel, of.iter, array, |ends| {
-                    ends.are_same() && ends.either(|it| it.kind != AccessKind::Read)
-                }),
-                Target::Local(_) => None,
-            };
-            let (written, witness) = witness
-                .map(|((_, span), _, witness)| (span, Box::new(witness)))
-                .unzip();
-            Err(Reason::SeenByCaller {
+            let (written, witness) = seen(kernel, of, variable);
+            Reason::SeenByCaller {
                 path,
                 name: name(),
                 written,
                 witness,
-            })
+            }
         }
         Some(Privacy::ReadsOlder(read)) => {
             let (written, witness) = left(kernel, of, variable, Reader::Iteration);
-            Err(Reason::ReadsOlder {
+            Reason::ReadsOlder {
                 path,
                 name: name(),
                 written,
                 span: span(read),
                 witness,
-            })
+            }
         }
         Some(Privacy::ReadBehind(read)) => {
             let (written, witness) = left(kernel, of, variable, Reader::Rest);
-            Err(Reason::ReadBehind {
+            Reason::ReadBehind {
                 path,
                 name: name(),
                 written,
                 span: span(read),
                 witness,
-            })
+            }
         }
-    }
+    })
 }
 
+/// A write to `variable`, a parameter, in a run that shows it, and where it stands.
+fn seen(kernel: &Kernel, of: &AffineFor, variable: Target) -> Shown {
+    let Target::Array(array) = variable else {
+        return (None, None);
+    };
+    let found = witness::find_ends(kernel, of.iter, array, |ends| {
+        ends.are_same() && ends.either(|it| it.kind != AccessKind::Read)
+    });
+    found
+        .map(|((_, span), _, witness)| (span, Box::new(witness)))
+        .unzip()
+}
+
+/// Where a write stands, and a run that shows it.
+type Shown = (Option<Span>, Option<Box<Witness>>);
+
 /// What an iteration leaves in `variable` for `reader`, in a run that shows it, and where it does.
-fn left(
-    kernel: &Kernel,
-    of: &AffineFor,
-    variable: Target,
-    reader: Reader,
-) -> (Option<Span>, Option<Box<Witness>>) {
+fn left(kernel: &Kernel, of: &AffineFor, variable: Target, reader: Reader) -> Shown {
     let watched = match variable {
         Target::Local(local) => Touched::Local(local),
         Target::Array(array) => Touched::Array(array),

@@ -122,6 +122,52 @@ mod tests {
         }
     }
 
+    /// Nothing of what a loop leaves in `t` is read: it is set again before, in the loop behind and around.
+    #[test]
+    fn a_scalar_that_several_loops_use_is_private_in_each() {
+        let source = "kernel @k(n: i64, x: f64[n], y: f64[n], z: f64[n, n]) {
+  var t: f64 = 0.0
+  affine.for r in 0..n {
+    affine.for i in 0..n { t = x[i] * 2.0 y[i] = t + 1.0 }
+    affine.for j in 0..n {
+      t = y[j]
+      affine.for k in 0..n { t reduce(add) z[j, k] }
+      x[j] = t
+    }
+  }
+}";
+        for script in [
+            "privatize(t, i)",
+            "privatize(t, j)",
+            "parallelize(i); parallelize(j)",
+        ] {
+            let before = kernel(source);
+            assert_same_meaning(&before, &apply(&before, script));
+        }
+    }
+
+    #[test]
+    fn one_that_may_not_be_set_again_is_not() {
+        for rest in [
+            "affine.for j in 0..n { affine.if (0 < j) { t = y[j] } x[j] = t }",
+            "affine.for j in 0..n { x[j] = t t = y[j] }",
+            "t = 3.0 affine.for k in 0..2 { affine.for j in 0..n { x[j] = t } affine.for l in 0..n { t = x[l] y[l] = t } }",
+        ] {
+            let source = format!(
+                "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n]) {{
+  var t: f64 = 0.0
+  affine.for i in 0..n {{ t = x[i] * 2.0 + 1.0 y[i] = t + 1.0 }}
+  {rest}
+}}"
+            );
+            let (name, step) = match rest.contains("for l") {
+                true => ("ReadBehind", "privatize(t, l)"),
+                false => ("ReadBehind", "privatize(t, i)"),
+            };
+            refuses(&source, step, Illegal, name);
+        }
+    }
+
     #[test]
     fn refusals() {
         let t = |body, behind, verdict, name| {

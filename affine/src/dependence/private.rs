@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 /// What keeps the iterations of a loop from having a target of their own, if something does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// They can: each surely writes what it reads before it reads it, and nobody reads what the last one leaves. A write is not sure where
+    /// They can: each surely writes what it reads before it reads it, and nobody reads what the last one leaves before it is surely
+    /// written again. A write is not sure where
     /// an index in its statement, or in a declaration that it reads, may be out of range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
@@ -46,7 +47,7 @@ impl<'k> Analyzed<'k> {
         let is_set = |read: &&&Site<'k>| {
             within
                 .iter()
-                .any(|write| is_before_in_all(write, read, depth) && self.is_never_skipped(write))
+                .any(|write| write.levels().count() > depth && self.is_surely_before(write, read))
                 || self.is_covered(read, &within, depth).unwrap_or(false)
         };
         if let Some(read) = within.iter().filter(reads).find(|it| !is_set(it)) {
@@ -54,8 +55,14 @@ impl<'k> Analyzed<'k> {
         }
         let last = within.last().map_or(0, |it| it.order);
         let survives = self.home_depth(target) < depth;
+        let is_set_again = |read: &Site<'k>| {
+            let mut writes = outside.iter();
+            writes.any(|write| {
+                is_never_after(&within, write, read) && self.is_surely_before(write, read)
+            })
+        };
         let mut read_outside = outside.iter().filter(reads);
-        match read_outside.find(|it| it.order > last || survives) {
+        match read_outside.find(|it| (it.order > last || survives) && !is_set_again(it)) {
             Some(read) => Privacy::ReadBehind(read.order),
             None => Privacy::Private,
         }
@@ -80,6 +87,11 @@ impl<'k> Analyzed<'k> {
             }
         }
         all.is_subset(&written, &mut budget)
+    }
+
+    /// Whether `write` surely happens before `read` in the same iteration of all loops around it.
+    fn is_surely_before(&self, write: &Site<'k>, read: &Site<'k>) -> bool {
+        is_before_in_all(write, read) && self.is_never_skipped(write)
     }
 
     /// Whether no index can be out of range in the statement that `write` belongs to, or in the declarations of what it reads: nothing
@@ -156,15 +168,24 @@ fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
         .is_some_and(|(one, other)| std::ptr::eq(one, other))
 }
 
-/// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, the loop at `depth` among them, so
-/// that it surely happens before in the same iteration; and both are to the same element.
-fn is_before_in_all(write: &Site<'_>, read: &Site<'_>, depth: usize) -> bool {
+/// Whether nothing of `within`, a loop around neither, happens behind `write` and before `read` in the same iteration of the loops around
+/// `write`, all of which are around `read`.
+fn is_never_after(within: &[&Site<'_>], write: &Site<'_>, read: &Site<'_>) -> bool {
+    let (Some(first), Some(last)) = (within.first(), within.last()) else {
+        return true;
+    };
+    let is_between = write.order < first.order && last.order < read.order;
+    !is_between && first.common_depth(read) <= write.levels().count()
+}
+
+/// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, so that it surely happens before in the
+/// same iteration; and both are to the same element.
+fn is_before_in_all(write: &Site<'_>, read: &Site<'_>) -> bool {
     let pairs = read.around.iter().zip(&write.around);
     let common = pairs.take_while(|(left, right)| left.is_same(right));
     write.kind == AccessKind::Write
         && write.order < read.order
         && common.count() == write.around.len()
-        && write.levels().count() > depth
         && are_to_same_element(write, read)
 }
 

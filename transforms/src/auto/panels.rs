@@ -3,9 +3,11 @@
 
 use super::attempt::Attempt;
 use super::nests::{Nests, band, has_loops};
+use crate::distribute::keeps_updates;
 use crate::{
     Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
 };
+use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
 
@@ -20,7 +22,7 @@ const MOST_SETTLED: usize = 24;
 ///
 /// Sums keep their order: dependences, those between updates among them, go forward in all loops.
 pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
-    let target = apart_from_scalars(attempt, target)?;
+    let target = apart_from_beginnings(attempt, target)?;
     sink(attempt, target)?;
     let loops = forward_band(attempt.kernel(), target)?;
     let (innermost, outer) = loops.split_last()?;
@@ -53,38 +55,39 @@ fn find(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
     affine_loops(kernel).find(|it| it.iter == iter)
 }
 
-/// Gives each iteration elements of its own instead of the scalars in which it gathers something, and what begins them a loop of its own.
-/// The loop that is then left of `target`.
-fn apart_from_scalars(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
-    let scalars = gathered(find(attempt.kernel(), target)?);
-    if scalars.is_empty() {
+/// Gives each iteration elements of its own instead of the scalars in which it gathers something, and what begins these a loop of its own, in
+/// which updates keep their order. The loop that is then left of `target`.
+fn apart_from_beginnings(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
+    let body = &find(attempt.kernel(), target)?.body;
+    if matches!(body.first(), Some(Node::AffineFor(_))) {
         return Some(target);
     }
-    for local in scalars {
+    for local in gathered(body) {
         let name = attempt.kernel().locals[local].name.clone();
         attempt.step(Expand::new(name, attempt.path(target)))?;
     }
-    attempt.step(Distribute::new(attempt.path(target)))?;
+    let path = attempt.path(target);
+    keeps_updates(attempt.kernel(), &path).then_some(())?;
+    attempt.step(Distribute::new(path))?;
     attempt.made().last().copied()
 }
 
-/// The scalars that `target` declares in its body and updates in loops inside.
-fn gathered(target: &AffineFor) -> Vec<LocalId> {
-    let mut updated = Vec::new();
-    for node in &target.body {
-        visit::walk(std::slice::from_ref(node), &mut |inner, around| {
-            let places = inner.places().iter().filter(|_| !around.is_empty());
-            updated.extend(places.filter_map(|it| match it {
-                Place::Local(local) => Some(*local),
-                Place::Element(_) => None,
-            }));
-        });
-    }
-    let declared = target.body.iter().filter_map(|node| match node {
-        Node::Declare { local, .. } => Some(*local),
-        _ => None,
+/// The scalars that loops in `body` update and do not declare.
+fn gathered(body: &[Node]) -> BTreeSet<LocalId> {
+    let (mut updated, mut declared) = (BTreeSet::new(), BTreeSet::new());
+    visit::walk(body, &mut |node, around| {
+        if around.is_empty() {
+            return;
+        }
+        if let Node::Declare { local, .. } = node {
+            declared.insert(*local);
+        }
+        updated.extend(node.places().iter().filter_map(|it| match it {
+            Place::Local(local) => Some(*local),
+            Place::Element(_) => None,
+        }));
     });
-    declared.filter(|it| updated.contains(it)).collect()
+    &updated - &declared
 }
 
 /// Sinks what stands behind loops into them, from the inside out and from the last to the first, until the nest is perfect.

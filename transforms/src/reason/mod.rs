@@ -1,14 +1,15 @@
 //! Why a step is declined: the reasons as data, and everything that is said about them in words.
 
 mod advice;
+mod number;
 mod verdict;
 mod words;
 
 pub use advice::Label;
+pub(crate) use number::checked_number;
 pub use verdict::Verdict;
 
 use crate::{LoopPath, StatementName};
-use std::ops::RangeInclusive;
 use strew_affine::dependence::DependenceKind;
 use strew_affine::dependence::Witness;
 use strew_affine::lanes::Obstacle;
@@ -585,20 +586,4 @@ impl From<Overflow> for Reason {
     fn from(_: Overflow) -> Self {
         Self::Overflow
     }
-}
-
-/// `given` as the type that a step counts in, if it is one of `accepted`; `what` it is goes into the reason.
-pub(crate) fn checked_number<T: TryFrom<u64>>(
-    what: &'static str,
-    given: u64,
-    accepted: RangeInclusive<u64>,
-) -> Result<T, Reason> {
-    let number = T::try_from(given).ok();
-    let number = number.filter(|_| accepted.contains(&given));
-    number.ok_or_else(|| Reason::BadNumber {
-        what,
-        given,
-        least: *accepted.start(),
-        most: *accepted.end(),
-    })
 }
