@@ -13,6 +13,8 @@ use crate::cli::statistics::Spread;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use strew::ir::visit::walk;
+use strew::ir::{self, Node};
 use strew::{Calibration, Kernel, ParsedKernel, Plan, Schedule, Strategy};
 
 /// A candidate that is slower than this is out at its first call.
@@ -164,7 +166,7 @@ impl Search<'_> {
         let Ok(scheduled) = self.parsed.schedule(&plan, &mut ()) else {
             return Vec::new();
         };
-        let names = loop_names(&scheduled.kernel().to_string());
+        let names = loop_names(scheduled.kernel());
         let mut steps = Vec::new();
         for (outer, inner) in names.iter().zip(names.iter().skip(1)) {
             steps.push(format!("interchange({outer}, {inner})"));
@@ -237,12 +239,15 @@ fn one_line(schedule: &Schedule) -> String {
     }
 }
 
-/// The loops of a kernel text, from the outside in.
-fn loop_names(text: &str) -> Vec<String> {
-    let lines = text.lines().map(str::trim_start);
-    let heads = lines.filter_map(|line| line.strip_prefix("affine.for "));
-    let names = heads.filter_map(|head| head.split_whitespace().next());
-    names.map(str::to_owned).collect()
+/// The `affine.for` loops of `kernel`, from the outside in.
+fn loop_names(kernel: &ir::Kernel) -> Vec<String> {
+    let mut names = Vec::new();
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::AffineFor(it) = node {
+            names.push(kernel.iters[it.iter].name.clone());
+        }
+    });
+    names
 }
 
 /// The line of a schedule with one of its sizes doubled or halved.
@@ -297,6 +302,7 @@ fn other_strategies(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strew::Source;
 
     #[test]
     fn sizes_are_doubled_and_halved_and_names_left_alone() {
@@ -324,8 +330,10 @@ mod tests {
 
     #[test]
     fn loops_are_found_from_the_outside_in() {
-        let text =
-            "kernel @k() {\n  affine.for i in 0..n {\n    affine.for j in 0..i {\n    }\n  }\n}\n";
-        assert_eq!(loop_names(text), ["i", "j"]);
+        let text = "kernel @k(n: i64, x: i64[n, n]) {
+          affine.for i in 0..n { affine.for j in 0..i { x[i, j] = 1 } }
+        }";
+        let parsed = Source::new("k.nest", text).parse().expect("a kernel");
+        assert_eq!(loop_names(parsed.kernels()[0].kernel()), ["i", "j"]);
     }
 }

@@ -2,14 +2,11 @@
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
+use crate::one_loop::about_one_loop;
 use crate::order::{Children, Reordering, Tick};
-use crate::script::call::{Call, FaultAt};
-use crate::step::Transform;
 use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
-use std::fmt;
 use strew_affine::dependence::Site;
-use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 
 /// Gives the statements of a loop loops of their own, as many as may be.
@@ -32,39 +29,11 @@ pub struct Distribute {
     pub target: LoopPath,
 }
 
-impl Distribute {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "distribute";
-
+about_one_loop!(
+    Distribute,
+    "distribute",
     /// A request to distribute `target` over its statements.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Distribute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Distribute {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
     let path = &request.target;

@@ -61,6 +61,7 @@ mod join;
 mod nest;
 mod normalize;
 mod observe;
+mod one_loop;
 mod order;
 mod pack;
 mod parallelize;

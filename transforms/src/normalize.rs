@@ -2,13 +2,10 @@
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
-use crate::script::call::{Call, FaultAt};
-use crate::step::Transform;
+use crate::one_loop::about_one_loop;
 use crate::tiling::trip_count;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
-use std::fmt;
-use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node};
 
 /// Lets a loop count its iterations, from zero by one, so that steps can be taken that need steps of 1.
@@ -26,39 +23,11 @@ pub struct Normalize {
     pub target: LoopPath,
 }
 
-impl Normalize {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "normalize";
-
+about_one_loop!(
+    Normalize,
+    "normalize",
     /// A request to let `target` count its iterations.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Normalize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Normalize {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Normalize) -> Result<Replacing, Reason> {
     let path = &request.target;

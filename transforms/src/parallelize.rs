@@ -4,16 +4,13 @@ use crate::address::{self, Target};
 use crate::carried::Iterations;
 use crate::copy::{Copying, loop_anew};
 use crate::fold::folded;
+use crate::one_loop::about_one_loop;
 use crate::private;
 use crate::scalars;
-use crate::script::call::{Call, FaultAt};
-use crate::step::Transform;
 use crate::tiling::trip_count;
 use crate::tree::{Replacing, has_forall};
 use crate::{LoopPath, Reason};
-use std::fmt;
 use strew_affine::flat::conditions_of;
-use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relation};
 
@@ -38,39 +35,11 @@ pub struct Parallelize {
     pub target: LoopPath,
 }
 
-impl Parallelize {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "parallelize";
-
+about_one_loop!(
+    Parallelize,
+    "parallelize",
     /// A request to run the iterations of `target` at once.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Parallelize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Parallelize {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     plan_for_all_sizes(kernel, request).or_else(|reason| {

@@ -2,15 +2,12 @@
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
+use crate::one_loop::about_one_loop;
 use crate::order::{Reordering, Tick};
-use crate::script::call::{Call, FaultAt};
-use crate::step::Transform;
 use crate::tiling::trip_count;
 use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
-use std::fmt;
 use strew_affine::AffineValues;
-use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node};
 
 /// Runs a loop from its end to its beginning.
@@ -29,39 +26,11 @@ pub struct Reverse {
     pub target: LoopPath,
 }
 
-impl Reverse {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "reverse";
-
+about_one_loop!(
+    Reverse,
+    "reverse",
     /// A request to run `target` backwards.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Reverse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Reverse {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
     let path = &request.target;

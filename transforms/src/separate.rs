@@ -2,14 +2,11 @@
 
 use crate::address;
 use crate::cut::{Half, cut};
-use crate::script::call::{Call, FaultAt};
+use crate::one_loop::about_one_loop;
 use crate::settle::{self, margin};
 use crate::split::next_value;
-use crate::step::Transform;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
-use std::fmt;
-use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Variable,
@@ -35,39 +32,11 @@ pub struct Separate {
     pub target: LoopPath,
 }
 
-impl Separate {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "separate";
-
+about_one_loop!(
+    Separate,
+    "separate",
     /// A request to separate the iterations of `target`.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Separate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Separate {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
     let path = &request.target;

@@ -2,12 +2,9 @@
 
 use crate::address::{self, Target};
 use crate::join::continued;
-use crate::script::call::{Call, FaultAt};
-use crate::step::Transform;
+use crate::one_loop::about_one_loop;
 use crate::tree::{Replacing, new_iter, remove_loop, take_behind};
 use crate::{LoopPath, Reason};
-use std::fmt;
-use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow, Variable};
 
 /// Makes what stands behind a loop, in the body around it, the last iteration of that loop.
@@ -31,39 +28,11 @@ pub struct Sink {
     pub target: LoopPath,
 }
 
-impl Sink {
-    /// The word that the step begins with.
-    pub const NAME: &'static str = "sink";
-
+about_one_loop!(
+    Sink,
+    "sink",
     /// A request to make what stands behind `target` its last iteration.
-    pub fn new(target: impl Into<LoopPath>) -> Self {
-        Self {
-            target: target.into(),
-        }
-    }
-
-    pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.path()?);
-        call.finish(&[])?;
-        Ok(request)
-    }
-}
-
-impl fmt::Display for Sink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.target)
-    }
-}
-
-impl Transform for Sink {
-    fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
-        Ok(plan(kernel, self)?.rewrite())
-    }
-
-    fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
-    }
-}
+);
 
 fn plan(kernel: &Kernel, request: &Sink) -> Result<Replacing, Reason> {
     let path = &request.target;

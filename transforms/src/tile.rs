@@ -130,7 +130,15 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     let (Some(outermost), Some(innermost)) = (band.first(), band.last()) else {
         return Err(address::no_such_loop(kernel, &LoopPath::new([""; 0])));
     };
-    let mut body = innermost.body.clone();
+    Ok(Replacing {
+        kernel: prepared,
+        target: outermost.iter,
+        replacement: tiled(&nest, innermost.body.clone())?,
+    })
+}
+
+/// The loops over tiles, around those over their points, around `body`.
+fn tiled(nest: &[Tiled<'_>], mut body: Vec<Node>) -> Result<Vec<Node>, Reason> {
     for (position, it) in nest.iter().enumerate().rev() {
         let outer = nest.get(..position).unwrap_or_default();
         let lower = depends_on(it.lower, outer).then_some(&it.target.lower);
@@ -150,11 +158,7 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
             ..tiles(it.target, &it.names, it.size, bounds)?
         })];
     }
-    Ok(Replacing {
-        kernel: prepared,
-        target: outermost.iter,
-        replacement: body,
-    })
+    Ok(body)
 }
 
 fn depends_on(expr: &AffineExpr, nest: &[Tiled<'_>]) -> bool {
