@@ -2,7 +2,7 @@
 
 use crate::address::{self, only_loop_in};
 use crate::{LoopPath, Reason};
-use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Overflow, Variable};
+use strew_affine::{AffineExpr, AffineFor, Bound, Factor, IterId, Kernel, Overflow, Variable};
 
 /// The loops that `paths` name, outermost first, each all that the one before does.
 pub(crate) fn find_band<'k>(
@@ -70,6 +70,41 @@ pub(crate) fn reordered_bounds(
     Ok(bounds)
 }
 
+/// What is not negative exactly where `condition` is not, linear in `iters`; `None` if there is no such expression.
+///
+/// For integers and `d > 0`, `r + e floordiv d >= 0` where `e + d * r >= 0`, and `r - e floordiv d >= 0` where `d * r + d - 1 - e >= 0`.
+fn linear(condition: &AffineExpr, iters: &[IterId]) -> Result<Option<AffineExpr>, Overflow> {
+    let is_linear = |it: &AffineExpr| iters.iter().all(|iter| it.split_off(*iter).is_some());
+    let mut condition = condition.clone();
+    while !is_linear(&condition) {
+        let Some((sign, dividend, divisor)) = division_in(&condition, iters) else {
+            return Ok(None);
+        };
+        let quotient = dividend.floordiv(&divisor.into())?;
+        let scaled = condition.minus(&quotient.scaled(sign)?)?.scaled(divisor)?;
+        condition = match sign {
+            1 => scaled.plus(&dividend)?,
+            _ => scaled.minus(&dividend)?.offset(divisor - 1)?,
+        };
+    }
+    Ok(Some(condition))
+}
+
+/// The first division of something with `iters` that `expr` adds or subtracts once: its sign, the dividend, and the divisor.
+fn division_in(expr: &AffineExpr, iters: &[IterId]) -> Option<(i64, AffineExpr, i64)> {
+    expr.terms().iter().find_map(|term| {
+        let [Factor::FloorDiv(dividend, divisor)] = term.factors.as_slice() else {
+            return None;
+        };
+        let is_meant = iters
+            .iter()
+            .any(|it| dividend.mentions(Variable::Iter(*it)));
+        let divisor = divisor.as_constant().filter(|it| *it > 0 && is_meant)?;
+        let dividend = AffineExpr::clone(dividend);
+        matches!(term.coefficient, 1 | -1).then_some((term.coefficient, dividend, divisor))
+    })
+}
+
 /// Expressions that are not negative.
 struct System {
     conditions: Vec<AffineExpr>,
@@ -89,17 +124,15 @@ impl System {
                 conditions.push(upper.minus(&iter)?.offset(-1)?);
             }
         }
-        let is_linear = |condition: &AffineExpr| {
-            let mut iters = band.iter().map(|it| it.iter);
-            iters.all(|iter| condition.split_off(iter).is_some())
-        };
-        match conditions.iter().all(is_linear) {
-            true => Ok(Self {
-                conditions,
-                left: band.iter().map(|it| it.iter).collect(),
-            }),
-            false => Err(Reason::NotLinear { path: path.clone() }),
+        let iters: Vec<_> = band.iter().map(|it| it.iter).collect();
+        let not_linear = || Reason::NotLinear { path: path.clone() };
+        for condition in &mut conditions {
+            *condition = linear(condition, &iters)?.ok_or_else(not_linear)?;
         }
+        Ok(Self {
+            conditions,
+            left: iters,
+        })
     }
 
     /// The bounds of `iter`, which none of the conditions mentions after that.

@@ -314,6 +314,7 @@ mod tests {
             ("0..n", "max(0, 3 - i)..n - i"),
             ("0..n step 2", "1..n step 3"),
             ("0..n", "i floordiv 2..n"),
+            ("0..n", "i mod 2..n"),
         ] {
             let source = format!(
                 "kernel @k(n: i64, x: f64[3 * n + 3, 3 * n + 3], count: i64[3 * n + 3]) {{
@@ -323,7 +324,7 @@ mod tests {
                  }}"
             );
             let before = kernel(&source);
-            if inner.contains("floordiv") {
+            if inner.contains("mod") {
                 refuses(
                     &source,
                     "interchange(i, j)",
@@ -350,6 +351,25 @@ mod tests {
         );
         for order in ["k, i, j", "i, k, j", "j, k, i"] {
             assert_same_results(&before, &apply(&before, &format!("permute({order})")));
+        }
+    }
+
+    /// `i` below a quotient of `t` is a multiple of it below `t`.
+    #[test]
+    fn bounds_may_divide() {
+        for bounds in [
+            "0..(t + 3) floordiv 4",
+            "(t + 2) ceildiv 3..n",
+            "t floordiv 2..(n - t) ceildiv 3",
+            "t - (t floordiv 3)..(t + n) floordiv 2 + 1",
+            "0..(t + t floordiv 2) floordiv 3",
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(n: i64, x: i64[2 * n + 8, 2 * n + 8]) {{
+                   affine.for t in 0..n {{ affine.for i in {bounds} {{ x[t, i + 1] = t * 100 + i }} }}
+                 }}"
+            ));
+            assert_same_results(&before, &apply(&before, "interchange(t, i)"));
         }
     }
 

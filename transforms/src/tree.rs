@@ -27,6 +27,20 @@ pub(crate) fn loops(kernel: &Kernel) -> Vec<Nested<'_>> {
     found
 }
 
+/// Every `affine.for`, in the order of the text.
+pub(crate) fn affine_loops(kernel: &Kernel) -> impl Iterator<Item = &AffineFor> {
+    let loops = loops(kernel).into_iter();
+    loops.filter_map(|nested| match nested.it {
+        Loop::Affine(it) => Some(it),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    })
+}
+
+/// The `affine.for` over `iter`.
+pub(crate) fn find_affine_loop(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
+    affine_loops(kernel).find(|it| it.iter == iter)
+}
+
 /// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it. Labels stay with that one.
 pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
     let mut it = kernel.iters[like].clone();

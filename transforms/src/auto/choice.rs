@@ -78,6 +78,11 @@ pub enum Choice {
         /// The size of a tile.
         points: [i64; 2],
     },
+    /// Two loops count tiles, of which those on a diagonal run at once.
+    DiagonalsOfTiles {
+        /// Both loops, the outer one first.
+        loops: [String; 2],
+    },
     /// Updates go where data say: chunks of iterations run at once.
     Scattered {
         /// The loop.
@@ -159,6 +164,12 @@ impl fmt::Display for Choice {
                 skew,
                 points,
             } => diagonals(f, loops, vectors, *skew, *points),
+            Self::DiagonalsOfTiles {
+                loops: [outer, inner],
+            } => write!(
+                f,
+                "{outer} and {inner} count tiles, and both carry dependences: tiles that lie on a diagonal run at once"
+            ),
             Self::Scattered {
                 path,
                 chunks,

@@ -36,9 +36,9 @@ impl<'k> Nests<'k> {
         self.analyzed.kernel()
     }
 
-    /// Whether no dependence inside of `target`, an outermost loop, goes back in a loop of its perfect nest.
-    pub(super) fn are_forward(&self, target: &'k AffineFor) -> bool {
-        self.nest(target, 0).vectors().are_forward()
+    /// Whether no dependence inside of `target`, which has `depth` loops around it, goes back in the first `count` loops of its perfect nest.
+    pub(super) fn are_forward(&self, target: &'k AffineFor, depth: usize, count: usize) -> bool {
+        self.nest(target, depth).vectors().are_forward_in(count)
     }
 
     fn nest(&self, target: &'k AffineFor, depth: usize) -> Nest<'_, 'k> {
@@ -323,7 +323,7 @@ impl Scheduler<'_> {
         band: &[&'k AffineFor],
     ) -> bool {
         let [outer, inner] = *band else {
-            return false;
+            return self.diagonals_of_tiles(nests.kernel(), nest.depth, band);
         };
         if nests.nest(inner, nest.depth + 1).are_apart(inner) {
             return false;
@@ -343,6 +343,20 @@ impl Scheduler<'_> {
                 wavefront::tiles(attempt, [outer, inner], skew)
             })
         })
+    }
+
+    /// The same for tiles that the source has.
+    fn diagonals_of_tiles(&mut self, kernel: &Kernel, depth: usize, band: &[&AffineFor]) -> bool {
+        let [outer, inner, ..] = *band else {
+            return false;
+        };
+        let why = Choice::DiagonalsOfTiles {
+            loops: [outer, inner].map(|it| name(kernel, it)),
+        };
+        wavefront::has_tiles(band)
+            && self.attempt_for([why], |attempt| {
+                wavefront::of_tiles(attempt, [outer, inner], depth)
+            })
     }
 }
 

@@ -18,7 +18,12 @@ impl Vectors {
 
     /// Whether none goes back in any loop: then the loops can be tiled, and the points of a tile keep their order.
     pub(super) fn are_forward(&self) -> bool {
-        let mut components = self.0.iter().flatten();
+        self.are_forward_in(usize::MAX)
+    }
+
+    /// The same for the first `count` loops alone.
+    pub(super) fn are_forward_in(&self, count: usize) -> bool {
+        let mut components = self.0.iter().flat_map(|it| it.iter().take(count));
         components.all(|it| matches!(it.direction, Direction::Less | Direction::Equal))
     }
 

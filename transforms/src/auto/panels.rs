@@ -4,11 +4,12 @@
 use super::attempt::Attempt;
 use super::nests::{Nests, band, has_loops};
 use crate::distribute::keeps_updates;
+use crate::tree::find_affine_loop;
 use crate::{
     Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
 };
 use std::collections::BTreeSet;
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit;
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
 
 /// So many iterations of the innermost loop are settled before the others use them: what they settle stays in the first cache, and what is
@@ -43,22 +44,10 @@ fn nested(attempt: &mut Attempt, loops: &[IterId]) -> Option<()> {
     attempt.step(Permute::new(paths))
 }
 
-fn affine_loops(kernel: &Kernel) -> impl Iterator<Item = &AffineFor> {
-    let loops = tree::loops(kernel).into_iter();
-    loops.filter_map(|nested| match nested.it {
-        Loop::Affine(it) => Some(it),
-        Loop::Forall(_) | Loop::Scf(_) => None,
-    })
-}
-
-fn find(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
-    affine_loops(kernel).find(|it| it.iter == iter)
-}
-
 /// Gives each iteration elements of its own instead of the scalars in which it gathers something, and what begins these a loop of its own, in
 /// which updates keep their order. The loop that is then left of `target`.
 fn apart_from_beginnings(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
-    let body = &find(attempt.kernel(), target)?.body;
+    let body = &find_affine_loop(attempt.kernel(), target)?.body;
     if matches!(body.first(), Some(Node::AffineFor(_))) {
         return Some(target);
     }
@@ -93,7 +82,7 @@ fn gathered(body: &[Node]) -> BTreeSet<LocalId> {
 /// Sinks what stands behind loops into them, from the inside out and from the last to the first, until the nest is perfect.
 fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
     loop {
-        let body = &find(attempt.kernel(), target)?.body;
+        let body = &find_affine_loop(attempt.kernel(), target)?.body;
         let last = innermost_before_something(body);
         match last {
             Some(iter) => attempt.step(Sink::new(attempt.path(iter)))?,
@@ -117,11 +106,11 @@ fn innermost_before_something(nodes: &[Node]) -> Option<IterId> {
 
 /// The loops of the perfect nest of `target`, if there are several and dependences go back in none.
 fn forward_band(kernel: &Kernel, target: IterId) -> Option<Vec<IterId>> {
-    let target = find(kernel, target)?;
+    let target = find_affine_loop(kernel, target)?;
     let loops = band(target);
     let is_straight = loops.last().is_some_and(|it| !has_loops(&it.body));
     let nests = Nests::of(kernel);
-    let is_forward = || nests.are_forward(target);
+    let is_forward = || nests.are_forward(target, 0, loops.len());
     (loops.len() > 1 && is_straight && is_forward())
         .then(|| loops.iter().map(|it| it.iter).collect())
 }
@@ -167,7 +156,7 @@ fn settle_conditions(attempt: &mut Attempt) {
 
 /// The first loop in the text with a condition inside that its iterator and those around it decide.
 fn conditional(kernel: &Kernel) -> Option<IterId> {
-    affine_loops(kernel)
+    tree::affine_loops(kernel)
         .find(|it| decides(it))
         .map(|it| it.iter)
 }

@@ -1,10 +1,12 @@
 //! Nests all of whose loops carry dependences: tiles of them, of which those on a diagonal run at once.
 
 use super::attempt::Attempt;
+use super::nests::Nests;
 use super::order::Vectors;
+use crate::tree::find_affine_loop;
 use crate::{Interchange, Normalize, Parallelize, Skew, Tile};
 use strew_affine::dependence::{Component, Direction};
-use strew_affine::{AffineFor, IterId};
+use strew_affine::{AffineFor, IterId, Kernel, Variable};
 
 /// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal of tiles is worth
 /// sharing, in rows along memory that are long enough to be fetched in advance.
@@ -64,9 +66,52 @@ pub(super) fn tiles(
     let along = normalized(attempt, along)?;
     // Tiles of loops that are skewed lie slantwise, and have to be skewed once more.
     let first = if factor > 0 { 2 } else { 1 };
-    (first..=MOST_SKEW).find_map(|factor| {
+    diagonal(attempt, [across, along], first, |_| true)
+}
+
+/// Loops over tiles that the source has: those on a diagonal at once. Updates keep their order, too, since nothing goes back from a diagonal
+/// to one before.
+pub(super) fn of_tiles(
+    attempt: &mut Attempt,
+    [outer, inner]: [&AffineFor; 2],
+    depth: usize,
+) -> Option<()> {
+    let across = normalized(attempt, outer.iter)?;
+    let along = normalized(attempt, inner.iter)?;
+    diagonal(attempt, [across, along], 1, |kernel| {
+        let target = find_affine_loop(kernel, across);
+        target.is_some_and(|it| Nests::of(kernel).are_forward(it, depth, 2))
+    })
+}
+
+/// Whether the loops inside of the first two go over tiles that these two count.
+pub(super) fn has_tiles(band: &[&AffineFor]) -> bool {
+    let [outer, inner, points @ ..] = band else {
+        return false;
+    };
+    if points.len() < 2 {
+        return false;
+    }
+    [outer, inner].into_iter().all(|tiles| {
+        let mut bounds = points
+            .iter()
+            .flat_map(|it| it.lower.0.iter().chain(&it.upper.0));
+        bounds.any(|it| it.mentions(Variable::Iter(tiles.iter)))
+    })
+}
+
+/// The loop over `along` moved by so many iterations for each of the one around that diagonals of both run at once, if that is legal and
+/// `keeps_order` says of the kernel with the first of these that it is wanted.
+fn diagonal(
+    attempt: &mut Attempt,
+    [across, along]: [IterId; 2],
+    least: i64,
+    keeps_order: impl Fn(&Kernel) -> bool,
+) -> Option<()> {
+    (least..=MOST_SKEW).find_map(|factor| {
         attempt.together(|attempt| {
             let diagonal = skewed(attempt, along, across, factor)?;
+            keeps_order(attempt.kernel()).then_some(())?;
             attempt.step(Interchange::new(
                 attempt.path(across),
                 attempt.path(diagonal),
@@ -84,4 +129,30 @@ fn skewed(attempt: &mut Attempt, it: IterId, by: IterId, factor: i64) -> Option<
 fn normalized(attempt: &mut Attempt, it: IterId) -> Option<IterId> {
     attempt.step(Normalize::new(attempt.path(it)))?;
     attempt.made().first().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    #[test]
+    fn tiles_that_the_source_has_run_along_diagonals() {
+        schedules(
+            "kernel @jacobi(t: i64, n: i64, a: i64[t + 1, n]) {
+               affine.for k_t in 0..t step 8 { affine.for i_t in k_t..n + t step 32 {
+                 affine.for k in k_t..min(k_t + 8, t) { affine.for i in max(i_t, k + 1)..min(i_t + 32, n - 1 + k) {
+                   a[k + 1, i - k] = a[k, i - k - 1] + a[k, i - k] + a[k, i - k + 1]
+                 } }
+               } }
+             }",
+            &[
+                "normalize(k_t)",
+                "normalize(i_t)",
+                "skew(i_t_c by k_t_c, 2)",
+                "interchange(k_t_c, i_t_c_s)",
+                "parallelize(k_t_c)",
+                "vectorize(i, 4)",
+            ],
+        );
+    }
 }
