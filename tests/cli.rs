@@ -815,6 +815,41 @@ fn every_dump_is_valid_input() {
     assert_eq!(outcome.stdout, bench.run(&["--set", "m=3"]).stdout);
 }
 
+/// Each kernel by the steps that its source asks for, the others as they are; what is refused stops it.
+#[test]
+fn without_steps_the_kernels_come_out_as_their_source_says() {
+    let bench = Bench::new();
+    let source = "void f(long n, double y[n]) {
+  #pragma strew unroll(i, 2)
+  for (long i = 0; i < n; i++) y[i] = 1.0;
+}
+void g(long n, double y[n]) { for (long i = 0; i < n; i++) y[i] = 2.0; }
+";
+    bench.file("k.c", source.as_bytes());
+    let outcome = bench.strew(&["opt", "k.c"]);
+    assert!(
+        outcome.stdout.contains("in 0..n - 1 step 2"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.contains("y[i] = 2.0"), "{}", outcome.stdout);
+    let stages = bench.strew(&["opt", "k.c", "--kernel", "f", "--print-ir-after-all"]);
+    assert!(
+        stages.stdout.contains("// ---- after unroll(i, 2)"),
+        "{}",
+        stages.stdout
+    );
+    let other = source.replace("unroll(i, 2)", "unroll(j, 2)");
+    bench.file("k.c", other.as_bytes());
+    let refused = bench.strew(&["opt", "k.c"]);
+    assert_eq!((refused.status, refused.stdout.as_str()), (1, ""));
+    assert!(
+        refused.stderr.contains("there is no loop `j`"),
+        "{}",
+        refused.stderr
+    );
+}
+
 #[test]
 fn all_stages_can_be_seen() {
     let bench = Bench::new();
