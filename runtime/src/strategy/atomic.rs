@@ -22,7 +22,7 @@ impl Strategy for Atomic {
         let in_any_order = shape.is_exact || shape.mode == Mode::Fast;
         if !shape.commutes || !in_any_order {
             Some(Refusal::AnyOrder { strategy })
-        } else if !shape.is_single {
+        } else if shape.targets > 1 {
             Some(Refusal::Together { strategy })
         } else {
             (!shape.can_emit).then_some(Refusal::CannotEmit { strategy })

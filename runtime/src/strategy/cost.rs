@@ -74,6 +74,8 @@ impl Costs {
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + others / threads;
         let columns_of_rows = shape.row_columns.unwrap_or(1).max(1) as f64;
+        // Each target has a stream of values of its own, which are gathered, written and read.
+        let sorted = costs.sort * shape.targets as f64;
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.is_local(shape.elements) {
             2.0
@@ -85,14 +87,13 @@ impl Costs {
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
-            binned: (shared + trips * (costs.sort + sample.repeated * costs.wait) / threads) as u64,
+            binned: (shared + trips * (sorted + sample.repeated * costs.wait) / threads) as u64,
             columns: (costs.share + others + trips * each / columns::parts(shape) as f64) as u64,
             rows: (costs.share
                 + others
                 + trips / columns_of_rows * ASKED * costs.update
                 + trips * (each - waited + waited * waited_by_owner)) as u64,
-            planned: (shared
-                + trips * (MOVED * costs.sort + sample.repeated * costs.wait) / threads)
+            planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }
     }

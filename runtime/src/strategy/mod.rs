@@ -124,8 +124,8 @@ pub struct Shape {
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
     pub commutes: bool,
-    /// Whether each of them is merged with no other.
-    pub is_single: bool,
+    /// How many elements one update sets at most, each of another target; at least 1.
+    pub targets: u64,
     /// Whether updates have to be made in the order of the loop, in all modes.
     pub is_ordered: bool,
     /// Which results are good enough.
@@ -155,7 +155,7 @@ impl Shape {
             runs_again: false,
             has_bodies: true,
             commutes: true,
-            is_single: true,
+            targets: 1,
             is_ordered: false,
             is_exact: false,
             mode: crate::Mode::Stable,
@@ -194,7 +194,7 @@ impl Shape {
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: has_bodies(forall),
-            is_single: privates.iter().all(|private| private.parts == 1),
+            targets: privates.iter().map(|it| it.parts).max().unwrap_or(1).into(),
             commutes: privates.iter().all(|private| private.commutes == 1),
             mode: match is_ordered {
                 true => Mode::Exact,
