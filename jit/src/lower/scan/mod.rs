@@ -1,22 +1,24 @@
 //! Bodies that find out for many iterations at once whether any of them can fail, and where their updates may go.
 //!
 //! Loops are not run: iterators are taken as the ranges they go through, affine expressions as those of their values, and of an array of
-//! indices the least and the largest are looked for in the part that may be read, whichever of them are. If all of that is in range, no
-//! iteration fails. If it is not, some iteration may fail, or none: that takes the body that checks them one by one.
+//! indices, or of numbers that indices rise or fall with, the least and the largest are looked for in the part that may be read, whichever
+//! of them are. If all of that is in range, no iteration fails. If it is not, some iteration may fail, or none: that takes the body that checks them one by one.
 
 mod interval;
+mod monotone;
 
 use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use interval::Interval;
 use la_arena::ArenaMap;
+use monotone::Monotone;
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{
     Access, AffineFor, ArrayId, BinaryOp, Bound, Expr, Forall, IterId, LocalId, Node, Place,
-    Subscript, Term,
+    Subscript, Term, Type,
 };
 use strew_runtime::abi::{Bounds, Scanned};
 
@@ -43,17 +45,15 @@ struct Part<'k> {
 }
 
 /// What a subscript may be.
-#[derive(Clone, Copy, Debug)]
-enum Position {
+enum Position<'k> {
     Affine(Interval),
-    /// What is in a part.
-    Read(usize),
+    Computed(Monotone<'k>),
 }
 
 /// An element that is read or written.
-struct Reached {
+struct Reached<'k> {
     array: ArrayId,
-    positions: Vec<Position>,
+    positions: Vec<Position<'k>>,
     /// Whether it is in any iteration.
     is_reached: Value,
 }
@@ -72,7 +72,7 @@ struct Scanner<'s, 'p, 'k, 'f> {
     runs: Value,
     turns: Value,
     parts: Vec<Part<'k>>,
-    reached: Vec<Reached>,
+    reached: Vec<Reached<'k>>,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -279,7 +279,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
                 Subscript::Computed(expr) => {
                     // Whatever else is read for it.
                     self.expr(expr)?;
-                    Position::Read(self.part(expr)?)
+                    Position::Computed(self.monotone(expr)?)
                 }
             });
         }
@@ -386,16 +386,16 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
     }
 
     /// Looks at all parts, and requires all that is reached to be in range. What is reached, with the numbers of its elements.
-    fn look(&mut self) -> (Vec<Reached>, Vec<Interval>) {
+    fn look(&mut self) -> (Vec<Reached<'k>>, Vec<Interval>) {
         let parts = std::mem::take(&mut self.parts);
         let found: Vec<_> = parts.iter().map(|part| self.extremes(part)).collect();
         let reached = std::mem::take(&mut self.reached);
         let numbers = reached.iter().map(|reached| {
             let places = reached.positions.iter().map(|position| match position {
-                Position::Affine(interval) => Some(*interval),
-                Position::Read(part) => found.get(*part).copied(),
+                Position::Affine(interval) => *interval,
+                Position::Computed(monotone) => self.values(monotone, &found, reached.is_reached),
             });
-            let places: Vec<Interval> = places.flatten().collect();
+            let places: Vec<Interval> = places.collect();
             let extents = self.extents(reached.array);
             for (place, extent) in places.iter().zip(extents) {
                 self.require_within(*place, extent, reached.is_reached);
@@ -406,13 +406,18 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         (reached, numbers)
     }
 
+    /// Requires `condition`, if `is_reached`.
+    fn require_if(&mut self, is_reached: Value, condition: Value) {
+        let ins = &mut self.function.builder;
+        let is_not_reached = ins.ins().icmp_imm_u(IntCC::Equal, is_reached, 0);
+        let is_fine = ins.ins().bor(condition, is_not_reached);
+        self.require(is_fine);
+    }
+
     /// Requires `place` to be in range, if it is reached.
     fn require_within(&mut self, place: Interval, extent: Value, is_reached: Value) {
         let is_within = self.is_within(place, extent);
-        let ins = &mut self.function.builder;
-        let is_not_reached = ins.ins().icmp_imm_u(IntCC::Equal, is_reached, 0);
-        let is_fine = ins.ins().bor(is_within, is_not_reached);
-        self.require(is_fine);
+        self.require_if(is_reached, is_within);
     }
 
     fn is_within(&mut self, place: Interval, extent: Value) -> Value {
@@ -430,7 +435,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         number
     }
 
-    /// The least and the largest index in `part`.
+    /// The least and the largest number in `part`: the bits of `f64` where it has floats.
     fn extremes(&mut self, part: &Part<'k>) -> Interval {
         let length = self.extents(part.array);
         let length = self.function.elements(&length);
@@ -441,9 +446,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         let count = ins.ins().iadd_imm_s(count, 1);
         let most = ins.ins().imul_imm_s(part.turns, SPARSE * part.reads);
         let is_dense = (ins.ins()).icmp(IntCC::SignedLessThanOrEqual, count, most);
-        let is_not_read = ins.ins().icmp_imm_u(IntCC::Equal, part.is_read, 0);
-        let is_fine = ins.ins().bor(is_dense, is_not_read);
-        self.require(is_fine);
+        self.require_if(part.is_read, is_dense);
         let ins = &mut self.function.builder;
         let is_wanted = ins.ins().band(is_within, is_dense);
         let is_wanted = ins.ins().band(is_wanted, part.is_read);
@@ -460,7 +463,12 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         let array = array.unwrap_or(count);
         let behind = (function.builder.ins()).imul_imm_s(part.elements.least, bytes);
         let keys = function.builder.ins().iadd(array, behind);
-        let kind = bytes + if ty.is_signed() { SIGNED } else { 0 };
+        let kind = bytes
+            + match ty {
+                Type::F32 | Type::F64 => KIND_OF_FLOATS,
+                _ if ty.is_signed() => KIND_OF_SIGNED,
+                _ => 0,
+            };
         let kind = function.builder.ins().iconst(types::I64, kind);
         let found = function.stack(size_of::<Scanned>());
         let scan = function.program.scan_keys;
@@ -477,4 +485,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
 }
 
 /// What tells [`strew_runtime::scan_keys`] of a sign.
-const SIGNED: i64 = 256;
+const KIND_OF_SIGNED: i64 = 0x100;
+
+/// What tells it of floats.
+const KIND_OF_FLOATS: i64 = 0x200;
