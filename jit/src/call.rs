@@ -3,7 +3,8 @@
 use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{self, Checks, Form, Grouping, extents, for_each_affine, has_known_domain};
+use crate::facts::{self, Checks, extents, for_each_affine, has_known_domain};
+use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
 use crate::record::{ElementType, RecordLayout};
 use crate::written::written_elements;
@@ -175,8 +176,8 @@ impl Compiled {
         self.0.check_assumptions(&arguments)?;
         let sized = self.0.check_sizes(&arguments)?;
         let checks = sized.checks;
-        let grouping = Grouping::of(settings.mode);
-        let form = Form { checks, grouping };
+        let rounding = Rounding::of(settings.mode);
+        let form = Form { checks, rounding };
         let code = self.0.code(form).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
         let protect = self.0.protected(&arguments, &sized);

@@ -3,7 +3,8 @@
 use crate::CompileError;
 use crate::bodies::{Bodies, Functions};
 use crate::call::ArgumentFacts;
-use crate::facts::{Checks, Facts, Form, Grouping};
+use crate::facts::{Checks, Facts};
+use crate::form::{Form, Rounding};
 use crate::isa::{Destination, Target};
 use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{self, Function, Request};
@@ -16,6 +17,7 @@ use strew_affine::interpret::Oob;
 use strew_affine::verify::Verified;
 use strew_affine::visit::for_each_combiner;
 use strew_affine::{Declared, Kernel};
+use strew_runtime::Mode;
 use strew_runtime::abi::EntryFn;
 
 /// How to compile.
@@ -53,13 +55,13 @@ pub(crate) struct Inner {
     /// In the form that most calls need.
     first: Code,
     /// In other forms, each made when a call first needs it.
-    others: [OnceLock<Result<Code, CompileError>>; 3],
+    others: [[OnceLock<Result<Code, CompileError>>; 3]; 2],
 }
 
 /// For sizes with which all affine subscripts are in range, and modes in which sums may be regrouped.
 const FIRST: Form = Form {
     checks: Checks::Computed,
-    grouping: Grouping::Lanes,
+    rounding: Rounding::Lanes,
 };
 
 /// The machine code of one kernel.
@@ -118,12 +120,18 @@ pub(crate) fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
 
 impl Inner {
     pub(crate) fn code(&self, form: Form) -> Result<&Code, CompileError> {
-        let form = self.facts.settled(form);
-        let made = match (form.checks, form.grouping) {
-            (Checks::Computed, Grouping::Lanes) => return Ok(&self.first),
-            (Checks::Computed, Grouping::Written) => &self.others[0],
-            (Checks::All, Grouping::Lanes) => &self.others[1],
-            (Checks::All, Grouping::Written) => &self.others[2],
+        let form = self.facts.settled(form, self.options.target);
+        let [of_proved, of_checked] = &self.others;
+        let others = match form.checks {
+            Checks::Computed if form == FIRST => return Ok(&self.first),
+            Checks::Computed => of_proved,
+            Checks::All => of_checked,
+        };
+        let [written, lanes, contracted] = others;
+        let made = match form.rounding {
+            Rounding::Written => written,
+            Rounding::Lanes => lanes,
+            Rounding::Contracted => contracted,
         };
         let make = || Code::make(&self.request(form), self.options.target);
         made.get_or_init(make).as_ref().map_err(Clone::clone)
@@ -133,7 +141,7 @@ impl Inner {
         Request {
             kernel: &self.kernel,
             facts: &self.facts,
-            form: self.facts.settled(form),
+            form: self.facts.settled(form, self.options.target),
             faults: self.options.faults,
             oob: self.options.oob,
         }
@@ -156,26 +164,26 @@ impl Compiled {
         &self.0.kernel
     }
 
-    /// What the code generator is given, in its own text form, one function after the other.
+    /// What the code generator is given for calls in `mode`, in its own text form, one function after the other.
     ///
     /// # Errors
     /// As for [`compile`].
-    pub fn clif(&self) -> Result<String, CompileError> {
+    pub fn clif(&self, mode: Mode) -> Result<String, CompileError> {
         let mut text = String::new();
-        for function in self.functions()? {
+        for function in self.functions(mode)? {
             // Writing to a `String` does not fail.
             let _ = writeln!(text, "{}", function.body.display());
         }
         Ok(text)
     }
 
-    /// The machine code as assembly text, one function after the other.
+    /// The machine code for calls in `mode` as assembly text, one function after the other.
     ///
     /// # Errors
     /// As for [`compile`].
-    pub fn assembly(&self) -> Result<String, CompileError> {
+    pub fn assembly(&self, mode: Mode) -> Result<String, CompileError> {
         let mut text = String::new();
-        for function in self.functions()? {
+        for function in self.functions(mode)? {
             let isa = self
                 .0
                 .options
@@ -194,9 +202,10 @@ impl Compiled {
     }
 
     /// Those of the kernel, then those that merge.
-    fn functions(&self) -> Result<Vec<Function>, CompileError> {
+    fn functions(&self, mode: Mode) -> Result<Vec<Function>, CompileError> {
         let target = self.0.options.target;
-        let request = self.0.request(FIRST);
+        let rounding = Rounding::of(mode);
+        let request = self.0.request(Form { rounding, ..FIRST });
         let lowered = lower::lower(&request, &mut module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {

@@ -1,5 +1,7 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
+use crate::form::{Form, Rounding};
+use crate::isa::Target;
 use crate::promoted::promoted;
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::lanes::gathered;
@@ -10,7 +12,6 @@ use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel,
     LocalId, Node, Overflow, Place, ScalarId, Subscript, Variable,
 };
-use strew_runtime::Mode;
 
 /// Which range checks generated code makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,32 +37,6 @@ impl Checks {
             Subscript::Computed(_) => false,
         }
     }
-}
-
-/// How updates that round are grouped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Grouping {
-    /// As the loop does.
-    Written,
-    /// By lanes, where a loop has some.
-    Lanes,
-}
-
-impl Grouping {
-    /// As a call in `mode` may have them.
-    pub(crate) fn of(mode: Mode) -> Self {
-        match mode {
-            Mode::Exact => Self::Written,
-            Mode::Stable | Mode::Fast => Self::Lanes,
-        }
-    }
-}
-
-/// In which form code is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Form {
-    pub(crate) checks: Checks,
-    pub(crate) grouping: Grouping,
 }
 
 /// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it, and in the bounds of those, is
@@ -154,6 +129,8 @@ pub(crate) struct Facts {
     has_foralls: bool,
     guard: Guard,
     groups_by_lanes: bool,
+    /// Whether products of floats may be added up.
+    adds_products: bool,
 }
 
 /// The extents of `array` with these sizes, none of them below zero.
@@ -210,6 +187,7 @@ impl Facts {
             has_foralls,
             guard: guard(kernel, &storage),
             groups_by_lanes: groups_by_lanes(kernel),
+            adds_products: adds_products(kernel),
             storage,
             strided: strided(kernel),
         }
@@ -221,13 +199,16 @@ impl Facts {
         self.strided.get(&buffer).copied()
     }
 
-    /// The form in which code does what code in `form` does, the same for as many as can be.
-    pub(crate) fn settled(&self, form: Form) -> Form {
-        let grouping = match self.groups_by_lanes {
-            true => form.grouping,
-            false => Grouping::Lanes,
+    /// The form in which code for `target` does what code in `form` does, the same for as many as can be.
+    pub(crate) fn settled(&self, form: Form, target: Target) -> Form {
+        let rounding = match form.rounding {
+            Rounding::Written if self.groups_by_lanes => Rounding::Written,
+            Rounding::Contracted if self.adds_products && target.contracts() => {
+                Rounding::Contracted
+            }
+            Rounding::Written | Rounding::Lanes | Rounding::Contracted => Rounding::Lanes,
         };
-        Form { grouping, ..form }
+        Form { rounding, ..form }
     }
 
     /// Where the local arrays are.
@@ -300,6 +281,23 @@ fn groups_by_lanes(kernel: &Kernel) -> bool {
         }
     });
     groups
+}
+
+/// Whether floats are multiplied, and others updated.
+fn adds_products(kernel: &Kernel) -> bool {
+    let (mut multiplies, mut updates) = (false, false);
+    walk(&kernel.body, &mut |node, _| {
+        let mut values = node.expressions().into_iter();
+        multiplies |= values.clone().any(|it| is_product_in(kernel, it));
+        updates |= matches!(node, Node::Reduce { .. }) && values.any(|it| it.ty(kernel).is_float());
+    });
+    multiplies && updates
+}
+
+fn is_product_in(kernel: &Kernel, expr: &Expr) -> bool {
+    let is_product = matches!(expr, Expr::Binary(BinaryOp::Mul, ..)) && expr.ty(kernel).is_float();
+    let mut operands = expr.operands().into_iter();
+    is_product || operands.any(|it| is_product_in(kernel, it))
 }
 
 /// A write at a computed place.

@@ -71,6 +71,18 @@ impl Target {
         made.get_or_init(|| self.build(effort, destination)).clone()
     }
 
+    /// Whether one instruction multiplies and adds, and rounds once. Without it, the code generator would call a function.
+    pub(crate) fn contracts(self) -> bool {
+        static KNOWN: [OnceLock<bool>; 2] = [const { OnceLock::new() }; 2];
+        let has_fma = || {
+            let isa = self.isa(Effort::Full, Destination::Memory);
+            let features = isa.map(|it| it.isa_flags()).unwrap_or_default();
+            let mut features = features.iter();
+            features.any(|it| it.name == "has_fma" && it.as_bool() == Some(true))
+        };
+        cfg!(target_arch = "aarch64") || *KNOWN[self as usize].get_or_init(has_fma)
+    }
+
     fn build(self, effort: Effort, destination: Destination) -> Isa {
         let flags = flags(effort, destination)
             .map_err(|error| CompileError::Internal(error.to_string()))?;

@@ -14,6 +14,7 @@ mod compiled;
 mod deciding;
 mod error;
 mod facts;
+mod form;
 mod host;
 mod isa;
 mod keys;

@@ -4,7 +4,8 @@
 mod image;
 
 use crate::compiled::{Faults, check_hosts};
-use crate::facts::{Checks, Facts, Form, Grouping};
+use crate::facts::{Checks, Facts};
+use crate::form::{Form, Rounding};
 use crate::isa::{Destination, Effort, Target};
 use crate::keys::{key_slots, parameter_of};
 use crate::loaded::{define, guarded};
@@ -110,11 +111,11 @@ impl Writer<'_> {
         (kernel, faults): (&Verified, Faults),
     ) -> Result<(), CompileError> {
         let facts = Facts::of(kernel);
-        let grouping = Grouping::of(self.object.mode);
+        let rounding = Rounding::of(self.object.mode);
         let request = |checks, faults| Request {
             kernel,
             facts: &facts,
-            form: facts.settled(Form { checks, grouping }),
+            form: facts.settled(Form { checks, rounding }, self.object.target),
             faults,
             oob: self.object.oob,
         };

@@ -6,7 +6,8 @@
 #![cfg(target_arch = "x86_64")]
 
 use strew_affine::{text, verify::verify};
-use strew_jit::{Oob, Options, Target, compile};
+use strew_jit::{Oob, Options, Target, compile, processor};
+use strew_runtime::Mode;
 
 /// What stands in one turn of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,23 +47,26 @@ impl Turn {
 }
 
 /// The block of `source`'s code that does most with vectors, without the jump to where it goes on.
-fn hot_loop(source: &str) -> (Turn, String) {
+fn hot_loop(source: &str, (target, mode): (Target, Mode)) -> (Turn, String) {
     let kernel = text::parse(source).expect("a kernel").remove(0);
     let kernel = verify(kernel).expect("a kernel that keeps the rules");
     let options = Options {
-        target: Target::Baseline,
+        target,
         oob: Oob::Error,
         ..Options::default()
     };
     let compiled = compile(&kernel, &options).expect("code");
-    let assembly = compiled.assembly().expect("assembly");
+    let assembly = compiled.assembly(mode).expect("assembly");
     let blocks = assembly.split("block").map(|block| {
         let lines = block.lines().skip(1).map(str::trim);
         lines.filter(|it| !it.is_empty()).collect::<Vec<_>>()
     });
     let vectors = |block: &Vec<&str>| {
-        let arithmetic = ["addpd", "mulpd", "subpd", "addps", "mulps"];
-        let is_vector = |line: &&&str| arithmetic.iter().any(|it| line.starts_with(it));
+        let arithmetic = ["addpd", "mulpd", "subpd", "addps", "mulps", "vfmadd"];
+        let is_vector = |line: &&&str| {
+            let name = line.split(' ').next().unwrap_or_default();
+            arithmetic.iter().any(|it| name.starts_with(it)) && !name.ends_with("sd")
+        };
         block.iter().filter(is_vector).count()
     };
     let hot = blocks.max_by_key(vectors).expect("a block");
@@ -71,7 +75,12 @@ fn hot_loop(source: &str) -> (Turn, String) {
 
 #[track_caller]
 fn check(source: &str, most: Turn) {
-    let (found, block) = hot_loop(source);
+    check_code(source, (Target::Baseline, Mode::Stable), most);
+}
+
+#[track_caller]
+fn check_code(source: &str, code: (Target, Mode), most: Turn) {
+    let (found, block) = hot_loop(source, code);
     let is_within = found.instructions <= most.instructions
         && found.loads <= most.loads
         && found.stores <= most.stores
@@ -103,21 +112,36 @@ fn a_product_of_vectors_is_summed() {
     );
 }
 
-/// One vector of two rows of C and four of B, eight products and sums, and two stores.
-#[test]
-fn a_matrix_product_in_registers() {
+/// Two rows of C, four of A.
+fn matrix_product() -> String {
     let statements: String = (0..4)
         .flat_map(|l| (0..2).map(move |i| (i, l)))
         .map(|(i, l)| format!("c[{i}, j] reduce(add) a[{i}, {l}] * b[{l}, j]\n"))
         .collect();
-    check(
-        &format!(
-            "kernel @k(m: i64, a: f64[2, 4], b: f64[4, m], c: f64[2, m]) {{
-               affine.for j in 0..m lanes 2 {{ {statements} }}
-             }}"
-        ),
-        Turn::new(31, 6, 2),
-    );
+    format!(
+        "kernel @k(m: i64, a: f64[2, 4], b: f64[4, m], c: f64[2, m]) {{
+           affine.for j in 0..m lanes 2 {{ {statements} }}
+         }}"
+    )
+}
+
+/// One vector of two rows of C and four of B, eight products and sums, and two stores.
+#[test]
+fn a_matrix_product_in_registers() {
+    check(&matrix_product(), Turn::new(31, 6, 2));
+}
+
+/// The same, each product in one step with its sum, and a copy of each factor that is used again.
+#[test]
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
+fn a_matrix_product_that_rounds_once() {
+    let found = processor().expect("a processor");
+    if found.features.iter().all(|it| it != "fma") {
+        eprintln!("skipped: this processor does not multiply and add in one step");
+        return;
+    }
+    let fast = (Target::Native, Mode::Fast);
+    check_code(&matrix_product(), fast, Turn::new(23, 6, 2));
 }
 
 /// Two vectors a turn: of each five loads, one of them for both, four sums, a product and a store; the row before the others begins anew in each turn.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// give the same bits in all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// The grouping may follow the number of threads.
+    /// The grouping may follow the number of threads, and a product be rounded once with the sum it is added to.
     Fast,
     /// The same bits at any number of threads and in every run.
     #[default]

@@ -208,7 +208,7 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// How float results of an object may depend on the order of combination
+    /// How float results of the code may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
     /// What an index out of range does in an object

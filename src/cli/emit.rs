@@ -85,8 +85,8 @@ fn kernel_stage(flags: &Emit, stage: Stage, console: &mut Console) -> Result<Str
     }
     let compiled = scheduled.compile()?;
     let text = match stage {
-        Stage::Asm => compiled.code().assembly(),
-        _ => compiled.code().clif(),
+        Stage::Asm => compiled.code().assembly(flags.mode.into()),
+        _ => compiled.code().clif(flags.mode.into()),
     };
     text.map_err(|error| Error::Compile(error).into())
 }

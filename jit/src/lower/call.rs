@@ -87,6 +87,8 @@ impl MathFunctions {
 pub(super) struct Calls<'p> {
     pub(super) module: &'p mut dyn Module,
     pub(super) math: &'p mut MathFunctions,
+    /// Whether products may be rounded once with the sums that they go into.
+    pub(super) contracts: bool,
 }
 
 impl Calls<'_> {

@@ -3,6 +3,7 @@
 use super::call::Calls;
 use super::convert::convert;
 use super::operation;
+use super::sum::sum;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{Expr, Operand, Type, Value as Constant};
@@ -102,6 +103,11 @@ struct Application<'a, 'b, 'c, 'o> {
 impl<'o> Application<'_, '_, '_, 'o> {
     fn apply(&mut self, body: &'o Expr) -> Value {
         let operands = self.operands;
+        if let ([held], [incoming]) = (operands.held, operands.incoming)
+            && let Some(sum) = sum(self.builder, body, [*held, *incoming], self.calls.contracts)
+        {
+            return sum;
+        }
         match body {
             Expr::Operand(Operand::Host(address)) => {
                 let both = [Operand::Held(0), Operand::Incoming(0)];

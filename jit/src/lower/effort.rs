@@ -66,7 +66,8 @@ fn lifetimes(function: &Function) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Checks, Facts, Form, Grouping};
+    use crate::facts::{Checks, Facts};
+    use crate::form::{Form, Rounding};
     use crate::lower::{Request, lower};
     use crate::{Faults, isa::Target, loaded::module};
     use std::fmt::Write as _;
@@ -82,7 +83,7 @@ mod tests {
             facts: &Facts::of(&kernel),
             form: Form {
                 checks: Checks::All,
-                grouping: Grouping::Written,
+                rounding: Rounding::Written,
             },
             faults,
             oob: Oob::Error,

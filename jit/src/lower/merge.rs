@@ -92,6 +92,7 @@ pub(super) fn function(
     let mut calls = Calls {
         module: &mut *module,
         math: &mut math,
+        contracts: false,
     };
     let function = build(id, signature, |mut builder| {
         let entry = builder.create_block();

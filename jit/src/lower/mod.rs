@@ -42,6 +42,7 @@ mod rows;
 mod run_length;
 mod scan;
 mod skip;
+mod sum;
 mod tables;
 mod trips;
 mod update;
@@ -54,7 +55,8 @@ pub(crate) use call::define_symbols;
 
 use crate::CompileError;
 use crate::compiled::Faults;
-use crate::facts::{Checks, Facts, Form, Grouping};
+use crate::facts::{Checks, Facts};
+use crate::form::{Form, Rounding};
 use crate::isa::Effort;
 use crate::site::Site;
 use call::{Calls, MathFunctions};
@@ -116,7 +118,7 @@ pub(crate) struct Program<'k> {
     kernel: &'k Kernel,
     facts: &'k Facts,
     checks: Checks,
-    grouping: Grouping,
+    rounding: Rounding,
     faults: Faults,
     oob: Oob,
     /// The scalars that may have no value.
@@ -185,7 +187,7 @@ impl<'k> Program<'k> {
             kernel: request.kernel,
             facts: request.facts,
             checks: request.form.checks,
-            grouping: request.form.grouping,
+            rounding: request.form.rounding,
             faults: request.faults,
             oob: request.oob,
             uncertain: skip::uncertain(request.kernel, request.oob, request.form.checks),
@@ -242,6 +244,7 @@ impl<'k> Program<'k> {
         Calls {
             module: &mut *self.module,
             math: &mut self.math,
+            contracts: self.rounding == Rounding::Contracted,
         }
     }
 

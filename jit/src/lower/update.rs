@@ -6,7 +6,7 @@ use super::function::{Binding, FunctionLowering};
 use crate::site::Site;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
-use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Span, Type, UnaryOp};
+use strew_affine::{Combiner, Expr, LocalId, Operand, Place, Span, Type};
 
 /// A place that was found.
 enum Cell {
@@ -223,7 +223,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The incoming values and the combiner's bodies; adding a negated number is subtracting it, which saves the sign flip.
+    /// The incoming values and the combiner's bodies.
     pub(super) fn incoming(
         &mut self,
         combiner: &Combiner,
@@ -231,11 +231,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         values: &'k [Expr],
     ) -> (Vec<Value>, Vec<Expr>) {
         let bodies = combiner.bodies(types).unwrap_or_default();
-        if let ([Expr::Unary(UnaryOp::Neg, negated)], [body]) = (values, bodies.as_slice())
-            && let Some(difference) = difference(body)
-        {
-            return (vec![self.expr(negated)], vec![difference]);
-        }
         let incoming = values.iter().map(|value| self.expr(value)).collect();
         (incoming, bodies)
     }
@@ -258,14 +253,4 @@ fn taken_together(bodies: &[Expr]) -> Option<&Expr> {
 fn mentions(expr: &Expr, part: usize) -> bool {
     *expr == Expr::Operand(Operand::Held(part))
         || expr.operands().into_iter().any(|it| mentions(it, part))
-}
-
-/// `held - incoming`, when `body` is `held + incoming`.
-fn difference(body: &Expr) -> Option<Expr> {
-    let Expr::Binary(BinaryOp::Add, held, incoming, span) = body else {
-        return None;
-    };
-    let is_sum = **held == Expr::Operand(Operand::Held(0))
-        && **incoming == Expr::Operand(Operand::Incoming(0));
-    is_sum.then(|| Expr::Binary(BinaryOp::Sub, held.clone(), incoming.clone(), *span))
 }

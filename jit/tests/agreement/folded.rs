@@ -6,7 +6,10 @@ use strew_jit::{Options, compile};
 /// The divisions in the code of a kernel over `a`, of rows of `m` times `k` elements.
 fn divisions(source: &str) -> usize {
     let code = compile(&kernel(source), &Options::default()).expect("code");
-    code.clif().expect("its text").matches("sdiv").count()
+    code.clif(strew_runtime::Mode::Stable)
+        .expect("its text")
+        .matches("sdiv")
+        .count()
 }
 
 fn over(body: &str) -> String {

@@ -608,7 +608,7 @@ fn narrow_scalars_count_what_is_the_same_in_all_lanes() {
 fn vectors_are_made_of_lanes() {
     let clif = |source: &str| {
         let code = compile(&kernel(source), &Options::default()).expect("code");
-        code.clif().expect("its text")
+        code.clif(strew_runtime::Mode::Stable).expect("its text")
     };
     let source = |lanes: &str| {
         format!(

@@ -2,6 +2,7 @@
 
 mod combiners;
 mod common;
+mod contracted;
 mod folded;
 mod known;
 mod lanes;

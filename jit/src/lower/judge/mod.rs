@@ -325,7 +325,8 @@ impl Judge<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Checks, Facts, Form, Grouping};
+    use crate::facts::{Checks, Facts};
+    use crate::form::{Form, Rounding};
     use crate::isa::Target;
     use crate::loaded::{load, module};
     use crate::{Faults, Oob};
@@ -342,7 +343,7 @@ mod tests {
             facts: &Facts::of(&kernel),
             form: Form {
                 checks: Checks::All,
-                grouping: Grouping::Lanes,
+                rounding: Rounding::Lanes,
             },
             faults: Faults::Bare,
             oob: Oob::Error,

@@ -7,7 +7,7 @@ use super::super::operation;
 use super::Group;
 use super::value::{self, InLanes};
 use super::vectors::Vectors;
-use crate::facts::Grouping;
+use crate::form::Rounding;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
 use strew_affine::lanes::gathered;
@@ -59,7 +59,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             if group.count < value::per_vector(ty) {
                 continue;
             }
-            let may = self.program.grouping == Grouping::Lanes || combiner.is_exact(&[ty]);
+            let may = self.program.rounding != Rounding::Written || combiner.is_exact(&[ty]);
             let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
             let Some(identity) = identity.filter(|_| may) else {
                 continue;
