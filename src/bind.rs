@@ -26,6 +26,18 @@ struct Given<'a> {
     elements: u64,
 }
 
+/// What the arguments say about sizes.
+struct Told {
+    scalars: Vec<(ScalarId, Value)>,
+    shapes: Vec<(ArrayId, Shape)>,
+}
+
+impl Told {
+    fn infer(&self, kernel: &strew_affine::Kernel) -> Result<Sizes, Vec<ArgumentError>> {
+        infer(kernel, &self.scalars, &self.shapes)
+    }
+}
+
 impl<'a> Bind<'a> {
     pub(crate) fn new(kernel: Kernel) -> Self {
         Self {
@@ -113,7 +125,7 @@ impl<'a> Bind<'a> {
     /// Arguments that do not fit the parameters or each other, and sizes that nothing tells.
     pub fn sizes(&self) -> Result<Sizes, Error> {
         self.check_names()
-            .and_then(|()| self.infer())
+            .and_then(|()| self.told()?.infer(self.kernel.ir()))
             .map_err(|errors| self.kernel.argument_error(errors))
     }
 
@@ -136,11 +148,32 @@ impl<'a> Bind<'a> {
     }
 
     fn execute(self) -> Result<Ran, Error> {
-        let kernel = self.kernel.clone();
         let checked = self.check_names().and_then(|()| self.check_presence());
-        let sizes = checked.and_then(|()| self.infer());
-        let sizes = sizes.map_err(|errors| kernel.argument_error(errors))?;
-        kernel.run(&mut self.into_arguments(&sizes))
+        let told = checked.and_then(|()| self.told());
+        let told = told.map_err(|errors| self.kernel.argument_error(errors))?;
+        let infer = |kernel: &Kernel| {
+            let sizes = told.infer(kernel.ir());
+            sizes.map_err(|errors| kernel.argument_error(errors))
+        };
+        if !self.gives_all_sizes() {
+            let sizes = infer(&self.kernel)?;
+            let (kernel, mut arguments) = self.into_arguments(&sizes);
+            return kernel.run(&mut arguments);
+        }
+        // The call checks them; only what is wrong with them is said better here.
+        let (kernel, mut arguments) = self.into_arguments(&Sizes::default());
+        match kernel.run(&mut arguments) {
+            Err(error @ Error::Arguments(_)) => Err(infer(&kernel).err().unwrap_or(error)),
+            other => other,
+        }
+    }
+
+    /// Whether there is nothing to infer, and nothing about shapes to check.
+    fn gives_all_sizes(&self) -> bool {
+        let is_scalar = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Scalar(_));
+        let wanted = self.kernel.passed().filter(|(_, kind)| is_scalar(kind));
+        let given = self.given.iter().filter(|(_, it)| is_scalar(&it.kind));
+        self.shapes.is_empty() && given.count() == wanted.count()
     }
 
     /// Every name given is that of a parameter, is given once, and has its kind.
@@ -206,7 +239,7 @@ impl<'a> Bind<'a> {
         }
     }
 
-    fn infer(&self) -> Result<Sizes, Vec<ArgumentError>> {
+    fn told(&self) -> Result<Told, Vec<ArgumentError>> {
         let mut scalars: Vec<(ScalarId, Value)> = Vec::new();
         let mut shapes: Vec<(ArrayId, Shape)> = Vec::new();
         let kernel = self.kernel.ir();
@@ -231,7 +264,7 @@ impl<'a> Bind<'a> {
                 (Parameter::Scalar(_), _) => {}
             }
         }
-        infer(kernel, &scalars, &shapes)
+        Ok(Told { scalars, shapes })
     }
 
     /// The shape of the array `name`, from its dimensions if they were given, else from its length.
@@ -256,17 +289,18 @@ impl<'a> Bind<'a> {
         Ok(Some(Shape::Dimensions(dimensions.clone())))
     }
 
-    /// The arguments in the order of the parameters, inferred sizes among them.
-    fn into_arguments(mut self, sizes: &Sizes) -> Vec<Argument<'a>> {
-        let given = &mut self.given;
-        let arguments = self.kernel.passed().map(|(name, _)| {
+    /// The kernel, and the arguments in the order of its parameters, inferred sizes among them.
+    fn into_arguments(self, sizes: &Sizes) -> (Kernel, Vec<Argument<'a>>) {
+        let (kernel, mut given) = (self.kernel, self.given);
+        let arguments = kernel.passed().map(|(name, _)| {
             match given.iter().position(|(it, _)| it == name) {
                 Some(position) => given.swap_remove(position).1.argument,
                 // Every scalar that was not given was inferred, or there would be no sizes.
                 None => Argument::Scalar(sizes.scalar(name).unwrap_or(Value::zero(Type::I64))),
             }
         });
-        arguments.collect()
+        let arguments = arguments.collect();
+        (kernel, arguments)
     }
 
     settings_methods!(kernel.settings);

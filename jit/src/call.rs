@@ -128,6 +128,8 @@ pub(crate) struct ArgumentFacts {
 #[derive(Debug)]
 struct ForSizes {
     values: Vec<i64>,
+    /// Of the arrays that were found to fit them, in the order of all parameters.
+    lengths: Vec<usize>,
     checks: Checks,
     /// The arrays to copy before a run, each with the elements that may be written; all of them where these are not known.
     copied: Vec<(ArrayId, Option<Range<usize>>)>,
@@ -274,6 +276,14 @@ impl Bound {
         })
     }
 
+    /// How many an array has.
+    fn elements(&self) -> usize {
+        match self {
+            Self::Scalar(_) => 0,
+            Self::Array { elements, .. } => *elements,
+        }
+    }
+
     fn size(&self) -> Option<i64> {
         match self {
             Self::Scalar(value) => i64::try_from(value.as_integer()?).ok(),
@@ -362,10 +372,21 @@ impl Inner {
         }
     }
 
-    /// Checks every array's length and says which code is safe with these sizes. The verdict follows from the integer arguments
-    /// alone, so that of the last call is used again when they are the same.
+    /// Checks every array's length and says which code is safe with these sizes. All of it follows from the integer arguments and the
+    /// lengths, so that of the last call is used again when they are the same.
     fn check_sizes(&self, arguments: &[Bound]) -> Result<Arc<ForSizes>, CallError> {
         let values = self.size_values(arguments)?;
+        let mut last = match self.arguments.last.lock() {
+            Ok(last) => last,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let lengths = arguments.iter().map(Bound::elements);
+        let is_known = |it: &&Arc<ForSizes>| {
+            it.values == values && lengths.clone().eq(it.lengths.iter().copied())
+        };
+        if let Some(known) = last.as_ref().filter(is_known) {
+            return Ok(known.clone());
+        }
         let value_of = |scalar: ScalarId| {
             let position = self.arguments.sizes.iter().position(|it| *it == scalar);
             position.map_or(0, |position| values[position])
@@ -384,16 +405,10 @@ impl Inner {
         for array in allocated_arrays(&self.kernel.body) {
             self.element_count(array, &value_of)?;
         }
-        let mut last = match self.arguments.last.lock() {
-            Ok(last) => last,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        if let Some(known) = last.as_ref().filter(|it| it.values == values) {
-            return Ok(known.clone());
-        }
         let checks = checks_for(&self.kernel, &value_of);
         let sized = Arc::new(ForSizes {
             checks,
+            lengths: lengths.collect(),
             copied: self.copied(checks, &value_of),
             values,
         });
