@@ -348,7 +348,7 @@ mod tests {
                 "loops i, k and j in this order, so that the innermost walks along memory; innermost, an iteration would touch so many cache lines: i 2.000, k 1.125, j 0.250",
                 "i runs at once: no two of its iterations meet, and it is the outermost loop of its nest",
                 "tiles of i = 32, k = 64, j = 1024: b would be fetched again for each iteration of the outermost loop; a tile touches 512 KiB of 512 KiB that stay in the cache",
-                "separate(k_t): whole tiles apart from partial ones",
+                "unroll_and_jam(i_p, 2): iterations that use the same elements of inner loops share what is loaded",
             ],
         );
         tells(

@@ -155,9 +155,10 @@ mod tests {
                 "permute(i, k, j)",
                 "tile(i = 32, k = 64, j = 1024)",
                 "parallelize(i_t)",
-                "separate(k_t)",
+                "unroll_and_jam(i_p, 2)",
                 "unroll_and_jam(k_p, 4)",
                 "vectorize(j_p, 2)",
+                "vectorize(j_p_1_2, 4)",
                 "vectorize(j_p_1, 4)",
             ],
         );

@@ -1,6 +1,6 @@
 //! The step `unroll_and_jam`.
 
-use super::{Copies, Hoisting, checked_copies};
+use super::{Copies, Hoisting, checked_copies, counted_bounds};
 use crate::address::{self, Target};
 use crate::order::{Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
@@ -30,7 +30,7 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variabl
 /// combiner may change places. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnrollAndJam {
-    /// The outer loop, an `affine.for` with one bound on each side that does nothing but another loop.
+    /// The outer loop, an `affine.for` with one bound on each side, beside ends that are whole turns away, that does nothing but another loop.
     pub target: LoopPath,
     /// How many iterations to a turn.
     pub factor: u64,
@@ -76,7 +76,7 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target, path)?;
     let factor = checked_copies(request.factor, &target.body)?;
-    let (lower, upper) = address::single_bounds(target, path)?;
+    let (lower, upper) = counted_bounds(target, path, factor)?;
     let jammed = jammed_loops(target);
     if jammed.is_empty() {
         return Err(Reason::NothingToJam { path: path.clone() });
@@ -163,7 +163,15 @@ mod tests {
 
     #[test]
     fn any_bounds() {
-        for outer in ["0..n", "1..n step 2", "0..6", "0..3", "0..2", "n - 5..n"] {
+        for outer in [
+            "0..n",
+            "1..n step 2",
+            "0..6",
+            "0..3",
+            "0..2",
+            "n - 5..n",
+            "1..min(n, 7)",
+        ] {
             for inner in ["0..m", "max(0, m - 2)..n step 2"] {
                 let before = kernel(&format!(
                     "kernel @k(n: i64, m: i64, a: f64[n + 9, n + m + 9], y: f64[n + 9], z: f64[n + m + 9]) {{

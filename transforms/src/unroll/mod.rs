@@ -91,7 +91,7 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let factor = checked_copies(request.factor, &target.body)?;
     address::check_no_lanes(target, &request.target)?;
-    let (lower, upper) = address::single_bounds(target, &request.target)?;
+    let (lower, upper) = counted_bounds(target, &request.target, factor)?;
     let copies = usize::try_from(factor).unwrap_or(usize::MAX);
     let copies = Copies {
         target,
@@ -121,12 +121,40 @@ fn checked_copies(factor: u64, body: &[Node]) -> Result<i64, Reason> {
     Ok(given)
 }
 
+/// The bounds by which the turns of `target` are counted.
+///
+/// An end that is whole turns behind the beginning cuts none of them: where it comes before another end, that one counts at least as
+/// many turns, so nothing is left over. So of several ends one other may be, whose distance nobody knows.
+fn counted_bounds<'k>(
+    target: &'k AffineFor,
+    path: &LoopPath,
+    factor: i64,
+) -> Result<(&'k AffineExpr, &'k AffineExpr), Reason> {
+    let lower = address::single(&target.lower, path)?;
+    if let Some(upper) = target.upper.as_single() {
+        return Ok((lower, upper));
+    }
+    let Bound(ends) = &target.upper;
+    let mut cutting = Vec::new();
+    for end in ends {
+        match trip_count(lower, end, target.step)?.as_constant() {
+            Some(trips) if trips % factor == 0 => {}
+            trips => cutting.push((end, trips)),
+        }
+    }
+    match cutting[..] {
+        [(end, None)] => Ok((lower, end)),
+        _ => Err(Reason::SeveralBounds { path: path.clone() }),
+    }
+}
+
 /// The making of what replaces the loop.
 struct Copies<'k> {
     target: &'k AffineFor,
     /// Loops in `target`, each all that the one before does, that run once for all copies of the innermost body; none for `unroll`.
     jammed: &'k [&'k AffineFor],
     lower: &'k AffineExpr,
+    /// The end by which turns are counted.
     upper: &'k AffineExpr,
     factor: i64,
     hoisting: Hoisting<'k>,
@@ -158,10 +186,12 @@ impl Copies<'_> {
         let AffineFor { iter, step, .. } = *self.target;
         let body = self.copies(kernel, |offset| Ok(Copying::shift(iter, iter, offset)))?;
         let last = step.checked_mul(self.factor - 1).ok_or(Overflow)?;
+        let ends = self.target.upper.0.iter();
+        let ends: Result<_, _> = ends.map(|it| it.minus(&last.into())).collect();
         Ok(Node::AffineFor(AffineFor {
             iter,
             lower: self.lower.clone().into(),
-            upper: self.upper.minus(&last.into())?.into(),
+            upper: Bound(ends?),
             step: step.checked_mul(self.factor).ok_or(Overflow)?,
             lanes: 1,
             body,
@@ -218,7 +248,7 @@ impl Copies<'_> {
         Ok(Node::AffineFor(AffineFor {
             iter: rest,
             lower: begin,
-            upper: self.upper.clone().into(),
+            upper: self.target.upper.clone(),
             step: *step,
             lanes: 1,
             body: copying.block(body)?,
@@ -288,6 +318,39 @@ kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
                 check(&source, &format!("unroll(i, {factor})"));
             }
         }
+    }
+
+    #[test]
+    fn ends_that_are_whole_turns_away_leave_nothing_over() {
+        let source = |bounds: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, out: i64[n]) {{
+                   affine.for i in {bounds} {{ affine.if (0 < n) {{ out[0] = out[0] * 3 + i }} }}
+                 }}"
+            )
+        };
+        for bounds in [
+            "0..min(n, 12)",
+            "n..min(m, n + 12)",
+            "1..min(n, 24) step 2",
+            "0 - 3..min(m, 9)",
+        ] {
+            for factor in [2, 3, 4, 6] {
+                check(&source(bounds), &format!("unroll(i, {factor})"));
+            }
+        }
+        refuses(
+            &source("0..min(n, 12)"),
+            "unroll(i, 5)",
+            Unproven,
+            "SeveralBounds",
+        );
+        refuses(
+            &source("0..min(n, m)"),
+            "unroll(i, 4)",
+            Unproven,
+            "SeveralBounds",
+        );
     }
 
     #[test]
