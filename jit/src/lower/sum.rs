@@ -23,7 +23,10 @@ pub(super) fn sum(
         _ => None,
     };
     let summand = negated.map_or(incoming, |(_, negated)| negated);
-    if let Some([left, right]) = product(builder, summand).filter(|_| may_contract) {
+    if may_contract
+        && is_from_memory(builder, held)
+        && let Some([left, right]) = product(builder, summand)
+    {
         let left = match negated {
             Some(_) => builder.ins().fneg(left),
             None => left,
@@ -48,6 +51,15 @@ fn made_by<'b>(builder: &'b FunctionBuilder<'_>, value: Value) -> Option<(Opcode
     let dfg = &builder.func.dfg;
     let made = dfg.value_def(value).inst()?;
     Some((dfg.insts[made].opcode(), dfg.inst_args(made)))
+}
+
+/// Whether `value` is an element, to which products may have been added since it was loaded. A sum that stays in a register waits for
+/// the one before, and a product in the same step would make it wait longer.
+fn is_from_memory(builder: &FunctionBuilder<'_>, value: Value) -> bool {
+    matches!(
+        made_by(builder, value),
+        Some((Opcode::Load | Opcode::Fma, _))
+    )
 }
 
 /// The factors of `value`, a product of floats that was just made: one from outside of a loop is not made again inside.
