@@ -35,7 +35,7 @@ fn from_frontend_kernels(
 ) -> Outcome {
     let mut diagnostics: Vec<_> = diagnostics.into_iter().map(from_frontend).collect();
     let kernels = lowered.into_iter().map(|lowered| {
-        let (pragmas, mistakes) = Pragmas::of(&lowered.kernel, &lowered.pragmas);
+        let (pragmas, mistakes) = Pragmas::of(&lowered);
         diagnostics.extend(mistakes);
         (lowered.kernel, pragmas)
     });

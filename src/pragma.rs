@@ -2,8 +2,9 @@
 
 use crate::Diagnostic;
 use crate::convert::from_script;
-use strew_affine::{Kernel, Span};
-use strew_frontend::Pragma;
+use strew_affine::visit::{self, Loop};
+use strew_affine::{IterId, Kernel, Span};
+use strew_frontend::{Lowered, Pragma};
 use strew_transforms::{LoopPath, Schedule, Step};
 
 /// The schedule that the pragmas of a kernel make together, and where each of its steps stands in the source.
@@ -15,15 +16,16 @@ pub(crate) struct Pragmas {
 }
 
 impl Pragmas {
-    /// What `pragmas`, which stand in front of loops of `kernel`, ask for, and the mistakes in them.
-    pub(crate) fn of(kernel: &Kernel, pragmas: &[Pragma]) -> (Self, Vec<Diagnostic>) {
+    /// What the pragmas of a kernel ask for, and the mistakes in them.
+    pub(crate) fn of(lowered: &Lowered) -> (Self, Vec<Diagnostic>) {
         let mut all = Self::default();
         let mut mistakes = Vec::new();
-        for pragma in pragmas {
+        for pragma in &lowered.pragmas {
             match pragma.text.parse::<Schedule>() {
                 Ok(steps) => {
+                    let scope = Scope::of(lowered, pragma);
                     let steps = steps.steps().iter();
-                    let steps: Vec<_> = steps.map(|it| about_loop(kernel, pragma, it)).collect();
+                    let steps: Vec<_> = steps.map(|it| scope.about(it)).collect();
                     all.spans.resize(all.spans.len() + steps.len(), pragma.span);
                     all.schedule.extend(steps);
                 }
@@ -44,13 +46,63 @@ impl Pragmas {
     }
 }
 
-/// A step that names the loop below its pragma as the source does is about that loop and no other of the same name.
-fn about_loop(kernel: &Kernel, pragma: &Pragma, step: &Step) -> Step {
-    step.clone().renamed(&|path| match path.names() {
-        [name] if pragma.loop_names.contains(name) => {
-            let name = kernel.iters[pragma.loop_iter].name.as_str();
-            Some(LoopPath::new([name]))
+/// The loops that a pragma names as the source does: the one below it first, then those inside and those around.
+struct Scope<'l> {
+    kernel: &'l Kernel,
+    loops: Vec<(IterId, &'l str)>,
+}
+
+impl<'l> Scope<'l> {
+    fn of(lowered: &'l Lowered, pragma: &Pragma) -> Self {
+        let below = pragma.loop_iter;
+        let (mut inside, mut around) = (Vec::new(), Vec::new());
+        visit::walk(&lowered.kernel.body, &mut |node, loops| {
+            let Some(it) = Loop::of(node).map(Loop::iter) else {
+                return;
+            };
+            if it == below {
+                around.extend(loops.iter().map(|it| it.iter()));
+            } else if loops.iter().any(|it| it.iter() == below) {
+                inside.push(it);
+            }
+        });
+        let written = |iter| {
+            let mut known = lowered.iterators.iter();
+            known.find(|(it, _)| *it == iter)
+        };
+        let loops = [below].into_iter().chain(inside).chain(around);
+        let loops = loops.filter_map(written);
+        Self {
+            kernel: &lowered.kernel,
+            loops: loops.map(|(it, name)| (*it, name.as_str())).collect(),
         }
-        _ => None,
-    })
+    }
+
+    /// What the kernel calls the loop that the source calls `name`, or one that steps make of it, such as `i_t`.
+    fn in_kernel(&self, name: &str) -> Option<String> {
+        let loops = self.loops.iter();
+        let loops = loops.map(|(it, written)| (&self.kernel.iters[*it], *written));
+        let exactly = loops.clone().find(|(iter, written)| {
+            [*written, &iter.name].contains(&name) || iter.labels.iter().any(|it| it == name)
+        });
+        if let Some((iter, _)) = exactly {
+            return Some(iter.name.clone());
+        }
+        let made_of =
+            loops.flat_map(|(iter, written)| [(iter, iter.name.as_str()), (iter, written)]);
+        let made_of = made_of.filter_map(|(iter, known)| Some((iter, name.strip_prefix(known)?)));
+        let made_of = made_of.filter(|(_, rest)| rest.starts_with('_'));
+        let (iter, rest) = made_of.min_by_key(|(_, rest)| rest.len())?;
+        Some(format!("{}{rest}", iter.name))
+    }
+
+    /// `step` about the loops of the kernel.
+    fn about(&self, step: &Step) -> Step {
+        step.clone().renamed(&|path| {
+            let names = path.names().iter();
+            Some(LoopPath::new(
+                names.map(|it| self.in_kernel(it).unwrap_or_else(|| it.clone())),
+            ))
+        })
+    }
 }

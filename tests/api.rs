@@ -447,6 +447,43 @@ void twice(int64_t n, const int32_t key[n], int32_t h[n], int32_t g[n]) {
     assert_eq!(text, ["unroll(i_2, 2)", "unroll(i_3, 3)"]);
 }
 
+#[test]
+fn a_pragma_names_loops_as_the_source_does_also_what_steps_make_of_them() {
+    let source = "\
+void twice(int64_t n, int64_t m, double a[n][n], double b[n][m], double c[n][m]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) a[i][j] += 1.0;
+#pragma strew tile(i = 16, j = 8) parallelize(i_t)
+#pragma strew reverse(i/j) vectorize(j_p, 2) unroll(i_2_p, 2)
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = m - 1; j >= 0; j--) b[i][j] += 1.0;
+  for (int64_t i = 0; i < n; i++)
+#pragma strew interchange(i, j)
+    for (int64_t j = 0; j < m; j++) c[i][j] += 1.0;
+}
+";
+    let program = Compiler::new()
+        .compile("twice.c", source)
+        .expect("a program");
+    let kernel = program.parsed().kernel(None).expect("one kernel");
+    assert_eq!(
+        kernel
+            .pragmas()
+            .to_string()
+            .trim()
+            .lines()
+            .collect::<Vec<_>>(),
+        [
+            "tile(i_2 = 16, j_turn = 8)",
+            "parallelize(i_2_t)",
+            "reverse(i_2/j_turn)",
+            "vectorize(j_turn_p, 2)",
+            "unroll(i_2_p, 2)",
+            "interchange(i_3, j_2)",
+        ]
+    );
+}
+
 const MEAN: &str = "\
 kernel @mean(n: i64, x: f32[n], seen: i32[n]) -> f64 {
   var sum: f64 = 0.0

@@ -56,6 +56,8 @@ pub struct Lowered {
     pub kernel: Kernel,
     /// The `#pragma strew` lines, in the order of the source.
     pub pragmas: Vec<Pragma>,
+    /// The iterators of the loops that count, and what the source calls each: several can be called the same there.
+    pub iterators: Vec<(IterId, String)>,
 }
 
 /// A `#pragma strew` line.
@@ -63,8 +65,6 @@ pub struct Lowered {
 pub struct Pragma {
     /// The iterator of the loop that follows.
     pub loop_iter: IterId,
-    /// What the source calls that iterator, and the labels of the loop: the names that the text may use for it.
-    pub loop_names: Vec<String>,
     /// What stands behind `strew`.
     pub text: String,
     /// Where that stands in the source.

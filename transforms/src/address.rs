@@ -11,7 +11,8 @@ use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 /// the outside in (`i/j`).
 ///
 /// A path holds when its last name is the loop's and the others name loops around it, in that order; loops between them may
-/// be left out. A label goes before an iterator of the same name.
+/// be left out. A label goes before an iterator of the same name. Iterators of one name are told apart by numbers behind it, which a path
+/// may leave out where nothing has the very names: `k/j` names the `j_2` in `k`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPath(Vec<String>);
 
@@ -54,8 +55,14 @@ pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Neste
         let labels = &kernel.iters[nested.it.iter()].labels;
         path.0.last().is_some_and(|it| labels.contains(it))
     };
-    let mut at_path = loops.iter().filter(|nested| is_at(kernel, nested, path));
-    let found = at_path.clone().find(has_label).or_else(|| at_path.next());
+    let at_path = |is_called: IsCalled| {
+        let mut found = loops.iter().filter(|it| is_at(kernel, it, path, is_called));
+        found.clone().find(has_label).or_else(|| found.next())
+    };
+    let found = at_path(is_called).or_else(|| match path.0.len() {
+        ..=1 => None,
+        _ => at_path(is_called_but_for_number),
+    });
     found.cloned().ok_or_else(|| no_such_loop(kernel, path))
 }
 
@@ -125,7 +132,10 @@ pub(crate) fn only_loop_in<'k>(
     }
 }
 
-fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath) -> bool {
+/// Whether a loop is meant by a name.
+type IsCalled = fn(&Kernel, Loop<'_>, &str) -> bool;
+
+fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath, is_called: IsCalled) -> bool {
     let Some((last, outer)) = path.0.split_last() else {
         return false;
     };
@@ -136,9 +146,17 @@ fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath) -> bool {
             .all(|name| around.any(|it| is_called(kernel, *it, name)))
 }
 
-fn is_called(kernel: &Kernel, it: Loop<'_>, name: &String) -> bool {
+fn is_called(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
     let iter = &kernel.iters[it.iter()];
-    iter.name == *name || iter.labels.contains(name)
+    iter.name == name || iter.labels.iter().any(|label| label == name)
+}
+
+fn is_called_but_for_number(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
+    let known = &kernel.iters[it.iter()].name;
+    let is_numbered = known.rsplit_once('_').is_some_and(|(base, number)| {
+        base == name && !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+    });
+    is_numbered || is_called(kernel, it, name)
 }
 
 /// The array called `name`.
@@ -280,6 +298,37 @@ mod tests {
     outer: affine.for i in 0..n { y[i, j] = 1.0 }
   }
 }",
+        );
+    }
+
+    #[test]
+    fn paths_tell_loops_of_one_name_apart() {
+        let before = kernel(
+            "kernel @k(n: i64, y: f64[n, n], z: f64[n, n]) {
+  affine.for i in 0..n { affine.for j in 0..n { y[i, j] = 1.0 } }
+  second: affine.for i_2 in 0..n { affine.for j_2 in 0..n { z[i_2, j_2] = 1.0 } }
+  affine.for k in 0..n { affine.for j_3 in 0..n { affine.for j_4 in 0..n { z[k, j_3] = 1.0 } } }
+}",
+        );
+        let name = |path: &str| {
+            let found = find_loop(&before, &LoopPath::from(path)).ok()?;
+            Some(before.iters[found.it.iter()].name.as_str())
+        };
+        assert_eq!(
+            [
+                "i/j", "i_2/j", "second/j", "k/j", "k/j/j", "i/k", "i_3", "j_/j"
+            ]
+            .map(name),
+            [
+                Some("j"),
+                Some("j_2"),
+                Some("j_2"),
+                Some("j_3"),
+                Some("j_4"),
+                None,
+                None,
+                None
+            ]
         );
     }
 

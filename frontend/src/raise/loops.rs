@@ -90,21 +90,18 @@ impl<'k> Raising<'k> {
         let variable = &self.kernel.locals[counted.variable];
         let written = variable.name.clone();
         self.kernel.iters[iter] = Iter {
-            name: if counted.is_itself {
-                written.clone()
-            } else {
-                format!("{written}_turn")
+            name: match counted.is_itself {
+                true => written.clone(),
+                false => format!("{written}_turn"),
             },
             labels: source.map_or(Vec::new(), |it| it.labels.clone()),
             span: source.map_or(variable.span, |it| it.span),
         };
+        self.iterators.push((iter, written));
         let Some(source) = source else { return };
-        let names = source.labels.iter().cloned().chain([written]);
-        let loop_names: Vec<String> = names.collect();
         for pragma in &source.pragmas {
             self.pragmas.push(Pragma {
                 loop_iter: iter,
-                loop_names: loop_names.clone(),
                 text: pragma.text.clone(),
                 span: pragma.span,
             });

@@ -79,6 +79,7 @@ pub(crate) fn raise(
         sources,
         spare: None,
         pragmas: Vec::new(),
+        iterators: Vec::new(),
         diagnostics,
     };
     let after = raising.block(&before, None, &[]);
@@ -89,6 +90,7 @@ pub(crate) fn raise(
     Lowered {
         kernel: raising.kernel,
         pragmas: raising.pragmas,
+        iterators: raising.iterators,
     }
 }
 
@@ -107,6 +109,7 @@ struct Raising<'k> {
     /// An iterator that was made for a loop which does not count.
     spare: Option<IterId>,
     pragmas: Vec<Pragma>,
+    iterators: Vec<(IterId, String)>,
     diagnostics: &'k mut Diagnostics,
 }
 
