@@ -11,8 +11,8 @@ use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
 /// the outside in (`i/j`).
 ///
 /// A path holds when its last name is the loop's and the others name loops around it, in that order; loops between them may
-/// be left out. A label goes before an iterator of the same name. Iterators of one name are told apart by numbers behind it, which a path
-/// may leave out where nothing has the very names: `k/j` names the `j_2` in `k`.
+/// be left out. A label goes before an iterator of the same name. Iterators of one name are told apart by numbers, which a path
+/// may leave out where nothing has the very names: `k/j` names the `j_2` in `k`, and `k/j_t` the `j_2_t`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPath(Vec<String>);
 
@@ -61,7 +61,7 @@ pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Neste
     };
     let found = at_path(is_called).or_else(|| match path.0.len() {
         ..=1 => None,
-        _ => at_path(is_called_but_for_number),
+        _ => at_path(is_called_but_for_numbers),
     });
     found.cloned().ok_or_else(|| no_such_loop(kernel, path))
 }
@@ -151,12 +151,11 @@ fn is_called(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
     iter.name == name || iter.labels.iter().any(|label| label == name)
 }
 
-fn is_called_but_for_number(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
-    let known = &kernel.iters[it.iter()].name;
-    let is_numbered = known.rsplit_once('_').is_some_and(|(base, number)| {
-        base == name && !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
-    });
-    is_numbered || is_called(kernel, it, name)
+fn is_called_but_for_numbers(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
+    let known = kernel.iters[it.iter()].name.split('_');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let words = known.filter(|it| !is_number(it));
+    words.eq(name.split('_')) || is_called(kernel, it, name)
 }
 
 /// The array called `name`.
@@ -306,7 +305,7 @@ mod tests {
         let before = kernel(
             "kernel @k(n: i64, y: f64[n, n], z: f64[n, n]) {
   affine.for i in 0..n { affine.for j in 0..n { y[i, j] = 1.0 } }
-  second: affine.for i_2 in 0..n { affine.for j_2 in 0..n { z[i_2, j_2] = 1.0 } }
+  second: affine.for i_2 in 0..n { affine.for j_2_t in 0..n { z[i_2, j_2_t] = 1.0 } }
   affine.for k in 0..n { affine.for j_3 in 0..n { affine.for j_4 in 0..n { z[k, j_3] = 1.0 } } }
 }",
         );
@@ -316,13 +315,20 @@ mod tests {
         };
         assert_eq!(
             [
-                "i/j", "i_2/j", "second/j", "k/j", "k/j/j", "i/k", "i_3", "j_/j"
+                "i/j",
+                "i_2/j_t",
+                "second/j_t",
+                "k/j",
+                "k/j/j",
+                "i/k",
+                "i_3",
+                "j_/j"
             ]
             .map(name),
             [
                 Some("j"),
-                Some("j_2"),
-                Some("j_2"),
+                Some("j_2_t"),
+                Some("j_2_t"),
                 Some("j_3"),
                 Some("j_4"),
                 None,

@@ -10,6 +10,7 @@ use crate::tree::{Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::AffineValues;
+use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Relation, Variable};
 
@@ -24,7 +25,8 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Rel
 /// ```
 ///
 /// Always legal: iterations keep their order. The old iterators are what `delinearize_index` makes of the new one with the two trip
-/// counts as its basis; subscripts in which they are linearized again are simplified. Where the inner loop is not known to run at all, that is asked first.
+/// counts as its basis; subscripts in which they are linearized again are simplified. Where the trips of the inner loop may be fewer than
+/// none, it is asked first whether there are any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Coalesce {
     /// The outer loop, an `affine.for`.
@@ -107,7 +109,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
     Ok(Replacing {
         kernel: prepared,
         target: outer.iter,
-        replacement: vec![if_any(folded(coalesced), fast.trips)],
+        replacement: vec![if_any(kernel, folded(coalesced), fast.trips)],
     })
 }
 
@@ -122,9 +124,10 @@ fn delinearized(index: &AffineExpr, trips: [&AffineExpr; 2]) -> Result<[AffineEx
     indices.and_then(|it| it.try_into().ok()).ok_or(Overflow)
 }
 
-/// The product of two negative trip counts is positive, and nothing can be divided by zero.
-fn if_any(coalesced: Node, trips: AffineExpr) -> Node {
-    if trips.as_constant().is_some_and(|it| it > 0) {
+/// The product of two negative trip counts is positive. With none of the inner loop there is none of what is made, so nothing is divided
+/// by zero.
+fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Node {
+    if Analyzed::new(kernel).is_never_negative(&trips) {
         return coalesced;
     }
     Node::AffineIf {
@@ -216,6 +219,30 @@ mod tests {
   }
 }",
         );
+    }
+
+    /// Producer and consumer of an array that is seen through a collapsed view, tile by tile, with sizes that are not known.
+    #[test]
+    fn tiles_reach_through_a_collapsed_view() {
+        let before = kernel(
+            "kernel @k(n: i64, m: i64, p: i64, x: i64[n, m, p], a: i64[n, m, p], b: i64[p, p], out: i64[n * m, p]) {
+  view c = collapse(a, [[0, 1], [2]])
+  affine.for i in 0..n { affine.for j in 0..m { affine.for k in 0..p { a[i, j, k] = x[i, j, k] * 2 } } }
+  affine.for r in 0..n * m {
+    affine.for s in 0..p { affine.for t in 0..p { out[r, s] reduce(add) c[r, t] * b[t, s] } }
+  }
+}",
+        );
+        let after = apply(
+            &before,
+            "coalesce(i, j) strip_mine(i_j = 3) strip_mine(r = 3) fuse(i_j_t, r_t) parallelize(i_j_t)",
+        );
+        let text = after.to_string();
+        assert!(
+            text.contains("c[i_j_p, k] = x[delinearize_index i_j_p into (n, m), k] * 2"),
+            "{text}"
+        );
+        assert_same_meaning(&before, &after);
     }
 
     #[test]
