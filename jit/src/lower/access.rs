@@ -18,12 +18,24 @@ pub(super) struct Element {
 }
 
 /// A subscript's value as `i64`, and the type it was computed in.
-struct Index {
+pub(super) struct Index {
     value: Value,
     /// To be added to `value`; zero unless the subscript is proved, since a check looks at `value`.
     constant: i64,
     ty: Type,
     proved: bool,
+}
+
+impl Index {
+    /// `value` and a constant, which was found to be in range.
+    pub(super) fn in_range(value: Value, constant: i64) -> Self {
+        Self {
+            value,
+            constant,
+            ty: Type::I64,
+            proved: true,
+        }
+    }
 }
 
 /// `displacement` and the bytes to the element that lies `constant` elements further.
@@ -149,10 +161,15 @@ impl FunctionLowering<'_, '_, '_> {
         {
             return Some((array?, vec![self.proved_index(&number)]));
         }
-        let subscripts = access.subscripts.iter();
-        let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
         let array = array?;
         let declared = &self.program.kernel.arrays[access.array].extents;
+        let dimensions = declared.iter().zip(&array.extents);
+        let indices = access.subscripts.iter().zip(dimensions);
+        let indices = indices.map(|(subscript, (bound, extent))| {
+            self.checked_together(subscript, bound, *extent)
+                .unwrap_or_else(|| self.index(access, subscript))
+        });
+        let indices: Vec<_> = indices.collect();
         for ((index, extent), bound) in indices.iter().zip(&array.extents).zip(declared) {
             if !index.proved && !self.is_known_in_range(index.value, bound) {
                 self.check(access, index, *extent);
@@ -242,9 +259,11 @@ impl FunctionLowering<'_, '_, '_> {
         };
         let mut row = None;
         for (index, extent) in outer.iter().zip(extents.iter().skip(1)) {
-            let position = self.builder.ins().iadd_imm_s(index.value, index.constant);
-            let position = self.add_to(row, position);
-            row = Some(self.builder.ins().imul(position, *extent));
+            let position = self.add_to(row, index.value);
+            let number = self.builder.ins().imul(position, *extent);
+            // The rows next to this one are at the same distance in every turn.
+            let distance = self.builder.ins().imul_imm_s(*extent, index.constant);
+            row = Some(self.builder.ins().iadd(number, distance));
         }
         let index = self.add_to(row, last.value);
         if let Some(displacement) = displaced_by(displacement, stride, last.constant) {
@@ -329,7 +348,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     /// An integer expression, extended to 64 bits by the shortest way.
-    fn extended(&mut self, expr: &Expr) -> Value {
+    pub(super) fn extended(&mut self, expr: &Expr) -> Value {
         let ty = expr.ty(self.program.kernel);
         match expr {
             Expr::Load(access) => self.load_extended(access),

@@ -99,7 +99,7 @@ fn holds_while(body: &[Node]) -> bool {
 }
 
 /// The accesses that every turn of a loop makes, unless it ends before.
-fn sure_accesses(body: &[Node]) -> Vec<&Access> {
+pub(super) fn sure_accesses(body: &[Node]) -> Vec<&Access> {
     let mut found = Vec::new();
     for node in body {
         // Those of conditions and of bounds among them, none of inner blocks.

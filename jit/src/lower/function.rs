@@ -8,6 +8,7 @@ use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
+use super::offsets::Offsets;
 use super::partials::Partials;
 use super::rows::Rows;
 use super::run_length::Run;
@@ -47,6 +48,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) stop: Value,
     pub(super) updates: Variable,
     pub(super) known: Known,
+    /// Subscripts of the body that is being lowered.
+    pub(super) offsets: Vec<Offsets>,
     pub(super) exits: Exits,
     /// Where updates of private buffers go, if not into them.
     pub(super) streams: Vec<StreamValue>,
@@ -153,6 +156,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             stop,
             updates,
             known: Known::default(),
+            offsets: Vec::new(),
             exits: Exits::default(),
             streams: Vec::new(),
             runs: Vec::new(),
@@ -294,9 +298,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
 
     pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
         let oob = self.program.oob;
-        nodes.iter().try_for_each(|node| match oob {
-            Oob::Error => self.statement(node),
-            Oob::Skip => self.skippable(node),
+        self.with_offsets(nodes, |function| {
+            nodes.iter().try_for_each(|node| match oob {
+                Oob::Error => function.statement(node),
+                Oob::Skip => function.skippable(node),
+            })
         })
     }
 

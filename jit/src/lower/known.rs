@@ -37,6 +37,8 @@ enum What {
     Loaded(Access, Value, Width),
     /// A subscript, as `i64`.
     Index(Subscript, Value),
+    /// An integer as `i64`: all that a body adds to it and compares with the extent, which is over parameters alone, is in range.
+    Base(Expr, AffineExpr, Value),
     /// As an unsigned number the value is below the extent, which is over parameters alone.
     InRange(Value, AffineExpr),
 }
@@ -161,6 +163,21 @@ impl FunctionLowering<'_, '_, '_> {
             let what = What::Index(subscript.clone(), value);
             self.known.add(what, mutable);
         }
+    }
+
+    /// The value of `base`, if all that is added to it was checked against `extent`.
+    pub(super) fn known_base(&self, base: &Expr, extent: &AffineExpr) -> Option<Value> {
+        self.known.find(|what| match what {
+            What::Base(known, bound, value) => {
+                (known.is_same(base) && bound == extent).then_some(*value)
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn keep_base(&mut self, base: &Expr, extent: &AffineExpr, value: Value) {
+        let what = What::Base(base.clone(), extent.clone(), value);
+        self.known.add(what, Vec::new());
     }
 
     /// Whether `value` was checked against `extent` before.

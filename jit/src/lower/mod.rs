@@ -34,6 +34,7 @@ mod little;
 mod loops;
 mod meet;
 mod merge;
+mod offsets;
 mod operation;
 mod own_rows;
 mod partials;

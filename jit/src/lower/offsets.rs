@@ -1,0 +1,150 @@
+//! Subscripts that differ by constants, as `i` and `i + 1` do: one check holds for all of them, and one value serves all.
+//!
+//! A particle that is divided between the corners of its cell updates `[j, i]`, `[j, i + 1]`, `[j + 1, i]` and `[j + 1, i + 1]`. If all of that
+//! happens in the same turn, all of it is in range where the least of `i` and `i + 1` is not negative and the largest is below the extent;
+//! where it is not, the turn fails at one of them, so that the call ends with a fault in any case. Which one is the first is found by
+//! the code that tells faults in full, where nothing is checked ahead.
+
+use super::access::Index;
+use super::ahead::sure_accesses;
+use super::function::FunctionLowering;
+use crate::compiled::Faults;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use strew_affine::interpret::Oob;
+use strew_affine::{AffineExpr, BinaryOp, Expr, Node, Subscript, Type};
+use strew_runtime::abi::Status;
+
+/// So many groups of a body are looked for: each subscript is compared with all of them.
+const MOST: usize = 16;
+
+/// Subscripts of one body, each the same integer and a constant, that are checked against the same extent.
+#[derive(Debug)]
+pub(super) struct Offsets {
+    base: Expr,
+    bound: AffineExpr,
+    least: i64,
+    most: i64,
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// Lowers with `lower` what has `body` in it, of which subscripts that differ by constants are checked together.
+    pub(super) fn with_offsets<R>(
+        &mut self,
+        body: &[Node],
+        lower: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let around = std::mem::take(&mut self.offsets);
+        self.offsets = self.offsets_of(body);
+        let lowered = lower(self);
+        self.offsets = around;
+        lowered
+    }
+
+    fn offsets_of(&self, body: &[Node]) -> Vec<Offsets> {
+        let mut found: Vec<Offsets> = Vec::new();
+        if self.program.faults != Faults::Bare || self.program.oob != Oob::Error {
+            return found;
+        }
+        for access in sure_accesses(body) {
+            let declared = &self.program.kernel.arrays[access.array].extents;
+            for (subscript, bound) in access.subscripts.iter().zip(declared) {
+                let Some((base, constant)) = self.base_of(subscript) else {
+                    continue;
+                };
+                if let Some(known) = found.iter_mut().find(|it| it.is_of(base, bound)) {
+                    known.least = known.least.min(constant);
+                    known.most = known.most.max(constant);
+                } else if found.len() < MOST {
+                    found.push(Offsets {
+                        base: base.clone(),
+                        bound: bound.clone(),
+                        least: constant,
+                        most: constant,
+                    });
+                }
+            }
+        }
+        found.retain(|it| it.least < it.most);
+        found
+    }
+
+    /// What `subscript` adds a constant to, and that constant, if that is the same wherever it is evaluated in a turn.
+    fn base_of<'e>(&self, subscript: &'e Subscript) -> Option<(&'e Expr, i64)> {
+        let Subscript::Computed(expr) = subscript else {
+            return None;
+        };
+        let ty = expr.ty(self.program.kernel);
+        let (base, constant) = match expr {
+            Expr::Binary(BinaryOp::Add, base, constant, _) => (&**base, constant_of(constant)?),
+            Expr::Binary(BinaryOp::Sub, base, constant, _) => {
+                (&**base, constant_of(constant)?.checked_neg()?)
+            }
+            _ => (expr, 0),
+        };
+        // Numbers without signs wrap at zero, where sums of others would be in range.
+        let is_near = constant.unsigned_abs() < 1 << 16;
+        let Expr::Local(local) = base else {
+            return None;
+        };
+        let stays = !self.program.kernel.locals[*local].mutable;
+        (stays && is_near && matches!(ty, Type::I32 | Type::I64)).then_some((base, constant))
+    }
+
+    /// The value of `subscript`, which is below `extent`, the value of `bound`, if it is checked together with others.
+    pub(super) fn checked_together(
+        &mut self,
+        subscript: &Subscript,
+        bound: &AffineExpr,
+        extent: Value,
+    ) -> Option<Index> {
+        let (base, constant) = self.base_of(subscript)?;
+        let offsets = self.offsets.iter().find(|it| it.is_of(base, bound))?;
+        let (least, most) = (offsets.least, offsets.most);
+        let value = match self.known_base(base, bound) {
+            Some(value) => value,
+            None => {
+                let value = self.check_together(base, extent, (least, most));
+                self.keep_base(base, bound, value);
+                value
+            }
+        };
+        Some(Index::in_range(value, constant))
+    }
+
+    /// Checks that `base` is below `extent` and not negative, whichever number from `least` to `most` is added to it; its value.
+    fn check_together(&mut self, base: &Expr, extent: Value, (least, most): (i64, i64)) -> Value {
+        let value = self.extended(base);
+        let ty = base.ty(self.program.kernel);
+        let ins = &mut self.builder;
+        // What is beyond the type has wrapped, and is negative.
+        let room = match ty {
+            Type::I32 => {
+                let beyond = ins.ins().iconst(types::I64, 1 << 31);
+                ins.ins().smin(extent, beyond)
+            }
+            _ => extent,
+        };
+        let room = ins.ins().iadd_imm_s(room, least - most);
+        let none = ins.ins().iconst(types::I64, 0);
+        let room = ins.ins().smax(room, none);
+        let first = ins.ins().iadd_imm_s(value, least);
+        let beyond = IntCC::UnsignedGreaterThanOrEqual;
+        let outside = ins.ins().icmp(beyond, first, room);
+        self.leave_with(outside, Status::Fault);
+        value
+    }
+}
+
+impl Offsets {
+    fn is_of(&self, base: &Expr, bound: &AffineExpr) -> bool {
+        self.base.is_same(base) && self.bound == *bound
+    }
+}
+
+fn constant_of(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Constant(value) => i64::try_from(value.as_integer()?).ok(),
+        _ => None,
+    }
+}
