@@ -87,7 +87,7 @@ pub(crate) fn measure(
     peers: Option<&mut Peers>,
     effort: Effort,
 ) -> Result<Measurement, String> {
-    let mut bench = Bench::new(cell, peers, effort)?;
+    let mut bench = Bench::new(cell, peers)?;
     let variants = bench.check()?;
     let longest = variants.iter().map(|(_, time)| *time).fold(1.0, f64::max);
     let all: f64 = variants.iter().map(|(_, time)| *time).sum();
@@ -105,10 +105,9 @@ pub(crate) fn measure(
 }
 
 impl<'p> Bench<'p> {
-    fn new(cell: Cell, mut peers: Option<&'p mut Peers>, effort: Effort) -> Result<Self, String> {
+    fn new(cell: Cell, mut peers: Option<&'p mut Peers>) -> Result<Self, String> {
         let nest = cell.nest;
-        let level = if effort.is_smoke { 0 } else { cell.level };
-        let problem = problem(nest, nest.scalars[level])?;
+        let problem = problem(nest, nest.scalars[cell.level])?;
         if let Some(peers) = &mut peers {
             peers.give(nest.function, &problem)?;
         }
