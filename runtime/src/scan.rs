@@ -48,23 +48,20 @@ trait Float: Copy + PartialOrd + Into<f64> {
     fn is_number(self) -> bool;
 }
 
-impl Float for f32 {
-    const LEAST: Self = Self::NEG_INFINITY;
-    const MOST: Self = Self::INFINITY;
-    #[inline(always)]
-    fn is_number(self) -> bool {
-        !self.is_nan()
-    }
+macro_rules! floats {
+    ($($ty:ty)*) => {$(
+        impl Float for $ty {
+            const LEAST: Self = <$ty>::NEG_INFINITY;
+            const MOST: Self = <$ty>::INFINITY;
+            #[inline(always)]
+            fn is_number(self) -> bool {
+                !self.is_nan()
+            }
+        }
+    )*};
 }
 
-impl Float for f64 {
-    const LEAST: Self = Self::NEG_INFINITY;
-    const MOST: Self = Self::INFINITY;
-    #[inline(always)]
-    fn is_number(self) -> bool {
-        !self.is_nan()
-    }
-}
+floats!(f32 f64);
 
 /// Of so many floats those at the same place are compared with each other: in vectors, several of them, so that none waits for the one before.
 const LANES: usize = 16;
@@ -117,16 +114,24 @@ unsafe fn float_extremes_in_wide_vectors<F: Float>(floats: &[F]) -> (F, F, bool)
     float_extremes_here(floats)
 }
 
+/// What the first function makes of the numbers where the processor has what it needs, AVX2, else the second.
+macro_rules! by_processor {
+    ($wide:ident, $here:ident, $numbers:ident) => {{
+        #[cfg(target_arch = "x86_64")]
+        let found = if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: it was just found that the processor has it.
+            unsafe { $wide($numbers) }
+        } else {
+            $here($numbers)
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let found = $here($numbers);
+        found
+    }};
+}
+
 fn extremes<K: Key>(keys: &[K]) -> Scanned {
-    #[cfg(target_arch = "x86_64")]
-    let (least, most) = if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: it was just found that the processor has it.
-        unsafe { extremes_in_wide_vectors(keys) }
-    } else {
-        extremes_here(keys)
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let (least, most) = extremes_here(keys);
+    let (least, most) = by_processor!(extremes_in_wide_vectors, extremes_here, keys);
     Scanned {
         least: least.number(),
         most: most.number(),
@@ -134,15 +139,8 @@ fn extremes<K: Key>(keys: &[K]) -> Scanned {
 }
 
 fn float_extremes<F: Float>(floats: &[F]) -> Scanned {
-    #[cfg(target_arch = "x86_64")]
-    let (least, most, are_numbers) = if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: it was just found that the processor has it.
-        unsafe { float_extremes_in_wide_vectors(floats) }
-    } else {
-        float_extremes_here(floats)
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let (least, most, are_numbers) = float_extremes_here(floats);
+    let (least, most, are_numbers) =
+        by_processor!(float_extremes_in_wide_vectors, float_extremes_here, floats);
     let bits = |float: F| match are_numbers {
         true => float.into().to_bits().cast_signed(),
         false => f64::NAN.to_bits().cast_signed(),

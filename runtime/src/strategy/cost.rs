@@ -61,8 +61,9 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let each = update(shape, &sample, machine);
         let waited = sample.scattered * machine.line(shape.bytes);
+        let near = near_update(shape, &sample, machine);
+        let each = near + waited;
         // Rows in the last cache are there in time where one thread asks for them, and what owners read is not divided: lines hold some
         // of other owners' as well.
         let waited_by_owner = if shape.bytes > machine.caches.last {
@@ -92,15 +93,15 @@ impl Costs {
             rows: (costs.share
                 + others
                 + trips / columns_of_rows * ASKED * costs.update
-                + trips * (each - waited + waited * waited_by_owner)) as u64,
+                + trips * (near + waited * waited_by_owner)) as u64,
             planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }
     }
 }
 
-/// One update.
-fn update(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
+/// One update of what is near.
+fn near_update(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
     let costs = &machine.costs;
     let waits = if sample.keeps_a_register() {
         costs.run
@@ -108,5 +109,5 @@ fn update(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
         costs.wait
     };
     let each = costs.update + sample.repeated * waits;
-    each / shape.lanes as f64 + sample.scattered * machine.line(shape.bytes)
+    each / shape.lanes as f64
 }

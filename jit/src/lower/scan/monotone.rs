@@ -140,7 +140,7 @@ impl<'k> Scanner<'_, '_, 'k, '_> {
                     self.binary(*op, *ty, left, right, is_reached)
                 });
                 self.require_values(ends, *ty, is_reached);
-                self.require_values([fixed, fixed], *ty, is_reached);
+                self.require_values([fixed], *ty, is_reached);
                 ends
             }
         }
@@ -202,7 +202,7 @@ impl<'k> Scanner<'_, '_, 'k, '_> {
     }
 
     /// Requires `values` to be ones that `ty` has, and finite.
-    fn require_values(&mut self, values: [Value; 2], ty: Type, is_reached: Value) {
+    fn require_values<const N: usize>(&mut self, values: [Value; N], ty: Type, is_reached: Value) {
         for value in values {
             let holds = match ty.integer_range() {
                 None => self.is_finite(value, ty),
