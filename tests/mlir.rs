@@ -476,6 +476,54 @@ fn what_is_printed_is_read_back_as_the_same_kernel() {
     assert!(same > 100, "{same}");
 }
 
+/// Labels of loops and of all kinds of statements, and views.
+const LABELLED: &str = "\
+kernel @labelled(n: i64, m: i64, k: i64, row: i64[n + 1], key: i64[n], a: f64[n, m, k], out: f64[n * m]) -> f64 {
+  view rows = collapse(a, [[0, 1], [2]])
+  var sum: f64 = 0.0
+  first: second: affine.for i in 0..n * m {
+    L2: affine.for j in 0..k {
+      add_up: out[i] reduce(add) rows[i, j]
+    }
+    twice: out[i] = out[i] * 2.0
+  }
+  lists: scf.for r in row[0]..row[1] {
+    kept: let x: i64 = key[r]
+    started: var y: f64 = 0.0
+    y = y + f64(x)
+    L5: sum reduce(add) y
+  }
+  return sum
+}
+";
+
+#[test]
+fn labels_and_views_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.nest"), LABELLED).expect("a file");
+    let module = done(emitted(folder.path(), "k.nest", None, &[]));
+    assert_eq!(done(read_back(&module)), LABELLED);
+    let source = strew::Source::new("k.nest", LABELLED).parse();
+    let source = source.expect("a source");
+    let kernel = source.kernel(None).expect("one kernel");
+    let auto = kernel.schedule(&strew::Plan::Auto, &mut ());
+    let auto = auto.expect("a schedule");
+    let read = done(read_back(&auto.to_mlir().expect("a module")));
+    assert_eq!(read, auto.kernel().to_string());
+    assert!(read.contains("first: second: "), "{read}");
+    if let Some(opt) = tool("mlir-opt") {
+        let verified = done(piped(&opt, &[], &module));
+        for kept in [
+            r#"strew.labels = "first\0Asecond""#,
+            r#"strew.labels = "add_up""#,
+            r#"strew.labels = "kept""#,
+            r#"strew.views = "view rows = collapse(a, [[0, 1], [2]])"#,
+        ] {
+            assert!(verified.contains(kept), "{kept}: {verified}");
+        }
+    }
+}
+
 /// The kernel text that `strew opt` makes of a module on standard input.
 fn read_back(module: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));

@@ -6,7 +6,11 @@ use crate::{ArrayId, Forall, Private, Type};
 
 impl Emitter<'_> {
     /// A forall, and behind it the merges of its private buffers, in the order of its iterations.
-    pub(super) fn forall(&mut self, forall: &Forall) -> Result<(), Unsupported> {
+    pub(super) fn forall(
+        &mut self,
+        forall: &Forall,
+        labels: Option<String>,
+    ) -> Result<(), Unsupported> {
         if !forall.disjoint.is_empty() {
             return Err(Unsupported::Disjoint);
         }
@@ -43,7 +47,8 @@ impl Emitter<'_> {
             this.slots(&forall.body);
             this.block(&forall.body)
         })?;
-        self.behind_brace(&format!("strew.strategy = {}", quoted(&forall.strategy)));
+        let strategy = format!("strew.strategy = {}", quoted(&forall.strategy));
+        self.behind_brace([strategy].into_iter().chain(labels));
         let mut rows = all.iter().map(|(_, rows)| rows.clone());
         for private in &forall.privates {
             let rows: Vec<_> = rows.by_ref().take(private.buffers.len()).collect();

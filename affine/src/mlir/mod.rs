@@ -1,7 +1,7 @@
 //! A kernel as MLIR: `func`, `affine`, `scf`, `memref`, `arith`, `math`, `linalg` and `cf`.
 //!
 //! What MLIR has no word for stands in attributes whose names begin with `strew.`, so that [`parse`] reads the same kernel back: the
-//! parameters as the kernel has them, types without signs, the statements that are reductions, names of scalars.
+//! parameters as the kernel has them, types without signs, the statements that are reductions, names of scalars, labels and views.
 //!
 //! Loops, conditions and accesses that are affine in MLIR's sense stay in the `affine` dialect; those over products of variables, or
 //! inside of loops of `scf`, are calculated. Private buffers of a forall are rows of one buffer, which a `linalg.reduce` merges behind
@@ -15,7 +15,8 @@ mod node;
 mod read;
 
 use crate::verify::Verified;
-use crate::{ArrayId, IterId, Kernel, LocalId, Overflow, Parameter, ScalarId, Type};
+use crate::visit::Loop;
+use crate::{ArrayId, IterId, Kernel, LocalId, Node, Overflow, Parameter, ScalarId, Type, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
@@ -164,8 +165,12 @@ impl<'k> Emitter<'k> {
         };
         let (name, params) = (symbol(&kernel.name), params.join(", "));
         let known = quoted(&signature(kernel));
+        let views = match text::view_lines(kernel) {
+            views if views.is_empty() => String::new(),
+            views => format!(", strew.views = {}", quoted(&views)),
+        };
         self.line(&format!(
-            "func.func @{name}({params}){result} attributes {{strew.kernel = {known}}} {{"
+            "func.func @{name}({params}){result} attributes {{strew.kernel = {known}{views}}} {{"
         ));
         self.depth += 1;
         self.sizes();
@@ -272,6 +277,24 @@ fn signature(kernel: &Kernel) -> String {
         all.push(line.trim_end_matches(" {"));
     }
     all.join("\n")
+}
+
+/// The attribute with the labels of `node`, if it has some.
+fn labels(kernel: &Kernel, node: &Node) -> Option<String> {
+    let of_loop = Loop::of(node).map(|it| &kernel.iters[it.iter()].labels);
+    let of_loop = of_loop.into_iter().flatten().map(String::as_str);
+    let labels: Vec<_> = of_loop.chain(kernel.labels_of(node)).collect();
+    let text = quoted(&labels.join("\n"));
+    (!labels.is_empty()).then(|| format!("strew.labels = {text}"))
+}
+
+/// Attributes in braces, with a space in front; nothing where there are none.
+fn attributes(all: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<_> = all.into_iter().collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!(" {{{}}}", all.join(", ")),
+    }
 }
 
 /// `text` as MLIR writes it.

@@ -1,7 +1,7 @@
 //! Statements and loops.
 
 use super::index::Operands;
-use super::{Emitter, Memref, Slot, Typed, Unsupported, memref, type_name};
+use super::{Emitter, Memref, Slot, Typed, Unsupported, attributes, labels, memref, type_name};
 use crate::{
     Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, LocalId, Node, Place,
     ScfFor, Subscript, Type,
@@ -34,15 +34,16 @@ impl Emitter<'_> {
     }
 
     fn node(&mut self, node: &Node) -> Result<(), Unsupported> {
+        let labels = labels(self.kernel, node);
         match node {
-            Node::AffineFor(it) => self.affine_for(it),
+            Node::AffineFor(it) => self.affine_for(it, labels),
             Node::AffineIf {
                 conditions,
                 then,
                 otherwise,
             } => self.affine_if(conditions, then, otherwise),
-            Node::Forall(forall) => self.forall(forall),
-            Node::ScfFor(it) => self.scf_for(it),
+            Node::Forall(forall) => self.forall(forall, labels),
+            Node::ScfFor(it) => self.scf_for(it, labels),
             Node::ScfWhile { condition, body } => self.scf_while(condition, body),
             Node::ScfIf {
                 condition,
@@ -52,12 +53,12 @@ impl Emitter<'_> {
                 let condition = self.expr(condition)?;
                 self.branches(&format!("scf.if {}", condition.name), then, otherwise)
             }
-            Node::Declare { local, value } => self.declare(*local, value),
+            Node::Declare { local, value } => self.declare(*local, value, labels),
             Node::Alloc { array } => self.alloc(*array),
             Node::Assign { place, value, .. } => {
                 let value = self.expr(value)?;
                 let cell = self.cell(place)?;
-                self.store(&cell, &value);
+                self.store_as(&cell, &value, &attributes(labels));
                 Ok(())
             }
             Node::Reduce {
@@ -65,7 +66,7 @@ impl Emitter<'_> {
                 combiner,
                 values,
                 ..
-            } => self.reduce(places, combiner, values),
+            } => self.reduce(places, (combiner, labels), values),
         }
     }
 
@@ -103,7 +104,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn affine_for(&mut self, it: &AffineFor) -> Result<(), Unsupported> {
+    fn affine_for(&mut self, it: &AffineFor, labels: Option<String>) -> Result<(), Unsupported> {
         let iter = self.named(&self.kernel.iters[it.iter].name);
         let mut bounds = it.lower.0.iter().chain(&it.upper.0);
         let is_affine = bounds.all(|bound| self.is_affine(bound));
@@ -127,16 +128,16 @@ impl Emitter<'_> {
             self.dimensions.insert(it.iter);
         }
         self.region(&head, |this| this.block(&it.body))?;
-        if it.lanes != 1 {
-            self.behind_brace(&format!("strew.lanes = {} : i64", it.lanes));
-        }
+        let lanes = (it.lanes != 1).then(|| format!("strew.lanes = {} : i64", it.lanes));
+        self.behind_brace(lanes.into_iter().chain(labels));
         Ok(())
     }
 
-    /// Puts an attribute behind what has just ended.
-    pub(super) fn behind_brace(&mut self, attribute: &str) {
+    /// Puts attributes behind what has just ended.
+    pub(super) fn behind_brace(&mut self, all: impl IntoIterator<Item = String>) {
         self.text.truncate(self.text.trim_end().len());
-        self.text += &format!(" {{{attribute}}}\n");
+        self.text += &attributes(all);
+        self.text.push('\n');
     }
 
     /// A bound as a map: the greatest or the least of its results where it has several.
@@ -207,14 +208,16 @@ impl Emitter<'_> {
         self.branches(&format!("scf.if {all}"), then, otherwise)
     }
 
-    fn scf_for(&mut self, it: &ScfFor) -> Result<(), Unsupported> {
+    fn scf_for(&mut self, it: &ScfFor, labels: Option<String>) -> Result<(), Unsupported> {
         let (lower, upper) = (self.expr(&it.lower)?, self.expr(&it.upper)?);
         let (lower, upper) = (self.cast_to_index(&lower), self.cast_to_index(&upper));
         let step = self.index_constant(it.step);
         let iter = self.named(&self.kernel.iters[it.iter].name);
         let head = format!("scf.for {iter} = {lower} to {upper} step {step}");
         self.iters.insert(it.iter, iter);
-        self.region(&head, |this| this.block(&it.body))
+        self.region(&head, |this| this.block(&it.body))?;
+        self.behind_brace(labels);
+        Ok(())
     }
 
     fn scf_while(&mut self, condition: &Expr, body: &[Node]) -> Result<(), Unsupported> {
@@ -270,14 +273,21 @@ impl Emitter<'_> {
         }
     }
 
-    fn declare(&mut self, local: LocalId, value: &Expr) -> Result<(), Unsupported> {
+    fn declare(
+        &mut self,
+        local: LocalId,
+        value: &Expr,
+        labels: Option<String>,
+    ) -> Result<(), Unsupported> {
         let start = self.text.len();
         let mut value = self.expr(value)?;
+        let known = attributes(labels);
         if !self.kernel.locals[local].mutable {
-            value = self.name_value(start, value, &self.kernel.locals[local].name);
+            let name = &self.kernel.locals[local].name;
+            value = self.name_value(start, value, (name, &known));
         }
         match self.locals.get(&local).cloned() {
-            Some(Slot::Memory(slot)) => self.store(&Cell::Local(slot), &value),
+            Some(Slot::Memory(slot)) => self.store_as(&Cell::Local(slot), &value, &known),
             Some(Slot::Value(_)) | None => {
                 self.locals.insert(local, Slot::Value(value));
             }
@@ -286,12 +296,13 @@ impl Emitter<'_> {
     }
 
     /// The value with a name of its own, where the text from `start` on defines it or not.
-    fn name_value(&mut self, start: usize, value: Typed, name: &str) -> Typed {
+    fn name_value(&mut self, start: usize, value: Typed, (name, known): (&str, &str)) -> Typed {
         let name = self.named(name);
         let Typed { name: before, ty } = value;
         let written = self.text.get(start..).unwrap_or_default();
         let definition = format!("{before} = ");
-        if before.starts_with('%')
+        if known.is_empty()
+            && before.starts_with('%')
             && written
                 .lines()
                 .any(|it| it.trim_start().starts_with(&definition))
@@ -301,7 +312,9 @@ impl Emitter<'_> {
             self.text.push_str(&renamed);
         } else {
             let of = type_name(ty);
-            self.line(&format!("{name} = arith.bitcast {before} : {of} to {of}"));
+            self.line(&format!(
+                "{name} = arith.bitcast {before}{known} : {of} to {of}"
+            ));
         }
         Typed { name, ty }
     }
@@ -420,11 +433,17 @@ impl Emitter<'_> {
     }
 
     pub(super) fn store(&mut self, cell: &Cell, value: &Typed) {
+        self.store_as(cell, value, "");
+    }
+
+    fn store_as(&mut self, cell: &Cell, value: &Typed, known: &str) {
         let value = &value.name;
         match cell {
             Cell::Local(slot) => {
                 let (slot, ty) = (&slot.name, type_name(slot.ty));
-                self.line(&format!("memref.store {value}, {slot}[] : memref<{ty}>"));
+                self.line(&format!(
+                    "memref.store {value}, {slot}[]{known} : memref<{ty}>"
+                ));
             }
             Cell::Element {
                 buffer: Memref { name, ty },
@@ -434,7 +453,7 @@ impl Emitter<'_> {
             } => {
                 let dialect = if *is_affine { "affine" } else { "memref" };
                 self.line(&format!(
-                    "{dialect}.store {value}, {name}[{subscripts}] : {ty}"
+                    "{dialect}.store {value}, {name}[{subscripts}]{known} : {ty}"
                 ));
             }
         }
@@ -458,7 +477,7 @@ impl Emitter<'_> {
     fn reduce(
         &mut self,
         places: &[Place],
-        combiner: &Combiner,
+        (combiner, labels): (&Combiner, Option<String>),
         values: &[Expr],
     ) -> Result<(), Unsupported> {
         let incoming: Vec<Typed> = values
@@ -475,8 +494,10 @@ impl Emitter<'_> {
         );
         let held = cells.iter().map(|it| self.load_as(it, &known)).collect();
         let combined = self.combined(combiner, held, incoming)?;
+        // The first of them has the labels of all.
+        let mut labels = attributes(labels);
         for (cell, value) in cells.iter().zip(&combined) {
-            self.store(cell, value);
+            self.store_as(cell, value, &std::mem::take(&mut labels));
         }
         Ok(())
     }

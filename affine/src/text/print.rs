@@ -9,6 +9,13 @@ use crate::{
 };
 use std::fmt;
 
+/// The lines of all views.
+pub(super) fn view_lines(kernel: &Kernel) -> String {
+    let mut printer = Printer::of(kernel);
+    kernel.views.values().for_each(|it| printer.view(it));
+    printer.text
+}
+
 /// The kernel as text, which parses back to the same kernel.
 pub fn print(kernel: &Kernel) -> String {
     let mut printer = Printer::of(kernel);

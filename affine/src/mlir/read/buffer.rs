@@ -2,7 +2,7 @@
 
 use super::index::in_range;
 use super::statement::index_of;
-use super::{Checked, Division, Known, Pending, ReadError, Reader, Token};
+use super::{Checked, Division, Known, Pending, ReadError, Reader, Token, labels};
 use crate::combiner::Combiner;
 use crate::{
     Access, AffineExpr, Array, Expr, Node, Operand, Place, Private, Span, Subscript, Type,
@@ -193,6 +193,8 @@ impl<'t> Reader<'_, 't> {
         let value = self.expr()?;
         self.tokens.expect(",")?;
         let (name, subscripts, _) = self.place(is_affine)?;
+        let attributes = self.tokens.attributes()?;
+        self.labels.extend(labels(&attributes));
         self.tokens.expect(":")?;
         self.tokens.memref()?;
         let none = Span::default();
@@ -210,23 +212,23 @@ impl<'t> Reader<'_, 't> {
                 local: None,
             }) => {
                 let ty = value.ty(&self.kernel);
-                let local = self.declare(name, ty, (true, is_element));
+                let local = self.declare((name, span), ty, (true, is_element));
                 let slot = Known::Slot {
                     is_element,
                     local: Some(local),
                 };
                 self.known.insert(name, slot);
+                self.label(span);
                 nodes.push(Node::Declare { local, value });
                 return Ok(());
             }
             _ => return Err(ReadError::new(span, format!("`%{name}` cannot be set"))),
         };
         match self.pending.take() {
-            None => nodes.push(Node::Assign {
-                place,
-                value,
-                span: none,
-            }),
+            None => {
+                self.label(span);
+                nodes.push(Node::Assign { place, value, span });
+            }
             Some(mut pending) => {
                 if pending.places.get(pending.combined.len()) != Some(&place) {
                     let why = "a reduction sets the places that it has read, in their order";
@@ -236,6 +238,7 @@ impl<'t> Reader<'_, 't> {
                 if pending.combined.len() < pending.places.len() {
                     self.pending = Some(pending);
                 } else {
+                    self.label(pending.span);
                     nodes.push(self.reduction(pending)?);
                 }
             }
@@ -268,7 +271,7 @@ impl<'t> Reader<'_, 't> {
                 places,
                 combiner,
                 values,
-                span: Span::default(),
+                span,
             }),
             None => {
                 let why = format!("this does not combine by `{combiner}`, as its attribute says");

@@ -2,7 +2,7 @@
 
 use super::index::in_range;
 use super::token::Attributes;
-use super::{Checked, Division, Known, ReadError, Reader, Token};
+use super::{Checked, Division, Known, ReadError, Reader, Token, labels};
 use crate::mlir::expression::operation_of;
 use crate::{
     AffineExpr, BinaryOp, CompareOp, Condition, Expr, Function, Relation, Span, Type, UnaryOp,
@@ -189,6 +189,7 @@ impl<'t> Reader<'_, 't> {
         let is_known = attributes.iter().any(|(key, _)| *key == "strew.type");
         if word == "arith.bitcast" && !is_known {
             // It gives a value a name.
+            self.labels = labels(&attributes);
             return Ok(Known::Expr(operand));
         }
         let mut ty = kernel_type(&attributes, to, span)?;

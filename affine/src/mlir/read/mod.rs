@@ -13,7 +13,7 @@ mod token;
 use super::{symbol, type_name};
 use crate::text;
 use crate::{
-    AffineExpr, ArrayId, BinaryOp, Combiner, Condition, Expr, Forall, Kernel, LocalId, Node,
+    AffineExpr, ArrayId, BinaryOp, Combiner, Condition, Expr, Forall, Kernel, Label, LocalId, Node,
     Parameter, Place, Private, ScalarId, Span,
 };
 use std::collections::HashMap;
@@ -122,6 +122,8 @@ struct Reader<'r, 't> {
     /// The sizes that are still to be casted.
     sizes: Vec<ScalarId>,
     pending: Option<Pending>,
+    /// Those of the statement that is being read.
+    labels: Vec<String>,
     /// Of the next forall.
     privates: Vec<Private>,
     rows: Vec<&'t str>,
@@ -157,7 +159,9 @@ impl<'t> Reader<'_, 't> {
                 "this function has no attribute `strew.kernel`, which says its parameters",
             )
         })?;
-        let kernel = declared(signature, span)?;
+        let views = attributes.iter().find(|(key, _)| *key == "strew.views");
+        let views = views.map_or("", |(_, views)| views);
+        let kernel = declared(signature, views, span)?;
         if symbol(&kernel.name) != name || kernel.params.len() != parameters.len() {
             return Err(ReadError::new(span, "`strew.kernel` says another function"));
         }
@@ -168,6 +172,7 @@ impl<'t> Reader<'_, 't> {
             known: HashMap::new(),
             sizes: Vec::new(),
             pending: None,
+            labels: Vec::new(),
             privates: Vec::new(),
             rows: Vec::new(),
             combiners,
@@ -182,6 +187,13 @@ impl<'t> Reader<'_, 't> {
         reader.kernel.body = body;
         reader.kernel.result = end;
         Ok(reader.kernel)
+    }
+
+    /// Gives the labels that were read to the statement at `span`.
+    fn label(&mut self, span: Span) {
+        let labels = std::mem::take(&mut self.labels).into_iter();
+        let labels = labels.map(|name| Label { name, span });
+        self.kernel.labels.extend(labels);
     }
 
     fn parameter(
@@ -218,21 +230,18 @@ impl<'t> Reader<'_, 't> {
     }
 }
 
-/// The kernel without a body that `signature` says.
-fn declared(signature: &str, span: Span) -> Checked<Kernel> {
-    let source = format!("{}{}", unquoted(signature), HEAD_ONLY);
+/// The kernel without statements that `signature` and `views` say.
+fn declared(signature: &str, views: &str, span: Span) -> Checked<Kernel> {
+    let head = format!("{} {{\n{}\n", unquoted(signature), unquoted(views));
     // What it returns stands in front of the block, so it has to return something.
-    let parsed = text::parse(&source).or_else(|errors| {
+    let parsed = text::parse(&format!("{head}}}\n")).or_else(|errors| {
         let (_, ty) = signature.rsplit_once("-> ").ok_or(errors)?;
         let value = match ty.trim() {
             "f32" | "f64" => "0.0",
             "bool" => "false",
             _ => "0",
         };
-        text::parse(&format!(
-            "{} {{\n return {value}\n}}\n",
-            unquoted(signature)
-        ))
+        text::parse(&format!("{head} return {value}\n}}\n"))
     });
     match parsed.map(|mut kernels| (kernels.pop(), kernels.len())) {
         Ok((Some(kernel), 0)) => Ok(Kernel {
@@ -242,8 +251,6 @@ fn declared(signature: &str, span: Span) -> Checked<Kernel> {
         _ => Err(ReadError::new(span, "`strew.kernel` does not say a kernel")),
     }
 }
-
-const HEAD_ONLY: &str = " {\n}\n";
 
 /// The combiners that are declared in front of a kernel.
 fn combiners(signature: &str) -> Vec<Combiner> {
@@ -264,6 +271,13 @@ fn combiners(signature: &str) -> Vec<Combiner> {
         }
     }
     found
+}
+
+/// The labels among attributes.
+fn labels(attributes: &token::Attributes<'_>) -> Vec<String> {
+    let found = attributes.iter().find(|(key, _)| *key == "strew.labels");
+    let found = found.map_or_else(String::new, |(_, labels)| unquoted(labels));
+    found.lines().map(str::to_owned).collect()
 }
 
 /// Text that MLIR has in quotes.

@@ -1,6 +1,6 @@
 //! Loops and statements.
 
-use super::{Checked, Division, Known, ReadError, Reader, Token, forall};
+use super::{Checked, Division, Known, ReadError, Reader, Token, forall, labels};
 use crate::{
     AffineExpr, AffineFor, Bound, Expr, Iter, IterId, Local, LocalId, Node, ScfFor, Span, Type,
 };
@@ -83,7 +83,8 @@ impl<'t> Reader<'_, 't> {
             // A name of its own is that of a `let`.
             Known::Expr(value) if is_named => {
                 let ty = value.ty(&self.kernel);
-                let local = self.declare(name, ty, (false, false));
+                let local = self.declare((name, span), ty, (false, false));
+                self.label(span);
                 nodes.push(Node::Declare { local, value });
                 Known::Expr(Expr::Local(local))
             }
@@ -98,7 +99,7 @@ impl<'t> Reader<'_, 't> {
 
     pub(super) fn declare(
         &mut self,
-        name: &str,
+        (name, span): (&str, Span),
         ty: Type,
         (mutable, is_element): (bool, bool),
     ) -> LocalId {
@@ -107,7 +108,7 @@ impl<'t> Reader<'_, 't> {
             ty,
             mutable,
             is_element,
-            span: Span::default(),
+            span,
         })
     }
 
@@ -204,7 +205,9 @@ impl<'t> Reader<'_, 't> {
         let iter = self.iterator(name);
         let body = self.braces()?;
         let mut lanes = 1;
-        for (key, value) in self.tokens.attributes()? {
+        let attributes = self.tokens.attributes()?;
+        self.kernel.iters[iter].labels = labels(&attributes);
+        for (key, value) in attributes {
             if key == "strew.lanes" {
                 lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
             }
@@ -233,6 +236,8 @@ impl<'t> Reader<'_, 't> {
             [Some(Known::Wide(lower)), Some(Known::Wide(upper))] => {
                 let iter = self.iterator(name);
                 let body = self.braces()?;
+                let attributes = self.tokens.attributes()?;
+                self.kernel.iters[iter].labels = labels(&attributes);
                 Ok(Node::ScfFor(ScfFor {
                     iter,
                     lower,
@@ -262,7 +267,9 @@ impl<'t> Reader<'_, 't> {
         let iter = self.iterator(name);
         let body = self.braces()?;
         let mut strategy = String::new();
-        for (key, value) in self.tokens.attributes()? {
+        let attributes = self.tokens.attributes()?;
+        self.kernel.iters[iter].labels = labels(&attributes);
+        for (key, value) in attributes {
             if key == "strew.strategy" {
                 strategy = value.to_owned();
             }
