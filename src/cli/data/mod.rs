@@ -67,12 +67,7 @@ impl fmt::Display for DataError {
 impl DataFile {
     /// The file that `text` names: a path, with a colon and a part of the file behind it where the format has parts.
     pub(crate) fn parse(text: &str) -> Result<Self, DataError> {
-        // The first colon behind an ending: names of columns may have colons, too, and a name of a file may before its ending.
-        let mut colons = text.match_indices(':').map(|(at, _)| at);
-        let (path, part) = match colons.find(|at| has_parts(&text[..*at])) {
-            Some(at) => (&text[..at], Some(&text[at + 1..])),
-            None => (text, None),
-        };
+        let (path, part) = split(text, has_parts)?;
         let format = match (ending(path).as_str(), part) {
             ("npz", Some(part)) => Format::Npz {
                 member: part.to_owned(),
@@ -81,7 +76,6 @@ impl DataFile {
                 column: part.to_owned(),
             },
             ("mtx", Some(part)) => Format::MatrixMarket(part.parse()?),
-            ("bin", Some(part)) => Format::Raw(raw_type(part)?),
             ("npz", None) => return Err(without_part(path, "an array in it", "scores")),
             ("csv", None) => return Err(without_part(path, "a column of it", "price")),
             ("mtx", None) => return Err(without_part(path, "row, col or val", "row")),
@@ -91,7 +85,8 @@ impl DataFile {
                 )));
             }
             ("png", _) => Format::Png,
-            _ => Format::Npy,
+            (_, Some(part)) => Format::Raw(raw_type(part)?),
+            (_, None) => Format::Npy,
         };
         let path = PathBuf::from(path);
         Ok(Self { path, format })
@@ -99,6 +94,21 @@ impl DataFile {
 
     /// The array, whose elements have to be of type `element`, and why its file is not mapped where it was to be.
     pub(crate) fn read(
+        &self,
+        element: &ElementType,
+        reading: Reading<'_>,
+    ) -> Result<(Array, Option<String>), DataError> {
+        let read = self.read_as_named(element, reading);
+        read.map_err(|error| match self.is_taken_for_npy() {
+            true => DataError(format!(
+                "{error}; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a colon, as in {}:f32",
+                self.path.display()
+            )),
+            false => error,
+        })
+    }
+
+    fn read_as_named(
         &self,
         element: &ElementType,
         reading: Reading<'_>,
@@ -173,6 +183,11 @@ impl DataFile {
         })
     }
 
+    /// Whether nothing in its name says so.
+    fn is_taken_for_npy(&self) -> bool {
+        self.format == Format::Npy && ending(&self.path.to_string_lossy()) != "npy"
+    }
+
     /// Whether elements come one behind the other, so that any shape of as many will do.
     pub(crate) fn is_flat(&self) -> bool {
         matches!(self.format, Format::Csv { .. } | Format::Raw(_))
@@ -183,6 +198,25 @@ impl DataFile {
 fn ending(path: &str) -> String {
     let ending = Path::new(path).extension();
     ending.map_or_else(String::new, |it| it.to_string_lossy().to_lowercase())
+}
+
+/// The path in `text`, and what stands behind a colon: the first one behind the ending of a file that `has_parts`, since names of columns
+/// may have colons, too, and a name of a file may before its ending; or the last one with a type of raw elements behind it.
+fn split(text: &str, has_parts: impl Fn(&str) -> bool) -> Result<(&str, Option<&str>), DataError> {
+    let mut colons = text.match_indices(':').map(|(at, _)| at);
+    if let Some(at) = colons.find(|at| has_parts(&text[..*at])) {
+        return Ok((&text[..at], Some(&text[at + 1..])));
+    }
+    let typed = text
+        .rsplit_once(':')
+        .filter(|(_, part)| raw_type(part).is_ok());
+    match typed {
+        Some((path, part)) if ["npy", "png"].contains(&ending(path).as_str()) => Err(DataError(
+            format!("{path} has its type in it: leave `:{part}` out"),
+        )),
+        Some((path, part)) => Ok((path, Some(part))),
+        None => Ok((text, None)),
+    }
 }
 
 fn has_parts(path: &str) -> bool {
@@ -305,6 +339,10 @@ mod tests {
         assert_eq!(file("a.csv:from: to").ok(), Some(csv("a.csv", "from: to")));
         let plain = PathBuf::from("odd:name.npy");
         assert_eq!(file("odd:name.npy").ok(), Some((plain, Format::Npy)));
+        for path in ["x.f64", "samples", "odd:name.raw", "dir.csv/x"] {
+            let raw = (PathBuf::from(path), Format::Raw(Type::F64));
+            assert_eq!(file(&format!("{path}:f64")).ok(), Some(raw));
+        }
         for (text, why) in [
             (
                 "a.csv",
@@ -316,6 +354,8 @@ mod tests {
             ),
             ("a.mtx:rows", "`rows` is no part of a matrix"),
             ("a.bin:float", "`float` is no type of raw elements"),
+            ("a.npy:f32", "a.npy has its type in it: leave `:f32` out"),
+            ("a.png:u8", "a.png has its type in it: leave `:u8` out"),
         ] {
             let error = file(text).expect_err("no file").to_string();
             assert!(error.contains(why), "{error}");

@@ -1,6 +1,6 @@
 //! The files that arrays are written to: which format, and the elements in it.
 
-use super::{DataError, ending, has_parts, raw_type};
+use super::{DataError, ending, has_parts, raw_type, split};
 use crate::cli::array::{Array, with_values};
 use crate::cli::npy;
 use crate::cli::progress::Meter;
@@ -28,20 +28,19 @@ impl OutputFormat {
             ));
         }
         let has_parts = |path: &str| has_parts(path) || ending(path) == "png";
-        let mut colons = text.match_indices(':').map(|(at, _)| at);
-        let (path, part) = match colons.find(|at| has_parts(&text[..*at])) {
-            Some(at) => (&text[..at], Some(&text[at + 1..])),
-            None => (text, None),
-        };
+        let (path, part) = split(text, has_parts)?;
         let format = match ending(path).as_str() {
             "csv" => Self::Csv(part.map(str::to_owned)),
-            "bin" => Self::Raw(part.map(raw_type).transpose()?),
             other @ ("npz" | "mtx" | "png") => {
                 return Err(DataError(format!(
                     "{path}: .{other} files are read alone; there are .npy, .csv and .bin for results"
                 )));
             }
-            _ => Self::Npy,
+            "bin" => Self::Raw(part.map(raw_type).transpose()?),
+            _ => match part {
+                Some(part) => Self::Raw(Some(raw_type(part)?)),
+                None => Self::Npy,
+            },
         };
         Ok((PathBuf::from(path), format))
     }
@@ -197,9 +196,10 @@ mod tests {
         let named = OutputFormat::Csv(Some("sum, km".to_owned()));
         assert_eq!(format("a.csv:sum, km").ok(), Some(named));
         let raw = OutputFormat::Raw(Some(Type::F32));
-        assert_eq!(format("a.bin:f32").ok(), Some(raw));
+        assert_eq!(format("a.bin:f32").ok(), Some(raw.clone()));
+        assert_eq!(format("a.samples:f32").ok(), Some(raw));
         assert_eq!(format("/dev/null").ok(), Some(OutputFormat::Npy));
-        for bad in ["a.npz", "a.mtx", "a.png", "a.bin:text"] {
+        for bad in ["a.npz", "a.mtx", "a.png", "a.bin:text", "a.npy:f32"] {
             assert!(format(bad).is_err(), "{bad}");
         }
     }
