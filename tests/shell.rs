@@ -307,14 +307,6 @@ fn what_cannot_be_measured_is_told() {
         2,
         "expected a number of seconds",
     );
-    let mut openmp = vec!["bench"];
-    openmp.extend(HISTOGRAM);
-    openmp.extend(["1", "--set", "n=100", "--against", "openmp"]);
-    refused(
-        &openmp,
-        0,
-        "openmp is left out: examples/kernels/histogram.c has no `#pragma omp`",
-    );
     let out_of_range = [
         "bench",
         file,
@@ -464,61 +456,103 @@ void count(int64_t n, int32_t m, const int32_t key[n], int32_t h[m]) {
     assert!(!text(&bench("same.c").stderr).contains("warning"));
 }
 
-/// Scatters beside themselves under OpenMP, which follows the pragmas that say how their loops run in parallel.
+/// What `strew bench --against openmp` says of the kernel `k` of `source`: whether OpenMP was measured, and what went to standard error.
+fn against_openmp(source: &str, n: &str, m: &str) -> (bool, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.c"), source).expect("a file");
+    let (n, m) = (format!("n={n}"), format!("m={m}"));
+    let mut all = vec!["bench", "k.c", "--rounds", "3", "--threads", "2"];
+    all.extend(["--strategy", "serial", "--against", "openmp"]);
+    all.extend(["--set", &n, "--set", &m, "--in", "key=uniform(0, m)"]);
+    let output = strew_in(folder.path(), &all);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{source}: {stderr}");
+    (text(&output.stdout).contains("openmp"), stderr)
+}
+
+/// Loops beside themselves under OpenMP, by their own pragmas and by those that they get.
 #[test]
-fn openmp_computes_the_same_or_is_told() {
+fn openmp_computes_the_same() {
     if Command::new("cc").arg("--version").output().is_err() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    for (signature, update, pragma) in [
+    let own = "#pragma omp parallel for reduction(+ : h[:m])\n";
+    for (pragma, signature, before, update) in [
+        (own, "double h[m]", "", "h[key[i]] += 1.5;"),
+        ("", "double h[m]", "", "h[key[i]] += 1.5;"),
+        ("", "int32_t h[m]", "", "h[key[i]]++;"),
         (
-            "const int32_t key[n], double h[m]",
-            "h[key[i]] += 1.5;",
-            "reduction(+ : h[:m])",
+            "",
+            "int64_t h[m]",
+            "",
+            "h[key[i]] ^= i; h[key[i] / 2] ^= 7 * i;",
         ),
         (
-            "const int32_t key[n], int32_t h[m]",
-            "h[key[i]]++;",
-            "reduction(+ : h[:m])",
-        ),
-        (
-            "const int32_t key[n], float h[m]",
+            "",
+            "float h[m]",
+            "",
             "if (0.5f * key[i] > h[key[i]]) h[key[i]] = 0.5f * key[i];",
-            "reduction(max : h[:m])",
+        ),
+        (
+            "",
+            "double h[m][3]",
+            "",
+            "for (int j = 0; j < 3; j++) h[key[i]][j] += j;",
+        ),
+        (
+            "",
+            "double h[n]",
+            "double t;",
+            "t = 0.5 * key[i]; h[i] = t * t;",
+        ),
+        (
+            "",
+            "double h[1]",
+            "double sum = 0;",
+            "sum += 0.25 * key[i];",
+        ),
+    ] {
+        let after = if before.contains("sum") {
+            "h[0] = sum;"
+        } else {
+            ""
+        };
+        let kernel = format!(
+            "void k(int64_t n, int32_t m, const int32_t key[n], {signature}) {{\n{before}\n{pragma}\
+             for (int64_t i = 0; i < n; i++) {{ {update} }}\n{after}\n}}\n"
+        );
+        let (is_measured, stderr) = against_openmp(&kernel, "20000", "50");
+        assert!(is_measured, "{kernel}: {stderr}");
+        assert!(!stderr.contains("warning"), "{stderr}");
+    }
+    // Copies of 32 MB would take longer than to update in place.
+    let large = "void k(int64_t n, int32_t m, const int32_t key[n], double h[m]) {\n\
+                 for (int64_t i = 0; i < n; i++)\n    if (key[i] > 3) h[key[i]] += 1.5;\n}\n";
+    let (is_measured, stderr) = against_openmp(large, "20000", "4000000");
+    assert!(is_measured && !stderr.contains("warning"), "{stderr}");
+}
+
+#[test]
+fn what_openmp_cannot_express_is_told() {
+    for (update, why) in [
+        (
+            "h[key[i]] = i;",
+            "openmp is left out: iterations of `i` cannot run at once",
+        ),
+        (
+            "if (h[key[i]] < 100) h[key[i]]++;",
+            "openmp is left out: `h` is updated by `add_sat`, which OpenMP has no reduction for",
+        ),
+        (
+            "h[key[i]] += 2; h[key[i] / 2] ^= i;",
+            "openmp is left out: iterations of `i` cannot run at once",
         ),
     ] {
         let kernel = format!(
-            "void k(int64_t n, int32_t m, {signature}) {{\n#pragma omp parallel for {pragma}\n\
+            "void k(int64_t n, int32_t m, const int32_t key[n], int32_t h[m]) {{\n\
              for (int64_t i = 0; i < n; i++) {{ {update} }}\n}}\n"
         );
-        std::fs::write(folder.path().join("k.c"), kernel).expect("a file");
-        let mut all = vec![
-            "bench",
-            "k.c",
-            "--rounds",
-            "3",
-            "--threads",
-            "2",
-            "--against",
-            "openmp",
-        ];
-        all.extend([
-            "--set",
-            "n=20000",
-            "--set",
-            "m=50",
-            "--in",
-            "key=uniform(0, m)",
-        ]);
-        let output = strew_in(folder.path(), &all);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{stderr}");
-        let is_measured = text(&output.stdout).contains("openmp");
-        assert!(
-            is_measured || stderr.contains("openmp is left out"),
-            "{stderr}"
-        );
-        assert!(!stderr.contains("warning"), "{stderr}");
+        let (is_measured, stderr) = against_openmp(&kernel, "100", "50");
+        assert!(!is_measured && stderr.contains(why), "{kernel}: {stderr}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod measure;
+mod openmp;
 mod peer;
 mod plot;
 mod table;

@@ -1,5 +1,6 @@
 //! The kernel as a C compiler makes it, in a process of its own: a loop that crashes there ends nothing here.
 
+use super::openmp;
 use super::variant::{Runner, Variant};
 use crate::cli::args::{Against, Bench};
 use crate::cli::array::Array;
@@ -79,14 +80,17 @@ impl Peer {
         if source.language() != Language::C {
             return Err(format!("{} is no C", source.name()));
         }
-        if name == "openmp" && !source.text().contains("#pragma omp") {
-            return Err(format!("{} has no `#pragma omp`", source.name()));
-        }
+        let text = match name == "openmp" && !source.text().contains("#pragma omp") {
+            true => &openmp::with_pragmas(kernel, data)?,
+            false => source.text(),
+        };
         let program = program(kernel, data)?;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        compile(folder.path(), options, source, &program)?;
+        compile(folder.path(), options, (source.name(), text), &program)?;
         let mut command = Command::new(folder.path().join("peer"));
         command.env("OMP_NUM_THREADS", threads.to_string());
+        // Copies of arrays are on the stacks of threads.
+        command.env("OMP_STACKSIZE", "256M");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| format!("it does not start: {error}"))?;
         let answers = child.stdout.take().map(BufReader::new);
@@ -183,16 +187,16 @@ fn arrays(kernel: &Kernel) -> Vec<(String, bool)> {
 fn compile(
     folder: &Path,
     options: &[&str],
-    source: &strew::Source,
+    (name, text): (&str, &str),
     program: &str,
 ) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).map_err(|error| error.to_string())
     };
-    write("kernel.c", source.text())?;
+    write("kernel.c", text)?;
     write("peer.c", program)?;
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let beside = Path::new(source.name()).parent().unwrap_or(Path::new("."));
+    let beside = Path::new(name).parent().unwrap_or(Path::new("."));
     let output = Command::new(&compiler)
         .args(options)
         .args(["-w", "-o", "peer", "peer.c", "-lm"])
@@ -220,6 +224,7 @@ const BEGINNING: &str = r#"#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include "kernel.c"
 
@@ -235,6 +240,14 @@ static void *strew_copy(const void *array, size_t bytes) {
   return memcpy(copy, array, bytes);
 }
 
+/* So that what threads copy of arrays fits on the stack of the first one, too. */
+static void strew_stack(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit)) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_STACK, &limit);
+}
+
 static volatile unsigned char strew_sink;
 
 static void strew_touch(const unsigned char *array, size_t bytes) {
@@ -244,6 +257,7 @@ static void strew_touch(const unsigned char *array, size_t bytes) {
 }
 
 int main(void) {
+  strew_stack();
 "#;
 
 /// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how long it took; for `w` it writes what
