@@ -108,9 +108,10 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Ends early when `token` is set from another thread.
+        /// Ends early when `token` is set from another thread. All arrays are then as they were, unless the token is
+        /// [abandoning]($crate::StopToken::abandoning).
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
-            self.$($field).+.runtime.stop = token;
+            self.$($field).+.runtime.stop = Some(token);
             self
         }
     };

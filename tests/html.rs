@@ -92,7 +92,8 @@ fn a_run_is_shown_with_costs_and_phases() {
         "<h3>Phases</h3>",
         "main ",
         "<div class=\"lane\" role=\"img\" aria-label=\"thread 1: in loops for ",
-        "<span style=\"left: ",
+        "<span class=\"main\" style=\"left: ",
+        "<span class=\"merge\" style=\"left: ",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use std::sync::Arc;
-use strew::{Body, Compiler, Error, FaultKind, Kernel, Mode, Progress, StopToken};
+use strew::{Body, Compiler, Error, Failure, FaultKind, Kernel, Mode, Progress, StopToken};
 
 const STRATEGIES: [&str; 9] = [
     "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "planned", "atomic",
@@ -231,6 +231,37 @@ fn a_stop_by_what_progress_says_leaves_outputs_alone() {
             Ok(()) => case = before.clone(),
             Err(_) => assert_eq!(case, before, "{way}"),
         }
+    }
+}
+
+#[test]
+fn what_cannot_fail_is_put_back_when_it_is_stopped_unless_it_is_abandoned() {
+    const STEPS: &str = "
+void steps(int64_t t, int64_t n, double x[n]) {
+  for (int64_t k = 0; k < t; k++)
+    for (int64_t i = 1; i < n; i++)
+      x[i] = x[i] + 0.5 * x[i - 1] + 1.0;
+}
+";
+    let program = Compiler::new().compile("steps.c", STEPS);
+    let kernel = program.expect("a program").kernel("steps");
+    let kernel = kernel.expect("a kernel").threads(2);
+    for (stop, is_abandoned) in [(StopToken::new(), false), (StopToken::abandoning(), true)] {
+        let kernel = kernel.clone().cancel(stop.clone());
+        let mut x = vec![1.0; 5000];
+        std::thread::scope(|scope| {
+            // Days of work.
+            let call = kernel.bind().value("t", strew::Value::i64(1 << 40));
+            let call = scope.spawn(|| call.array_mut("x", &mut x).run());
+            while !stop.is_heard() {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            stop.stop();
+            let outcome = call.join().expect("no panic");
+            assert!(matches!(outcome, Err(Error::Failure(Failure::Stopped))));
+        });
+        assert_eq!(x.iter().all(|it| *it == 1.0), !is_abandoned);
     }
 }
 

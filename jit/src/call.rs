@@ -131,6 +131,8 @@ struct ForSizes {
     /// Of the arrays that were found to fit them, in the order of all parameters.
     lengths: Vec<usize>,
     checks: Checks,
+    /// Whether the call may be stopped and its outputs are then put back.
+    may_stop: bool,
     /// The arrays to copy before a run, each with the elements that may be written; all of them where these are not known.
     copied: Vec<(ArrayId, Option<Range<usize>>)>,
 }
@@ -176,7 +178,8 @@ impl Compiled {
         self.0.check_kinds(arguments)?;
         let arguments = self.0.complete(arguments);
         self.0.check_assumptions(&arguments)?;
-        let sized = self.0.check_sizes(&arguments)?;
+        let may_stop = settings.is_put_back_when_stopped();
+        let sized = self.0.check_sizes(&arguments, may_stop)?;
         let checks = sized.checks;
         let rounding = Rounding::of(settings.mode);
         let form = Form { checks, rounding };
@@ -374,7 +377,7 @@ impl Inner {
 
     /// Checks every array's length and says which code is safe with these sizes. All of it follows from the integer arguments and the
     /// lengths, so that of the last call is used again when they are the same.
-    fn check_sizes(&self, arguments: &[Bound]) -> Result<Arc<ForSizes>, CallError> {
+    fn check_sizes(&self, arguments: &[Bound], may_stop: bool) -> Result<Arc<ForSizes>, CallError> {
         let values = self.size_values(arguments)?;
         let mut last = match self.arguments.last.lock() {
             Ok(last) => last,
@@ -382,7 +385,9 @@ impl Inner {
         };
         let lengths = arguments.iter().map(Bound::elements);
         let is_known = |it: &&Arc<ForSizes>| {
-            it.values == values && lengths.clone().eq(it.lengths.iter().copied())
+            it.values == values
+                && it.may_stop == may_stop
+                && lengths.clone().eq(it.lengths.iter().copied())
         };
         if let Some(known) = last.as_ref().filter(is_known) {
             return Ok(known.clone());
@@ -408,8 +413,9 @@ impl Inner {
         let checks = checks_for(&self.kernel, &value_of);
         let sized = Arc::new(ForSizes {
             checks,
+            may_stop,
             lengths: lengths.collect(),
-            copied: self.copied(checks, &value_of),
+            copied: self.copied((checks, may_stop), &value_of),
             values,
         });
         *last = Some(sized.clone());
@@ -419,10 +425,10 @@ impl Inner {
     /// What is copied before a run: of an array what may be written, of records all.
     fn copied(
         &self,
-        checks: Checks,
+        (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Vec<(ArrayId, Option<Range<usize>>)> {
-        let copied = self.facts.copied_before_run(&self.kernel, checks);
+        let copied = (self.facts).copied_before_run(&self.kernel, checks, may_stop);
         let copied = copied.into_iter().map(|array| {
             let written = match self.kernel.arrays[array].field {
                 Some(_) => None,

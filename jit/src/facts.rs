@@ -153,7 +153,8 @@ pub(crate) fn extents(
 /// Who puts the outputs back after a fault.
 #[derive(Debug, PartialEq, Eq)]
 enum Guard {
-    /// Nothing can fail, unless there are checks of what was not proved before the call: then whoever starts the kernel.
+    /// Nothing can fail, unless there are checks of what was not proved before the call, or somebody may ask for a stop: then whoever
+    /// starts the kernel.
     Nobody,
     /// Whoever starts the kernel, for all written arrays.
     Caller,
@@ -250,18 +251,21 @@ impl Facts {
             && own.all(|array| !matches!(self.storage.of_array(array), Storage::Loan(_)))
     }
 
-    /// Whether a run that is left early can be made good.
-    pub(crate) fn can_stop(&self) -> bool {
-        self.guard != Guard::Nobody
-    }
-
-    /// The array parameters to copy before a run, so that they can be put back after a fault.
-    pub(crate) fn copied_before_run(&self, kernel: &Kernel, checks: Checks) -> Vec<ArrayId> {
-        match (&self.guard, checks) {
-            (Guard::Caller, _) | (Guard::Nobody, Checks::All) => {
-                written_arrays(kernel).into_iter().collect()
-            }
-            (Guard::Forall, _) | (Guard::Nobody, Checks::Computed) => Vec::new(),
+    /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
+    pub(crate) fn copied_before_run(
+        &self,
+        kernel: &Kernel,
+        checks: Checks,
+        may_stop: bool,
+    ) -> Vec<ArrayId> {
+        let is_copied = match &self.guard {
+            Guard::Caller => true,
+            Guard::Forall => false,
+            Guard::Nobody => may_stop || checks == Checks::All,
+        };
+        match is_copied {
+            true => written_arrays(kernel).into_iter().collect(),
+            false => Vec::new(),
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::local::LocalMemory;
 use crate::memory::lock;
 use crate::session::Session;
-use crate::timeline::Timeline;
+use crate::settings::NEVER;
+use crate::timeline::{Phase, Timeline};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -13,9 +14,6 @@ use std::time::Instant;
 
 /// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of the forall if that is more.
 const TRIPS_BETWEEN_LOOKS: i64 = 1 << 16;
-
-/// The stop token of bodies that must run to their end.
-static NEVER: AtomicU32 = AtomicU32::new(0);
 
 /// What the tasks of a forall share.
 ///
@@ -61,7 +59,7 @@ impl<'j> Chunks<'j> {
         Self {
             session: session.nested(),
             slots: call.slots,
-            stop: session.settings().stop.flag(),
+            stop: session.settings().stop_flag(),
             body: forall.body,
             frame: forall.frame,
             may_stop,
@@ -73,7 +71,7 @@ impl<'j> Chunks<'j> {
             } else {
                 session.work()
             },
-            timeline: (session.settings().timeline.as_ref()).filter(|_| !session.is_nested()),
+            timeline: session.timeline(),
             whole: (forall.work(), u64::try_from(forall.count).unwrap_or(0)),
             first_failed: AtomicUsize::new(usize::MAX),
             failure: Mutex::new(None),
@@ -153,7 +151,7 @@ impl<'j> Chunks<'j> {
         self.updates.fetch_add(call.updates, Ordering::Relaxed);
         self.skipped.fetch_add(call.skipped, Ordering::Relaxed);
         if let Some((timeline, start)) = watched {
-            timeline.add(start);
+            timeline.add(Phase::Main, start);
         }
     }
 

@@ -50,4 +50,4 @@ pub use snapshot::Region;
 pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_element};
 pub use stream::take_updates;
 pub use team::{MAX_THREADS, Runtime, TooManyThreads};
-pub use timeline::Timeline;
+pub use timeline::{Busy, Phase, Timeline};

@@ -12,9 +12,10 @@ use crate::loan::Account;
 use crate::local::LocalMemory;
 use crate::plan::{self, Identity, Plan, Planning};
 use crate::record::{Part, Record, Tally, Why};
-use crate::settings::Settings;
+use crate::settings::{Settings, StopToken};
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
+use crate::timeline::{Phase, Timeline};
 use crate::{memory, panics};
 use std::ffi::c_void;
 use std::ptr;
@@ -92,11 +93,11 @@ pub unsafe fn run(
     protect: &[Region],
 ) -> Result<Completed, Failure> {
     let start = Instant::now();
-    let _listening = settings.stop.listen();
+    let _listening = settings.stop.as_ref().map(StopToken::listen);
     if let Some(timeline) = &settings.timeline {
         timeline.restart(start);
     }
-    if settings.stop.is_stopped() {
+    if settings.stop.as_ref().is_some_and(StopToken::is_stopped) {
         return Err(Failure::Stopped);
     }
     let shared = Shared::new(runtime, settings, code, !protect.is_empty());
@@ -110,7 +111,7 @@ pub unsafe fn run(
         memory::lock(&shared.tally).prepared(start.elapsed());
     }
     let mut memory = LocalMemory::default();
-    let mut call = session.call(slots.as_ptr(), settings.stop.flag(), &mut memory);
+    let mut call = session.call(slots.as_ptr(), settings.stop_flag(), &mut memory);
     // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
     let (status, noted) = panics::collect(None, || unsafe { (code.entry)(&raw mut call) });
     let outcome = session.outcome(status, &call);
@@ -233,9 +234,9 @@ impl<'r> Session<'r> {
         self.shared.settings
     }
 
-    /// Whether whoever started the call puts back what the kernel has written when it fails.
-    pub(crate) fn is_protected(&self) -> bool {
-        self.shared.is_protected
+    /// Whether what the kernel has written may be left half done: whoever started the call puts it back, or throws it away.
+    pub(crate) fn may_stop(&self) -> bool {
+        self.shared.is_protected || self.settings().is_abandoned_when_stopped()
     }
 
     /// The state of a task that is about to start. It must not be used after `self` or `memory` has moved or ended.
@@ -281,6 +282,22 @@ impl<'r> Session<'r> {
             Some(plan) => Some(plan.recall(identity, true)),
             None => Some(self.shared.plan.recall(identity, false)),
         }
+    }
+
+    /// Who wants to know when threads are at work.
+    pub(crate) fn timeline(&self) -> Option<&'r Timeline> {
+        let timeline = self.settings().timeline.as_ref();
+        timeline.filter(|_| !self.is_nested)
+    }
+
+    /// Runs a part of a merge.
+    pub(crate) fn merging<T>(&self, merge: impl FnOnce() -> T) -> T {
+        let watched = self.timeline().map(|it| (it, Instant::now()));
+        let merged = merge();
+        if let Some((timeline, start)) = watched {
+            timeline.add(Phase::Merge, start);
+        }
+        merged
     }
 
     /// Adds an outermost forall to what the record will say.
@@ -358,8 +375,12 @@ mod tests {
         unsafe extern "C" fn entry(_call: *mut Call) -> u32 {
             Status::Fault as u32
         }
-        let settings = Settings::default();
-        settings.stop.stop();
+        let stop = StopToken::new();
+        stop.stop();
+        let settings = Settings {
+            stop: Some(stop),
+            ..Settings::default()
+        };
         assert_eq!(run_entry(entry, &settings), Err(Failure::Stopped));
     }
 
@@ -385,7 +406,7 @@ mod tests {
         }
         let stop = StopToken::new();
         let settings = Settings {
-            stop: stop.clone(),
+            stop: Some(stop.clone()),
             ..Settings::default()
         };
         std::thread::scope(|scope| {

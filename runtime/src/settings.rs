@@ -167,9 +167,14 @@ impl std::error::Error for UnknownBody {}
 #[derive(Clone, Debug, Default)]
 pub struct StopToken(Arc<Stop>);
 
+/// The flag of calls that nobody can stop.
+pub(crate) static NEVER: AtomicU32 = AtomicU32::new(0);
+
 #[derive(Debug, Default)]
 struct Stop {
     flag: AtomicU32,
+    /// Whether arrays that are half written do no harm.
+    abandons: bool,
     /// How many calls look at the flag; apart from it, since they all look often.
     listeners: CachePadded<AtomicUsize>,
 }
@@ -178,6 +183,15 @@ impl StopToken {
     /// A token that has not asked for anything yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A token for who throws the arrays away once a call was stopped: where nothing but a stop can end a call early, nothing is copied
+    /// to be put back, and what the call wrote is left half done.
+    pub fn abandoning() -> Self {
+        Self(Arc::new(Stop {
+            abandons: true,
+            ..Stop::default()
+        }))
     }
 
     /// Asks every call that was given this token to stop, now and in future.
@@ -199,10 +213,6 @@ impl StopToken {
     pub(crate) fn listen(&self) -> Listening<'_> {
         self.0.listeners.fetch_add(1, Ordering::Relaxed);
         Listening(self)
-    }
-
-    pub(crate) fn flag(&self) -> &AtomicU32 {
-        &self.0.flag
     }
 }
 
@@ -257,7 +267,7 @@ pub struct Settings {
     /// How many bytes of private buffers and copies the call may hold at a time; a quarter of what is free when `None`.
     pub memory: Option<u64>,
     /// Ends the call early.
-    pub stop: StopToken,
+    pub stop: Option<StopToken>,
     /// What is expected of caches, and what work is expected to cost.
     pub machine: Machine,
     /// Told how far the call is.
@@ -266,6 +276,23 @@ pub struct Settings {
     pub timeline: Option<Timeline>,
     /// Where updates go whose keys lie in the arrays of the plan.
     pub plan: Option<Plan>,
+}
+
+impl Settings {
+    /// Not zero when the call is to end early.
+    pub(crate) fn stop_flag(&self) -> &AtomicU32 {
+        self.stop.as_ref().map_or(&NEVER, |it| &it.0.flag)
+    }
+
+    /// Whether somebody may stop the call who looks at its arrays afterwards.
+    pub fn is_put_back_when_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|it| !it.0.abandons)
+    }
+
+    /// Whether somebody may stop the call who does not.
+    pub(crate) fn is_abandoned_when_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|it| it.0.abandons)
+    }
 }
 
 #[cfg(test)]

@@ -5,14 +5,34 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// When the threads of the last call ran parts of its outermost parallel loops. All clones are one.
+/// When the threads of the last call were at work in its outermost parallel loops. All clones are one.
 #[derive(Clone, Debug)]
 pub struct Timeline(Arc<Mutex<Parts>>);
+
+/// A part of the work that one thread did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy {
+    /// What it did.
+    pub phase: Phase,
+    /// When it began, since the call did.
+    pub start: Duration,
+    /// When it ended, since the call began.
+    pub end: Duration,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It runs iterations.
+    Main,
+    /// It brings into the outputs what iterations have left elsewhere: in private buffers, or as sorted updates.
+    Merge,
+}
 
 #[derive(Debug)]
 struct Parts {
     began: Instant,
-    parts: Vec<(ThreadId, Duration, Duration)>,
+    parts: Vec<(ThreadId, Busy)>,
 }
 
 impl Default for Timeline {
@@ -30,16 +50,15 @@ impl Timeline {
         })))
     }
 
-    /// For each thread that took part when it began a part and when it ended it, since the call began; the thread that was first comes
-    /// first, and parts of a thread in their order.
-    pub fn lanes(&self) -> Vec<Vec<(Duration, Duration)>> {
+    /// What each thread that took part did; the thread that was first comes first, and parts of a thread in their order.
+    pub fn lanes(&self) -> Vec<Vec<Busy>> {
         let mut parts = lock(&self.0).parts.clone();
-        parts.sort_by_key(|(_, start, _)| *start);
-        let mut lanes: Vec<(ThreadId, Vec<(Duration, Duration)>)> = Vec::new();
-        for (thread, start, end) in parts {
+        parts.sort_by_key(|(_, span)| span.start);
+        let mut lanes: Vec<(ThreadId, Vec<Busy>)> = Vec::new();
+        for (thread, span) in parts {
             match lanes.iter_mut().find(|(it, _)| *it == thread) {
-                Some((_, lane)) => lane.push((start, end)),
-                None => lanes.push((thread, vec![(start, end)])),
+                Some((_, lane)) => lane.push(span),
+                None => lanes.push((thread, vec![span])),
             }
         }
         lanes.into_iter().map(|(_, lane)| lane).collect()
@@ -53,11 +72,15 @@ impl Timeline {
     }
 
     /// The thread at hand has been at work since `start`.
-    pub(crate) fn add(&self, start: Instant) {
+    pub(crate) fn add(&self, phase: Phase, start: Instant) {
         let end = Instant::now();
         let mut parts = lock(&self.0);
-        let (start, end) = (start - parts.began, end - parts.began);
-        parts.parts.push((std::thread::current().id(), start, end));
+        let busy = Busy {
+            phase,
+            start: start - parts.began,
+            end: end - parts.began,
+        };
+        parts.parts.push((std::thread::current().id(), busy));
     }
 }
 
@@ -70,20 +93,21 @@ mod tests {
         let timeline = Timeline::new();
         let began = Instant::now();
         timeline.restart(began);
-        timeline.add(Instant::now());
+        timeline.add(Phase::Main, Instant::now());
         let other = timeline.clone();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                other.add(Instant::now());
-                other.add(Instant::now());
+                other.add(Phase::Main, Instant::now());
+                other.add(Phase::Merge, Instant::now());
             });
         });
-        timeline.add(Instant::now());
+        timeline.add(Phase::Main, Instant::now());
         let lanes = timeline.lanes();
         assert_eq!(lanes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
-        for (start, end) in lanes.iter().flatten() {
-            assert!(start <= end && *end <= began.elapsed());
+        for span in lanes.iter().flatten() {
+            assert!(span.start <= span.end && span.end <= began.elapsed());
         }
+        assert_eq!(lanes[1][1].phase, Phase::Merge);
         timeline.restart(Instant::now());
         assert!(timeline.lanes().is_empty());
     }

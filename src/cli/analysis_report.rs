@@ -4,7 +4,6 @@ use crate::cli::failure::Failure;
 use crate::cli::report::RunReport;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
     Witness,
@@ -14,7 +13,7 @@ use strew::ir::text;
 use strew::ir::visit::{AccessKind, walk, written_arrays};
 use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
-use strew::{Event, Mode, Observer, Parsed, ParsedKernel, Plan, Source, Span};
+use strew::{Busy, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Source, Span};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct KernelReport {
@@ -40,7 +39,7 @@ pub(crate) struct Measured {
     pub(crate) lines: Vec<(&'static str, String)>,
     /// When each thread that took part was at work, since the call began.
     #[serde(skip)]
-    pub(crate) lanes: Vec<Vec<(Duration, Duration)>>,
+    pub(crate) lanes: Vec<Vec<Busy>>,
 }
 
 /// Whether iterations of a loop can have a scalar or a local array of their own.

@@ -20,7 +20,8 @@ use strew::{Error, Kernel, Progress, Report, Sizes, StopToken};
 pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let work = &flags.work;
     let (kernel, compile) = compile(work, console)?;
-    let stop = StopToken::new();
+    // A run that is stopped writes nothing.
+    let stop = StopToken::abandoning();
     let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
     let progress = Progress::new();
     let kernel = kernel.cancel(stop.clone()).progress(progress.clone());

@@ -7,17 +7,8 @@ use super::lanes::Group;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
-use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineExpr, AffineFor, Expr, Factor, IterId, Node, ScfFor};
-
-/// A loop that looks at the stop token does so after so many turns.
-const TURNS_BETWEEN_LOOKS: i64 = 1 << 20;
-
-/// The same for a loop around loops.
-const OUTER_TURNS_BETWEEN_LOOKS: i64 = 1 << 6;
-
-/// A loop over a shorter distance does not look at all.
-const SHORT: i64 = 1 << 6;
+use strew_affine::visit::Loop;
+use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, ScfFor};
 
 /// What every counted loop has.
 #[derive(Clone)]
@@ -115,33 +106,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         done: Block,
     ) -> Result<(), CompileError> {
-        match self.strip(counted) {
-            Some(strip) => self.strips(counted, strip, done),
+        match self.pace(counted) {
+            Some(pace) => self.strips(counted, pace, done),
             None => self.all_turns(counted, done),
         }
-    }
-
-    /// The distance of values between two looks at the stop token, if the loop is to look. Loops over computed bounds do, since those
-    /// can be anything, and the outermost loop of a function does, unless nobody could put the outputs back or it is over at once.
-    fn strip(&self, counted: &Counted<'k>) -> Option<i64> {
-        let is_inside = |around: &&Loop<'_>| !matches!(around, Loop::Forall(_));
-        let looks = match counted.around {
-            Loop::Scf(_) => true,
-            Loop::Affine(node) => {
-                self.program.facts.can_stop()
-                    && self.loops.last().filter(is_inside).is_none()
-                    && !is_short(node)
-            }
-            // The runtime looks between its calls of the body.
-            Loop::Forall(_) => false,
-        };
-        let mut turns = TURNS_BETWEEN_LOOKS;
-        walk(counted.body, &mut |node, _| {
-            if Loop::of(node).is_some() {
-                turns = OUTER_TURNS_BETWEEN_LOOKS;
-            }
-        });
-        looks.then(|| counted.step.checked_mul(turns)).flatten()
     }
 
     pub(super) fn all_turns(
@@ -162,64 +130,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.turn(counted, &tail)
     }
 
-    /// The turns in strips of `strip` between the first and the last value, with a look at the stop token between two strips. It is one
-    /// loop all the same: the end of the strip is carried along, and moved where a strip is over.
-    fn strips(
-        &mut self,
-        counted: &Counted<'k>,
-        strip: i64,
-        done: Block,
-    ) -> Result<(), CompileError> {
-        let begin = self.builder.create_block();
-        let turn = self.builder.create_block();
-        let edge = self.builder.create_block();
-        let look = self.builder.create_block();
-        let limit = self.limit(counted, counted.upper);
-        let worked = self.begin_work(counted);
-        let first = [BlockArg::Value(counted.lower)];
-        self.builder.ins().jump(begin, &first);
-        self.builder.switch_to_block(begin);
-        let first = self.builder.append_block_param(begin, types::I64);
-        let end = self.end_of_strip(counted, first, strip);
-        let first = [end, first].map(BlockArg::Value);
-        self.builder.ins().jump(turn, &first);
-        let end = self.builder.append_block_param(turn, types::I64);
-        let iter = self.builder.append_block_param(edge, types::I64);
-        let next = self.builder.append_block_param(edge, types::I64);
-        let tail = Tail {
-            turn,
-            carried: vec![end],
-            limit: end,
-            exit: edge,
-        };
-        self.turn(counted, &tail)?;
-        self.builder.switch_to_block(edge);
-        let more = self.is_below(counted, iter, next, limit);
-        self.builder.ins().brif(more, look, &[], done, &[]);
-        self.builder.set_cold_block(look);
-        self.builder.switch_to_block(look);
-        if worked {
-            let turns = strip / counted.step;
-            self.add_work(counted, turns);
-        }
-        self.poll_stop();
-        let again = [BlockArg::Value(next)];
-        self.builder.ins().jump(begin, &again);
-        Ok(())
-    }
-
-    /// The limit of the strip that begins at `first`, which is below the upper bound.
-    fn end_of_strip(&mut self, counted: &Counted<'k>, first: Value, strip: i64) -> Value {
-        let left = self.builder.ins().isub(counted.upper, first);
-        let beyond = IntCC::UnsignedGreaterThan;
-        let is_far = self.builder.ins().icmp_imm_u(beyond, left, strip);
-        let near = self.builder.ins().iadd_imm_s(first, strip);
-        let end = self.builder.ins().select(is_far, near, counted.upper);
-        self.limit(counted, end)
-    }
-
     /// A turn, and what comes behind it.
-    fn turn(&mut self, counted: &Counted<'k>, tail: &Tail) -> Result<(), CompileError> {
+    pub(super) fn turn(&mut self, counted: &Counted<'k>, tail: &Tail) -> Result<(), CompileError> {
         self.builder.switch_to_block(tail.turn);
         let iter = self.builder.append_block_param(tail.turn, types::I64);
         self.loops.push(counted.around);
@@ -267,7 +179,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether there is another turn before `limit`.
-    fn is_below(&mut self, counted: &Counted<'k>, iter: Value, next: Value, limit: Value) -> Value {
+    pub(super) fn is_below(
+        &mut self,
+        counted: &Counted<'k>,
+        iter: Value,
+        next: Value,
+        limit: Value,
+    ) -> Value {
         let compared = if counted.meets_end() { next } else { iter };
         self.builder
             .ins()
@@ -289,7 +207,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// What decides whether there is another turn before `end`. With a step of one the next value must be below it. With any other the
     /// value before the step must: the one after it may not fit. `end - step` does not wrap, since `end` is raised to where it
     /// fits: no value is below the least.
-    fn limit(&mut self, counted: &Counted<'k>, end: Value) -> Value {
+    pub(super) fn limit(&mut self, counted: &Counted<'k>, end: Value) -> Value {
         if counted.meets_end() {
             return end;
         }
@@ -317,32 +235,4 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(done);
         Ok(())
     }
-}
-
-/// Whether some upper bound is never further than [`SHORT`] from some lower one.
-fn is_short(node: &AffineFor) -> bool {
-    let distances = node.upper.0.iter().flat_map(|upper| {
-        let lower = node.lower.0.iter();
-        lower.filter_map(|lower| greatest(&upper.minus(lower).ok()?))
-    });
-    distances.into_iter().any(|distance| distance <= SHORT)
-}
-
-/// A bound on `expr`: a constant is one, and `a - (a floordiv d) * d`, what a loop in steps of `d` leaves over, is at most `d - 1`.
-fn greatest(expr: &AffineExpr) -> Option<i64> {
-    expr.as_constant().or_else(|| {
-        expr.terms().iter().find_map(|term| {
-            let [Factor::FloorDiv(dividend, divisor)] = term.factors.as_slice() else {
-                return None;
-            };
-            let divisor = divisor.as_constant()?;
-            if divisor.checked_neg() != Some(term.coefficient) {
-                return None;
-            }
-            let whole = dividend.floordiv(&divisor.into()).ok()?;
-            let remainder = dividend.minus(&whole.scaled(divisor).ok()?).ok()?;
-            let rest = expr.minus(&remainder).ok()?.as_constant()?;
-            rest.checked_add(divisor - 1)
-        })
-    })
 }

@@ -43,6 +43,7 @@ mod rows;
 mod run_length;
 mod scan;
 mod skip;
+mod strips;
 mod sum;
 mod tables;
 mod trips;

@@ -104,7 +104,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.own_turns(counted, listed, &list, (behind, next))?;
         self.builder.switch_to_block(next);
         if worked {
-            self.add_work(counted, LISTED);
+            let listed = self.builder.ins().iconst(types::I64, LISTED);
+            self.add_work(counted, listed);
         }
         self.poll_stop();
         let more = self

@@ -233,7 +233,7 @@ fn as_loop(node: &Node) -> Option<&AffineFor> {
 }
 
 /// The bound, when it is one expression over parameters alone.
-fn fixed(bound: &Bound) -> Option<&AffineExpr> {
+pub(super) fn fixed(bound: &Bound) -> Option<&AffineExpr> {
     let expr = bound.as_single()?;
     expr.is_over_parameters().then_some(expr)
 }

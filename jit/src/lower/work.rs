@@ -28,9 +28,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Tells that so many turns are done.
-    pub(super) fn add_work(&mut self, counted: &Counted<'k>, turns: i64) {
+    pub(super) fn add_work(&mut self, counted: &Counted<'k>, turns: Value) {
         let inside = self.turns_inside(counted.body);
-        let done = self.builder.ins().imul_imm_s(inside, turns);
+        let done = self.builder.ins().imul(inside, turns);
         self.add_to_work(offset_of!(Work, done), done);
         self.add_to_call(offset_of!(Call, worked), done);
     }

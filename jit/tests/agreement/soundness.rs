@@ -6,7 +6,7 @@ use std::time::Duration;
 use strew_affine::Value;
 use strew_affine::interpret::ForallOrder;
 use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
-use strew_runtime::{Failure, Runtime, Settings};
+use strew_runtime::{Failure, Runtime, Settings, StopToken};
 
 #[track_caller]
 fn check_beyond(source: &str, given: &[crate::common::Given]) {
@@ -219,8 +219,11 @@ fn code_is_freed_with_its_last_handle() {
 #[track_caller]
 fn check_stops(source: &str) {
     let code = compile(&kernel(source), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
-    let settings = Settings::default();
-    let token = settings.stop.clone();
+    let token = StopToken::new();
+    let settings = Settings {
+        stop: Some(token.clone()),
+        ..Settings::default()
+    };
     let runtime = Runtime::new(NonZeroUsize::new(2)).unwrap_or_else(|it| panic!("{it}"));
     let mut out = [3_i32];
     let stopper = std::thread::spawn(move || {

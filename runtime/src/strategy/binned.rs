@@ -70,7 +70,10 @@ impl Strategy for Binned {
             let team = job.session.runtime().team();
             // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys of a range are
             // below the number of its elements, since generated code has checked them.
-            team.for_each(column.ranges.count, &|range| unsafe { applied.run(range) });
+            let apply = |range| unsafe { applied.run(range) };
+            team.for_each(column.ranges.count, &|range| {
+                job.session.merging(|| apply(range));
+            });
         }
         Ok(Ran {
             chunks: parts as u64,
@@ -240,7 +243,7 @@ mod tests {
         case.stop_at = Some((100_000, token.clone()));
         let before = case.sums.clone();
         let settings = Settings {
-            stop: token,
+            stop: Some(token),
             ..binned()
         };
         assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));

@@ -48,8 +48,8 @@ impl Strategy for Blocked {
         let buffers = Buffers::new(job.privates, groups, take)?;
         let mut columns = buffers.columns(job.session)?;
         let body = job.body(self)?;
-        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
-        let chunks = Chunks::new(job.session, job.call, job.forall, can_restore).with_body(body);
+        let may_stop = job.forall.guarded == 0 || job.session.may_stop();
+        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
         let budget = job.session.budget();
         let held: Vec<_> = (0..groups).map(|_| Mutex::default()).collect();
         let prepared = Instant::now();

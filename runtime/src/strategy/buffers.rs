@@ -116,12 +116,13 @@ pub(super) unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>)
         let sizes = column.privates.iter().map(bytes);
         let size = sizes.fold(0_u64, u64::saturating_add);
         if size.saturating_mul(groups as u64) < WORTH_SHARING {
-            (0..column.pieces()).for_each(merge);
+            let merge_all = || (0..column.pieces()).for_each(merge);
+            job.session.merging(merge_all);
         } else {
-            job.session
-                .runtime()
-                .team()
-                .for_each(column.pieces(), &merge);
+            let team = job.session.runtime().team();
+            team.for_each(column.pieces(), &|piece| {
+                job.session.merging(|| merge(piece));
+            });
         }
     }
 }

@@ -56,9 +56,9 @@ impl Strategy for Dense {
         let buffers = Buffers::new(job.privates, parts, take)?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
-        let can_restore = job.forall.guarded == 0 || job.session.is_protected();
+        let may_stop = job.forall.guarded == 0 || job.session.may_stop();
         let chunks =
-            Chunks::new(job.session, job.call, job.forall, can_restore).with_body(job.body(self)?);
+            Chunks::new(job.session, job.call, job.forall, may_stop).with_body(job.body(self)?);
         job.session.runtime().team().for_each(groups, &|group| {
             if !chunks.is_wanted(group) {
                 return;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::abi::FaultRecord;
     use crate::test_kernels::{KEY_SITE, Scatter, runtime};
-    use crate::{Choice, Mode, Settings};
+    use crate::{Choice, Mode, Settings, StopToken};
 
     const DENSE: u32 = 1;
     const UPDATES: usize = 200_000;
@@ -290,9 +290,13 @@ mod tests {
 
     #[test]
     fn a_stop_between_groups_merges_nothing() {
-        let settings = Settings::default();
+        let token = StopToken::new();
         let mut case = Scatter::new(UPDATES, 50).with_sums(50);
-        case.stop_at = Some((10, settings.stop.clone()));
+        case.stop_at = Some((10, token.clone()));
+        let settings = Settings {
+            stop: Some(token),
+            ..Settings::default()
+        };
         let before = case.sum_bits();
         assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
         assert_eq!(case.sum_bits(), before);

@@ -32,12 +32,7 @@ impl Strategy for Direct {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        let chunks = Chunks::new(
-            job.session,
-            job.call,
-            job.forall,
-            job.session.is_protected(),
-        );
+        let chunks = Chunks::new(job.session, job.call, job.forall, job.session.may_stop());
         // SAFETY: the caller vouches for the forall, which has no private buffers.
         let begun = unsafe { begin(&chunks, &job.shape, start) };
         let rest = i64::try_from(job.shape.count).unwrap_or(i64::MAX) - begun.iterations;

@@ -66,8 +66,9 @@ impl Strategy for Planned {
         for column in &columns {
             // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys of a range are
             // below the number of its elements, since generated code had checked them when they were sorted.
-            team.for_each(column.routes.ranges.count, &|range| unsafe {
-                column.apply(range);
+            let apply = |range| unsafe { column.apply(range) };
+            team.for_each(column.routes.ranges.count, &|range| {
+                job.session.merging(|| apply(range));
             });
         }
         Ok(Ran {
@@ -377,7 +378,7 @@ mod tests {
         case.stop_at = Some((100_000, token.clone()));
         let before = case.sums.clone();
         let settings = Settings {
-            stop: token,
+            stop: Some(token),
             ..settings
         };
         assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));

@@ -103,7 +103,7 @@ pub(super) fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
 #[cfg(test)]
 mod tests {
     use crate::test_kernels::{Scatter, runtime};
-    use crate::{Choice, Failure, Held, Mode, Settings};
+    use crate::{Choice, Failure, Held, Mode, Settings, StopToken};
 
     fn serial() -> Settings {
         Settings {
@@ -139,11 +139,20 @@ mod tests {
         );
     }
 
+    /// A call that is stopped by `token` after a few iterations.
+    fn stopped_by(token: StopToken) -> (Scatter, Settings) {
+        let mut case = Scatter::new(300_000, 99).with_counts(99);
+        case.stop_at = Some((5, token.clone()));
+        let settings = Settings {
+            stop: Some(token),
+            ..serial()
+        };
+        (case, settings)
+    }
+
     #[test]
     fn a_stop_puts_the_targets_back() {
-        let settings = serial();
-        let mut case = Scatter::new(300_000, 99).with_counts(99);
-        case.stop_at = Some((5, settings.stop.clone()));
+        let (mut case, settings) = stopped_by(StopToken::new());
         let before = case.counts.clone();
         assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
         assert_eq!(case.counts, before);
@@ -151,13 +160,18 @@ mod tests {
 
     #[test]
     fn a_stop_that_cannot_be_made_good_is_not_obeyed() {
-        let settings = serial();
-        let mut case = Scatter::new(300_000, 99).with_counts(99);
+        let (mut case, settings) = stopped_by(StopToken::new());
         let (expected, _) = case.expected();
         case.guarded = 1;
-        case.stop_at = Some((5, settings.stop.clone()));
         case.run(&runtime(2), &settings).unwrap();
         assert_eq!(case.counts, expected);
+    }
+
+    #[test]
+    fn a_stop_that_need_not_be_made_good_is_obeyed() {
+        let (mut case, settings) = stopped_by(StopToken::abandoning());
+        case.guarded = 1;
+        assert_eq!(case.run(&runtime(2), &settings), Err(Failure::Stopped));
     }
 
     #[test]

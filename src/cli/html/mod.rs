@@ -4,8 +4,7 @@ use crate::cli::analysis::{of_access, of_dependence, of_private};
 use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
 use similar::{ChangeTag, TextDiff};
 use std::fmt::{self, Write as _};
-use std::time::Duration;
-use strew::{Event, Observer, ParsedKernel, Plan, Source};
+use strew::{Busy, Event, Observer, ParsedKernel, Phase, Plan, Source};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -276,27 +275,32 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
 }
 
 /// When each thread ran parts of parallel loops, from the beginning of the call to its end.
-fn write_lanes(page: &mut String, lanes: &[Vec<(Duration, Duration)>], total: f64) -> fmt::Result {
+fn write_lanes(page: &mut String, lanes: &[Vec<Busy>], total: f64) -> fmt::Result {
     let share = |time: f64| time / total.max(1e-12) * 100.0;
     for (number, lane) in lanes.iter().enumerate() {
-        let busy: f64 = lane
-            .iter()
-            .map(|(start, end)| (*end - *start).as_secs_f64())
-            .sum();
+        let busy = |phase: Phase| {
+            let spans = lane.iter().filter(|it| it.phase == phase);
+            let seconds = spans.map(|it| (it.end - it.start).as_secs_f64());
+            share(seconds.sum())
+        };
+        let (main, merge) = (busy(Phase::Main), busy(Phase::Merge));
         let name = format!(
-            "thread {}: in loops for {:.0} % of the call",
+            "thread {}: in loops for {main:.0} %, merging for {merge:.0} % of the call",
             number + 1,
-            share(busy)
         );
         write!(
             page,
             "<div class=\"lane\" role=\"img\" aria-label=\"{name}\" title=\"{name}\">"
         )?;
-        for (start, end) in joined(lane, total / 1000.0) {
-            let (from, width) = (share(start), share(end - start));
+        for part in joined(lane, total / 1000.0) {
+            let (from, width) = (share(part.from), share(part.to - part.from));
+            let class = match part.phase {
+                Phase::Main => "main",
+                Phase::Merge => "merge",
+            };
             write!(
                 page,
-                "<span style=\"left: {from:.2}%; width: {width:.2}%\"></span>"
+                "<span class=\"{class}\" style=\"left: {from:.2}%; width: {width:.2}%\"></span>"
             )?;
         }
         page.push_str("</div>\n");
@@ -304,14 +308,28 @@ fn write_lanes(page: &mut String, lanes: &[Vec<(Duration, Duration)>], total: f6
     Ok(())
 }
 
-/// The parts in seconds, those joined that lie no further apart than can be seen.
-fn joined(lane: &[(Duration, Duration)], apart: f64) -> Vec<(f64, f64)> {
-    let mut all: Vec<(f64, f64)> = Vec::new();
-    for (start, end) in lane {
-        let (start, end) = (start.as_secs_f64(), end.as_secs_f64());
+/// What is drawn of a thread's work, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    phase: Phase,
+    from: f64,
+    to: f64,
+}
+
+/// The parts of a lane, those of one phase joined that lie no further apart than can be seen.
+fn joined(lane: &[Busy], apart: f64) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for it in lane {
+        let (from, to) = (it.start.as_secs_f64(), it.end.as_secs_f64());
         match all.last_mut() {
-            Some(last) if start - last.1 <= apart => last.1 = last.1.max(end),
-            _ => all.push((start, end)),
+            Some(last) if last.phase == it.phase && from - last.to <= apart => {
+                last.to = last.to.max(to);
+            }
+            _ => all.push(Part {
+                phase: it.phase,
+                from,
+                to,
+            }),
         }
     }
     all
@@ -382,13 +400,25 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn parts_that_cannot_be_told_apart_are_one() {
-        let parts = [(0, 10), (10, 20), (21, 30), (90, 100)];
-        let lane = parts.map(|(from, to)| (Duration::from_secs(from), Duration::from_secs(to)));
-        assert_eq!(joined(&lane, 5.0), [(0.0, 30.0), (90.0, 100.0)]);
-        assert_eq!(joined(&lane, 0.5).len(), 3);
+        let busy = |(phase, from, to)| Busy {
+            phase,
+            start: Duration::from_secs(from),
+            end: Duration::from_secs(to),
+        };
+        let (main, merge) = (Phase::Main, Phase::Merge);
+        let lane = [(main, 0, 10), (main, 10, 20), (main, 21, 30)];
+        let lane = [&lane[..], &[(merge, 31, 40), (merge, 90, 100)]].concat();
+        let lane: Vec<_> = lane.into_iter().map(busy).collect();
+        let ends = |apart| {
+            let parts = joined(&lane, apart).into_iter();
+            parts.map(|it| (it.phase, it.to)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(5.0), [(main, 30.0), (merge, 40.0), (merge, 100.0)]);
+        assert_eq!(ends(0.5).len(), 4);
     }
 
     #[test]

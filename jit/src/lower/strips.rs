@@ -1,0 +1,190 @@
+//! Long loops look at the stop token, not in every turn but between strips of turns.
+//!
+//! Which loops look, and how often, is so that little is done between two looks, and that they cost next to nothing: the outermost long
+//! loop of a function does, and every loop around a long one. What lies between is about as many turns of the innermost loops as
+//! [`TURNS_BETWEEN_LOOKS`], or one run of an innermost loop inside of another if that is more.
+
+use super::function::FunctionLowering;
+use super::loops::{Counted, Tail};
+use super::trips::fixed;
+use crate::CompileError;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{AffineExpr, AffineFor, Factor, Node};
+
+/// A loop without loops inside looks after so many turns.
+const TURNS_BETWEEN_LOOKS: i64 = 1 << 20;
+
+/// A loop around loops looks after so many turns at most.
+const OUTER_TURNS_BETWEEN_LOOKS: i64 = 1 << 6;
+
+/// A loop over a shorter distance does not look at all.
+const SHORT: i64 = 1 << 6;
+
+/// After how many of its turns a loop looks at the stop token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// After so many.
+    Turns(i64),
+    /// After one where that is much work, and else after [`OUTER_TURNS_BETWEEN_LOOKS`].
+    ByWorkInside,
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// How often the loop is to look at the stop token, if it is. Loops over computed bounds do, since those can be anything.
+    pub(super) fn pace(&self, counted: &Counted<'k>) -> Option<Pace> {
+        let pace = Pace::of(counted.body);
+        let looks = match counted.around {
+            Loop::Scf(_) => true,
+            Loop::Affine(node) => {
+                !is_short(node) && (self.is_outermost_long() || pace.is_around_long_loops())
+            }
+            // The runtime looks between its calls of the body.
+            Loop::Forall(_) => false,
+        };
+        let fits = counted.step.checked_mul(pace.most_turns()).is_some();
+        (looks && fits).then_some(pace)
+    }
+
+    /// Whether no loop around in this function looks.
+    fn is_outermost_long(&self) -> bool {
+        let inside = self.loops.iter().rev();
+        let mut inside = inside.take_while(|it| !matches!(it, Loop::Forall(_)));
+        inside.all(|it| matches!(it, Loop::Affine(around) if is_short(around)))
+    }
+
+    /// The turns in strips between the first and the last value, with a look at the stop token between two strips. It is one
+    /// loop all the same: the end of the strip is carried along, and moved where a strip is over.
+    pub(super) fn strips(
+        &mut self,
+        counted: &Counted<'k>,
+        pace: Pace,
+        done: Block,
+    ) -> Result<(), CompileError> {
+        let begin = self.builder.create_block();
+        let turn = self.builder.create_block();
+        let edge = self.builder.create_block();
+        let look = self.builder.create_block();
+        let limit = self.limit(counted, counted.upper);
+        let turns = self.turns_of_strip(counted, pace);
+        let strip = self.builder.ins().imul_imm_s(turns, counted.step);
+        let worked = self.begin_work(counted);
+        let first = [BlockArg::Value(counted.lower)];
+        self.builder.ins().jump(begin, &first);
+        self.builder.switch_to_block(begin);
+        let first = self.builder.append_block_param(begin, types::I64);
+        let end = self.end_of_strip(counted, first, strip);
+        let first = [end, first].map(BlockArg::Value);
+        self.builder.ins().jump(turn, &first);
+        let end = self.builder.append_block_param(turn, types::I64);
+        let iter = self.builder.append_block_param(edge, types::I64);
+        let next = self.builder.append_block_param(edge, types::I64);
+        let tail = Tail {
+            turn,
+            carried: vec![end],
+            limit: end,
+            exit: edge,
+        };
+        self.turn(counted, &tail)?;
+        self.builder.switch_to_block(edge);
+        let more = self.is_below(counted, iter, next, limit);
+        self.builder.ins().brif(more, look, &[], done, &[]);
+        self.builder.set_cold_block(look);
+        self.builder.switch_to_block(look);
+        if worked {
+            self.add_work(counted, turns);
+        }
+        self.poll_stop();
+        let again = [BlockArg::Value(next)];
+        self.builder.ins().jump(begin, &again);
+        Ok(())
+    }
+
+    fn turns_of_strip(&mut self, counted: &Counted<'k>, pace: Pace) -> Value {
+        let turns = pace.most_turns();
+        let turns = self.builder.ins().iconst(types::I64, turns);
+        match pace {
+            Pace::Turns(_) => turns,
+            Pace::ByWorkInside => {
+                let inside = self.turns_inside(counted.body);
+                let much = TURNS_BETWEEN_LOOKS / OUTER_TURNS_BETWEEN_LOOKS;
+                let beyond = IntCC::UnsignedGreaterThan;
+                let is_much = self.builder.ins().icmp_imm_u(beyond, inside, much);
+                let one = self.builder.ins().iconst(types::I64, 1);
+                self.builder.ins().select(is_much, one, turns)
+            }
+        }
+    }
+
+    /// The limit of the strip that begins at `first`, which is below the upper bound.
+    fn end_of_strip(&mut self, counted: &Counted<'k>, first: Value, strip: Value) -> Value {
+        let left = self.builder.ins().isub(counted.upper, first);
+        let beyond = IntCC::UnsignedGreaterThan;
+        let is_far = self.builder.ins().icmp(beyond, left, strip);
+        let near = self.builder.ins().iadd(first, strip);
+        let end = self.builder.ins().select(is_far, near, counted.upper);
+        self.limit(counted, end)
+    }
+}
+
+impl Pace {
+    /// That of a loop with this body, by the loops in it.
+    fn of(body: &[Node]) -> Self {
+        let (mut has_loops, mut has_long, mut are_fixed) = (false, false, true);
+        walk(body, &mut |node, _| {
+            has_loops |= Loop::of(node).is_some();
+            if let Node::AffineFor(inner) = node
+                && !is_short(inner)
+            {
+                has_long = true;
+                are_fixed &= fixed(&inner.lower).is_some() && fixed(&inner.upper).is_some();
+            }
+        });
+        match (has_loops, has_long, are_fixed) {
+            (false, ..) => Self::Turns(TURNS_BETWEEN_LOOKS),
+            (true, false, _) => Self::Turns(OUTER_TURNS_BETWEEN_LOOKS),
+            (true, true, true) => Self::ByWorkInside,
+            (true, true, false) => Self::Turns(1),
+        }
+    }
+
+    fn is_around_long_loops(self) -> bool {
+        matches!(self, Self::ByWorkInside | Self::Turns(1))
+    }
+
+    fn most_turns(self) -> i64 {
+        match self {
+            Self::Turns(turns) => turns,
+            Self::ByWorkInside => OUTER_TURNS_BETWEEN_LOOKS,
+        }
+    }
+}
+
+/// Whether some upper bound is never further than [`SHORT`] from some lower one.
+fn is_short(node: &AffineFor) -> bool {
+    let distances = node.upper.0.iter().flat_map(|upper| {
+        let lower = node.lower.0.iter();
+        lower.filter_map(|lower| greatest(&upper.minus(lower).ok()?))
+    });
+    distances.into_iter().any(|distance| distance <= SHORT)
+}
+
+/// A bound on `expr`: a constant is one, and `a - (a floordiv d) * d`, what a loop in steps of `d` leaves over, is at most `d - 1`.
+fn greatest(expr: &AffineExpr) -> Option<i64> {
+    expr.as_constant().or_else(|| {
+        expr.terms().iter().find_map(|term| {
+            let [Factor::FloorDiv(dividend, divisor)] = term.factors.as_slice() else {
+                return None;
+            };
+            let divisor = divisor.as_constant()?;
+            if divisor.checked_neg() != Some(term.coefficient) {
+                return None;
+            }
+            let whole = dividend.floordiv(&divisor.into()).ok()?;
+            let remainder = dividend.minus(&whole.scaled(divisor).ok()?).ok()?;
+            let rest = expr.minus(&remainder).ok()?.as_constant()?;
+            rest.checked_add(divisor - 1)
+        })
+    })
+}
