@@ -1,8 +1,7 @@
 /* Calls the kernel of examples/kernels/segment_sum.c, compiled by strew into an object, beside the loop as C has it.
 
-   cargo rustc --release -p strew-runtime --crate-type staticlib
-   strew emit examples/kernels/segment_sum.c --stage object -o segment_sum.o
-   cc -O2 -I. examples/call_from_c.c segment_sum.o target/release/libstrew_runtime.a -lpthread -ldl -lm -o call_from_c
+   strew emit examples/kernels/segment_sum.c --stage object -o segment_sum.o --library libstrew_runtime.a
+   cc -O2 -I. examples/call_from_c.c segment_sum.o libstrew_runtime.a -lpthread -ldl -lm -o call_from_c
    ./call_from_c */
 #include "segment_sum.h"
 #include <stdio.h>

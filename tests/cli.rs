@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 struct Outcome {
     status: i32,
@@ -1074,6 +1075,7 @@ impl Started {
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn();
         Self(started.expect("the program starts"))
     }
@@ -1083,6 +1085,21 @@ impl Started {
         let sent = Command::new("kill").args(["-TERM", &id]).status();
         assert!(sent.expect("a signal").success());
         self.0.wait().expect("the program ends")
+    }
+
+    /// The same with one that may run on, which is ended after `most`.
+    fn terminate_within(self, most: Duration) -> Option<std::process::ExitStatus> {
+        let id = self.0.id().to_string();
+        let (sender, ended) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || sender.send(self.terminate()));
+            let ended = ended.recv_timeout(most).ok();
+            if ended.is_none() {
+                let sent = Command::new("kill").args(["-KILL", &id]).status();
+                assert!(sent.expect("a signal").success());
+            }
+            ended
+        })
     }
 }
 
@@ -1132,6 +1149,124 @@ fn a_signal_while_no_call_runs_ends_the_process_and_leaves_no_files() {
     assert_ne!(bench.files(), before);
     assert_eq!(started.terminate().code(), Some(130));
     assert_eq!(bench.files(), before);
+}
+
+/// Nothing in these can fail, and each would take hours.
+#[cfg(unix)]
+const ENDLESS: &str = "
+void flat(int64_t n, double out[1]) {
+  for (int64_t i = 0; i < n; i++)
+    out[0] = out[0] * 0.5 + i;
+}
+void nest(int64_t n, double out[1]) {
+  for (int64_t t = 0; t < 4; t++)
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++)
+        out[0] = out[0] * 0.5 + i;
+}
+void steps(int64_t n, double out[1000]) {
+  double next[1000];
+  for (int64_t t = 0; t < n; t++) {
+    for (int64_t i = 1; i < 999; i++)
+      next[i] = out[i - 1] + out[i + 1];
+    for (int64_t i = 1; i < 999; i++)
+      out[i] = next[i] * 0.5;
+  }
+}
+void lanes(int64_t n, double out[1000]) {
+  for (int64_t t = 0; t < n; t++)
+    for (int64_t i = 0; i < 1000; i++)
+      out[i] = out[i] * 0.5 + t;
+}
+";
+
+#[cfg(unix)]
+#[test]
+fn the_first_signal_ends_a_run_that_cannot_fail() {
+    use std::io::Read as _;
+    let bench = Bench::new();
+    bench.file("endless.c", ENDLESS.as_bytes());
+    bench.file("out.npy", b"as it was");
+    let before = bench.files();
+    for (kernel, n) in [
+        ("flat", "n=1000000000000"),
+        ("nest", "n=1000000"),
+        ("steps", "n=1000000000000"),
+        ("lanes", "n=1000000000000"),
+    ] {
+        let set = ["--set", n, "--out", "out=out.npy"];
+        let flags = [&["run", "endless.c", "--kernel", kernel][..], &set].concat();
+        // One that comes before the loop runs ends the process at once.
+        let mut patience = Duration::from_millis(100);
+        let (code, said) = loop {
+            let mut started = Started::new(bench.folder.path(), &flags);
+            std::thread::sleep(patience);
+            let mut talk = started.0.stderr.take().expect("a pipe");
+            let ended = started.terminate_within(Duration::from_secs(60));
+            let ended = ended.unwrap_or_else(|| panic!("{kernel} runs on"));
+            let mut said = String::new();
+            talk.read_to_string(&mut said).expect("text");
+            if said.contains("stopping") || patience > Duration::from_secs(20) {
+                break (ended.code(), said);
+            }
+            patience *= 2;
+        };
+        assert_eq!(code, Some(3), "{kernel}: {said}");
+        assert!(said.contains("stopping: outputs are put back"), "{said}");
+        assert!(said.contains("error: stopped as asked"), "{said}");
+        assert_eq!(bench.files(), before);
+        let kept = fs::read(bench.path("out.npy")).expect("the file");
+        assert_eq!(kept, b"as it was");
+    }
+}
+
+/// `strew emit --stage object --library` where cargo is `script`.
+#[cfg(unix)]
+fn library_by(script: &str) -> (Bench, Outcome) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let cargo = bench.path("cargo");
+    bench.file("cargo", format!("#!/bin/sh\n{script}\n").as_bytes());
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("a program");
+    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+        .args(["emit", "k.c", "--stage", "object", "-o", "k.o"])
+        .args(["--library", "library.a"])
+        .env("CARGO", &cargo)
+        .env("MADE", bench.path("made"))
+        .current_dir(bench.folder.path())
+        .output();
+    let outcome = Outcome::from(output.expect("the program starts"));
+    (bench, outcome)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_object_comes_with_the_library_that_cargo_makes() {
+    let makes = r#"mkdir "$MADE"; echo "$@" > "$MADE/libstrew_runtime.a"; pwd >> "$MADE/libstrew_runtime.a"
+echo "{\"filenames\": [\"$MADE/libother.a\", \"$MADE/libstrew_runtime.a\"]}""#;
+    let (bench, outcome) = library_by(makes);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let said = fs::read_to_string(bench.path("library.a")).expect("a library");
+    let expected = "rustc --release -p strew-runtime --crate-type staticlib --locked";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(said.ends_with(concat!(env!("CARGO_MANIFEST_DIR"), "\n")));
+    assert!(bench.path("k.o").exists() && bench.path("k.h").exists());
+
+    for (script, why) in [
+        (
+            "echo 'no network' >&2; exit 1",
+            "made no library: no network; `cargo rustc",
+        ),
+        ("exit 0", "names no library; `cargo rustc"),
+    ] {
+        let (bench, outcome) = library_by(script);
+        assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+        assert!(!bench.path("library.a").exists());
+    }
+    let alone = Bench::new().strew(&["emit", "k.c", "--stage", "nest", "--library", "l.a"]);
+    assert_eq!(alone.status, 2);
+    assert!(alone.stderr.contains("--library goes with --stage object"));
 }
 
 /// Runs the program with the file of costs named `costs` in the bench's folder.

@@ -14,8 +14,8 @@ use crate::settings::{Choice, Mode, Settings};
 use crate::snapshot::Region;
 use crate::team::Runtime;
 use crate::{Failure, STRATEGIES, session};
-use std::cell::Cell;
-use std::ffi::c_char;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_char};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -87,6 +87,14 @@ impl CFault {
 
 thread_local! {
     static LAST: Cell<CFault> = const { Cell::new(CFault::of(Code::Done)) };
+    static MESSAGE: RefCell<CString> = RefCell::default();
+}
+
+/// Keeps what is to be said of the last call on this thread.
+fn say(message: &impl ToString) {
+    // There is no zero in what is worded here; of a combiner's own words there may be.
+    let message = CString::new(message.to_string()).unwrap_or_default();
+    MESSAGE.set(message);
 }
 
 /// 0 is as many as the machine has.
@@ -113,6 +121,13 @@ pub unsafe extern "C" fn last_fault(fault: *mut CFault) {
     unsafe { fault.write(LAST.get()) };
 }
 
+/// Why the last call on this thread was refused, had too little memory, or met a defect, in words and with what to do; empty after all
+/// others. It stays where it is until the next call on this thread.
+#[unsafe(export_name = "strew_last_message")]
+pub extern "C" fn last_message() -> *const c_char {
+    MESSAGE.with_borrow(|it| it.as_ptr())
+}
+
 /// Runs the kernel with the tables `kernel`, returns a [`Code`], and leaves the bits of its result in `returned`. All arrays are as they
 /// were if that is not [`Code::Done`].
 ///
@@ -129,6 +144,7 @@ pub unsafe extern "C" fn call_kernel(
 ) -> u32 {
     // SAFETY: the caller vouches for the tables.
     let kernel = unsafe { &*kernel };
+    MESSAGE.take();
     // SAFETY: the caller vouches for the rest.
     let run = || unsafe { run(kernel, slots) };
     let outcome = catch_unwind(AssertUnwindSafe(run));
@@ -149,10 +165,14 @@ pub unsafe extern "C" fn call_kernel(
 /// That of [`call_kernel`].
 unsafe fn run(kernel: &Kernel, slots: *mut Slot) -> Result<u64, CFault> {
     if kernel.version != TABLES_VERSION {
+        say(&"the object and the library are of different versions of strew");
         return Err(CFault::of(Code::Internal));
     }
     let threads = NonZeroUsize::new(THREADS.load(Ordering::Relaxed));
-    let runtime = Runtime::shared(threads).map_err(|_| CFault::of(Code::Refused))?;
+    let runtime = Runtime::shared(threads).map_err(|error| {
+        say(&error);
+        CFault::of(Code::Refused)
+    })?;
     let mode = match kernel.mode {
         0 => Mode::Fast,
         1 => Mode::Stable,
@@ -266,6 +286,7 @@ impl CodeTable {
             Failure::Refused(_) => Code::Refused,
             Failure::Combiner { .. } | Failure::Stopped | Failure::Panicked(_) => Code::Internal,
         };
+        say(failure);
         Missed::Fault(CFault::of(code))
     }
 

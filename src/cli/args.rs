@@ -69,7 +69,7 @@ pub(crate) struct Work {
     /// Give a scalar parameter its value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) scalars: Vec<Assignment>,
-    /// Fill an array from a file (a.npy, a.npz:MEMBER, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.bin:f32, a.png) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
+    /// Fill an array from a file (a.npy, a.npz:MEMBER, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.png, raw elements as a.bin:f32 or with any ending) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
     /// constant(K), two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
     #[arg(long = "in", value_name = "NAME=SOURCE")]
     pub(crate) inputs: Vec<Assignment>,
@@ -208,6 +208,9 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the static library that programs with such an object are linked with, too: cargo makes it from the sources of this strew
+    #[arg(long, value_name = "PATH")]
+    pub(crate) library: Option<PathBuf>,
     /// How float results of the code may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
@@ -360,7 +363,7 @@ impl std::str::FromStr for Point {
 pub(crate) enum Against {
     /// The C compiler
     Cc,
-    /// The C compiler, which follows the `#pragma omp` lines of the file
+    /// The C compiler, which follows the `#pragma omp` lines of the file, or those that would do
     Openmp,
     /// Nothing
     None,

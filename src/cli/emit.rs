@@ -3,13 +3,19 @@
 use crate::cli::args::{Emit, Stage};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::load;
+use crate::cli::{library, load};
 use std::path::Path;
 use strew::{Error, Language, ObjectSettings, Plan, Schedule, Source};
 
 pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     if flags.stage == Stage::Object {
-        return object(flags, console);
+        object(flags, console)?;
+        let library = flags.library.as_deref();
+        return library.map_or(Ok(()), |path| library::write(path, console));
+    }
+    if flags.library.is_some() {
+        let why = "--library goes with --stage object, whose programs are linked with it";
+        return Err(Failure::usage(why.to_owned()));
     }
     let text = match flags.stage {
         Stage::Ast => syntax_tree(&load::source(&flags.kernel.file)?)?,

@@ -21,6 +21,7 @@ mod indexing_report;
 mod inputs;
 mod interrupt;
 mod job;
+mod library;
 mod load;
 mod map;
 mod npy;

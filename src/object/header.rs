@@ -42,6 +42,10 @@ struct strew_fault {
 
 void strew_last_fault(struct strew_fault *fault);
 
+/* Why the last call on this thread returned STREW_MEMORY, STREW_REFUSED or STREW_INTERNAL, in words and with what to do; \"\" after all
+   others. It is there until the next call on this thread. */
+const char *strew_last_message(void);
+
 /* How many threads later calls use, 0 for as many as the machine has; returns STREW_DONE or STREW_REFUSED. */
 uint32_t strew_threads(uint32_t threads);
 

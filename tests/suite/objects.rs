@@ -138,7 +138,7 @@ else {
   printf("%u at %u:%u %s index %lld extent %lld [", code, fault.line, fault.column, fault.array ? fault.array : "-",
          (long long)fault.index, (long long)fault.extent);
   for (uint32_t depth = 0; depth < fault.depth; depth++) printf("%s%lld", depth ? ", " : "", (long long)fault.iteration[depth]);
-  printf("]\n");
+  printf("]%s%s\n", *strew_last_message() ? ": " : "", strew_last_message());
 }"#;
     format!(
         "{DRIVER}\n{header}\nint main(void) {{\nuint32_t number;\nstrew_threads(2);\n\
@@ -298,6 +298,65 @@ void sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double ou
             &data.iter().collect::<Vec<_>>(),
         );
         assert_eq!(found, Some(expected));
+    }
+
+    /// The kernel with a schedule that names `strategy`.
+    fn by(strategy: &str, text: &str) -> String {
+        let pragma = format!(
+            "#pragma strew tile_indirection_using_forall(i, reduction(out) = add, chunks = 8, strategy = {strategy})\n  for (int64_t i"
+        );
+        text.replacen("for (int64_t i", &pragma, 1)
+    }
+
+    #[test]
+    fn a_strategy_that_a_schedule_names_runs_or_says_why_not() {
+        let rows = "\
+void rows(int64_t n, int32_t m, const int32_t seg[n], const double x[n][5], double out[m][5]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int j = 0; j < 5; j++)
+      out[seg[i]][j] += x[i][j];
+}";
+        let counts = "\
+void counts(int64_t n, int32_t m, const int32_t seg[n], int64_t out[m]) {
+  for (int64_t i = 0; i < n; i++)
+    out[seg[i]] += 1;
+}";
+        let seg: Vec<i32> = (0..50_000).map(|it| it * 7 % 30).collect();
+        let data = Data::default()
+            .scalar("n", seg.len() as i64)
+            .scalar("m", 30)
+            .array("seg", &seg);
+        let of_rows = data
+            .clone()
+            .array("x", &vec![0.1_f64; seg.len() * 5])
+            .array("out", &[0.0_f64; 150]);
+        let of_counts = data.array("out", &[0_i64; 30]);
+        for (text, strategy, data) in [
+            (rows, "columns", &of_rows),
+            (rows, "rows", &of_rows),
+            (counts, "atomic", &of_counts),
+        ] {
+            let named = by(strategy, text);
+            let settings = ObjectSettings::default();
+            let Some(found) = outcomes(&named, &settings, &[data]) else {
+                return;
+            };
+            let expected = crate::c::run(text, parsed(text).kernel(), data);
+            assert_eq!(Some(&found[0]), expected.as_ref(), "{strategy}");
+        }
+        for (strategy, why) in [
+            (
+                "atomic",
+                "the strategy `atomic` makes updates in an order that varies",
+            ),
+            ("columns", "`columns`"),
+            ("rows", "`rows`"),
+        ] {
+            let found = refused(&by(strategy, SUM), &[sum(&[0; 50_000], 4)]);
+            let found = found.expect("there was a cc");
+            assert!(found[0].starts_with("7 at 0:0 - index 0 extent 0 []: "));
+            assert!(found[0].contains(why), "{}", found[0]);
+        }
     }
 
     #[test]
