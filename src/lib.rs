@@ -75,6 +75,16 @@ pub use strew_runtime::{
 pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};
 
+/// The programs of `docs/indexing.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/indexing.md")]
+struct Indexing;
+
+/// The programs of `docs/scatter.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/scatter.md")]
+struct Scatter;
+
 /// The programs of `docs/host_api.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/host_api.md")]

@@ -207,3 +207,18 @@ fn nothing_is_left_unfinished() {
         }
     }
 }
+
+#[test]
+fn files_that_the_pages_for_contributors_name_exist() {
+    let mut named = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(page)).expect("a page");
+        let spans = text.split('`').skip(1).step_by(2);
+        let is_path = |it: &&str| it.contains('/') && !it.contains([' ', '<', '(', '\n']);
+        for path in spans.filter(is_path) {
+            assert!(root().join(path).exists(), "{page}: {path}");
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
+}

@@ -46,6 +46,36 @@ fn the_rust_block_of_the_readme_runs() {
     example::main().expect("it runs");
 }
 
+#[test]
+fn the_kernel_of_the_readme_is_that_of_the_examples() {
+    let kernel = include_str!("../examples/kernels/segment_sum.c");
+    let blocks = blocks("README.md", "c");
+    assert!(kernel.contains(&blocks[0]), "{}", blocks[0]);
+}
+
+#[test]
+fn the_maps_at_the_beginning_of_their_page_are_those_of_the_loop_there() {
+    let page = "docs/indexing.md";
+    let body = &blocks(page, "c")[0];
+    let kernel = format!(
+        "void k(const int32_t seg[1000], const float x[2000], float out[64]) {{\n{body}}}\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.c"), kernel).expect("a file");
+    let explained = Command::new(env!("CARGO_BIN_EXE_strew"))
+        .args(["explain", "k.c"])
+        .current_dir(folder.path())
+        .output();
+    let explained = explained.expect("the program starts").stdout;
+    let explained = String::from_utf8_lossy(&explained);
+    let maps = blocks(page, "text");
+    assert!(explained.contains(maps[0].trim()), "{explained}");
+    for map in &maps {
+        let parsed = strew::ir::indexing::parse_map(map).expect("a map");
+        assert_eq!(parsed.to_string(), map.trim());
+    }
+}
+
 /// The commands that are not strew's own build it, run its tests or measure it, and one of strew's own has cargo make a library: they are
 /// those of `.ci/run`.
 fn is_of_a_user(block: &str) -> bool {

@@ -290,14 +290,14 @@ impl<'r> Session<'r> {
         timeline.filter(|_| !self.is_nested)
     }
 
-    /// Runs a part of a merge.
-    pub(crate) fn merging<T>(&self, merge: impl FnOnce() -> T) -> T {
+    /// Does a part of `phase`, seen by who wants to know.
+    pub(crate) fn seen<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let watched = self.timeline().map(|it| (it, Instant::now()));
-        let merged = merge();
+        let done = work();
         if let Some((timeline, start)) = watched {
-            timeline.add(Phase::Merge, start);
+            timeline.add(phase, start);
         }
-        merged
+        done
     }
 
     /// Adds an outermost forall to what the record will say.

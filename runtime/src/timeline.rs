@@ -23,6 +23,8 @@ pub struct Busy {
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// It fills private buffers.
+    Prepare,
     /// It runs iterations.
     Main,
     /// It brings into the outputs what iterations have left elsewhere: in private buffers, or as sorted updates.

@@ -9,6 +9,7 @@ use crate::memory::lock;
 use crate::prefetch::prefetch;
 use crate::settings::Body;
 use crate::stream::{self, Sink};
+use crate::timeline::Phase;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -72,7 +73,7 @@ impl Strategy for Binned {
             // below the number of its elements, since generated code has checked them.
             let apply = |range| unsafe { applied.run(range) };
             team.for_each(column.ranges.count, &|range| {
-                job.session.merging(|| apply(range));
+                job.session.seen(Phase::Merge, || apply(range));
             });
         }
         Ok(Ran {

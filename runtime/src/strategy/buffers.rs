@@ -8,6 +8,7 @@ use crate::arena::ALIGNMENT;
 use crate::failure::Failure;
 use crate::loan::Loan;
 use crate::session::Session;
+use crate::timeline::Phase;
 use smallvec::SmallVec;
 
 /// A merge of fewer bytes is done before another thread would wake up.
@@ -117,11 +118,11 @@ pub(super) unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>)
         let size = sizes.fold(0_u64, u64::saturating_add);
         if size.saturating_mul(groups as u64) < WORTH_SHARING {
             let merge_all = || (0..column.pieces()).for_each(merge);
-            job.session.merging(merge_all);
+            job.session.seen(Phase::Merge, merge_all);
         } else {
             let team = job.session.runtime().team();
             team.for_each(column.pieces(), &|piece| {
-                job.session.merging(|| merge(piece));
+                job.session.seen(Phase::Merge, || merge(piece));
             });
         }
     }

@@ -4,6 +4,7 @@ use crate::abi::{BodyShape, TABLES};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held, Refusal};
 use crate::settings::Body;
+use crate::timeline::Phase;
 use std::time::Instant;
 
 /// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
@@ -65,7 +66,9 @@ impl Strategy for Dense {
             }
             // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
             unsafe {
-                (0..tables).for_each(|table| buffers.fill(group * tables + table));
+                job.session.seen(Phase::Prepare, || {
+                    (0..tables).for_each(|table| buffers.fill(group * tables + table));
+                });
                 let iterations = part(job.shape.count, groups, group);
                 let mut table = buffers.table(group * tables);
                 table.push(distance(buffers.stride()));

@@ -9,6 +9,7 @@ use crate::loan::Loan;
 use crate::session::Session;
 use crate::settings::Body;
 use crate::stream::{self, Sink, Updates};
+use crate::timeline::Phase;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Strategy for Planned {
             // below the number of its elements, since generated code had checked them when they were sorted.
             let apply = |range| unsafe { column.apply(range) };
             team.for_each(column.routes.ranges.count, &|range| {
-                job.session.merging(|| apply(range));
+                job.session.seen(Phase::Merge, || apply(range));
             });
         }
         Ok(Ran {

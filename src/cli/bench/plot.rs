@@ -50,7 +50,8 @@ struct Labels<'l> {
     up: &'l str,
 }
 
-/// The rows of one variant and mode are one line; one that has a single point where others have several is level.
+/// The rows of one variant and mode are one line; one that was measured on one thread alone where others were on several is level, to
+/// compare them with.
 fn lines(rows: &[Row], varies: bool) -> Vec<Line> {
     let mut found: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();
@@ -77,7 +78,9 @@ fn lines(rows: &[Row], varies: bool) -> Vec<Line> {
     let most = found.values().map(Vec::len).max().unwrap_or(0);
     let all = range(found.values().flatten().map(|it| it.0));
     let level = |points: Vec<(f64, f64)>| match (points.as_slice(), &all) {
-        ([(_, up)], Some(all)) if most > 1 => vec![(all.start, *up), (all.end, *up)],
+        ([(at, up)], Some(all)) if most > 1 && *at <= all.start => {
+            vec![(all.start, *up), (all.end, *up)]
+        }
         _ => points,
     };
     let lines = found.into_iter();
@@ -223,6 +226,8 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(lines(&rows, false)[0].points, [(1.0, 2.0), (2.0, 2.0)]);
+        let on_two = [&rows[..], &[row("openmp", 2, 1.5)]].concat();
+        assert_eq!(lines(&on_two, false)[2].points, [(2.0, 1.5)]);
         assert!(svg("nothing", &[], None).is_err());
         assert!(svg("a point", &rows[..1], None).is_ok());
     }

@@ -101,8 +101,8 @@ impl DataFile {
         let read = self.read_as_named(element, reading);
         read.map_err(|error| match self.is_taken_for_npy() {
             true => DataError(format!(
-                "{error}; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a colon, as in {}:f32",
-                self.path.display()
+                "{error}; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a \
+                 colon, which is one of {RAW_TYPES}"
             )),
             false => error,
         })
@@ -229,11 +229,14 @@ fn without_part(path: &str, part: &str, example: &str) -> DataError {
     ))
 }
 
+/// Those that elements alone can have.
+const RAW_TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32 and f64";
+
 fn raw_type(name: &str) -> Result<Type, DataError> {
     let found = Type::from_name(name).filter(|it| *it != Type::Bool);
     found.ok_or_else(|| {
         DataError(format!(
-            "`{name}` is no type of raw elements; there are i8, i16, i32, i64, u8, u16, u32, u64, f32 and f64"
+            "`{name}` is no type of raw elements; there are {RAW_TYPES}"
         ))
     })
 }

@@ -244,13 +244,14 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
         return Ok(());
     };
     let phases = [
-        ("prepare", seconds.prepare),
-        ("main", seconds.main),
-        ("merge", seconds.merge),
+        // What is found out before a loop runs.
         (
             "rest",
             (seconds.total - seconds.prepare - seconds.main - seconds.merge).max(0.0),
         ),
+        ("prepare", seconds.prepare),
+        ("main", seconds.main),
+        ("merge", seconds.merge),
     ];
     let threads = run.run.threads.unwrap_or(1);
     write!(
@@ -295,6 +296,7 @@ fn write_lanes(page: &mut String, lanes: &[Vec<Busy>], total: f64) -> fmt::Resul
         for part in joined(lane, total / 1000.0) {
             let (from, width) = (share(part.from), share(part.to - part.from));
             let class = match part.phase {
+                Phase::Prepare => "prepare",
                 Phase::Main => "main",
                 Phase::Merge => "merge",
             };
