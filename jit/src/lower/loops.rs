@@ -32,13 +32,21 @@ impl Counted<'_> {
     }
 }
 
+/// What values of an iterator are compared with.
+#[derive(Clone, Copy)]
+pub(super) enum Limit {
+    Value(Value),
+    /// What is stored at this address in the frame.
+    Kept(Value),
+}
+
 /// What comes behind a turn of a loop.
 pub(super) struct Tail {
     /// The next turn, of these values and that of the iterator.
     pub(super) turn: Block,
     pub(super) carried: Vec<Value>,
     /// What decides whether there is one.
-    pub(super) limit: Value,
+    pub(super) limit: Limit,
     /// What comes behind the last one. It may want the value of the iterator and the next one.
     pub(super) exit: Block,
 }
@@ -124,7 +132,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let tail = Tail {
             turn,
             carried: Vec::new(),
-            limit,
+            limit: Limit::Value(limit),
             exit: done,
         };
         self.turn(counted, &tail)
@@ -167,7 +175,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     pub(super) fn tail(&mut self, counted: &Counted<'k>, iter: Value, tail: &Tail) {
         let next = self.builder.ins().iadd_imm_s(iter, counted.step);
-        let more = self.is_below(counted, iter, next, tail.limit);
+        let limit = match tail.limit {
+            Limit::Value(limit) => limit,
+            Limit::Kept(at) => self.kept(at),
+        };
+        let more = self.is_below(counted, iter, next, limit);
         let again = tail.carried.iter().copied().chain([next]);
         let again: Vec<_> = again.map(BlockArg::Value).collect();
         let left = [iter, next].map(BlockArg::Value);

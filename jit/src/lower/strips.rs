@@ -5,11 +5,11 @@
 //! [`TURNS_BETWEEN_LOOKS`], or one run of an innermost loop inside of another if that is more.
 
 use super::function::FunctionLowering;
-use super::loops::{Counted, Tail};
+use super::loops::{Counted, Limit, Tail};
 use super::trips::fixed;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{AffineExpr, AffineFor, Factor, Node};
 
@@ -69,21 +69,34 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let limit = self.limit(counted, counted.upper);
         let turns = self.turns_of_strip(counted, pace);
         let strip = self.builder.ins().imul_imm_s(turns, counted.step);
+        // Beside the values of loops inside it would be computed in each turn again, or take a register from them.
+        let kept = pace.is_around_loops().then(|| self.stack(size_of::<i64>()));
         let worked = self.begin_work(counted);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(begin, &first);
         self.builder.switch_to_block(begin);
         let first = self.builder.append_block_param(begin, types::I64);
         let end = self.end_of_strip(counted, first, strip);
-        let first = [end, first].map(BlockArg::Value);
+        let (carried, end_of_turns) = match kept {
+            Some(at) => {
+                let flags = MemFlagsData::trusted();
+                self.builder.ins().store(flags, end, at, 0);
+                (Vec::new(), Limit::Kept(at))
+            }
+            None => {
+                let carried = self.builder.append_block_param(turn, types::I64);
+                (vec![carried], Limit::Value(carried))
+            }
+        };
+        let first = carried.iter().map(|_| end).chain([first]);
+        let first: Vec<_> = first.map(BlockArg::Value).collect();
         self.builder.ins().jump(turn, &first);
-        let end = self.builder.append_block_param(turn, types::I64);
         let iter = self.builder.append_block_param(edge, types::I64);
         let next = self.builder.append_block_param(edge, types::I64);
         let tail = Tail {
             turn,
-            carried: vec![end],
-            limit: end,
+            carried,
+            limit: end_of_turns,
             exit: edge,
         };
         self.turn(counted, &tail)?;
@@ -99,6 +112,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let again = [BlockArg::Value(next)];
         self.builder.ins().jump(begin, &again);
         Ok(())
+    }
+
+    /// What was stored at `at`.
+    pub(super) fn kept(&mut self, at: Value) -> Value {
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().load(types::I64, flags, at, 0)
     }
 
     fn turns_of_strip(&mut self, counted: &Counted<'k>, pace: Pace) -> Value {
@@ -147,6 +166,10 @@ impl Pace {
             (true, true, true) => Self::ByWorkInside,
             (true, true, false) => Self::Turns(1),
         }
+    }
+
+    fn is_around_loops(self) -> bool {
+        self != Self::Turns(TURNS_BETWEEN_LOOKS)
     }
 
     fn is_around_long_loops(self) -> bool {
