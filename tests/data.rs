@@ -143,6 +143,16 @@ fn results_are_written_as_tables_and_raw_and_read_again() {
         "x=y.npy",
     ];
     folder.done(&raw);
+    folder.done(&["--in", "x=x.npy", "--out", "x=x.f32:f32"]);
+    assert_eq!(fs::read(folder.path("x.f32")).expect("a file"), expected);
+    let again = ["--in", "x=x.f32:f32", "--shape", "x=3,2"];
+    folder.done(&[&again[..], &["--out", "x=again.npy"]].concat());
+    assert_eq!(
+        fs::read(folder.path("again.npy")).expect("a file"),
+        fs::read(folder.path("y.npy")).expect("a file")
+    );
+    let why = "x.f32: cannot be `x`: not a .npy file: it does not begin with \\x93NUMPY; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a colon, which is one of i8, i16";
+    folder.refused(&["--in", "x=x.f32"], why);
     let columns = Folder::new(SUM);
     fs::copy(folder.path("x.csv"), columns.path("x.csv")).expect("a copy");
     columns.done(&["--in", "x=x.csv:x_1", "--out", "sum=sum.csv:all of it"]);
