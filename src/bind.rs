@@ -4,9 +4,7 @@ use crate::settings::settings_methods;
 use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
-use strew_jit::{
-    Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, ElementType, Records,
-};
+use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, Records};
 
 /// A call whose arguments are given by name. Sizes that are left out follow from the arrays.
 ///
@@ -14,16 +12,11 @@ use strew_jit::{
 #[derive(Debug)]
 pub struct Bind<'a> {
     kernel: Kernel,
-    given: Vec<(String, Given<'a>)>,
+    /// One place for each parameter that is passed, in their order.
+    given: Vec<Option<Argument<'a>>>,
     shapes: Vec<(String, Vec<u64>)>,
-}
-
-#[derive(Debug)]
-struct Given<'a> {
-    argument: Argument<'a>,
-    kind: ArgumentKind,
-    /// Of an array; 0 for a scalar.
-    elements: u64,
+    /// What is wrong with what was given so far.
+    errors: Vec<ArgumentError>,
 }
 
 /// What the arguments say about sizes.
@@ -32,18 +25,14 @@ struct Told {
     shapes: Vec<(ArrayId, Shape)>,
 }
 
-impl Told {
-    fn infer(&self, kernel: &strew_affine::Kernel) -> Result<Sizes, Vec<ArgumentError>> {
-        infer(kernel, &self.scalars, &self.shapes)
-    }
-}
-
 impl<'a> Bind<'a> {
     pub(crate) fn new(kernel: Kernel) -> Self {
+        let given = kernel.passed().map(|_| None).collect();
         Self {
             kernel,
-            given: Vec::new(),
+            given,
             shapes: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
@@ -54,46 +43,27 @@ impl<'a> Bind<'a> {
 
     /// Gives the scalar parameter `name` a value whose type is known at run time only.
     pub fn value(self, name: &str, value: Value) -> Self {
-        let kind = ArgumentKind::Scalar(value.ty());
-        self.give(name, Argument::Scalar(value), kind, 0)
+        self.give(name, Argument::Scalar(value))
     }
 
     /// Gives an array that the kernel does not write, row by row.
     pub fn array<T: ArrayElement>(self, name: &str, elements: &'a [T]) -> Self {
-        let argument = Argument::Read(ArrayRef::new(elements));
-        self.give(
-            name,
-            argument,
-            ArgumentKind::Read(T::layout().element_type()),
-            elements.len(),
-        )
+        self.give(name, Argument::Read(ArrayRef::new(elements)))
     }
 
     /// Gives an array that the kernel writes, row by row.
     pub fn array_mut<T: ArrayElement>(self, name: &str, elements: &'a mut [T]) -> Self {
-        let length = elements.len();
-        let argument = Argument::Write(ArrayMut::new(elements));
-        self.give(
-            name,
-            argument,
-            ArgumentKind::Write(T::layout().element_type()),
-            length,
-        )
+        self.give(name, Argument::Write(ArrayMut::new(elements)))
     }
 
     /// Gives records that the kernel does not write, whose layout is known at run time only.
     pub fn records(self, name: &str, records: &'a Records) -> Self {
-        let kind = ArgumentKind::Read(ElementType::Record(records.layout().clone()));
-        let argument = Argument::Read(records.as_array());
-        self.give(name, argument, kind, records.len())
+        self.give(name, Argument::Read(records.as_array()))
     }
 
     /// Gives records that the kernel writes, whose layout is known at run time only.
     pub fn records_mut(self, name: &str, records: &'a mut Records) -> Self {
-        let kind = ArgumentKind::Write(ElementType::Record(records.layout().clone()));
-        let length = records.len();
-        let argument = Argument::Write(records.as_array_mut());
-        self.give(name, argument, kind, length)
+        self.give(name, Argument::Write(records.as_array_mut()))
     }
 
     /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone does not tell the sizes.
@@ -102,21 +72,37 @@ impl<'a> Bind<'a> {
         self
     }
 
-    fn give(
-        mut self,
-        name: &str,
-        argument: Argument<'a>,
-        kind: ArgumentKind,
-        elements: usize,
-    ) -> Self {
-        let elements = elements as u64;
-        let given = Given {
-            argument,
-            kind,
-            elements,
-        };
-        self.given.push((name.to_owned(), given));
+    fn give(mut self, name: &str, argument: Argument<'a>) -> Self {
+        match self.place(name, &argument) {
+            Ok(position) => {
+                if let Some(place) = self.given.get_mut(position) {
+                    *place = Some(argument);
+                }
+            }
+            Err(error) => self.errors.push(error),
+        }
         self
+    }
+
+    /// Where `argument` belongs, if `name` is a parameter, has none yet, and takes it.
+    fn place(&self, name: &str, argument: &Argument<'a>) -> Result<usize, ArgumentError> {
+        let mut passed = self.kernel.passed().enumerate();
+        let Some((position, (_, expected))) = passed.find(|(_, (it, _))| *it == name) else {
+            return Err(self.unknown(name));
+        };
+        if let Some(Some(_)) = self.given.get(position) {
+            return Err(ArgumentError::Repeated {
+                parameter: name.to_owned(),
+            });
+        }
+        if !argument.is(expected) {
+            return Err(ArgumentError::Type {
+                parameter: name.to_owned(),
+                expected: expected.clone(),
+                found: argument.kind(),
+            });
+        }
+        Ok(position)
     }
 
     /// The sizes that follow from what was given so far; arrays may still be missing.
@@ -124,8 +110,9 @@ impl<'a> Bind<'a> {
     /// # Errors
     /// Arguments that do not fit the parameters or each other, and sizes that nothing tells.
     pub fn sizes(&self) -> Result<Sizes, Error> {
+        let given = self.given.iter().map(Option::as_ref);
         self.check_names()
-            .and_then(|()| self.told()?.infer(self.kernel.ir()))
+            .and_then(|()| Told::of(self.kernel.ir(), given, &self.shapes)?.infer(self.kernel.ir()))
             .map_err(|errors| self.kernel.argument_error(errors))
     }
 
@@ -149,64 +136,35 @@ impl<'a> Bind<'a> {
 
     fn execute(self) -> Result<Ran, Error> {
         let checked = self.check_names().and_then(|()| self.check_presence());
-        let told = checked.and_then(|()| self.told());
-        let told = told.map_err(|errors| self.kernel.argument_error(errors))?;
-        let infer = |kernel: &Kernel| {
-            let sizes = told.infer(kernel.ir());
-            sizes.map_err(|errors| kernel.argument_error(errors))
-        };
-        if !self.gives_all_sizes() {
-            let sizes = infer(&self.kernel)?;
+        checked.map_err(|errors| self.kernel.argument_error(errors))?;
+        if !(self.shapes.is_empty() && self.given.iter().all(Option::is_some)) {
+            let sizes = self.sizes()?;
             let (kernel, mut arguments) = self.into_arguments(&sizes);
             return kernel.run(&mut arguments);
         }
-        // The call checks them; only what is wrong with them is said better here.
+        // There is nothing to infer, and the call checks lengths; only what is wrong with them is said better here.
         let (kernel, mut arguments) = self.into_arguments(&Sizes::default());
-        match kernel.run(&mut arguments) {
-            Err(error @ Error::Arguments(_)) => Err(infer(&kernel).err().unwrap_or(error)),
+        kernel.run(&mut arguments).map_err(|error| match error {
+            Error::Arguments(_) => {
+                let told = Told::of(kernel.ir(), arguments.iter().map(Some), &[]);
+                let sizes = told.and_then(|told| told.infer(kernel.ir()));
+                sizes.err().map_or(error, |it| kernel.argument_error(it))
+            }
             other => other,
-        }
-    }
-
-    /// Whether there is nothing to infer, and nothing about shapes to check.
-    fn gives_all_sizes(&self) -> bool {
-        let is_scalar = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Scalar(_));
-        let wanted = self.kernel.passed().filter(|(_, kind)| is_scalar(kind));
-        let given = self.given.iter().filter(|(_, it)| is_scalar(&it.kind));
-        self.shapes.is_empty() && given.count() == wanted.count()
+        })
     }
 
     /// Every name given is that of a parameter, is given once, and has its kind.
     fn check_names(&self) -> Result<(), Vec<ArgumentError>> {
-        let kind_of = |name: &str| {
+        let is_array = |name: &str| {
             let mut passed = self.kernel.passed();
-            passed.find(|(it, _)| *it == name).map(|(_, kind)| kind)
+            let is_scalar = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Scalar(_));
+            passed.any(|(it, kind)| it == name && !is_scalar(kind))
         };
-        let mut errors = Vec::new();
-        for (position, (name, given)) in self.given.iter().enumerate() {
-            let earlier = self.given.iter().take(position);
-            if earlier.into_iter().any(|(it, _)| it == name) {
-                errors.push(ArgumentError::Repeated {
-                    parameter: name.clone(),
-                });
-            }
-            match kind_of(name) {
-                None => errors.push(self.unknown(name)),
-                Some(expected) if *expected != given.kind => errors.push(ArgumentError::Type {
-                    parameter: name.clone(),
-                    expected: expected.clone(),
-                    found: given.kind.clone(),
-                }),
-                Some(_) => {}
-            }
-        }
-        let strangers = self.shapes.iter().filter(|(name, _)| {
-            !matches!(
-                kind_of(name),
-                Some(ArgumentKind::Read(_) | ArgumentKind::Write(_))
-            )
-        });
-        errors.extend(strangers.map(|(name, _)| self.unknown(name)));
+        let shapes = self.shapes.iter();
+        let strangers = shapes.filter(|(name, _)| !is_array(name));
+        let strangers = strangers.map(|(name, _)| self.unknown(name));
+        let errors: Vec<_> = self.errors.iter().cloned().chain(strangers).collect();
         if errors.is_empty() {
             Ok(())
         } else {
@@ -223,11 +181,12 @@ impl<'a> Bind<'a> {
 
     /// Every array is there; scalars may follow from the arrays.
     fn check_presence(&self) -> Result<(), Vec<ArgumentError>> {
-        let missing = self.kernel.passed().filter(|(name, kind)| {
-            !matches!(kind, ArgumentKind::Scalar(_)) && self.given.iter().all(|(it, _)| it != name)
+        let places = self.kernel.passed().zip(&self.given);
+        let missing = places.filter(|((_, kind), given)| {
+            given.is_none() && !matches!(kind, ArgumentKind::Scalar(_))
         });
         let errors: Vec<_> = missing
-            .map(|(parameter, expected)| ArgumentError::Missing {
+            .map(|((parameter, expected), _)| ArgumentError::Missing {
                 parameter: parameter.to_owned(),
                 expected: expected.clone(),
             })
@@ -239,69 +198,69 @@ impl<'a> Bind<'a> {
         }
     }
 
-    fn told(&self) -> Result<Told, Vec<ArgumentError>> {
-        let mut scalars: Vec<(ScalarId, Value)> = Vec::new();
-        let mut shapes: Vec<(ArrayId, Shape)> = Vec::new();
-        let kernel = self.kernel.ir();
-        for parameter in &kernel.params {
-            let name = name_of(kernel, *parameter);
-            let given = self.given.iter().find(|(it, _)| it == name);
-            match (*parameter, given.map(|(_, given)| given)) {
-                (
-                    Parameter::Scalar(scalar),
-                    Some(Given {
-                        argument: Argument::Scalar(value),
-                        ..
-                    }),
-                ) => {
-                    scalars.push((scalar, *value));
-                }
-                (Parameter::Array(_) | Parameter::Record(_), given) => {
-                    let length = given.map(|given| given.elements);
-                    let shape = self.shape_of(name, length)?;
-                    shapes.extend(representative(kernel, *parameter).zip(shape));
-                }
-                (Parameter::Scalar(_), _) => {}
-            }
-        }
-        Ok(Told { scalars, shapes })
-    }
-
-    /// The shape of the array `name`, from its dimensions if they were given, else from its length.
-    fn shape_of(
-        &self,
-        name: &str,
-        length: Option<u64>,
-    ) -> Result<Option<Shape>, Vec<ArgumentError>> {
-        let Some((_, dimensions)) = self.shapes.iter().find(|(it, _)| it == name) else {
-            return Ok(length.map(Shape::Elements));
-        };
-        let count = dimensions
-            .iter()
-            .try_fold(1_u64, |all, it| all.checked_mul(*it));
-        if length.is_some() && count != length {
-            return Err(vec![ArgumentError::Length {
-                parameter: name.to_owned(),
-                dimensions: dimensions.clone(),
-                found: length.unwrap_or_default(),
-            }]);
-        }
-        Ok(Some(Shape::Dimensions(dimensions.clone())))
-    }
-
     /// The kernel, and the arguments in the order of its parameters, inferred sizes among them.
     fn into_arguments(self, sizes: &Sizes) -> (Kernel, Vec<Argument<'a>>) {
-        let (kernel, mut given) = (self.kernel, self.given);
-        let arguments = kernel.passed().map(|(name, _)| {
-            match given.iter().position(|(it, _)| it == name) {
-                Some(position) => given.swap_remove(position).1.argument,
-                // Every scalar that was not given was inferred, or there would be no sizes.
-                None => Argument::Scalar(sizes.scalar(name).unwrap_or(Value::zero(Type::I64))),
-            }
-        });
+        let (kernel, given) = (self.kernel, self.given);
+        // Every scalar that was not given was inferred, or there would be no sizes.
+        let inferred = |name: &str| sizes.scalar(name).unwrap_or(Value::zero(Type::I64));
+        let places = kernel.passed().zip(given);
+        let arguments = places
+            .map(|((name, _), given)| given.unwrap_or_else(|| Argument::Scalar(inferred(name))));
         let arguments = arguments.collect();
         (kernel, arguments)
     }
 
     settings_methods!(kernel.settings);
+}
+
+impl Told {
+    /// What `given` says, one for each parameter that is passed, with the dimensions of arrays by name.
+    fn of<'g, 'a: 'g>(
+        kernel: &strew_affine::Kernel,
+        given: impl Iterator<Item = Option<&'g Argument<'a>>>,
+        dimensions: &[(String, Vec<u64>)],
+    ) -> Result<Self, Vec<ArgumentError>> {
+        let mut scalars = Vec::new();
+        let mut shapes = Vec::new();
+        for (parameter, given) in kernel.passed_params().zip(given) {
+            match (parameter, given) {
+                (Parameter::Scalar(scalar), Some(Argument::Scalar(value))) => {
+                    scalars.push((scalar, *value));
+                }
+                (Parameter::Array(_) | Parameter::Record(_), given) => {
+                    let length = given.and_then(Argument::elements).map(|it| it as u64);
+                    let shape = shape_of(name_of(kernel, parameter), length, dimensions)?;
+                    shapes.extend(representative(kernel, parameter).zip(shape));
+                }
+                (Parameter::Scalar(_), _) => {}
+            }
+        }
+        Ok(Self { scalars, shapes })
+    }
+
+    fn infer(&self, kernel: &strew_affine::Kernel) -> Result<Sizes, Vec<ArgumentError>> {
+        infer(kernel, &self.scalars, &self.shapes)
+    }
+}
+
+/// The shape of the array `name`, from its dimensions if they were given, else from its length.
+fn shape_of(
+    name: &str,
+    length: Option<u64>,
+    dimensions: &[(String, Vec<u64>)],
+) -> Result<Option<Shape>, Vec<ArgumentError>> {
+    let Some((_, dimensions)) = dimensions.iter().find(|(it, _)| it == name) else {
+        return Ok(length.map(Shape::Elements));
+    };
+    let count = dimensions
+        .iter()
+        .try_fold(1_u64, |all, it| all.checked_mul(*it));
+    if length.is_some() && count != length {
+        return Err(vec![ArgumentError::Length {
+            parameter: name.to_owned(),
+            dimensions: dimensions.clone(),
+            found: length.unwrap_or_default(),
+        }]);
+    }
+    Ok(Some(Shape::Dimensions(dimensions.clone())))
 }

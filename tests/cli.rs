@@ -920,7 +920,7 @@ fn a_run_says_what_it_saw_and_what_it_expected() {
     let said = run(&[]).stderr;
     for line in [
         "saw       2048 updates: 5",
-        "cache lines each, within 8 elements in one place, some far more often than others\n",
+        "cache lines each, within 8 elements in one place, to 2 in all, some far more often than others\n",
         "expected  ",
         "binned ",
         "mode      stable, ",
@@ -932,6 +932,7 @@ fn a_run_says_what_it_saw_and_what_it_expected() {
     let saw = &said["saw"];
     assert_eq!(saw["updates"], 2048);
     assert_eq!(saw["span"], 8);
+    assert_eq!(saw["elements"], 2);
     assert_eq!(saw["skewed"], true);
     assert_eq!(saw["rises"], false);
     assert!(

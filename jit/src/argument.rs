@@ -226,6 +226,36 @@ pub enum Argument<'a> {
     Write(ArrayMut<'a>),
 }
 
+impl Argument<'_> {
+    /// What it is.
+    pub fn kind(&self) -> ArgumentKind {
+        match self {
+            Self::Scalar(value) => ArgumentKind::Scalar(value.ty()),
+            Self::Read(array) => ArgumentKind::Read(array.layout.element_type()),
+            Self::Write(array) => ArgumentKind::Write(array.layout.element_type()),
+        }
+    }
+
+    /// Whether a parameter that takes `kind` takes it.
+    pub fn is(&self, kind: &ArgumentKind) -> bool {
+        match (self, kind) {
+            (Self::Scalar(value), ArgumentKind::Scalar(ty)) => value.ty() == *ty,
+            (Self::Read(array), ArgumentKind::Read(element)) => array.layout.is(element),
+            (Self::Write(array), ArgumentKind::Write(element)) => array.layout.is(element),
+            _ => false,
+        }
+    }
+
+    /// How many elements an array has.
+    pub fn elements(&self) -> Option<usize> {
+        match self {
+            Self::Scalar(_) => None,
+            Self::Read(array) => Some(array.elements),
+            Self::Write(array) => Some(array.elements),
+        }
+    }
+}
+
 /// What an argument is or should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {

@@ -119,8 +119,10 @@ impl std::error::Error for CallError {}
 #[derive(Debug)]
 pub(crate) struct ArgumentFacts {
     kinds: Vec<ArgumentKind>,
-    /// The integer parameters that bounds, subscripts and extents speak of.
-    sizes: Vec<ScalarId>,
+    /// The integer parameters that bounds, subscripts and extents speak of, with their places among all parameters.
+    sizes: Vec<(ScalarId, usize)>,
+    /// Whether some parameters are inferred instead of passed.
+    infers: bool,
     last: Mutex<Option<Arc<ForSizes>>>,
 }
 
@@ -133,8 +135,8 @@ struct ForSizes {
     checks: Checks,
     /// Whether the call may be stopped and its outputs are then put back.
     may_stop: bool,
-    /// The arrays to copy before a run, each with the elements that may be written; all of them where these are not known.
-    copied: Vec<(ArrayId, Option<Range<usize>>)>,
+    /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
+    copied: BTreeMap<usize, Option<Range<usize>>>,
 }
 
 impl ArgumentFacts {
@@ -158,7 +160,11 @@ impl ArgumentFacts {
         };
         Self {
             kinds: kernel.passed_params().map(|it| kind(&it)).collect(),
-            sizes: facts::sizes(kernel).into_iter().collect(),
+            sizes: facts::sizes(kernel)
+                .into_iter()
+                .filter_map(|size| Some((size, place(kernel, Parameter::Scalar(size))?)))
+                .collect(),
+            infers: kernel.params.iter().any(|it| kernel.is_inferred(*it)),
             last: Mutex::new(None),
         }
     }
@@ -185,7 +191,7 @@ impl Compiled {
         let form = Form { checks, rounding };
         let code = self.0.code(form).map_err(CallError::Compile)?;
         let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
-        let protect = self.0.protected(&arguments, &sized);
+        let protect = protected(&arguments, &sized);
         let functions = self.0.functions(code, form);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
@@ -305,11 +311,11 @@ impl Inner {
             });
         }
         for (position, (expected, argument)) in kinds.iter().zip(arguments).enumerate() {
-            if !is_of_kind(argument, expected) {
+            if !argument.is(expected) {
                 return Err(CallError::Mismatch {
                     parameter: self.parameter_name(position),
                     expected: expected.clone(),
-                    found: kind_of(argument),
+                    found: argument.kind(),
                 });
             }
         }
@@ -328,6 +334,9 @@ impl Inner {
     /// What every parameter has, inferred sizes included.
     fn complete(&self, arguments: &[Argument<'_>]) -> Vec<Bound> {
         let kernel = &self.kernel;
+        if !self.arguments.infers {
+            return arguments.iter().map(Bound::of).collect();
+        }
         let mut passed = arguments.iter().map(Bound::of);
         let none = Bound::Scalar(Value::i64(0));
         let params = kernel.params.iter();
@@ -337,10 +346,7 @@ impl Inner {
                 false => passed.next().unwrap_or(none),
             })
             .collect();
-        let of = |param: Parameter| {
-            let position = kernel.params.iter().position(|it| *it == param);
-            position.and_then(|position| bound.get(position))
-        };
+        let of = |param| bound.get(place(kernel, param)?);
         let elements = |array| match of(parameter_of(kernel, array)) {
             Some(Bound::Array { elements, .. }) => {
                 let per_record = kernel.arrays[array].elements_per_record();
@@ -350,8 +356,7 @@ impl Inner {
         };
         let value = |scalar| of(Parameter::Scalar(scalar)).and_then(Bound::size);
         for (scalar, size) in kernel.inferred_sizes(&elements, &value) {
-            let param = Parameter::Scalar(scalar);
-            let position = kernel.params.iter().position(|it| *it == param);
+            let position = place(kernel, Parameter::Scalar(scalar));
             if let Some(slot) = position.and_then(|position| bound.get_mut(position)) {
                 *slot = Bound::Scalar(Value::i64(size));
             }
@@ -365,8 +370,7 @@ impl Inner {
             return Ok(());
         }
         let value = |scalar: ScalarId| {
-            let param = Parameter::Scalar(scalar);
-            let position = self.kernel.params.iter().position(|it| *it == param)?;
+            let position = place(&self.kernel, Parameter::Scalar(scalar))?;
             arguments.get(position)?.size()
         };
         match self.kernel.broken_assumption(&value) {
@@ -393,8 +397,9 @@ impl Inner {
             return Ok(known.clone());
         }
         let value_of = |scalar: ScalarId| {
-            let position = self.arguments.sizes.iter().position(|it| *it == scalar);
-            position.map_or(0, |position| values[position])
+            let mut known = self.arguments.sizes.iter().zip(&values);
+            let found = known.find(|((it, _), _)| *it == scalar);
+            found.map_or(0, |(_, value)| *value)
         };
         for (param, argument) in self.kernel.params.iter().zip(arguments) {
             let array = match param {
@@ -427,27 +432,23 @@ impl Inner {
         &self,
         (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
-    ) -> Vec<(ArrayId, Option<Range<usize>>)> {
+    ) -> BTreeMap<usize, Option<Range<usize>>> {
         let copied = (self.facts).copied_before_run(&self.kernel, checks, may_stop);
-        let copied = copied.into_iter().map(|array| {
+        let copied = copied.into_iter().filter_map(|array| {
             let written = match self.kernel.arrays[array].field {
                 Some(_) => None,
                 None => written_elements(&self.kernel, array, value_of),
             };
-            (array, written)
+            let position = place(&self.kernel, parameter_of(&self.kernel, array))?;
+            Some((position, written))
         });
         copied.collect()
     }
 
     /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
     fn size_values(&self, arguments: &[Bound]) -> Result<Vec<i64>, CallError> {
-        let argument_of = |scalar: ScalarId| {
-            let param = Parameter::Scalar(scalar);
-            let position = self.kernel.params.iter().position(|it| *it == param);
-            position.and_then(|position| arguments.get(position))
-        };
         let sizes = self.arguments.sizes.iter();
-        let values = sizes.map(|scalar| match argument_of(*scalar) {
+        let values = sizes.map(|(scalar, position)| match arguments.get(*position) {
             Some(bound @ Bound::Scalar(_)) => bound.size().ok_or_else(|| CallError::Size {
                 what: format!("parameter `{}`", self.kernel.scalars[*scalar].name),
             }),
@@ -502,38 +503,19 @@ impl Inner {
             .map_err(too_large)?;
         Ok((extents, elements))
     }
-
-    /// The memory that is copied before a run.
-    fn protected(&self, arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
-        let mut regions = BTreeMap::new();
-        for (array, written) in &sized.copied {
-            let param = parameter_of(&self.kernel, *array);
-            let mut params = self.kernel.params.iter();
-            let position = params.position(|it| *it == param);
-            let bound = position.and_then(|it| Some((it, arguments.get(it)?)));
-            if let Some((position, bound)) = bound {
-                regions.insert(position, bound.region(written.clone()));
-            }
-        }
-        regions.into_values().flatten().collect()
-    }
 }
 
-fn is_of_kind(argument: &Argument<'_>, kind: &ArgumentKind) -> bool {
-    match (argument, kind) {
-        (Argument::Scalar(value), ArgumentKind::Scalar(ty)) => value.ty() == *ty,
-        (Argument::Read(array), ArgumentKind::Read(element)) => array.layout.is(element),
-        (Argument::Write(array), ArgumentKind::Write(element)) => array.layout.is(element),
-        _ => false,
-    }
+/// The memory that is copied before a run.
+fn protected(arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
+    let copied = sized.copied.iter();
+    let regions =
+        copied.filter_map(|(position, written)| arguments.get(*position)?.region(written.clone()));
+    regions.collect()
 }
 
-fn kind_of(argument: &Argument<'_>) -> ArgumentKind {
-    match argument {
-        Argument::Scalar(value) => ArgumentKind::Scalar(value.ty()),
-        Argument::Read(array) => ArgumentKind::Read(array.layout.element_type()),
-        Argument::Write(array) => ArgumentKind::Write(array.layout.element_type()),
-    }
+/// The place of `param` among the parameters of `kernel`.
+fn place(kernel: &Kernel, param: Parameter) -> Option<usize> {
+    kernel.params.iter().position(|it| *it == param)
 }
 
 /// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in

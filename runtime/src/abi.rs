@@ -172,14 +172,17 @@ pub enum BodyShape {
     /// It combines each into the buffer in one step, so that several threads may run it on the same buffers; for buffers that are merged
     /// with no other.
     Atomic,
-    /// It combines them into the buffers, and before it loads an element it sees to it that it lies in the [`Window`] of its buffer.
-    /// The addresses of the windows stand behind the distances, one for each buffer; that of the first of those that are merged
+    /// It combines them into the buffers, and before it loads an element it sees to it that the [page](Pages) that this lies in was
+    /// filled. The addresses of the pages stand behind the distances, one for each buffer; that of the first of those that are merged
     /// together counts.
-    Windowed,
-    /// [`Windowed`](Self::Windowed) and [`RunLength`](Self::RunLength) at once.
-    WindowedRunLength,
-    /// [`Windowed`](Self::Windowed) and [`Partials`](Self::Partials) at once.
-    WindowedPartials,
+    Paged,
+    /// [`Paged`](Self::Paged) and [`RunLength`](Self::RunLength) at once.
+    PagedRunLength,
+    /// [`Paged`](Self::Paged) and [`Partials`](Self::Partials) at once.
+    PagedPartials,
+    /// [`Paged`](Self::Paged) and [`Tables`](Self::Tables) at once: a page is filled in all tables. The distance from each table to the
+    /// next stands behind the addresses of the pages.
+    PagedTables,
     /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
     /// whose numbers are at least the first and below the second of two that stand behind the distances.
     Columns,
@@ -213,15 +216,16 @@ pub enum BodyShape {
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
         Self::Tables,
         Self::Atomic,
-        Self::Windowed,
-        Self::WindowedRunLength,
-        Self::WindowedPartials,
+        Self::Paged,
+        Self::PagedRunLength,
+        Self::PagedPartials,
+        Self::PagedTables,
         Self::Columns,
         Self::Rows,
         Self::Check,
@@ -331,19 +335,22 @@ pub struct Scanned {
     pub most: i64,
 }
 
-/// What part of a private buffer, and of those that are merged together with it, holds values already.
-#[derive(Clone, Copy, Debug, Default)]
+/// The bytes of a page, which is the part of a private buffer that is filled at a time.
+pub const PAGE: u64 = 4096;
+
+/// What pages of a private buffer hold values already, with the same elements of those that are merged together with it.
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Window {
-    /// Bytes from the address of the buffer to it.
-    pub start: u64,
-    /// Its bytes.
-    pub bytes: u64,
+pub struct Pages {
+    /// One byte for each page of the buffer: 1 when it is filled, else 0. It stays where it is.
+    pub filled: *const u8,
 }
 
-/// The entry point that a body in the shape [`BodyShape::Windowed`] calls before it touches the element `at` bytes behind the address
-/// of a buffer, outside of its window: returns a [`Status`], and with [`Status::Done`] the element lies in the window.
-pub type ReachFn = unsafe extern "C" fn(call: *mut Call, window: *mut Window, at: u64) -> u32;
+/// The entry point that a body in the shape [`BodyShape::Paged`] calls before it touches any of the elements that lie in `bytes` bytes,
+/// at least one, from `at` bytes behind the address of a buffer on, some in a page that is not filled: returns a [`Status`], and with
+/// [`Status::Done`] they all hold something.
+pub type ReachFn =
+    unsafe extern "C" fn(call: *mut Call, pages: *mut Pages, at: u64, bytes: u64) -> u32;
 
 /// Blocks of rows are multiplied by this: the golden ratio of 2³², so that blocks that follow each other go to different owners (Knuth,
 /// The Art of Computer Programming, 6.4, multiplicative hashing).

@@ -90,6 +90,11 @@ pub enum Why {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
+    /// Updates go to a few elements, so that a private copy of what is around these is small, wherever they are.
+    Few {
+        /// To how many those that were looked at go.
+        elements: u64,
+    },
     /// Updates go through the outputs from one end to the other, so that each thread can have outputs of its own.
     Rises,
     /// Updates go through the outputs from about one end to about the other, so that most parts of them have outputs of their own.
@@ -159,6 +164,10 @@ impl fmt::Display for Why {
             Self::Near { span } => write!(
                 f,
                 "updates that follow each other are near each other, within {span} outputs"
+            ),
+            Self::Few { elements } => write!(
+                f,
+                "all updates that were looked at go to {elements} outputs"
             ),
             Self::Rises => f.write_str(
                 "updates go through the outputs from one end to the other, so that each thread has outputs of its own",

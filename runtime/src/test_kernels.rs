@@ -2,7 +2,7 @@
 
 use crate::abi::{
     AUTO, ApplyFn, BodyShape, Bounds, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots,
-    KeyWidth, MergeFn, NO_BODY, OnDemand, PrivateCall, STAGED, Slot, Status, Stream, Window,
+    KeyWidth, MergeFn, NO_BODY, OnDemand, PAGE, Pages, PrivateCall, STAGED, Slot, Status, Stream,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -182,8 +182,11 @@ impl OnDemand for Additions {
             (0, BodyShape::Atomic) => Ok(atomic),
             (
                 0,
-                BodyShape::Windowed | BodyShape::WindowedRunLength | BodyShape::WindowedPartials,
-            ) => Ok(windowed),
+                BodyShape::Paged
+                | BodyShape::PagedRunLength
+                | BodyShape::PagedPartials
+                | BodyShape::PagedTables,
+            ) => Ok(paged),
             (
                 0,
                 BodyShape::Direct | BodyShape::RunLength | BodyShape::Partials | BodyShape::Tables,
@@ -355,14 +358,14 @@ unsafe extern "C" fn within(
     }
 }
 
-unsafe extern "C" fn windowed(
+unsafe extern "C" fn paged(
     call: *mut Call,
     frame: *const u64,
     privates: *const *mut u8,
     first: i64,
     last: i64,
 ) -> u32 {
-    // SAFETY: as for `scatter`; behind the addresses and the distances stand the windows.
+    // SAFETY: as for `scatter`; behind the addresses and the distances stand the pages.
     unsafe {
         each_update(call, frame, (first, last), |call, case, i| {
             let extents = [
@@ -374,9 +377,9 @@ unsafe extern "C" fn windowed(
             let extents: Vec<(usize, u64)> = extents.collect();
             for (position, (extent, bytes)) in extents.iter().enumerate() {
                 let at = in_range(case.keys[i], *extent)? as u64 * bytes;
-                let window = (*privates.add(2 * extents.len() + position)).cast::<Window>();
-                if at.wrapping_sub((*window).start) >= (*window).bytes {
-                    let status = crate::reach_element(call, window, at);
+                let pages = (*privates.add(2 * extents.len() + position)).cast::<Pages>();
+                if *(*pages).filled.add((at / PAGE) as usize) == 0 {
+                    let status = crate::reach_elements(call, pages, at, *bytes);
                     if status != 0 {
                         return Err(Ended::With(status));
                     }

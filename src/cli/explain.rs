@@ -48,11 +48,12 @@ fn seen(sample: &Sample) -> String {
         ""
     };
     format!(
-        "{} updates: {:.0} % go to the element of the one before, {:.2} cache lines each, within {} elements in one place{skewed}",
+        "{} updates: {:.0} % go to the element of the one before, {:.2} cache lines each, within {} elements in one place, to {} in all{skewed}",
         sample.updates,
         sample.repeated * 100.0,
         sample.scattered,
         sample.span,
+        sample.elements,
     )
 }
 

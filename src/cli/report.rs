@@ -43,6 +43,8 @@ pub(crate) struct SawReport {
     scattered: f64,
     /// In so many elements lie those of one place.
     span: u64,
+    /// To how many elements all of them go.
+    elements: u64,
     /// Whether some elements get far more of them than others.
     skewed: bool,
     rises: bool,
@@ -56,6 +58,7 @@ impl From<Sample> for SawReport {
             repeated: sample.repeated,
             scattered: sample.scattered,
             span: sample.span,
+            elements: sample.elements,
             skewed: sample.is_skewed,
             rises: sample.rises,
             advances: sample.advances,

@@ -373,19 +373,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Tables => {
                 self.bind_buffers(forall, privates);
                 let behind = 2 * forall.buffers().count();
-                let distance = self.read(types::I64, privates, behind);
-                for private in &forall.privates {
-                    self.bind_tables(private, distance);
-                }
+                self.bind_all_tables(forall, privates, behind);
             }
-            BodyShape::Windowed => self.bind_windowed(forall, privates),
-            BodyShape::WindowedRunLength => {
-                self.bind_windowed(forall, privates);
+            BodyShape::Paged => self.bind_paged(forall, privates),
+            BodyShape::PagedRunLength => {
+                self.bind_paged(forall, privates);
                 self.begin_runs(forall);
             }
-            BodyShape::WindowedPartials => {
-                self.bind_windowed(forall, privates);
+            BodyShape::PagedPartials => {
+                self.bind_paged(forall, privates);
                 self.begin_partials(forall);
+            }
+            BodyShape::PagedTables => {
+                self.bind_paged(forall, privates);
+                let behind = 3 * forall.buffers().count();
+                self.bind_all_tables(forall, privates, behind);
             }
             BodyShape::Columns => {
                 self.bind_buffers(forall, privates);
@@ -429,13 +431,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.bind_rows(forall, owner);
     }
 
-    /// The windows stand behind the addresses and the distances.
-    fn bind_windowed(&mut self, forall: &'k Forall, privates: Value) {
+    /// The distance from each table to the next stands at `position`.
+    fn bind_all_tables(&mut self, forall: &'k Forall, privates: Value, position: usize) {
+        let distance = self.read(types::I64, privates, position);
+        for private in &forall.privates {
+            self.bind_tables(private, distance);
+        }
+    }
+
+    /// The pages stand behind the addresses and the distances.
+    fn bind_paged(&mut self, forall: &'k Forall, privates: Value) {
         self.bind_buffers(forall, privates);
         let mut position = 2 * forall.buffers().count();
         for private in &forall.privates {
-            let window = self.read(types::I64, privates, position);
-            self.bind_window(private, window);
+            let pages = self.read(types::I64, privates, position);
+            self.bind_pages(private, pages);
             position += private.buffers.len();
         }
     }

@@ -9,12 +9,12 @@ use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
 use super::offsets::Offsets;
+use super::pages::PagesValue;
 use super::partials::Partials;
 use super::rows::Rows;
 use super::run_length::Run;
 use super::skip::Skips;
 use super::tables::Tables;
-use super::window::WindowValue;
 use super::within::Within;
 use crate::CompileError;
 use crate::deciding::Deciding;
@@ -60,7 +60,7 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     /// The private buffers of which there are several.
     pub(super) tables: Vec<Tables>,
     /// What of private buffers is filled.
-    pub(super) windows: Vec<WindowValue>,
+    pub(super) pages: Vec<PagesValue>,
     /// The private buffers that updates are only checked for.
     pub(super) checked: BTreeSet<ArrayId>,
     /// What then decides whether something fails.
@@ -162,7 +162,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             partials: Vec::new(),
             tables: Vec::new(),
-            windows: Vec::new(),
+            pages: Vec::new(),
             checked: BTreeSet::new(),
             deciding: None,
             bounds: Vec::new(),

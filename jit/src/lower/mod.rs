@@ -37,6 +37,7 @@ mod merge;
 mod offsets;
 mod operation;
 mod own_rows;
+mod pages;
 mod partials;
 mod prefetch;
 mod rows;
@@ -48,7 +49,6 @@ mod sum;
 mod tables;
 mod trips;
 mod update;
-mod window;
 mod within;
 mod work;
 mod wrapper;
@@ -91,8 +91,8 @@ pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
 /// The name under which generated code calls [`strew_runtime::take_updates`].
 pub(crate) const TAKE_UPDATES: &str = "strew_take_updates";
 
-/// The name under which generated code calls [`strew_runtime::reach_element`].
-pub(crate) const REACH_ELEMENT: &str = "strew_reach_element";
+/// The name under which generated code calls [`strew_runtime::reach_elements`].
+pub(crate) const REACH_ELEMENTS: &str = "strew_reach_elements";
 
 /// One function, for the code generator.
 pub(crate) struct Function {
@@ -135,7 +135,7 @@ pub(crate) struct Program<'k> {
     run_forall: FuncId,
     local_array: FuncId,
     take_updates: FuncId,
-    reach_element: FuncId,
+    reach_elements: FuncId,
     scan_keys: FuncId,
     prefetch_row: FuncId,
 }
@@ -176,8 +176,8 @@ impl<'k> Program<'k> {
         let status = signature(module, 2);
         let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &status)?;
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
-        let reached = signature(module, 3);
-        let reach_element = module.declare_function(REACH_ELEMENT, Linkage::Import, &reached)?;
+        let reached = signature(module, 4);
+        let reach_elements = module.declare_function(REACH_ELEMENTS, Linkage::Import, &reached)?;
         let scanned = signature(module, 4);
         let scan_keys = module.declare_function(SCAN_KEYS, Linkage::Import, &scanned)?;
         let mut asked = signature(module, 2);
@@ -202,7 +202,7 @@ impl<'k> Program<'k> {
             run_forall,
             local_array,
             take_updates,
-            reach_element,
+            reach_elements,
             scan_keys,
             prefetch_row,
         })

@@ -165,11 +165,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Sees to it that the element of a private buffer holds something. Those that are merged with it have the same window.
+    /// Sees to it that the element of a private buffer holds something. Those that are merged with it are filled with it.
     fn reach_cells(&mut self, places: &[Place], cells: &[Cell]) {
         if let (Some(Place::Element(access)), Some(Cell::Element(element))) =
             (places.first(), cells.first())
-            && !self.windows.is_empty()
+            && !self.pages.is_empty()
         {
             let place = self.whole_address(element);
             self.reach(access.array, place);

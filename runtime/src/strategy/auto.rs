@@ -18,6 +18,7 @@ use super::safety::{MOST_CHECKED, is_checked};
 use super::sample::Sample;
 use super::serial::Serial;
 use super::{Decision, Shape};
+use crate::abi::TABLES;
 use crate::machine::Machine;
 use crate::record::Why;
 use crate::settings::Mode;
@@ -113,6 +114,8 @@ pub(super) fn decide(
         Decision::new(&Blocked, Why::Near { span })
     } else if let Some(span) = advances {
         Decision::new(&Colored, Why::Advances { span })
+    } else if let Some(decision) = few(shape, around) {
+        decision
     } else if shape.is_free() {
         free(shape, around, against, budget)
     } else if shape.mode == Mode::Exact {
@@ -142,6 +145,24 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
     let waits = sample.keeps_a_register();
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
+}
+
+/// Copies by tables, where updates go to so few elements that these wait for each other: whole ones where they are small against the
+/// updates, else of what is around the elements. Unless the grouping is free, this depends on sizes and keys alone.
+fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
+    let sample = around.sample.filter(Sample::are_few)?;
+    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
+    let is_useless = shape.is_free() && alone(shape, around).is_some();
+    let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
+    let why = Why::Few {
+        elements: sample.elements,
+    };
+    let are_small = shape.trips / (TRIPS_PER_ELEMENT_NEAR * TABLES as u64) >= shape.elements;
+    let decision = match are_small {
+        true => Decision::new(&Dense, why),
+        false => Decision::new(&Blocked, why),
+    };
+    (can && BYTES_NEAR.contains(&shape.bytes)).then_some(decision)
 }
 
 /// In how many elements the updates lie that follow each other, if parts of them are to get colors.

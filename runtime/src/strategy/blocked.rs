@@ -1,8 +1,8 @@
 use super::buffers::{Buffers, Table, merge};
-use super::merge::Column;
+use super::merge::{Column, Filled};
 use super::reach::Reach;
-use super::{Job, Ran, Shape, Strategy};
-use crate::abi::BodyShape;
+use super::{Job, Ran, Shape, Strategy, distance};
+use crate::abi::{BodyShape, TABLES};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
@@ -11,13 +11,16 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Private buffers for groups of consecutive iterations as in `dense`, of which each is filled and merged from the first element that its
-/// group updates to the last: for keys that are near each other within a group, as those of sorted data are.
+/// Private buffers for groups of consecutive iterations as in `dense`, of which only the pages that a group updates are filled and
+/// merged: for keys that are near each other within a group, as those of sorted data are, and for a few keys wherever they are.
 #[derive(Debug)]
 pub(super) struct Blocked;
 
 /// The number of groups where the grouping is fixed, as for `dense`.
 const FIXED_GROUPS: usize = 8;
+
+/// The addresses that buffers may take, if there are more groups than two.
+const MOST_BYTES: u64 = 1 << 30;
 
 impl Strategy for Blocked {
     fn name(&self) -> &'static str {
@@ -35,47 +38,52 @@ impl Strategy for Blocked {
 
     fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
         match body {
-            Body::RunLength => BodyShape::WindowedRunLength,
-            Body::Partials => BodyShape::WindowedPartials,
-            Body::Auto | Body::Direct | Body::Tables => BodyShape::Windowed,
+            Body::RunLength => BodyShape::PagedRunLength,
+            Body::Partials => BodyShape::PagedPartials,
+            Body::Tables => BodyShape::PagedTables,
+            Body::Auto | Body::Direct => BodyShape::Paged,
         }
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        let groups = groups(&job.shape);
+        let tables = if job.body == Body::Tables { TABLES } else { 1 };
+        let groups = groups(&job.shape, tables);
+        let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take_untouched(bytes);
-        let buffers = Buffers::new(job.privates, groups, take)?;
+        let buffers = Buffers::new(job.privates, groups, tables, take)?;
         let mut columns = buffers.columns(job.session)?;
         let body = job.body(self)?;
         let may_stop = job.forall.guarded == 0 || job.session.may_stop();
         let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
         let budget = job.session.budget();
-        let held: Vec<_> = (0..groups).map(|_| Mutex::default()).collect();
+        let filled: Vec<_> = (0..groups).map(|_| Mutex::default()).collect();
         let prepared = Instant::now();
         let group = Group {
             buffers: &buffers,
             columns: &columns,
+            tables,
             budget,
         };
         job.session.runtime().team().for_each(groups, &|number| {
             if chunks.is_wanted(number) {
                 let iterations = part(job.shape.count, groups, number);
                 // SAFETY: the buffers of a group belong to the task that runs it.
-                let reached = unsafe { group.run(&chunks, number, iterations) };
-                *lock(&held[number]) = reached;
+                let outcome = unsafe { group.run(&chunks, number, iterations) };
+                *lock(&filled[number]) = chunks.settle(number, outcome);
             }
         });
         chunks.finish(job.call)?;
         let ran = Instant::now();
-        let held = held.into_iter().map(Mutex::into_inner);
-        for reached in held.map(Result::unwrap_or_default) {
-            for (column, reached) in columns.iter_mut().zip(reached) {
-                column.held.push(reached);
-            }
+        let filled = filled.into_iter().map(Mutex::into_inner);
+        let mut filled: Vec<_> = filled.map(Result::unwrap_or_default).collect();
+        for (position, column) in columns.iter_mut().enumerate() {
+            let of_column = filled.iter_mut().map(|it| it.get_mut(position));
+            let groups = of_column.map(|it| it.map(std::mem::take).unwrap_or_default());
+            column.filled = Some(Filled::new(groups.collect(), tables));
         }
         // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
-        unsafe { merge(&columns, groups, job) };
+        unsafe { merge(&columns, parts, job) };
         Ok(Ran {
             chunks: groups as u64,
             threads: job.shape.threads.min(groups.max(1)),
@@ -86,24 +94,35 @@ impl Strategy for Blocked {
     }
 }
 
-/// In how many groups the iterations run. Unless the grouping is free, this depends on their number alone.
-fn groups(shape: &Shape) -> usize {
-    if shape.is_free() {
-        shape.parts()
-    } else {
-        FIXED_GROUPS.min(usize::try_from(shape.count).unwrap_or(usize::MAX))
-    }
+/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes alone.
+fn groups(shape: &Shape, tables: usize) -> usize {
+    let groups = match shape.is_free() {
+        true => shape.parts(),
+        false => FIXED_GROUPS,
+    };
+    let of_a_group = shape.bytes.saturating_mul(tables as u64).max(1);
+    let most = match tables {
+        1 => usize::MAX,
+        _ => usize::try_from(MOST_BYTES / of_a_group).unwrap_or(usize::MAX),
+    };
+    let groups = groups.min(most.max(2));
+    groups.min(usize::try_from(shape.count).unwrap_or(usize::MAX))
 }
 
 /// What the groups have in common.
 struct Group<'g, 'j> {
     buffers: &'g Buffers<'j>,
     columns: &'g [Column<'j>],
+    /// The parts of a group.
+    tables: usize,
     budget: u64,
 }
 
 impl Group<'_, '_> {
-    /// Runs `iterations` as group `number`, and returns for each column what its buffers hold.
+    /// Runs `iterations` as group `number`, and returns for each column which pages its buffers hold something in.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
     ///
     /// # Safety
     /// Nobody else touches the buffers of this group meanwhile.
@@ -112,29 +131,31 @@ impl Group<'_, '_> {
         chunks: &Chunks<'_>,
         number: usize,
         iterations: Range<i64>,
-    ) -> Vec<Range<u64>> {
-        let mut table: Table = self.buffers.table(number);
-        let mut rest = table.as_slice();
-        let mut reaches: Vec<_> = self
-            .columns
-            .iter()
-            .map(|column| {
-                let (own, others) = rest.split_at(column.privates.len().min(rest.len()));
-                rest = others;
-                Reach::new(column.privates, own, self.buffers.loan(), self.budget)
-            })
-            .collect();
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let parts = number * self.tables..(number + 1) * self.tables;
+        let tables: Vec<Table> = parts.map(|it| self.buffers.table(it)).collect();
+        let mut first = 0;
+        let reaches = self.columns.iter().map(|column| {
+            let own = first..first + column.privates.len();
+            first = own.end;
+            let buffers = tables.iter().filter_map(|table| table.get(own.clone()));
+            let buffers = buffers.flatten().copied().collect();
+            Reach::new(column.privates, buffers, self.buffers.loan(), self.budget)
+        });
+        let mut reaches = reaches.collect::<Result<Vec<_>, _>>()?;
+        let mut table = tables.first().cloned().unwrap_or_default();
         for (reach, column) in reaches.iter_mut().zip(self.columns) {
             table.push(reach.address());
-            // The others share the window of the first.
+            // The others share the pages of the first.
             table.resize(
                 table.len() + column.privates.len() - 1,
                 std::ptr::null_mut(),
             );
         }
-        // SAFETY: the caller vouches for the buffers; the windows stay where they are until the body has ended.
+        table.push(distance(self.buffers.stride()));
+        // SAFETY: the caller vouches for the buffers; the pages stay where they are until the body has ended.
         unsafe { chunks.run(number, iterations, &table) };
-        reaches.iter().map(Reach::held).collect()
+        Ok(reaches.into_iter().map(Reach::into_filled).collect())
     }
 }
 
@@ -170,9 +191,13 @@ mod tests {
                 dense.chunks = 8;
                 let shape = named(&super::super::dense::Dense);
                 dense.run(&runtime(2), &shape).unwrap();
-                for threads in [1, 2, 5] {
+                for (threads, body) in [(1, Body::Auto), (2, Body::Tables), (5, Body::Direct)] {
                     let mut blocked = case.clone();
-                    let record = blocked.run(&runtime(threads), &named(&Blocked)).unwrap();
+                    let settings = Settings {
+                        body,
+                        ..named(&Blocked)
+                    };
+                    let record = blocked.run(&runtime(threads), &settings).unwrap();
                     assert_eq!(record.strategy, "blocked");
                     assert_eq!(blocked.counts, dense.counts);
                     if elements < 100_000 {
@@ -189,6 +214,30 @@ mod tests {
         let record = case.run(&runtime(2), &named(&Blocked)).unwrap();
         let whole = 8 * 800_000 * 12;
         assert!(record.private_bytes < whole / 6, "{}", record.private_bytes);
+    }
+
+    #[test]
+    fn two_keys_far_apart_take_little_memory() {
+        for body in [Body::Direct, Body::Tables] {
+            let mut case = Scatter::new(1_000_000, 800_000);
+            case.keys
+                .iter_mut()
+                .for_each(|key| *key = *key % 2 * 799_999);
+            let mut case = case.with_counts(800_000).with_sums(800_000);
+            let (counts, _) = case.expected();
+            let settings = Settings {
+                body,
+                ..named(&Blocked)
+            };
+            let record = case.run(&runtime(2), &settings).unwrap();
+            assert_eq!(case.counts, counts);
+            let whole = 8 * 800_000 * 12;
+            assert!(
+                record.private_bytes < whole / 100,
+                "{}",
+                record.private_bytes
+            );
+        }
     }
 
     #[test]

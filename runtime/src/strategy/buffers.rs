@@ -14,6 +14,9 @@ use smallvec::SmallVec;
 /// A merge of fewer bytes is done before another thread would wake up.
 const WORTH_SHARING: u64 = 256 << 10;
 
+/// Tables lie this many bytes further apart than they are long.
+const APART: u64 = 9 * ALIGNMENT as u64;
+
 /// What a body is handed.
 pub(super) type Table = SmallVec<[*mut u8; 8]>;
 
@@ -30,10 +33,11 @@ pub(super) struct Buffers<'j> {
 unsafe impl Sync for Buffers<'_> {}
 
 impl<'j> Buffers<'j> {
-    /// In memory that `take` gives.
+    /// In memory that `take` gives; those of each of `tables` tables of a group as those of a group of its own.
     pub(super) fn new(
         privates: &'j [PrivateCall],
         groups: usize,
+        tables: usize,
         take: impl FnOnce(u64) -> Result<Loan<'j>, Failure>,
     ) -> Result<Self, Failure> {
         let mut offsets = SmallVec::new();
@@ -43,6 +47,11 @@ impl<'j> Buffers<'j> {
             offsets.push(usize::try_from(stride).unwrap_or(usize::MAX));
             stride = stride.saturating_add(padded(private));
         }
+        if tables > 1 {
+            // A multiple of pages apart, the same element of all tables would lie in one set of the caches.
+            stride = stride.saturating_add(APART);
+        }
+        let groups = groups.saturating_mul(tables);
         Ok(Self {
             loan: take(stride.saturating_mul(groups as u64))?,
             privates,
@@ -99,7 +108,7 @@ impl<'j> Buffers<'j> {
                         .collect(),
                     stride: self.stride,
                     parts: self.groups,
-                    held: Vec::new(),
+                    filled: None,
                 })
             })
             .collect()

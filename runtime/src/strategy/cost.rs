@@ -24,6 +24,7 @@ const UNSEEN: Sample = Sample {
     repeated: 0.0,
     scattered: 1.0,
     span: u64::MAX,
+    elements: u64::MAX,
     is_skewed: false,
     rises: false,
     advances: false,

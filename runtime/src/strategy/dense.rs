@@ -54,7 +54,7 @@ impl Strategy for Dense {
         let tables = if job.body == Body::Tables { TABLES } else { 1 };
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take(bytes, Held::Privates);
-        let buffers = Buffers::new(job.privates, parts, take)?;
+        let buffers = Buffers::new(job.privates, groups, tables, take)?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
         let may_stop = job.forall.guarded == 0 || job.session.may_stop();

@@ -1,13 +1,12 @@
 //! Merging of private buffers: a fixed tree over the parts, in their order.
 
-use crate::abi::{MergeFn, PrivateCall};
+use crate::abi::{MergeFn, PAGE, PrivateCall};
 use smallvec::SmallVec;
-use std::ops::Range;
 use std::ptr;
 
 /// How many bytes of the target are merged at a time. With the same bytes of eight parts they stay in the first cache, so that every
 /// level of the tree but the first finds its operands there.
-pub(super) const BLOCK: usize = 4096;
+const BLOCK: usize = PAGE as usize;
 
 /// Room for a block, aligned as merge functions want it.
 #[repr(align(16))]
@@ -30,8 +29,40 @@ pub(super) struct Column<'p> {
     pub(super) first: Addresses,
     pub(super) stride: usize,
     pub(super) parts: usize,
-    /// For each part the elements that it holds anything but the identity for, in whole blocks; all of them when there is none.
-    pub(super) held: Vec<Range<u64>>,
+    /// What the parts hold anything but the identity for; everything when there is none.
+    pub(super) filled: Option<Filled>,
+}
+
+/// Which pages of the first of the buffers of each part were filled.
+#[derive(Clone, Debug)]
+pub(super) struct Filled {
+    /// For groups of parts that follow each other, page by page, whether it is 1.
+    groups: Vec<Vec<u8>>,
+    /// The parts of a group.
+    tables: usize,
+    /// The same for all groups together.
+    any: Vec<u8>,
+}
+
+impl Filled {
+    /// From groups of `tables` parts each; a group without pages was not filled at all.
+    pub(super) fn new(groups: Vec<Vec<u8>>, tables: usize) -> Self {
+        let pages = groups.iter().map(Vec::len).max().unwrap_or(0);
+        let mut any = vec![0; pages];
+        for group in &groups {
+            any.iter_mut().zip(group).for_each(|(any, it)| *any |= it);
+        }
+        Self {
+            groups,
+            tables,
+            any,
+        }
+    }
+
+    fn has(pages: &[u8], page: u64) -> bool {
+        let page = usize::try_from(page).ok();
+        page.and_then(|it| pages.get(it)) == Some(&1)
+    }
 }
 
 // SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches disjoint elements for different pieces.
@@ -66,8 +97,10 @@ impl Column<'_> {
         let mut block = start;
         while block < end {
             let elements = per_block.min(end - block);
-            // SAFETY: the block lies within the elements; the caller vouches for the rest.
-            unsafe { self.merge_block(block, elements) };
+            if self.is_filled(block) {
+                // SAFETY: the block lies within the elements; the caller vouches for the rest.
+                unsafe { self.merge_block(block, elements) };
+            }
             block += elements;
         }
     }
@@ -106,7 +139,22 @@ impl Column<'_> {
 
     /// Whether `part` holds anything for the block from `start` on.
     fn holds(&self, part: usize, start: u64) -> bool {
-        self.held.get(part).is_none_or(|held| held.contains(&start))
+        self.filled.as_ref().is_none_or(|filled| {
+            let group = filled.groups.get(part / filled.tables.max(1));
+            group.is_some_and(|pages| Filled::has(pages, self.page(start)))
+        })
+    }
+
+    /// Whether any part does.
+    fn is_filled(&self, start: u64) -> bool {
+        let filled = self.filled.as_ref();
+        filled.is_none_or(|filled| Filled::has(&filled.any, self.page(start)))
+    }
+
+    /// The page of element `start` of the first of the buffers.
+    fn page(&self, start: u64) -> u64 {
+        let width = self.privates.first().map_or(1, |it| it.element_bytes);
+        start * u64::from(width) / PAGE
     }
 
     /// Merges `part` into the elements from `start` of the targets. Where those of a target do not follow each other, by way of
@@ -270,7 +318,7 @@ mod tests {
             first: Addresses::from_slice(&[parts.as_mut_ptr().cast(), byte_parts.as_mut_ptr()]),
             stride: 4 * COUNT,
             parts: 5,
-            held: Vec::new(),
+            filled: None,
         };
         for piece in 0..column.pieces() {
             // SAFETY: the first target has three numbers for each element, of which the second is merged into; both parts have as

@@ -34,7 +34,7 @@ use crate::session::Session;
 use crate::settings::{Body, Choice, Mode};
 pub use cost::Costs;
 use past_caches::copy_past_caches;
-pub use reach::reach_element;
+pub use reach::reach_elements;
 pub(crate) use routes::Routes;
 pub use sample::Sample;
 use std::fmt;
@@ -340,7 +340,6 @@ pub(crate) unsafe fn run(
     };
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&job) };
-    job.body = body(session.settings().body, &shape, sample);
     // SAFETY: the caller vouches for the forall.
     let around = unsafe { circumstances(&job, sample) };
     let asked = asked(session, forall)?;
@@ -350,6 +349,7 @@ pub(crate) unsafe fn run(
     }
     let mut decision = decide(asked, &job.shape, around, || session.budget())?;
     let Decision { strategy, why } = decision;
+    job.body = body(session.settings().body, &shape, sample, why);
     // SAFETY: the caller vouches for the forall.
     let ran = match unsafe { strategy.run(&mut job) } {
         // Nothing is written before all updates are sorted, since `auto` sorts those of no other loops, so they can be made in their
@@ -394,13 +394,13 @@ unsafe fn circumstances(job: &Job<'_>, sample: Option<Sample>) -> auto::Circumst
 /// How a body in `shape` combines updates.
 fn combining(shape: BodyShape) -> Body {
     match shape {
-        BodyShape::RunLength | BodyShape::WindowedRunLength | BodyShape::WithinRunLength => {
+        BodyShape::RunLength | BodyShape::PagedRunLength | BodyShape::WithinRunLength => {
             Body::RunLength
         }
-        BodyShape::Partials | BodyShape::WindowedPartials => Body::Partials,
-        BodyShape::Tables => Body::Tables,
+        BodyShape::Partials | BodyShape::PagedPartials => Body::Partials,
+        BodyShape::Tables | BodyShape::PagedTables => Body::Tables,
         BodyShape::Direct
-        | BodyShape::Windowed
+        | BodyShape::Paged
         | BodyShape::Atomic
         | BodyShape::Check
         | BodyShape::Bounds
@@ -413,12 +413,13 @@ fn combining(shape: BodyShape) -> Body {
     }
 }
 
-/// The body that the settings ask for, where there is it, else the one that fits.
-fn body(asked: Body, shape: &Shape, sample: Option<Sample>) -> Body {
+/// The body that the settings ask for, where there is it, else the one that fits a strategy taken for the reason `why`.
+fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
     let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let is_long = sample.is_some_and(|it| it.keeps_partials());
-    let waits = sample.is_some_and(|it| it.is_skewed) && shape.bytes <= MOST_BYTES_OF_A_TABLE;
+    let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
+    let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
     match asked {
         Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
         Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,

@@ -1,108 +1,100 @@
-//! Private buffers that are filled as far as they are used.
+//! Private buffers that are filled page by page, as they are used.
 
+use super::bytes;
 use super::fill::fill;
-use super::merge::elements_per_block;
-use crate::abi::{Call, PrivateCall, Status, Window};
+use crate::abi::{Call, PAGE, Pages, PrivateCall, Status};
 use crate::failure::Failure;
 use crate::loan::Loan;
 use crate::session::Session;
 use smallvec::SmallVec;
-use std::ops::Range;
+use std::cell::Cell;
 
-/// A window grows by whole multiples of so many blocks.
-const BLOCKS: u64 = 8;
-
-/// The window of buffers that are merged together, and what it takes to move its ends.
+/// The pages of buffers that are merged together, and what it takes to fill more of them.
 #[repr(C)]
 pub(super) struct Reach<'b, 's> {
     /// The first field, so that its address is that of the whole.
-    window: Window,
+    pages: Pages,
+    filled: Vec<Cell<u8>>,
     privates: &'b [PrivateCall],
-    buffers: SmallVec<[*mut u8; 2]>,
+    /// Those of a table behind those of the table before.
+    buffers: SmallVec<[*mut u8; 8]>,
     loan: &'b Loan<'s>,
     budget: u64,
-    held: Range<u64>,
 }
 
 impl<'b, 's> Reach<'b, 's> {
-    /// Nothing is filled yet.
+    /// Nothing is filled yet of `buffers`, one for each of `privates` in one table or several.
+    ///
+    /// # Errors
+    /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
     pub(super) fn new(
         privates: &'b [PrivateCall],
-        buffers: &[*mut u8],
+        buffers: SmallVec<[*mut u8; 8]>,
         loan: &'b Loan<'s>,
         budget: u64,
-    ) -> Self {
-        Self {
-            window: Window::default(),
+    ) -> Result<Self, Failure> {
+        let count = privates.first().map_or(0, bytes).div_ceil(PAGE);
+        loan.touch(count, budget)?;
+        let mut filled = Vec::new();
+        let size = usize::try_from(count).unwrap_or(usize::MAX);
+        let reserved = filled.try_reserve_exact(size);
+        reserved.map_err(|_| Failure::OutOfMemory { bytes: count })?;
+        filled.resize(size, Cell::new(0));
+        Ok(Self {
+            pages: Pages {
+                filled: filled.as_ptr().cast(),
+            },
+            filled,
             privates,
-            buffers: SmallVec::from_slice(buffers),
+            buffers,
             loan,
             budget,
-            held: 0..0,
-        }
+        })
     }
 
-    /// What a body in the shape [`BodyShape::Windowed`](crate::abi::BodyShape::Windowed) is handed. It is [`Self`] that this is the
+    /// What a body in the shape [`BodyShape::Paged`](crate::abi::BodyShape::Paged) is handed. It is [`Self`] that this is the
     /// address of.
     pub(super) fn address(&mut self) -> *mut u8 {
         std::ptr::from_mut(self).cast()
     }
 
-    /// The elements that are filled, in whole blocks.
-    pub(super) fn held(&self) -> Range<u64> {
-        self.held.clone()
+    /// For each page of the first of the buffers whether it is filled.
+    pub(super) fn into_filled(self) -> Vec<u8> {
+        self.filled.into_iter().map(Cell::into_inner).collect()
     }
 
-    /// Fills as far as element `number`.
+    /// Fills the pages of `bytes` bytes from `at` on.
     ///
     /// # Safety
-    /// There is such an element, and nobody else touches the buffers.
-    unsafe fn extend(&mut self, number: u64) -> Result<(), Failure> {
-        let step = elements_per_block(self.privates) * BLOCKS;
-        let start = number / step * step;
-        let around = start..start + step;
-        let Range { start, end } = self.held.clone();
-        let (before, behind) = if self.held.is_empty() {
-            (around.clone(), around.end..around.end)
-        } else {
-            (around.start.min(start)..start, end..around.end.max(end))
-        };
-        // SAFETY: handed on as it came.
-        unsafe {
-            self.fill(before.clone())?;
-            self.fill(behind.clone())?;
+    /// Elements lie there, and nobody else touches the buffers.
+    unsafe fn fill_pages(&self, at: u64, bytes: u64) -> Result<(), Failure> {
+        for page in at / PAGE..(at + bytes).div_ceil(PAGE) {
+            let is_filled = usize::try_from(page)
+                .ok()
+                .and_then(|it| self.filled.get(it));
+            if let Some(is_filled) = is_filled.filter(|it| it.get() == 0) {
+                // SAFETY: handed on as it came.
+                unsafe { self.fill_page(page)? };
+                is_filled.set(1);
+            }
         }
-        let end = if self.held.is_empty() {
-            around.end
-        } else {
-            behind.end
-        };
-        self.held = before.start..end;
-        let width = self.width();
-        self.window = Window {
-            start: self.held.start * width,
-            bytes: (self.held.end - self.held.start) * width,
-        };
         Ok(())
     }
 
-    fn width(&self) -> u64 {
-        self.privates
-            .first()
-            .map_or(1, |it| u64::from(it.element_bytes))
-    }
-
-    /// Writes identities to those of `elements` that there are.
+    /// Writes identities to the elements of a page of the first of the buffers, in all of them.
     ///
     /// # Safety
     /// Nobody else touches the buffers.
-    unsafe fn fill(&self, elements: Range<u64>) -> Result<(), Failure> {
-        for (private, buffer) in self.privates.iter().zip(&self.buffers) {
-            let end = elements.end.min(private.elements);
-            let count = end.saturating_sub(elements.start);
-            let width = u64::from(private.element_bytes);
+    unsafe fn fill_page(&self, page: u64) -> Result<(), Failure> {
+        let width = |private: &PrivateCall| u64::from(private.element_bytes).max(1);
+        let per_page = PAGE / self.privates.first().map_or(1, width);
+        let start = page * per_page;
+        let tables = self.privates.iter().cycle();
+        for (private, buffer) in tables.zip(&self.buffers) {
+            let count = per_page.min(private.elements.saturating_sub(start));
+            let width = width(private);
             self.loan.touch(count * width, self.budget)?;
-            let place = buffer.wrapping_add((elements.start * width) as usize);
+            let place = buffer.wrapping_add((start * width) as usize);
             // SAFETY: the buffer has room for all elements of its target; the caller vouches for the rest.
             unsafe { fill(place, count, private) };
         }
@@ -110,21 +102,27 @@ impl<'b, 's> Reach<'b, 's> {
     }
 }
 
-/// What generated code calls before it touches an element outside of its window: see [`ReachFn`](crate::abi::ReachFn).
+/// What generated code calls before it touches elements in pages that are not filled: see [`ReachFn`](crate::abi::ReachFn).
 ///
 /// # Safety
 /// * `call` is the state that a strategy handed to the generated function that calls this.
-/// * `window` is what a strategy handed to that function, and the element `at` bytes behind the address of its first buffer is one of it.
-#[unsafe(export_name = "strew_reach_element")]
-pub unsafe extern "C" fn reach_element(call: *mut Call, window: *mut Window, at: u64) -> u32 {
+/// * `pages` is what a strategy handed to that function, and what lies in `bytes` bytes from `at` bytes behind the address of its first
+///   buffer are elements of it.
+#[unsafe(export_name = "strew_reach_elements")]
+pub unsafe extern "C" fn reach_elements(
+    call: *mut Call,
+    pages: *mut Pages,
+    at: u64,
+    bytes: u64,
+) -> u32 {
     // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
     let (call, session, reach) = unsafe {
         let call = &mut *call;
         let session = &*call.session.cast::<Session<'_>>();
-        (call, session, &mut *window.cast::<Reach<'_, '_>>())
+        (call, session, &*pages.cast::<Reach<'_, '_>>())
     };
-    // SAFETY: the caller vouches for the element; the buffers belong to the task that calls.
-    let status = match unsafe { reach.extend(at / reach.width()) } {
+    // SAFETY: the caller vouches for the elements; the buffers belong to the task that calls.
+    let status = match unsafe { reach.fill_pages(at, bytes) } {
         Ok(()) => Status::Done,
         Err(failure) => session.report(call, failure),
     };

@@ -31,6 +31,9 @@ const LOCAL: u64 = 8;
 /// An element is hot when it gets one of so many updates.
 const HOT: usize = 20;
 
+/// Elements are few when each gets as many updates.
+const FEW: u64 = 64;
+
 /// A line this near behind one that is used is fetched in advance, mostly.
 const NEXT: u64 = 4;
 
@@ -55,6 +58,8 @@ pub struct Sample {
     pub scattered: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
+    /// To how many elements all of them go.
+    pub elements: u64,
     /// Whether some elements get far more of them than others.
     pub is_skewed: bool,
     /// Whether they go through the elements from one end to the other, at each place further than at the one before.
@@ -95,6 +100,11 @@ impl Sample {
         self.repeated > LONG
     }
 
+    /// Whether they go to so few elements, wherever these are, that each gets many.
+    pub fn are_few(&self) -> bool {
+        self.elements.saturating_mul(FEW) <= self.updates
+    }
+
     /// Whether updates that are made one after the other go to a small part of `elements` elements.
     pub fn is_local(&self, elements: u64) -> bool {
         self.span.saturating_mul(LOCAL) <= elements
@@ -107,12 +117,14 @@ impl Sample {
             let counts = places.iter().map(|keys| count(keys, element_bytes));
             counts.sum::<usize>() as f64 / updates as f64
         };
+        let counts = counts(places.concat());
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(repeats),
             scattered: share(lines),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
-            is_skewed: most_equal(places.concat()) * HOT > updates,
+            elements: counts.len() as u64,
+            is_skewed: counts.iter().max().is_some_and(|most| most * HOT > updates),
             rises: rise(places),
             advances: advance(places),
         })
@@ -197,11 +209,11 @@ fn advance(places: &[Vec<u32>]) -> bool {
     in_order && middles.first() != middles.last()
 }
 
-/// How often the key comes that comes most often.
-fn most_equal(mut keys: Vec<u32>) -> usize {
+/// How often each of the keys comes.
+fn counts(mut keys: Vec<u32>) -> Vec<usize> {
     keys.sort_unstable();
     let equal = keys.chunk_by(|a, b| a == b);
-    equal.map(<[u32]>::len).max().unwrap_or(0)
+    equal.map(<[u32]>::len).collect()
 }
 
 /// The first keys that came.
@@ -244,7 +256,7 @@ mod tests {
     fn keys_far_apart_are_scattered() {
         let sample = of(|it| it.wrapping_mul(0x9E37_79B9) % 1_000_003);
         assert!(sample.scattered > 0.99 && sample.repeated < 0.01);
-        assert!(!sample.is_skewed);
+        assert!(!sample.is_skewed && !sample.are_few());
     }
 
     #[test]
@@ -268,6 +280,7 @@ mod tests {
     fn two_keys_are_skewed() {
         let sample = of(|it| (it.wrapping_mul(0x9E37_79B9) >> 31) * 77);
         assert!(sample.is_skewed && sample.repeated < 0.7);
+        assert!(sample.elements == 2 && sample.are_few());
     }
 
     #[test]

@@ -205,18 +205,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Sees to it that `turns` elements of a private buffer hold something: what lies between the first and the last does then, too.
+    /// Sees to it that `turns` elements of a private buffer hold something.
     fn reach_row(&mut self, access: &Access, turns: Value, group: &Group<'k>) {
         let row = group.rows.get(&std::ptr::from_ref(access)).copied();
-        let Some(row) = row.filter(|_| !self.windows.is_empty()) else {
+        let Some(row) = row.filter(|_| !self.pages.is_empty()) else {
             return;
         };
         let bytes = i64::from(self.program.kernel.arrays[access.array].element.bytes());
-        self.reach(access.array, row.first);
-        let last = self.builder.ins().iadd_imm_s(turns, -1);
-        let last = self.builder.ins().imul_imm_s(last, bytes);
-        let last = self.builder.ins().iadd(row.first, last);
-        self.reach(access.array, last);
+        let bytes = self.builder.ins().imul_imm_s(turns, bytes);
+        self.reach_all(access.array, row.first, bytes);
     }
 
     fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {

@@ -52,12 +52,46 @@ fn small_sparse_and_large_are_serial() {
 }
 
 #[test]
+fn a_few_elements_are_blocked_wherever_they_are() {
+    let of = |elements: u64, few: u64, mode: Mode| {
+        let sample = Sample {
+            updates: 2048,
+            repeated: 0.5,
+            scattered: 0.01,
+            span: elements,
+            elements: few,
+            is_skewed: true,
+            rises: false,
+            advances: false,
+        };
+        let shape = Shape {
+            trips: 1 << 24,
+            elements,
+            bytes: elements * 8,
+            mode,
+            ..shape()
+        };
+        let around = around(&shape, Some(sample), false);
+        decide(&shape, around, || u64::MAX).strategy.name()
+    };
+    for mode in [Mode::Stable, Mode::Fast] {
+        assert_eq!(of(1 << 23, 2, mode), "blocked");
+        assert_eq!(of(1 << 19, 32, mode), "blocked");
+        assert_eq!(of(1 << 15, 32, mode), "dense");
+        assert_ne!(of(1 << 23, 33, mode), "blocked");
+        assert_ne!(of(1 << 10, 2, mode), "blocked");
+    }
+    assert_eq!(of(1 << 23, 2, Mode::Exact), "serial");
+}
+
+#[test]
 fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
     let sample = |span: u64| Sample {
         updates: 2048,
         repeated: 0.9,
         scattered: 0.1,
         span,
+        elements: 2048,
         is_skewed: false,
         rises: false,
         advances: false,
@@ -131,6 +165,7 @@ fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
             repeated: 0.0,
             scattered,
             span: 8 << 20,
+            elements: 2048,
             is_skewed,
             rises: false,
             advances: false,
@@ -157,6 +192,7 @@ fn keys_that_rise_are_divided_in_their_order() {
         repeated: 0.5,
         scattered: 0.1,
         span: 128,
+        elements: 2048,
         is_skewed: false,
         rises: true,
         advances: true,
@@ -263,6 +299,7 @@ fn the_order_does_not_see_what_work_costs() {
         repeated: 0.1,
         scattered: 0.9,
         span,
+        elements: 2048,
         is_skewed: false,
         rises: false,
         advances: false,
