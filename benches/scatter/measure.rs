@@ -5,6 +5,7 @@ use crate::data::{Elements, Problem};
 use crate::grid::Cell;
 use crate::peers::Peers;
 use crate::problems::{Scale, problem};
+use crate::statistics::Spread;
 use crate::variant::Variant;
 use crate::{THREADS, by_hand};
 use std::hint::black_box;
@@ -23,6 +24,12 @@ pub(crate) struct Effort {
 
 /// What takes so many times as long as the quickest is in no more rounds than there have to be.
 const SLOW: f64 = 4.0;
+
+/// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take part of one to wake up.
+const SHORT: f64 = 10e6;
+
+/// How often at most.
+const REPEATS: usize = 5;
 
 /// A variant in a cell.
 #[derive(Clone, Debug)]
@@ -93,14 +100,15 @@ pub(crate) fn measure(
     let mut variants = bench.first_round()?;
     let rounds = rounds(start.elapsed(), effort);
     let slow = slow(&variants);
+    let repeats: Vec<_> = variants.iter().map(repeats).collect();
     // The first round makes machine code, gets memory, and tells what is slow.
     variants.iter_mut().for_each(|it| it.times.clear());
     for round in 0..rounds {
-        for (measured, is_slow) in variants.iter_mut().zip(&slow) {
+        for ((measured, is_slow), repeats) in variants.iter_mut().zip(&slow).zip(&repeats) {
             let time = if *is_slow && round >= effort.rounds.0 {
                 None
             } else {
-                bench.run(measured.variant)?.map(|run| run.nanoseconds)
+                bench.run_repeatedly(measured.variant, *repeats)?
             };
             measured.times.push(time);
         }
@@ -115,6 +123,13 @@ fn slow(variants: &[Measured]) -> Vec<bool> {
     let most = fastest.fold(f64::INFINITY, f64::min) * SLOW;
     let is_slow = |it| first(it).is_some_and(|time| time > most);
     variants.iter().map(is_slow).collect()
+}
+
+/// How often to run a variant in a round, by its first one.
+fn repeats(measured: &Measured) -> usize {
+    let first = measured.times.first().copied().flatten();
+    let fitting = SHORT / first.unwrap_or(SHORT).max(1.0);
+    (fitting as usize).clamp(1, REPEATS)
 }
 
 fn rounds(first: Duration, effort: Effort) -> usize {
@@ -166,6 +181,14 @@ impl<'p> Bench<'p> {
             });
         }
         Ok(variants)
+    }
+
+    /// The middle of several runs that follow each other.
+    fn run_repeatedly(&mut self, variant: Variant, repeats: usize) -> Result<Option<f64>, String> {
+        let runs = (0..repeats).map(|_| self.run(variant));
+        let runs = runs.collect::<Result<Option<Vec<_>>, String>>()?;
+        let times = runs.into_iter().flatten().map(|run| run.nanoseconds);
+        Ok(Spread::of(times).map(|it| it.median))
     }
 
     /// Sets the outputs, reads all inputs, so that each run begins with the same state of the caches, and runs.
