@@ -518,7 +518,7 @@ fn openmp_computes_the_same() {
             ""
         };
         let kernel = format!(
-            "void k(int64_t n, int32_t m, const int32_t key[n], {signature}) {{\n{before}\n{pragma}\
+            "/* once for all: */\nvoid k(int64_t n, int32_t m, const int32_t key[n], {signature}) {{\n{before}\n{pragma}\
              for (int64_t i = 0; i < n; i++) {{ {update} }}\n{after}\n}}\n"
         );
         let (is_measured, stderr) = against_openmp(&kernel, "20000", "50");

@@ -211,12 +211,12 @@ fn operator(combiner: &str) -> Option<&'static str> {
 
 /// Where the `for` begins whose iterator is declared or set at `iterator`.
 fn start_of_for(text: &str, iterator: usize) -> Option<usize> {
-    let before = text.get(..iterator)?;
-    let at = before.rfind("for").or_else(|| {
-        // The span may be that of the whole loop.
-        text.get(iterator..)?.starts_with("for").then_some(iterator)
-    })?;
-    let head = text.get(at..iterator.max(at + 3))?;
+    // The span of a loop begins there, that of an iterator behind it.
+    if text.get(iterator..)?.starts_with("for") {
+        return Some(iterator);
+    }
+    let at = text.get(..iterator)?.rfind("for")?;
+    let head = text.get(at + 3..iterator)?;
     let is_head = |it: char| it.is_alphanumeric() || "_( \t\n\r".contains(it);
     head.chars().all(is_head).then_some(at)
 }
@@ -231,6 +231,9 @@ mod tests {
         assert_eq!(start_of_for(text, 13), Some(0));
         assert_eq!(start_of_for(text, 0), Some(0));
         assert_eq!(start_of_for(text, 43), None);
+        let second = "/* for nothing */ for (i = 0;;)";
+        assert_eq!(start_of_for(second, 18), Some(18));
+        assert_eq!(start_of_for(second, 23), Some(18));
         assert_eq!(start_of_for(text, 1000), None);
     }
 
