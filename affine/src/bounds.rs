@@ -6,7 +6,7 @@
 
 use crate::indexing::{Declaration, IndexExpr, IndexingError, IndexingMap, Interval, VariableKind};
 use crate::visit::Loop;
-use crate::{AffineExpr, Bound, IterId, Overflow, ScalarId, Variable};
+use crate::{AffineExpr, Bound, Condition, IterId, Node, Overflow, Relation, ScalarId, Variable};
 use std::collections::BTreeSet;
 
 /// The parts that the search for the ends of a range looks at: a call waits for it.
@@ -14,6 +14,65 @@ const PARTS: usize = 64;
 
 /// More limits of iterators than this do not constrain each other: without them a range only gets wider.
 const LIMITS: usize = 16;
+
+/// What is around a statement and decides about iterators.
+#[derive(Clone, Copy, Debug)]
+pub enum Around<'k> {
+    /// A loop.
+    Loop(Loop<'k>),
+    /// Conditions of an `affine.if`, all of which hold.
+    Conditions(&'k [Condition]),
+}
+
+impl<'k> Around<'k> {
+    /// What is around `node` in `body`, outermost first; `None` if it does not stand there.
+    pub fn of(body: &'k [Node], node: &Node) -> Option<Vec<Self>> {
+        let mut around = Vec::new();
+        find(body, node, &mut around).then_some(around)
+    }
+
+    /// Calls `visit` for all that bounds an iterator, or is known to hold.
+    fn for_each_expr(self, visit: &mut impl FnMut(&AffineExpr)) {
+        match self {
+            Self::Loop(Loop::Affine(affine)) => {
+                affine.lower.0.iter().chain(&affine.upper.0).for_each(visit);
+            }
+            Self::Loop(Loop::Forall(forall)) => visit(&forall.count),
+            Self::Loop(Loop::Scf(_)) => {}
+            Self::Conditions(conditions) => {
+                let sides = conditions.iter().flat_map(|it| [&it.left, &it.right]);
+                sides.for_each(visit);
+            }
+        }
+    }
+}
+
+fn find<'k>(body: &'k [Node], wanted: &Node, around: &mut Vec<Around<'k>>) -> bool {
+    body.iter().any(|node| {
+        if std::ptr::eq(node, wanted) {
+            return true;
+        }
+        let known = around.len();
+        around.extend(Loop::of(node).map(Around::Loop));
+        let found = match node {
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => {
+                find(otherwise, wanted, around) || {
+                    around.push(Around::Conditions(conditions));
+                    find(then, wanted, around)
+                }
+            }
+            _ => (node.blocks().into_iter()).any(|block| find(block, wanted, around)),
+        };
+        if !found {
+            around.truncate(known);
+        }
+        found
+    })
+}
 
 /// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest, when the parameters have the
 /// values that `value_of` gives.
@@ -29,7 +88,20 @@ pub fn numeric_range(
     loops: &[Loop<'_>],
     value_of: &dyn Fn(ScalarId) -> i64,
 ) -> Result<Option<(i64, i64)>, Overflow> {
-    let Some(needed) = needed(expr, loops) else {
+    let around: Vec<_> = loops.iter().copied().map(Around::Loop).collect();
+    numeric_range_where(expr, &around, value_of)
+}
+
+/// The same inside of `around`, outermost first, where conditions hold, too.
+///
+/// # Errors
+/// As for [`numeric_range`].
+pub fn numeric_range_where(
+    expr: &AffineExpr,
+    around: &[Around<'_>],
+    value_of: &dyn Fn(ScalarId) -> i64,
+) -> Result<Option<(i64, i64)>, Overflow> {
+    let Some(needed) = needed(expr, around) else {
         return Ok(None);
     };
     let mut nest = Nest {
@@ -44,8 +116,9 @@ pub fn numeric_range(
     }
 }
 
-/// The loops whose iterators decide about the value of `expr`, outermost first; `None` where the bounds of one are not known.
-fn needed<'k>(expr: &AffineExpr, loops: &[Loop<'k>]) -> Option<Vec<Loop<'k>>> {
+/// The loops whose iterators decide about the value of `expr`, and the conditions that speak of no others, outermost first; `None` where the
+/// bounds of one are not known.
+fn needed<'k>(expr: &AffineExpr, around: &[Around<'k>]) -> Option<Vec<Around<'k>>> {
     let mut open = BTreeSet::new();
     let mention = |expr: &AffineExpr, open: &mut BTreeSet<IterId>| {
         expr.for_each_variable(&mut |variable| {
@@ -56,19 +129,20 @@ fn needed<'k>(expr: &AffineExpr, loops: &[Loop<'k>]) -> Option<Vec<Loop<'k>>> {
     };
     mention(expr, &mut open);
     let mut needed = Vec::new();
-    for around in loops.iter().rev() {
-        if !open.remove(&around.iter()) {
-            continue;
-        }
-        match around {
-            Loop::Affine(affine) => {
-                let bounds = affine.lower.0.iter().chain(&affine.upper.0);
-                bounds.for_each(|it| mention(it, &mut open));
+    for it in around.iter().rev() {
+        match it {
+            Around::Loop(around) if !open.remove(&around.iter()) => continue,
+            Around::Loop(Loop::Scf(_)) => return None,
+            Around::Loop(_) => it.for_each_expr(&mut |it| mention(it, &mut open)),
+            Around::Conditions(_) => {
+                let mut of = BTreeSet::new();
+                it.for_each_expr(&mut |it| mention(it, &mut of));
+                if of.is_empty() || !of.is_subset(&open) {
+                    continue;
+                }
             }
-            Loop::Forall(forall) => mention(&forall.count, &mut open),
-            Loop::Scf(_) => return None,
         }
-        needed.push(*around);
+        needed.push(*it);
     }
     needed.reverse();
     open.is_empty().then_some(needed)
@@ -89,10 +163,17 @@ fn beyond_64_bits(_: Overflow) -> IndexingError {
 }
 
 impl Nest<'_> {
-    /// The values of `expr` in these loops, outermost first; `None` where there is no iteration.
-    fn range_in(&mut self, expr: &AffineExpr, loops: Vec<Loop<'_>>) -> Checked<Option<Interval>> {
-        for around in loops {
-            self.enter(around)?;
+    /// The values of `expr` inside of `around`, outermost first; `None` where there is no iteration.
+    fn range_in(
+        &mut self,
+        expr: &AffineExpr,
+        around: Vec<Around<'_>>,
+    ) -> Checked<Option<Interval>> {
+        for it in around {
+            match it {
+                Around::Loop(it) => self.enter(it)?,
+                Around::Conditions(conditions) => self.assume(conditions)?,
+            }
         }
         self.range(&self.number(expr)?)
     }
@@ -177,13 +258,31 @@ impl Nest<'_> {
             bounds.high = last_of(first, bounds.high, affine.step);
         }
         self.iters.push(around.iter());
-        let mut domain = self.domain.clone().with_dimension(Declaration::new(bounds));
-        let room = LIMITS.saturating_sub(domain.constraints().len());
-        for limit in limits.into_iter().take(room) {
-            let limit = self.index(&limit)?;
-            domain = domain.constrained(limit, Interval::new(0, i64::MAX))?;
+        self.domain = (self.domain.clone()).with_dimension(Declaration::new(bounds));
+        self.limit(&limits, Interval::new(0, i64::MAX))
+    }
+
+    /// All of `limits` lie in `range`.
+    fn limit(&mut self, limits: &[AffineExpr], range: Interval) -> Checked<()> {
+        let room = LIMITS.saturating_sub(self.domain.constraints().len());
+        for limit in limits.iter().take(room) {
+            let limit = self.index(limit)?;
+            self.domain = self.domain.clone().constrained(limit, range)?;
         }
-        self.domain = domain;
+        Ok(())
+    }
+
+    fn assume(&mut self, conditions: &[Condition]) -> Checked<()> {
+        for it in conditions {
+            let room = it.right.minus(&it.left).map_err(beyond_64_bits)?;
+            let range = match it.relation {
+                Relation::LessOrEqual => Interval::new(0, i64::MAX),
+                Relation::Less => Interval::new(1, i64::MAX),
+                Relation::Equal => Interval::point(0),
+            };
+            let room = self.number(&room)?;
+            self.limit(&[room], range)?;
+        }
         Ok(())
     }
 }
@@ -350,6 +449,34 @@ mod tests {
         let small = i[0].modulo(&64.into())?.scaled(2)?.minus(&i[0])?;
         assert_eq!(tiles.range(&small, 1000), Ok(Some((0, 31))));
         Ok(())
+    }
+
+    /// Tiles on a diagonal: a tile of the second loop begins behind what the first one has come to.
+    #[test]
+    fn conditions_around_count() {
+        let source = "kernel @k(n: i64, m: i64, x: f64[m]) {
+          affine.for d in 0..n ceildiv 64 + m ceildiv 256 - 1 {
+            scf.forall t in 0..n ceildiv 64 strategy(auto) {
+              affine.if (d + (-m) floordiv 256 + 1 <= t, t < d + 1) {
+                affine.for j in d * 256 - t * 256..min(m, d * 256 - t * 256 + 256) { x[j] = 1.0 }
+              } else { x[d - t] = 0.0 }
+            }
+          }
+        }";
+        let kernel = crate::text::parse(source).expect("a kernel").remove(0);
+        let sites = crate::visit::accesses(&kernel);
+        let range = |number: usize, is_among: bool| {
+            let site = &sites[number];
+            let crate::Subscript::Affine(subscript) = &site.access.subscripts[0] else {
+                panic!("an affine subscript");
+            };
+            let mut around = Around::of(&kernel.body, site.node.expect("a node")).expect("around");
+            around.retain(|it| is_among || matches!(it, Around::Loop(_)));
+            numeric_range_where(subscript, &around, &|_| 700)
+        };
+        assert_eq!(range(0, true), Ok(Some((0, 699))));
+        assert_ne!(range(0, false), Ok(Some((0, 699))));
+        assert_eq!(range(1, true), Ok(Some((-10, 12))));
     }
 
     #[test]

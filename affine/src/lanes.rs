@@ -42,7 +42,7 @@ pub enum Obstacle {
     /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
     #[error("where in `{0}` a turn is, is computed in the turn")]
     Scattered(String),
-    /// Elements of turns that follow each other do not.
+    /// Elements of turns that follow each other do not, and are written, or do not even lie at one distance.
     #[error("elements of `{0}` in turns that follow each other do not follow each other")]
     Strided(String),
     /// What vectors do not have.
@@ -106,6 +106,11 @@ impl<'k> Lanes<'k> {
             }
             _ => Ok(found),
         }
+    }
+
+    /// The iterator of the loop.
+    pub fn iter(&self) -> IterId {
+        self.iter
     }
 
     /// The statements of the loop's `body` that are made in lanes, and those behind them that are made turn by turn.
@@ -230,24 +235,22 @@ impl<'k> Lanes<'k> {
     /// An element that is written: a different one in each lane, each behind the one before.
     fn written(&self, access: &Access) -> Result<(), Obstacle> {
         self.element(access)?;
-        match self.is_varying(access) {
+        match self.is_varying(access) && !self.is_strided(access) {
             true => Ok(()),
             false => Err(Obstacle::Strided(self.name(access.array))),
         }
     }
 
-    /// Only the last subscript may go along with the lanes, element by element.
+    /// Elements lie behind each other, or at one distance.
     fn element(&self, access: &Access) -> Result<(), Obstacle> {
         let array = &self.kernel.arrays[access.array];
         if array.element == Type::Bool && self.is_varying(access) {
             return Err(Obstacle::Operation("arrays of `bool`".to_owned()));
         }
-        for (position, subscript) in access.subscripts.iter().enumerate() {
-            let is_last = position + 1 == access.subscripts.len();
+        for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {
-                    let follows = is_last && array.field.is_none() && self.follows(expr);
-                    if !follows {
+                    if array.field.is_some() || expr.split_off(self.iter).is_none() {
                         return Err(Obstacle::Strided(self.name(access.array)));
                     }
                 }
@@ -258,6 +261,18 @@ impl<'k> Lanes<'k> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is loaded by itself.
+    pub fn is_strided(&self, access: &Access) -> bool {
+        let Some((last, others)) = access.subscripts.split_last() else {
+            return false;
+        };
+        let follows = match last {
+            Subscript::Affine(expr) => self.follows(expr) || !self.is_moving(last),
+            Subscript::Computed(_) => true,
+        };
+        !follows || others.iter().any(|it| self.is_moving(it))
     }
 
     /// Whether `expr` is the iterator and something that is the same in all lanes.

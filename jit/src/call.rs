@@ -3,21 +3,19 @@
 use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{self, Checks, extents, for_each_affine, has_known_domain};
+use crate::facts::{self, Checks, extents};
 use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
+use crate::proved::checks_for;
 use crate::record::{ElementType, RecordLayout};
 use crate::written::written_elements;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use strew_affine::bounds::numeric_range;
 use strew_affine::interpret::Fault;
-use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, written_arrays};
-use strew_affine::{
-    AffineExpr, ArrayId, Factor, Kernel, Overflow, Parameter, ScalarId, Subscript, Value,
-};
+use strew_affine::visit::{allocated_arrays, written_arrays};
+use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
 use strew_runtime::abi::Slot;
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
 
@@ -516,64 +514,4 @@ fn protected(arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
 /// The place of `param` among the parameters of `kernel`.
 fn place(kernel: &Kernel, param: Parameter) -> Option<usize> {
     kernel.params.iter().position(|it| *it == param)
-}
-
-/// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in
-/// range with these sizes.
-fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Checks {
-    let mut proved = true;
-    for_each_affine(kernel, &mut |expr, loops| {
-        proved = proved && is_exact(expr, loops, value_of);
-    });
-    let are_within = |site: &AccessSite<'_>| {
-        let extents = extents(kernel, site.access.array, value_of).unwrap_or_default();
-        let mut pairs = site.access.subscripts.iter().zip(extents);
-        pairs.all(|(subscript, extent)| match subscript {
-            Subscript::Affine(expr) if has_known_domain(expr, &site.loops) => {
-                let range = range(expr, &site.loops, value_of);
-                range.is_some_and(|(least, greatest)| least >= 0 && greatest < extent)
-            }
-            _ => true,
-        })
-    };
-    if proved && accesses(kernel).iter().all(are_within) {
-        Checks::Computed
-    } else {
-        Checks::All
-    }
-}
-
-/// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
-/// a numerator in it leaves 64 bits. Only those need to be exact: sums and products that wrap on the way come out right.
-fn is_exact(expr: &AffineExpr, loops: &[Loop<'_>], value_of: &impl Fn(ScalarId) -> i64) -> bool {
-    let factors = expr.terms().iter().flat_map(|term| &term.factors);
-    let mut divisions = factors.filter_map(|factor| match factor {
-        Factor::Variable(_) => None,
-        Factor::FloorDiv(left, right) | Factor::Mod(left, right) => Some((left, right)),
-    });
-    let is_divisor = |expr: &AffineExpr| {
-        // The divisors of a verified kernel speak of parameters alone.
-        is_exact(expr, &[], value_of)
-            && range(expr, &[], value_of).is_some_and(|(least, _)| least > 0)
-    };
-    divisions.all(|(left, right)| is_exact(left, loops, value_of) && is_divisor(right))
-        && (!has_known_domain(expr, loops) || range(expr, loops, value_of).is_some())
-}
-
-/// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
-fn range(
-    expr: &AffineExpr,
-    loops: &[Loop<'_>],
-    value_of: &impl Fn(ScalarId) -> i64,
-) -> Option<(i64, i64)> {
-    const LIMIT: i64 = 1 << 62;
-    let known = expr.as_constant();
-    let range = match known {
-        Some(value) => Some((value, value)),
-        None => numeric_range(expr, loops, &|scalar| value_of(scalar))
-            .ok()
-            .flatten(),
-    };
-    let (least, greatest) = range?;
-    (least >= -LIMIT && greatest <= LIMIT).then_some((least, greatest))
 }

@@ -24,6 +24,7 @@ mod math;
 mod merges;
 mod object;
 mod promoted;
+mod proved;
 mod record;
 mod site;
 mod stopped;

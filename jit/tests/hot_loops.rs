@@ -46,7 +46,7 @@ impl Turn {
     }
 }
 
-/// The block of `source`'s code that does most with vectors, without the jump to where it goes on.
+/// The block of `source`'s code that does most with vectors, or with floats where there are none, without the jump to where it goes on.
 fn hot_loop(source: &str, (target, mode): (Target, Mode)) -> (Turn, String) {
     let kernel = text::parse(source).expect("a kernel").remove(0);
     let kernel = verify(kernel).expect("a kernel that keeps the rules");
@@ -61,15 +61,20 @@ fn hot_loop(source: &str, (target, mode): (Target, Mode)) -> (Turn, String) {
         let lines = block.lines().skip(1).map(str::trim);
         lines.filter(|it| !it.is_empty()).collect::<Vec<_>>()
     });
-    let vectors = |block: &Vec<&str>| {
-        let arithmetic = ["addpd", "mulpd", "subpd", "addps", "mulps", "vfmadd"];
-        let is_vector = |line: &&&str| {
-            let name = line.split(' ').next().unwrap_or_default();
-            arithmetic.iter().any(|it| name.starts_with(it)) && !name.ends_with("sd")
+    let work = |block: &Vec<&str>| {
+        let names = block.iter().filter_map(|line| line.split(' ').next());
+        let is_one = |name: &&str| {
+            let arithmetic = ["add", "mul", "sub", "vfmadd"];
+            arithmetic.iter().any(|it| name.starts_with(it))
         };
-        block.iter().filter(is_vector).count()
+        let arithmetic = names.filter(is_one);
+        let of = |kinds: [&str; 2]| {
+            let is_meant = |it: &&str| kinds.iter().any(|kind| it.ends_with(kind));
+            arithmetic.clone().filter(is_meant).count()
+        };
+        (of(["pd", "ps"]), of(["sd", "ss"]))
     };
-    let hot = blocks.max_by_key(vectors).expect("a block");
+    let hot = blocks.max_by_key(work).expect("a block");
     (Turn::of(&hot), hot.join("\n"))
 }
 
@@ -174,4 +179,55 @@ fn a_filter_of_scalars_in_lanes() {
         ),
         Turn::new(40, 9, 1),
     );
+}
+
+/// Two rows of prefix sums: what each turn makes is in a register in the next one. A load of the row above and two of summands, six sums
+/// and differences, two stores; then copies, the addresses of rows, the iterator, a comparison and a jump.
+#[test]
+fn chains_of_sums_wait_in_registers() {
+    check(
+        "kernel @k(m: i64, a: f64[2, m], s: f64[3, m + 1]) {
+           var above: f64 = s[0, 0]
+           var one: f64 = s[1, 0]
+           var two: f64 = s[2, 0]
+           affine.for j in 0..m {
+             let top: f64 = s[0, j + 1]
+             let made: f64 = a[0, j] + top + one - above
+             s[1, j + 1] = made
+             let next: f64 = a[1, j] + made + two - one
+             s[2, j + 1] = next
+             above = top
+             one = made
+             two = next
+           }
+         }",
+        Turn::new(21, 3, 2),
+    );
+}
+
+/// Two vectors a turn: of each a load of the row, two of single elements, which lie apart, a product, a difference and a store; then copies,
+/// addresses, the iterator, a comparison and a jump.
+#[test]
+fn elements_that_lie_apart_come_into_vectors() {
+    check(
+        "kernel @k(n: i64, f: f64, a: f64[n, n], b: f64[n]) {
+           affine.for j in 0..n lanes 4 { b[j] = b[j] - f * a[j, 3] }
+         }",
+        Turn::new(24, 6, 2),
+    );
+}
+
+/// Eight rows of B, each of four vectors, and no loop for those: C stays in registers. Of each row a factor in both lanes, four loads,
+/// copies of the factor, products and sums.
+#[test]
+fn short_rows_take_no_loop() {
+    let sums: String = (0..8)
+        .map(|l| format!("c[p, j] reduce(add) a[p, {l}] * b[p, {l}, j]\n"))
+        .collect();
+    let source = format!(
+        "kernel @k(n: i64, a: f64[n, 8], b: f64[n, 8, 8], c: f64[n, 8]) {{
+           affine.for p in 0..n {{ affine.for j in 0..8 lanes 8 {{ {sums} }} }}
+         }}"
+    );
+    check(&source, Turn::new(170, 44, 4));
 }

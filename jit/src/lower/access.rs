@@ -3,11 +3,12 @@
 use super::convert::{clif_type, convert, extend};
 use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
 use super::known::Width;
+use super::lanes::constant;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, ArrayId, Expr, Kernel, Subscript, Type};
+use strew_affine::{Access, AffineExpr, Expr, Kernel, Subscript, Type};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -220,11 +221,14 @@ impl FunctionLowering<'_, '_, '_> {
             };
         };
         let (address, displacement) = self.address(&array, &indices);
-        let flags = MemFlagsData::trusted().with_alias_region(Some(array.region));
+        let mut flags = MemFlagsData::trusted().with_alias_region(Some(array.region));
+        if self.is_movable(access) {
+            flags = flags.with_readonly().with_can_move();
+        }
         Element {
             address,
             displacement,
-            flags: self.movable(access.array, flags, access),
+            flags,
         }
     }
 
@@ -258,18 +262,29 @@ impl FunctionLowering<'_, '_, '_> {
             return (address, displacement);
         };
         let mut row = None;
+        // Elements to go besides, where it is known how long rows are.
+        let mut known = 0;
         for (index, extent) in outer.iter().zip(extents.iter().skip(1)) {
             let position = self.add_to(row, index.value);
             let number = self.builder.ins().imul(position, *extent);
+            let rows = index.constant.wrapping_add(known);
+            let elements = constant(self.builder.func, *extent).and_then(|it| it.checked_mul(rows));
             // The rows next to this one are at the same distance in every turn.
-            let distance = self.builder.ins().imul_imm_s(*extent, index.constant);
-            row = Some(self.builder.ins().iadd(number, distance));
+            row = Some(match elements {
+                Some(_) => number,
+                None => {
+                    let distance = self.builder.ins().imul_imm_s(*extent, rows);
+                    self.builder.ins().iadd(number, distance)
+                }
+            });
+            known = elements.unwrap_or(0);
         }
         let index = self.add_to(row, last.value);
-        if let Some(displacement) = displaced_by(displacement, stride, last.constant) {
+        let known = known.wrapping_add(last.constant);
+        if let Some(displacement) = displaced_by(displacement, stride, known) {
             return (self.displaced(address, stride, index), displacement);
         }
-        let index = self.builder.ins().iadd_imm_s(index, last.constant);
+        let index = self.builder.ins().iadd_imm_s(index, known);
         (self.displaced(address, stride, index), displacement)
     }
 
@@ -292,14 +307,12 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().iadd(address, distance)
     }
 
-    /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check
-    /// may not: it would be hoisted out of loops above the check.
-    fn movable(&self, array: ArrayId, flags: MemFlagsData, access: &Access) -> MemFlagsData {
-        if self.program.facts.is_read_only(array) && self.is_proved(access) {
-            flags.with_readonly().with_can_move()
-        } else {
-            flags
-        }
+    /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check or a
+    /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that.
+    pub(super) fn is_movable(&self, access: &Access) -> bool {
+        self.program.facts.is_read_only(access.array)
+            && self.conditions == 0
+            && self.is_proved(access)
     }
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {

@@ -41,7 +41,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Whether `access` is the same element in every turn, and nobody else keeps it.
     fn is_kept(&self, access: &Access, inside: &Inside) -> bool {
         self.program.facts.is_read_only(access.array)
-            && !self.is_proved(access)
+            && !self.is_movable(access)
             && self.known_element(access).is_none()
             && access.subscripts.iter().all(|it| inside.stays(it))
             && self.is_steady(access)

@@ -44,6 +44,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
+    /// How many `affine.if` there are around, in this function.
+    pub(super) conditions: usize,
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
@@ -153,6 +155,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             arrays: ArenaMap::default(),
             promoted: ArenaMap::default(),
             loops: Vec::new(),
+            conditions: 0,
             stop,
             updates,
             known: Known::default(),
@@ -318,10 +321,13 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 otherwise,
             } => {
                 let condition = self.affine_conditions(conditions);
+                self.conditions += 1;
                 self.branch([then, otherwise], |function, [yes, no]| {
                     function.builder.ins().brif(condition, yes, &[], no, &[]);
                     function.mark()
-                })
+                })?;
+                self.conditions -= 1;
+                Ok(())
             }
             Node::ScfIf {
                 condition,

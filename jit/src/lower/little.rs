@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, AffineFor, Forall, Node, Variable};
+use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
 
 /// A forall that runs fewer statements than this, of which the fastest take a third of a nanosecond, ends before a thread has woken up.
 const LITTLE: i64 = 1 << 14;
@@ -77,7 +77,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         middle: &dyn Fn(Variable) -> Option<AffineExpr>,
     ) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 1);
-        for node in nodes {
+        // What only hands on the value of a scalar takes no time.
+        let is_work = |node: &&Node| {
+            !matches!(
+                node,
+                Node::Assign {
+                    value: Expr::Local(_),
+                    ..
+                }
+            )
+        };
+        for node in nodes.iter().filter(is_work) {
             let each = match node {
                 Node::AffineFor(it) => self.turns_of(it, middle),
                 Node::ScfWhile { .. } => self.builder.ins().iconst(types::I64, COMPUTED_TURNS),
@@ -88,8 +98,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             };
             let inside = node.blocks();
             let mut inner = self.builder.ins().iconst(types::I64, 1);
+            let here = |variable| match node {
+                Node::AffineFor(it) if variable == Variable::Iter(it.iter) => middle_of(it, middle),
+                _ => middle(variable),
+            };
             for block in inside {
-                let statements = self.statements(block, middle);
+                let statements = self.statements(block, &here);
                 inner = self.builder.ins().iadd(inner, statements);
             }
             let statements = self.builder.ins().imul(each, inner);
@@ -123,14 +137,30 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return self.builder.ins().iconst(types::I64, COMPUTED_TURNS);
         };
         let lanes = turns_at_once(self.program.kernel, target);
-        let together = target.step.saturating_mul(i64::from(lanes));
+        let together = target.step.saturating_mul(i64::from(lanes)).max(1);
         let turns = match together {
             1 => distance,
+            // One that is not whole counts, too: where tiles are longer than loops, it is all there is.
             _ => {
-                let together = self.builder.ins().iconst(types::I64, together.max(1));
-                self.builder.ins().sdiv(distance, together)
+                let begun = self.builder.ins().iadd_imm_s(distance, together - 1);
+                let together = self.builder.ins().iconst(types::I64, together);
+                self.builder.ins().sdiv(begun, together)
             }
         };
         self.bounded(turns)
     }
+}
+
+/// An iteration in the middle of `target`, whose bounds have the values that `middle` gives to iterators around.
+fn middle_of(
+    target: &AffineFor,
+    middle: &dyn Fn(Variable) -> Option<AffineExpr>,
+) -> Option<AffineExpr> {
+    let both = target
+        .lower
+        .as_single()?
+        .plus(target.upper.as_single()?)
+        .ok()?;
+    let both = both.substitute(&middle).ok()?;
+    both.floordiv(&2.into()).ok()
 }

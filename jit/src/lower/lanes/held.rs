@@ -1,7 +1,9 @@
 //! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
 
-use super::Row;
+use super::value;
 use super::vectors::Vectors;
+use super::{Row, constant};
+use crate::lower::convert::clif_type;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use strew_affine::lanes::VECTOR_BYTES;
@@ -58,10 +60,15 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let bytes = self.element_type(access).bytes();
         let first = self.function.iter(self.iter);
         let ins = &mut self.function.builder;
-        let distance = ins
-            .ins()
-            .ishl_imm_u(first, i64::from(bytes.trailing_zeros()));
-        let address = ins.ins().iadd(address, distance);
+        let address = match constant(ins.func, first) {
+            Some(0) => address,
+            _ => {
+                let distance = ins
+                    .ins()
+                    .ishl_imm_u(first, i64::from(bytes.trailing_zeros()));
+                ins.ins().iadd(address, distance)
+            }
+        };
         let vectors = 0..self.group.count * bytes / VECTOR_BYTES;
         let behind = vectors.map(|it| displacement.wrapping_add((it * VECTOR_BYTES) as i32));
         Some((address, behind.collect(), flags))
@@ -69,6 +76,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 
     fn load(&mut self, access: &Access) -> Vec<Value> {
         let ty = operation::vector_of(self.element_type(access));
+        let row = self.group.rows.get(&std::ptr::from_ref(access)).copied();
+        if let Some((row, stride)) = row.and_then(|row| Some((row, row.stride?))) {
+            return self.load_apart(access, row, stride);
+        }
         let Some((address, behind, flags)) = self.places(access) else {
             return Vec::new();
         };
@@ -77,6 +88,29 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             .into_iter()
             .map(|it| ins.ins().load(ty, flags, address, it))
             .collect()
+    }
+
+    /// Elements `stride` bytes apart, one by one.
+    fn load_apart(&mut self, access: &Access, row: Row, stride: Value) -> Vec<Value> {
+        let ty = self.element_type(access);
+        let (count, each) = (self.group.count, value::per_vector(ty));
+        let first = self.function.iter(self.iter);
+        let ins = &mut self.function.builder;
+        let distance = ins.ins().imul(first, stride);
+        let mut address = ins.ins().iadd(row.address, distance);
+        let mut vectors = Vec::new();
+        for _ in 0..count / each {
+            let mut lanes = Vec::new();
+            for _ in 0..each {
+                let load = ins
+                    .ins()
+                    .load(clif_type(ty), row.flags, address, row.displacement);
+                lanes.push(load);
+                address = ins.ins().iadd(address, stride);
+            }
+            vectors.extend(value::vector(ins, ty, &lanes));
+        }
+        vectors
     }
 
     fn store(&mut self, access: &Access, vectors: &[Value]) {

@@ -9,12 +9,13 @@ mod held;
 mod value;
 mod vectors;
 
+use super::access::Element;
 use super::function::{Binding, FunctionLowering, Stride};
 use super::loops::Counted;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    Block, Function, InstBuilder, InstructionData, MemFlagsData, Opcode, Value,
+    Block, Function, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types,
 };
 use cranelift_frontend::Variable;
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ struct Row {
     address: Value,
     displacement: i32,
     flags: MemFlagsData,
+    /// Bytes from the element of one turn to that of the next, where those do not follow each other.
+    stride: Option<Value>,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -107,6 +110,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         mut group: Group<'k>,
         done: Block,
     ) -> Result<(), CompileError> {
+        if self.is_one_group(counted, &group) {
+            return self.only_group(counted, group, done);
+        }
         let [whole, left, rest] = [(); 3].map(|()| self.builder.create_block());
         let ins = &mut self.builder;
         let distance = ins.ins().isub(counted.upper, counted.lower);
@@ -149,6 +155,39 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             ..counted.clone()
         };
         self.all_turns(&one_by_one, done)
+    }
+
+    /// Whether `counted` is known to have as many turns as `group`, which is then no loop.
+    fn is_one_group(&self, counted: &Counted<'k>, group: &Group<'k>) -> bool {
+        let [lower, upper] =
+            [counted.lower, counted.upper].map(|it| constant(self.builder.func, it));
+        let turns = lower
+            .zip(upper)
+            .and_then(|(lower, upper)| upper.checked_sub(lower));
+        turns == Some(i64::from(group.count))
+    }
+
+    fn only_group(
+        &mut self,
+        counted: &Counted<'k>,
+        mut group: Group<'k>,
+        done: Block,
+    ) -> Result<(), CompileError> {
+        let turns = self
+            .builder
+            .ins()
+            .iconst(types::I64, i64::from(group.count));
+        self.prepare(counted, turns, &mut group)?;
+        let gathered = self.begin_gathering(counted.body, &mut group);
+        self.loops.push(counted.around);
+        self.begin_turn(counted, counted.lower);
+        self.group_of_turns(&group, (counted.iter, counted.body))?;
+        self.loops.pop();
+        for it in gathered {
+            self.end_gathering(it);
+        }
+        self.builder.ins().jump(done, &[]);
+        Ok(())
     }
 
     /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here.
@@ -219,8 +258,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
-        let (address, displacement) =
-            self.back((element.address, element.displacement), first, bytes);
+        let stride = group
+            .lanes
+            .is_strided(access)
+            .then(|| self.stride(access, (&element, first), group));
+        let (address, displacement) = match stride {
+            Some(stride) => {
+                let before = self.builder.ins().imul(first, stride);
+                let address = self.builder.ins().isub(element.address, before);
+                (address, element.displacement)
+            }
+            None => self.back((element.address, element.displacement), first, bytes),
+        };
         // Elements lie at multiples of their own size, not of that of vectors.
         let mut flags = MemFlagsData::new()
             .with_notrap()
@@ -233,8 +282,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             address,
             displacement,
             flags,
+            stride,
         };
         group.rows.insert(access, row);
+    }
+
+    /// Bytes from `element`, that of `access` in the turn `first`, to the one of the next turn.
+    fn stride(
+        &mut self,
+        access: &'k Access,
+        (element, first): (&Element, Value),
+        group: &Group<'k>,
+    ) -> Value {
+        let next = self.builder.ins().iadd_imm_s(first, 1);
+        self.iters.insert(group.lanes.iter(), next);
+        let next = self.element(access);
+        self.iters.insert(group.lanes.iter(), first);
+        let [here, next] = [element, &next].map(|it| self.whole_address(it));
+        self.builder.ins().isub(next, here)
     }
 
     /// What lies `elements` elements of `bytes` bytes in front of `displacement` bytes behind `address`. A number of them that is known
@@ -316,7 +381,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 /// The number that `value` is, if it was written as one.
-fn constant(function: &Function, value: Value) -> Option<i64> {
+pub(super) fn constant(function: &Function, value: Value) -> Option<i64> {
     let made = function.dfg.value_def(value).inst()?;
     match function.dfg.insts[made] {
         InstructionData::UnaryImm {

@@ -24,6 +24,25 @@ pub(super) fn per_vector(ty: Type) -> u32 {
     VECTOR_BYTES / ty.bytes()
 }
 
+/// A vector of lanes of `ty` with these values.
+pub(super) fn vector(
+    builder: &mut FunctionBuilder<'_>,
+    ty: Type,
+    lanes: &[Value],
+) -> Option<Value> {
+    let (first, others) = lanes.split_first()?;
+    let of = operation::vector_of(ty);
+    // Narrow lanes have no vectors of one value alone.
+    let vector = match ty.bytes() {
+        1 | 2 => builder.ins().splat(of, *first),
+        _ => builder.ins().scalar_to_vector(of, *first),
+    };
+    let others = others.iter().zip(1_u8..);
+    Some(others.fold(vector, |vector, (lane, number)| {
+        builder.ins().insertlane(vector, *lane, number)
+    }))
+}
+
 /// The vector of integers of so many bytes.
 pub(super) fn integers(bytes: u32) -> ir::Type {
     match bytes {
