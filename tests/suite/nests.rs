@@ -26,9 +26,9 @@ const NESTS: [Nest; 32] = [
     ("gemv_t_cols", "i_c", &[("n", 51), ("m", 4097)]),
     ("atax", "j_t_c i_c", &[("n", 9), ("m", 20_003)]),
     ("syrk", "i", &[("n", 83), ("m", 61)]),
-    ("trmm", "j", &[("n", 61), ("m", 83)]),
+    ("trmm", "j_t_c j_2_t_c", &[("n", 61), ("m", 83)]),
     ("trsv", "i_r_c", &[("n", 301)]),
-    ("trsm", "j", &[("n", 61), ("m", 83)]),
+    ("trsm", "j_t_c j_2_t_c", &[("n", 61), ("m", 83)]),
     ("lu", "i_c", &[("n", 151)]),
     ("lu_polybench", "j_2_t_c", &[("n", 151)]),
     ("cholesky", "i_r_c i_2_c", &[("n", 203)]),
@@ -48,10 +48,14 @@ const NESTS: [Nest; 32] = [
     ("transpose", "i_t_c", &[("n", 301), ("m", 203)]),
     ("prefix_rows", "i", &[("n", 301), ("m", 203)]),
     ("prefix_cols", "j_t_c", &[("n", 33), ("m", 4097)]),
-    ("correlation", "j j_2 i_3 i_4", &[("n", 83), ("m", 61)]),
+    (
+        "correlation",
+        "j_t_c i_c j_3_2_t_c j_2_t_c i_2_c j_2_3_t_c j_2_4_t_c i_3 i_4",
+        &[("n", 83), ("m", 61)],
+    ),
     ("axpy", "i_t_c", &[("n", 300_001)]),
     ("heat_ping", "i_t_c", &[("n", 40_001), ("steps", 5)]),
-    ("colsum", "j", &[("n", 301), ("m", 203)]),
+    ("colsum", "j_t_c i_c j_3_t_c", &[("n", 301), ("m", 203)]),
 ];
 
 fn nests() -> Parsed {

@@ -1,6 +1,7 @@
 //! The step `expand`.
 
 use crate::address::{self, find_variable, single_bounds};
+use crate::in_range::never_negative;
 use crate::private::check_private;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -124,8 +125,9 @@ fn check_begins_once(
 fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr, Reason> {
     let (lower, upper) = single_bounds(of, path)?;
     let analyzed = Analyzed::new(kernel);
+    let around = address::find_affine_for(kernel, path)?.around;
     let mut candidates = vec![trip_count(lower, upper, of.step)?];
-    if lower.as_constant().is_some_and(|it| it >= 0) {
+    if never_negative(kernel, &around, lower) {
         candidates.push(upper.clone());
         candidates.push(upper.offset(upper.constant().saturating_neg().max(0))?);
     }

@@ -19,6 +19,15 @@ pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) 
     })
 }
 
+/// Whether `expr` is not below zero at any iteration of `loops`, outermost first. `false` means that nobody could tell.
+pub(crate) fn never_negative(kernel: &Kernel, loops: &[Loop<'_>], expr: &AffineExpr) -> bool {
+    let ranges: Vec<Range> = (0..loops.len())
+        .filter_map(|depth| Range::of(loops[depth], &loops[..depth]).unwrap_or(None))
+        .collect();
+    let least = extreme(expr, &ranges, End::Least).ok().flatten();
+    least.is_some_and(|it| is_non_negative(kernel, &it))
+}
+
 fn stays_below(
     kernel: &Kernel,
     subscript: &AffineExpr,

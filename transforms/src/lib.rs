@@ -98,7 +98,7 @@ mod vectorize;
 mod witness;
 
 pub use address::{LoopPath, StatementName};
-pub use auto::{Choice, Decision, Machine, auto};
+pub use auto::{Choice, Decision, Machine, Saving, Traffic, auto};
 pub use coalesce::Coalesce;
 pub use delinearize::Delinearize;
 pub use distribute::Distribute;

@@ -36,25 +36,11 @@ pub(crate) fn reordered_bounds(
     order: &[usize],
     path: &LoopPath,
 ) -> Result<Vec<(Bound, Bound)>, Reason> {
-    let own: Vec<_> = band
-        .iter()
-        .map(|it| (it.lower.clone(), it.upper.clone()))
-        .collect();
-    let mentions = |bound: &Bound| {
-        let mut pairs = bound
-            .0
-            .iter()
-            .flat_map(|expr| band.iter().map(move |it| (expr, it)));
-        pairs.any(|(expr, it)| expr.mentions(Variable::Iter(it.iter)))
-    };
-    if !own
-        .iter()
-        .any(|(lower, upper)| mentions(lower) || mentions(upper))
-    {
-        return Ok(order
-            .iter()
-            .filter_map(|it| own.get(*it).cloned())
-            .collect());
+    let nested = order.iter().filter_map(|it| band.get(*it).copied());
+    let nested: Vec<&AffineFor> = nested.collect();
+    if (0..nested.len()).all(|position| is_bounded_outside(&nested, position)) {
+        let bounds = nested.iter().map(|it| (it.lower.clone(), it.upper.clone()));
+        return Ok(bounds.collect());
     }
     if band.iter().any(|it| it.step != 1) {
         return Err(Reason::SteppedBand { path: path.clone() });
@@ -68,6 +54,17 @@ pub(crate) fn reordered_bounds(
     }
     bounds.reverse();
     Ok(bounds)
+}
+
+/// Whether the bounds of the loop at `position` speak of loops around it alone.
+fn is_bounded_outside(nested: &[&AffineFor], position: usize) -> bool {
+    let (_, inside) = nested.split_at(position);
+    let bounds = inside.first().into_iter();
+    let mut bounds = bounds.flat_map(|it| it.lower.0.iter().chain(&it.upper.0));
+    bounds.all(|bound| {
+        let mut inside = inside.iter();
+        !inside.any(|it| bound.mentions(Variable::Iter(it.iter)))
+    })
 }
 
 /// What is not negative exactly where `condition` is not, linear in `iters`; `None` if there is no such expression.

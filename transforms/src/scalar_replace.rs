@@ -1,5 +1,9 @@
 //! The step `scalar_replace`.
 
+mod carried;
+
+pub(crate) use carried::carried_arrays;
+
 use crate::address::find_array;
 use crate::in_range::is_in_range;
 use crate::script::call::{Call, FaultAt};
@@ -15,7 +19,8 @@ use strew_affine::{
     Subscript, Variable,
 };
 
-/// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs.
+/// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs, and one that an iteration writes until the
+/// iterations behind it have read it.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i in 0..n {
@@ -28,7 +33,23 @@ use strew_affine::{
 /// ```
 ///
 /// Done to every loop in which the array is used at one element alone, the same in all iterations; of such loops in each other to the
-/// outermost. Always legal: the loop does with the scalar what it did with the element. The element is read only if the loop runs. If
+/// outermost.
+///
+/// ```text
+/// affine.for i in 1..n {              affine.if (1 < n) {
+///   x[i] = x[i - 1] * 0.5               var x_s: f64 = x[0]
+/// }                                     affine.for i in 1..n {
+///                                         let x_v: f64 = x_s * 0.5
+///                                →        x[i] = x_v
+///                                         x_s = x_v
+///                                       }
+///                                     }
+/// ```
+///
+/// And to every innermost loop without branches that reads what an iteration up to four before has assigned, if all elements of the array
+/// that the kernel uses are known to be there.
+///
+/// Always legal: the loop does with the scalar what it did with the element. The element is read only if the loop runs. If
 /// iterations fail, another failure may be the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScalarReplace {
@@ -64,12 +85,15 @@ impl Transform for ScalarReplace {
     fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
         let array = find_array(kernel, &self.array)?;
         let found = replaceable(kernel, array);
-        if found.is_empty() {
+        let chains = carried::chains(kernel, array);
+        if found.is_empty() && chains.is_empty() {
             return Err(Reason::NothingToReplace {
                 array: self.array.clone(),
             });
         }
-        Ok(rewritten(kernel, &found)?)
+        let mut rewritten = rewritten(kernel, &found)?;
+        carried::rewrite(&mut rewritten, &chains)?;
+        Ok(rewritten)
     }
 
     fn loops_mut(&mut self) -> Vec<&mut LoopPath> {

@@ -26,7 +26,7 @@ use strew_affine::{Kernel, Node};
 /// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop.
 ///
 /// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
-/// in memory, or the same one in all lanes, and no operation without a vector form. What comes behind is made turn by turn, in the order
+/// in memory, or the same one in all lanes, or, where they are only read, at one distance; and no operation without a vector form. What comes behind is made turn by turn, in the order
 /// of the loop, if it shares nothing that is written with what stands in front of it: a key is then computed in lanes, and each update
 /// made where it goes.
 ///

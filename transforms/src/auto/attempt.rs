@@ -106,11 +106,9 @@ impl Scheduler<'_> {
             before,
             after: &after,
         });
-        if matches!(
-            step,
-            Step::Separate(_) | Step::UnrollAndJam(_) | Step::ScalarReplace(_)
-        ) {
-            self.tell(Choice::Inside { step: step.clone() });
+        if matches!(step, Step::Separate(_) | Step::ScalarReplace(_)) {
+            let step = step.clone();
+            self.tell(Choice::Inside { step, saving: None });
         }
         self.found.kernel = after;
         self.found.schedule.extend([step.clone()]);

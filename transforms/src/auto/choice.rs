@@ -1,5 +1,6 @@
 //! Why the scheduler did what it did, for explanations.
 
+use super::traffic::Traffic;
 use crate::{Reason, Step};
 use std::fmt;
 
@@ -18,6 +19,11 @@ pub enum Choice {
     },
     /// Statements of a loop get loops of their own, since one of the parts is then worth tiling.
     Apart {
+        /// The loop.
+        path: String,
+    },
+    /// Statements of a loop get loops of their own, and loops in it go around it, since it walks along memory and they do not.
+    Across {
         /// The loop.
         path: String,
     },
@@ -106,6 +112,8 @@ pub enum Choice {
     Inside {
         /// The step.
         step: Step,
+        /// What it is expected to save, where that is what it is taken for.
+        saving: Option<Saving>,
     },
     /// A step was tried and declined.
     Declined {
@@ -114,6 +122,52 @@ pub enum Choice {
         /// Why.
         reason: Reason,
     },
+}
+
+/// What a step about inner loops is expected to save, in each iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Saving {
+    /// Loads and stores.
+    Traffic {
+        /// How many there were.
+        before: Traffic,
+        /// How many there are.
+        after: Traffic,
+    },
+    /// Instructions: one does the work of several lanes.
+    Lanes {
+        /// How many vectors of the widest type there are in a turn.
+        vectors: u32,
+        /// How many lanes each of them has.
+        lanes: u32,
+    },
+}
+
+impl fmt::Display for Saving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Traffic { before, after } => write!(
+                f,
+                "an iteration is expected to load {} and to store {} elements instead of {} and {}",
+                number(after.loads),
+                number(after.stores),
+                number(before.loads),
+                number(before.stores)
+            ),
+            Self::Lanes { vectors, lanes } => {
+                let s = if *vectors == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "{vectors} vector{s} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
+                )
+            }
+        }
+    }
+}
+
+/// With two digits behind the point at most.
+fn number(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
 }
 
 impl fmt::Display for Choice {
@@ -127,6 +181,10 @@ impl fmt::Display for Choice {
             Self::Apart { path } => write!(
                 f,
                 "what {path} does comes apart, since a product is among it that is worth tiling; sums keep their order"
+            ),
+            Self::Across { path } => write!(
+                f,
+                "what {path} does comes apart, and loops in it that go across memory go around it, since it walks along; sums keep their order"
             ),
             Self::AtOnce { path, outer } => {
                 write!(f, "{path} runs at once: no two of its iterations meet")?;
@@ -189,7 +247,13 @@ impl fmt::Display for Choice {
                 "{path} always has too little to do to share it among threads"
             ),
             Self::InOrder { loops } => in_order(f, loops),
-            Self::Inside { step } => write!(f, "{step}: {}", purpose(step)),
+            Self::Inside { step, saving } => {
+                write!(f, "{step}: {}", purpose(step))?;
+                match saving {
+                    Some(saving) => write!(f, "; {saving}"),
+                    None => Ok(()),
+                }
+            }
             Self::Declined { step, reason } => {
                 write!(f, "tried {step}: {}: {reason}", reason.verdict())
             }
@@ -289,7 +353,7 @@ fn purpose(step: &Step) -> &'static str {
         Step::UnrollAndJam(_) => {
             "iterations that use the same elements of inner loops share what is loaded"
         }
-        Step::ScalarReplace(_) => "what all iterations of an inner loop update stays in a register",
+        Step::ScalarReplace(_) => "what iterations of an inner loop share stays in registers",
         Step::Vectorize(_) => "elements that follow each other are in the lanes of vectors",
         Step::Unroll(_) => {
             "indices are loaded ahead of their updates, and loops of few turns go away"
@@ -348,7 +412,8 @@ mod tests {
                 "loops i, k and j in this order, so that the innermost walks along memory; innermost, an iteration would touch so many cache lines: i 2.000, k 1.125, j 0.250",
                 "i runs at once: no two of its iterations meet, and it is the outermost loop of its nest",
                 "tiles of i = 32, k = 64, j = 1024: b would be fetched again for each iteration of the outermost loop; a tile touches 512 KiB of 512 KiB that stay in the cache",
-                "unroll_and_jam(i_p, 2): iterations that use the same elements of inner loops share what is loaded",
+                "unroll_and_jam(i_p, 2): iterations that use the same elements of inner loops share what is loaded; an iteration is expected to load 0.75 and to store 0.25 elements instead of 1.25 and 0.25",
+                "vectorize(j_p, 2): elements that follow each other are in the lanes of vectors; 1 vector of 2 lanes at once, so 2 iterations are expected to take the instructions of one",
             ],
         );
         tells(

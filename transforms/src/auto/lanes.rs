@@ -1,6 +1,7 @@
 //! Which loops run in the lanes of vectors, and in how many.
 
-use super::{path_to, trips};
+use super::order::accesses;
+use super::{Saving, path_to, trips};
 use crate::{Vectorize, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
@@ -17,6 +18,10 @@ fn vectors_in_flight(target: &AffineFor) -> u32 {
         (true, _) => 1,
     }
 }
+
+/// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in registers, and what it multiplies by is
+/// fetched once.
+const WHOLE_VECTORS: u32 = 4;
 
 /// To get a value out of a vector takes as long as so many operations.
 const TAKEN_OUT: usize = 2;
@@ -48,8 +53,16 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, body: &[Node]) -> bool {
     });
     let widest = lanes.types(together).into_iter().map(Type::bytes).max();
     let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
-    let saved = all - all / per_vector.max(1) as usize;
-    in_turn.is_empty() || saved > TAKEN_OUT * wanted.len()
+    let saved = |operations: usize| operations - operations / per_vector.max(1) as usize;
+    let is_apart = apart(lanes, together);
+    (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len())
+        && (is_apart == 0 || saved(all + accesses(together).len() - is_apart) > is_apart)
+}
+
+/// How many elements of `body` do not follow those of the turn before: each takes one operation to come into a vector.
+fn apart(lanes: &Lanes<'_>, body: &[Node]) -> usize {
+    let accesses = accesses(body);
+    accesses.iter().filter(|it| lanes.is_strided(it)).count()
 }
 
 /// How many operations of `expr` differ from lane to lane.
@@ -69,15 +82,21 @@ fn operations(lanes: &Lanes<'_>, expr: &Expr) -> usize {
 }
 
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
-pub(super) fn vectorizable(kernel: &Kernel) -> Vec<Vectorize> {
+pub(super) fn vectorizable(kernel: &Kernel) -> Vec<(Vectorize, Saving)> {
     let loops = tree::loops(kernel).into_iter();
-    let affine = loops.filter_map(|nested| match nested.it {
-        Loop::Affine(it) => Some((it, count(kernel, it)?)),
+    let found = loops.filter_map(|nested| match nested.it {
+        Loop::Affine(it) => {
+            let count = count(kernel, it)?;
+            let lanes = Lanes::of(kernel, it, count).ok()?;
+            let types = lanes.types(lanes.split(&it.body).0).into_iter();
+            let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
+            let vectors = count / lanes.max(1);
+            let request = Vectorize::new(path_to(kernel, it), u64::from(count));
+            Some((request, Saving::Lanes { vectors, lanes }))
+        }
         Loop::Forall(_) | Loop::Scf(_) => None,
     });
-    affine
-        .map(|(it, count)| Vectorize::new(path_to(kernel, it), u64::from(count)))
-        .collect()
+    found.collect()
 }
 
 /// How many lanes pay, if any do.
@@ -90,7 +109,12 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let count = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
+    let usual = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
+    let all = trips(target).and_then(|it| u32::try_from(it).ok());
+    let is_whole = |it: &u32| {
+        it.is_power_of_two() && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
+    };
+    let count = all.filter(is_whole).unwrap_or(usual);
     let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));
     (target.lanes == 1 && is_long).then_some(count)
 }

@@ -1,5 +1,6 @@
 //! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
 
+mod across;
 mod attempt;
 mod choice;
 mod flatten;
@@ -12,6 +13,7 @@ mod parts;
 mod pivot;
 mod profit;
 mod registers;
+mod traffic;
 mod wavefront;
 
 use crate::tile_reduction::reduces_scalars;
@@ -19,12 +21,13 @@ use crate::tiling::trip_count;
 use crate::{
     Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
 };
-pub use choice::Choice;
+pub use choice::{Choice, Saving};
 use flatten::Flattening;
 use nests::Nests;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Subscript};
+pub use traffic::Traffic;
 
 /// What is known about the machine that a schedule is for.
 ///
@@ -88,7 +91,7 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
 /// schedule.
 ///
-/// Nests of which a part is worth tiling come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
+/// Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
 /// tiles on a diagonal do; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
 /// one update stays in a scalar, innermost loops over elements that follow each other run in lanes, others of few
@@ -101,6 +104,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     };
     let mut scheduler = Scheduler { found, observer };
     scheduler.part();
+    scheduler.walk_along();
     let parted = scheduler.found.kernel.clone();
     scheduler.tile(&Nests::of(&parted), &parted.body, &Around::default());
     let mut flattening = Flattening::default();
@@ -108,8 +112,8 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         scheduler.consider(Step::Unroll(request));
     }
     scheduler.use_registers();
-    for request in lanes::vectorizable(&scheduler.found.kernel) {
-        scheduler.consider(Step::Vectorize(request));
+    for (request, saving) in lanes::vectorizable(&scheduler.found.kernel) {
+        scheduler.consider_for(Step::Vectorize(request), Some(saving));
     }
     for (target, request) in unrollable(&scheduler.found.kernel, machine) {
         flattening.settle(target);
@@ -180,6 +184,11 @@ impl Scheduler<'_> {
 
     /// Takes `step` into the schedule if it is accepted, and says whether it was.
     fn consider(&mut self, step: Step) -> bool {
+        self.consider_for(step, None)
+    }
+
+    /// The same for what it is expected to save.
+    fn consider_for(&mut self, step: Step, saving: Option<Saving>) -> bool {
         let Automatic {
             kernel,
             schedule,
@@ -206,7 +215,8 @@ impl Scheduler<'_> {
             Step::TileIndirectionUsingForall(_) | Step::TileReductionUsingForall(_)
         );
         if is_taken && is_inside {
-            let choice = Choice::Inside { step: step.clone() };
+            let step = step.clone();
+            let choice = Choice::Inside { step, saving };
             self.observer.observe(Event::Chosen { choice: &choice });
         }
         decisions.push(Decision { step, refused });
@@ -404,7 +414,7 @@ mod tests {
         );
         schedules(
             "kernel @k(n: i64, x: f64[n]) { affine.for i in 1..n { x[i] = x[i - 1] * 0.5 } }",
-            &[],
+            &["scalar_replace(x)"],
         );
     }
 }

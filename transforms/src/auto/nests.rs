@@ -20,6 +20,9 @@ const POINTS: i64 = 512;
 /// The same where they run in lanes.
 const POINTS_IN_LANES: i64 = 4096;
 
+/// The same where other loops run inside of a group: what these use again stays in the cache.
+const POINTS_AROUND_LOOPS: i64 = 64;
+
 /// What is known of the nests of a kernel.
 pub(super) struct Nests<'k> {
     analyzed: Analyzed<'k>,
@@ -39,6 +42,19 @@ impl<'k> Nests<'k> {
     /// Whether no dependence inside of `target`, which has `depth` loops around it, goes back in the first `count` loops of its perfect nest.
     pub(super) fn are_forward(&self, target: &'k AffineFor, depth: usize, count: usize) -> bool {
         self.nest(target, depth).vectors().are_forward_in(count)
+    }
+
+    /// Nests the loops of the perfect nest of `target`, which has `depth` loops around it, in the best order that keeps the order of
+    /// updates, if that is another one.
+    pub(super) fn reorder(
+        &self,
+        attempt: &mut Attempt,
+        target: &'k AffineFor,
+        depth: usize,
+    ) -> Option<()> {
+        let band = Band::of(self, target, depth);
+        (!band.order.is_sorted()).then_some(())?;
+        permute(attempt, &band.loops, &band.order)
     }
 
     fn nest(&self, target: &'k AffineFor, depth: usize) -> Nest<'_, 'k> {
@@ -225,7 +241,8 @@ impl Scheduler<'_> {
         }
         let innermost = innermost.filter(|it| band.is_apart(*it));
         match innermost {
-            Some(innermost) if outer.is_empty() => self.columns(&band, innermost),
+            // Copies of what is summed up would be made and merged in each iteration of the loops around.
+            Some(innermost) if outer.is_empty() || depth > 0 => self.columns(&band, innermost),
             Some(innermost) => self.sums(&band) || self.columns(&band, innermost),
             None => self.sums(&band) || self.dependent(nests, &band, around),
         }
@@ -255,10 +272,9 @@ impl Scheduler<'_> {
 
     /// Runs groups of iterations of the innermost loop at once.
     fn columns(&mut self, band: &Band<'_, '_>, innermost: usize) -> bool {
-        let points = band.at(innermost);
         let columns = Choice::Columns {
             path: band.called(innermost).unwrap_or_default(),
-            points: points.map_or(POINTS, |it| points_of(band.kernel, it)),
+            points: points_of(band.kernel, &band.loops),
         };
         let why = band.ordered().into_iter().chain([columns]);
         self.attempt_for(why, |attempt| in_columns(attempt, &band.loops, &band.order))
@@ -393,7 +409,7 @@ fn in_tiles(
 fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
     permute(attempt, band, order)?;
     let innermost = band.get(*order.last()?)?;
-    let points = points_of(attempt.kernel(), innermost);
+    let points = points_of(attempt.kernel(), band);
     attempt.step(StripMine::new(attempt.path(innermost.iter), points))?;
     let groups = *attempt.made().first()?;
     let others = order.iter().rev().skip(1).rev();
@@ -405,11 +421,12 @@ fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Op
     attempt.step(Parallelize::new(attempt.path(groups)))
 }
 
-/// So many iterations of `innermost` make a group.
-fn points_of(kernel: &Kernel, innermost: &AffineFor) -> i64 {
-    match lanes::count(kernel, innermost) {
-        Some(_) => POINTS_IN_LANES,
-        None => POINTS,
+/// So many iterations of the innermost loop of `band` make a group.
+fn points_of(kernel: &Kernel, band: &[&AffineFor]) -> i64 {
+    match band {
+        [only] if lanes::count(kernel, only).is_some() => POINTS_IN_LANES,
+        [] | [_] => POINTS,
+        _ => POINTS_AROUND_LOOPS,
     }
 }
 

@@ -1,8 +1,10 @@
-//! What stays in registers: elements that all iterations of an innermost loop update, and what several iterations of the loops around it
-//! use alike.
+//! What stays in registers: elements that all iterations of an innermost loop update or the next ones read, and what several iterations of
+//! the loops around it use alike.
 
 use super::order::{accesses, moves};
-use super::{Scheduler, path_to, trips};
+use super::traffic::Traffic;
+use super::{Choice, Saving, Scheduler, path_to, trips};
+use crate::scalar_replace::carried_arrays;
 use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load, walk};
@@ -21,28 +23,44 @@ impl Scheduler<'_> {
     /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
     /// does not move with an innermost loop.
     pub(super) fn use_registers(&mut self) {
-        for (request, around) in jammed(&self.found.kernel) {
-            if self.attempt(|attempt| attempt.step(request.clone())) {
+        for Together {
+            request,
+            saving,
+            tiles,
+        } in jammed(&self.found.kernel)
+        {
+            let why = || {
+                let (step, saving) = (request.clone().into(), saving.clone());
+                [Choice::Inside { step, saving }]
+            };
+            if self.attempt_for(why(), |attempt| attempt.step(request.clone())) {
                 continue;
             }
             // Whole tiles have as many iterations as their size says.
-            for tiles in around {
-                self.attempt(|attempt| {
+            for tiles in tiles {
+                self.attempt_for(why(), |attempt| {
                     attempt.step(Separate::new(tiles))?;
                     attempt.step(request.clone())
                 });
             }
         }
-        for array in updated_in_place(&self.found.kernel) {
+        for array in kept_in_scalars(&self.found.kernel) {
             let name = self.found.kernel.arrays[array].name.clone();
             self.attempt(|attempt| attempt.step(ScalarReplace::new(name)));
         }
     }
 }
 
-/// For each innermost loop those to make together, from outside to inside, each with the loops around it that may be those over its
-/// tiles.
-fn jammed(kernel: &Kernel) -> Vec<(UnrollAndJam, Vec<LoopPath>)> {
+/// Iterations to make together.
+struct Together {
+    request: UnrollAndJam,
+    saving: Option<Saving>,
+    /// The loops around that may be those over tiles.
+    tiles: Vec<LoopPath>,
+}
+
+/// For each innermost loop those to make together, from outside to inside.
+fn jammed(kernel: &Kernel) -> Vec<Together> {
     let loops = tree::loops(kernel);
     let straight = loops.iter().filter_map(|nested| match nested.it {
         Loop::Affine(it) if is_straight(&it.body) && !is_only_sums(it) => Some((it, nested)),
@@ -53,17 +71,32 @@ fn jammed(kernel: &Kernel) -> Vec<(UnrollAndJam, Vec<LoopPath>)> {
         let mut copies = innermost.body.len() as u64;
         let mut inside = vec![innermost.iter];
         let mut found = Vec::new();
+        let mut together = Vec::new();
         for (around, factor) in nested.around.iter().rev().zip(TOGETHER) {
             let Loop::Affine(around) = around else { break };
+            // A short loop goes away altogether.
+            let short =
+                trips(around).filter(|it| (2..=MOST_STATEMENTS / copies.max(1)).contains(it));
+            let factor = short.unwrap_or(factor);
             let is_perfect = matches!(around.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
             let is_long = trips(around).is_none_or(|it| it >= factor);
             if !is_perfect || around.step != 1 || !is_long || copies * factor > MOST_STATEMENTS {
                 break;
             }
-            if shares(innermost, around.iter) && keeps_order(innermost, around.iter, &inside) {
+            let is_shared = shares(innermost, around.iter)
+                || !carried_arrays(innermost).is_empty()
+                    && meets_again(innermost, (around.iter, factor));
+            if is_shared && keeps_order(innermost, around.iter, &inside) {
                 copies *= factor;
-                let request = UnrollAndJam::new(path_to(kernel, around), factor);
-                found.push((request, tiles(kernel, around, &nested.around)));
+                let before = Traffic::of(innermost, &together).ok();
+                together.push((around.iter, factor));
+                let after = Traffic::of(innermost, &together).ok();
+                let traffic = before.zip(after);
+                found.push(Together {
+                    request: UnrollAndJam::new(path_to(kernel, around), factor),
+                    saving: traffic.map(|(before, after)| Saving::Traffic { before, after }),
+                    tiles: tiles(kernel, around, &nested.around),
+                });
             }
             inside.push(around.iter);
         }
@@ -104,6 +137,30 @@ fn shares(innermost: &AffineFor, around: IterId) -> bool {
     }
     let mut used = used.into_iter();
     used.any(|it| moves(it, innermost.iter) && !moves(it, around))
+}
+
+/// Whether an iteration of the loop over `around` uses elements that one of the `factor - 1` before it uses, too: made together, they
+/// load it once, and none of them waits for more than itself when iterations of `innermost` wait for each other.
+fn meets_again(innermost: &AffineFor, (around, factor): (IterId, u64)) -> bool {
+    let accesses = accesses(&innermost.body);
+    let is_later = |one: &Access, other: &Access, by: i64| {
+        let mut subscripts = one.subscripts.iter().zip(&other.subscripts);
+        one.array == other.array
+            && subscripts.all(|pair| {
+                let (Subscript::Affine(one), Subscript::Affine(other)) = pair else {
+                    return false;
+                };
+                let distance = one.minus(other).ok().and_then(|it| it.as_constant());
+                let moved = one.split_off(around).and_then(|(it, _)| it.checked_mul(by));
+                distance.is_some() && distance == moved
+            })
+    };
+    let mut pairs = accesses
+        .iter()
+        .flat_map(|one| accesses.iter().map(move |other| (one, other)));
+    pairs.any(|(one, other)| {
+        moves(one, around) && (1..factor.cast_signed()).any(|by| is_later(one, other, by))
+    })
 }
 
 /// Whether no element gets its updates in another order when iterations of the loop over `around` are made together in those of the loops
@@ -155,9 +212,9 @@ fn is_only_sums(target: &AffineFor) -> bool {
     !written.any(|it| moves(it, target.iter))
 }
 
-/// The arrays of which an innermost loop updates one element alone, and nothing in which can fail. Private buffers are not among them:
-/// what is assigned to one cannot be combined into its target in order.
-fn updated_in_place(kernel: &Kernel) -> BTreeSet<ArrayId> {
+/// The arrays of which an innermost loop updates one element alone, or reads what iterations before have written, and nothing in which can
+/// fail. Private buffers are not among them: what is assigned to one cannot be combined into its target in order.
+fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut buffers = BTreeSet::new();
     walk(&kernel.body, &mut |node, _| {
@@ -177,13 +234,13 @@ fn updated_in_place(kernel: &Kernel) -> BTreeSet<ArrayId> {
         for written in innermost.body.iter().flat_map(Node::written_elements) {
             let of_it = accesses.iter().filter(|it| it.array == written.array);
             let is_alone = of_it.clone().all(|it| it.is_same(written));
-            let is_kept = is_alone && !buffers.contains(&written.array);
-            if is_kept && !moves(written, innermost.iter) {
+            if is_alone && !moves(written, innermost.iter) {
                 found.insert(written.array);
             }
         }
+        found.extend(carried_arrays(innermost));
     }
-    found
+    &found - &buffers
 }
 
 /// Whether `body` is made of assignments and updates whose subscripts are affine.
@@ -208,13 +265,30 @@ mod tests {
             c[p, i, j] reduce(add) a[p, i, l] * b[p, l, j]
           } } } }
         }";
-        let steps = [
-            "parallelize(p)",
-            "unroll_and_jam(i, 2)",
-            "unroll_and_jam(l, 4)",
-            "vectorize(j, 2)",
-        ];
+        let steps = ["parallelize(p)", "unroll_and_jam(l, 8)", "vectorize(j, 8)"];
         schedules(product, &steps);
+    }
+
+    /// Each row waits for itself alone when several are made together, and what an iteration makes is there for the next one.
+    #[test]
+    fn chains_run_beside_each_other() {
+        let tiles = [
+            "tile(i = 64, j = 256)",
+            "normalize(i_t)",
+            "normalize(j_t)",
+            "skew(j_t_c by i_t_c, 1)",
+            "interchange(i_t_c, j_t_c_s)",
+            "parallelize(i_t_c)",
+        ];
+        let kept = ["unroll_and_jam(i_p, 4)", "scalar_replace(s)"];
+        schedules(
+            "kernel @sums(n: i64, m: i64, a: f64[n, m], s: f64[n + 1, m + 1]) {
+               affine.for i in 0..n { affine.for j in 0..m {
+                 s[i + 1, j + 1] = a[i, j] + s[i, j + 1] + s[i + 1, j] - s[i, j]
+               } }
+             }",
+            &[tiles.as_slice(), kept.as_slice()].concat(),
+        );
     }
 
     #[test]
