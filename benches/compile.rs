@@ -1,4 +1,5 @@
-//! From source text to callable code: the kernels of `tests/kernels` one by one, and a file of 2,000 lines of them.
+//! From source text to callable code: the kernels of `tests/kernels` one by one, a file of 2,000 lines of them, and nests that grow, of
+//! which each is to take twice the time of the one before at most where it has twice the statements.
 //!
 //! `cargo bench --bench compile` prints medians beside what is asked for. `-- --test` compiles everything once.
 
@@ -51,6 +52,66 @@ fn main() {
         FILE,
     );
     print(&table);
+    print(&growth(if smoke { 1 } else { 15 }));
+}
+
+/// How the time grows with a kernel.
+fn growth(rounds: usize) -> String {
+    let most = if rounds == 1 { 2 } else { 32 };
+    let mut table =
+        String::from("| nests | statements | median | for a statement |\n|---|--:|--:|--:|\n");
+    for (name, source) in [
+        ("statements of one loop", statements as fn(usize) -> String),
+        ("loops behind each other", loops),
+        ("loops in each other", depth),
+    ] {
+        let most = if name == "loops in each other" {
+            most.min(8)
+        } else {
+            most
+        };
+        for count in [2, 4, 8, 16, 32].into_iter().filter(|it| *it <= most) {
+            let source = source(count);
+            let (_, median) = timed(&source, rounds);
+            let each = median / u32::try_from(count).unwrap_or(1);
+            let _ = writeln!(table, "| {name} | {count} | {median:.2?} | {each:.2?} |");
+        }
+    }
+    table
+}
+
+/// A loop nest with so many statements, each of which can run in lanes.
+fn statements(count: usize) -> String {
+    let mut body = String::new();
+    for number in 0..count {
+        let _ = writeln!(
+            body,
+            "b[i][j + {number}] += {number}.5 * a[i][j + {number}];"
+        );
+    }
+    nest(&format!(
+        "for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < n; j++) {{ {body} }}"
+    ))
+}
+
+/// So many products one behind the other, each with tiles, registers and lanes.
+fn loops(count: usize) -> String {
+    let product = "for (int64_t i = 0; i < n; i++) for (int64_t k = 0; k < n; k++) for (int64_t j = 0; j < n; j++) b[i][j] += a[i][k] * a[k][j];\n";
+    nest(&product.repeat(count))
+}
+
+/// A sum in so many loops.
+fn depth(count: usize) -> String {
+    let around: String = (0..count)
+        .map(|number| format!("for (int64_t l{number} = 0; l{number} < n; l{number}++) "))
+        .collect();
+    nest(&format!("{around} b[l0][l1] += a[l{}][l0];", count - 1))
+}
+
+fn nest(body: &str) -> String {
+    format!(
+        "#include <stdint.h>\nvoid k(int64_t n, const double a[n + 64][n + 64], double b[n + 64][n + 64]) {{ {body} }}"
+    )
 }
 
 #[expect(clippy::print_stdout, reason = "the report of a bench")]
@@ -74,6 +135,16 @@ fn long_file() -> String {
 }
 
 fn row(table: &mut String, name: &str, source: &str, rounds: usize, asked: Duration) {
+    let (kernels, median) = timed(source, rounds);
+    let lines = source.lines().count();
+    let _ = writeln!(
+        table,
+        "| {name} | {lines} | {kernels} | {median:.2?} | {asked:?} |"
+    );
+}
+
+/// How many kernels `source` has, and the median of the times that they take.
+fn timed(source: &str, rounds: usize) -> (usize, Duration) {
     let mut kernels = 0;
     let mut times: Vec<_> = (0..rounds)
         .map(|_| {
@@ -83,11 +154,7 @@ fn row(table: &mut String, name: &str, source: &str, rounds: usize, asked: Durat
         })
         .collect();
     times.sort_unstable();
-    let (lines, median) = (source.lines().count(), times[times.len() / 2]);
-    let _ = writeln!(
-        table,
-        "| {name} | {lines} | {kernels} | {median:.2?} | {asked:?} |"
-    );
+    (kernels, times[times.len() / 2])
 }
 
 /// Makes machine code for every kernel of `source`, and counts them.
