@@ -3,7 +3,6 @@
 use super::convert::{clif_type, convert, extend};
 use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
 use super::known::Width;
-use super::lanes::constant;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
@@ -262,29 +261,18 @@ impl FunctionLowering<'_, '_, '_> {
             return (address, displacement);
         };
         let mut row = None;
-        // Elements to go besides, where it is known how long rows are.
-        let mut known = 0;
         for (index, extent) in outer.iter().zip(extents.iter().skip(1)) {
             let position = self.add_to(row, index.value);
             let number = self.builder.ins().imul(position, *extent);
-            let rows = index.constant.wrapping_add(known);
-            let elements = constant(self.builder.func, *extent).and_then(|it| it.checked_mul(rows));
             // The rows next to this one are at the same distance in every turn.
-            row = Some(match elements {
-                Some(_) => number,
-                None => {
-                    let distance = self.builder.ins().imul_imm_s(*extent, rows);
-                    self.builder.ins().iadd(number, distance)
-                }
-            });
-            known = elements.unwrap_or(0);
+            let distance = self.builder.ins().imul_imm_s(*extent, index.constant);
+            row = Some(self.builder.ins().iadd(number, distance));
         }
         let index = self.add_to(row, last.value);
-        let known = known.wrapping_add(last.constant);
-        if let Some(displacement) = displaced_by(displacement, stride, known) {
+        if let Some(displacement) = displaced_by(displacement, stride, last.constant) {
             return (self.displaced(address, stride, index), displacement);
         }
-        let index = self.builder.ins().iadd_imm_s(index, known);
+        let index = self.builder.ins().iadd_imm_s(index, last.constant);
         (self.displaced(address, stride, index), displacement)
     }
 

@@ -381,7 +381,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 /// The number that `value` is, if it was written as one.
-pub(super) fn constant(function: &Function, value: Value) -> Option<i64> {
+fn constant(function: &Function, value: Value) -> Option<i64> {
     let made = function.dfg.value_def(value).inst()?;
     match function.dfg.insts[made] {
         InstructionData::UnaryImm {
