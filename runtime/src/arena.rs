@@ -1,7 +1,7 @@
 //! Buffers that stay warm: the first touch of a page costs more than most kernels do with it, so memory is kept between calls.
 
 use crate::failure::Failure;
-use crate::memory::{HUGE_PAGE, advise_huge_pages, lock};
+use crate::memory::{HUGE_PAGE, advise_huge_pages, advise_small_pages, lock};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
@@ -28,8 +28,10 @@ impl Block {
     fn allocate(layout: Layout) -> Option<Self> {
         // SAFETY: `Arena::layout` makes no layout of size zero.
         let address = NonNull::new(unsafe { alloc(layout) })?;
-        if layout.align() == HUGE_PAGE {
-            advise_huge_pages(address.as_ptr(), layout.size());
+        match layout.align() {
+            HUGE_PAGE => advise_huge_pages(address.as_ptr(), layout.size()),
+            PAGE => advise_small_pages(address.as_ptr(), layout.size()),
+            _ => {}
         }
         Some(Self { address, layout })
     }
@@ -49,14 +51,16 @@ struct Kept {
 }
 
 impl Kept {
-    /// The smallest block for `bytes`, if there is one that is not much too large.
-    fn take(&mut self, bytes: usize) -> Option<Block> {
+    /// The smallest block for `layout`, if there is one that is not much too large.
+    fn take(&mut self, layout: Layout) -> Option<Block> {
+        let bytes = layout.size();
         let fits = bytes..=bytes.saturating_mul(2);
+        let has_pages = |it: Layout| it.align() == layout.align();
         let (position, _) = self
             .blocks
             .iter()
             .enumerate()
-            .filter(|(_, block)| fits.contains(&block.layout.size()))
+            .filter(|(_, it)| fits.contains(&it.layout.size()) && has_pages(it.layout))
             .min_by_key(|(_, block)| block.layout.size())?;
         let block = self.blocks.swap_remove(position);
         self.bytes -= block.layout.size() as u64;
@@ -101,6 +105,20 @@ impl Arena {
     /// # Errors
     /// [`Failure::OutOfMemory`] when the system has none to give.
     pub(crate) fn take(&self, bytes: usize) -> Result<Buffer<'_>, Failure> {
+        self.take_as(bytes, Self::layout(bytes))
+    }
+
+    /// The same of which only the pages that are touched take memory.
+    ///
+    /// # Errors
+    /// [`Failure::OutOfMemory`] when the system has no addresses to give.
+    pub(crate) fn take_sparse(&self, bytes: usize) -> Result<Buffer<'_>, Failure> {
+        let size = bytes.checked_next_multiple_of(PAGE);
+        let layout = size.and_then(|size| Layout::from_size_align(size, PAGE).ok());
+        self.take_as(bytes, layout)
+    }
+
+    fn take_as(&self, bytes: usize, layout: Option<Layout>) -> Result<Buffer<'_>, Failure> {
         if bytes == 0 {
             return Ok(Buffer {
                 arena: self,
@@ -111,10 +129,10 @@ impl Arena {
         let out_of_memory = Failure::OutOfMemory {
             bytes: bytes as u64,
         };
-        let Some(layout) = Self::layout(bytes) else {
+        let Some(layout) = layout else {
             return Err(out_of_memory);
         };
-        let kept = lock(&self.kept).take(layout.size());
+        let kept = lock(&self.kept).take(layout);
         let block = kept
             .or_else(|| Block::allocate(layout))
             .or_else(|| {

@@ -72,6 +72,19 @@ pub(crate) fn advise_huge_pages(address: *mut u8, bytes: usize) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn advise_huge_pages(_address: *mut u8, _bytes: usize) {}
 
+/// Asks for none behind `bytes` bytes at `address`, so that what is not touched takes no memory.
+#[cfg(target_os = "linux")]
+pub(crate) fn advise_small_pages(address: *mut u8, bytes: usize) {
+    // SAFETY: as above.
+    unsafe {
+        libc::madvise(address.cast(), bytes, libc::MADV_NOHUGEPAGE);
+    }
+}
+
+/// As above.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn advise_small_pages(_address: *mut u8, _bytes: usize) {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,8 +50,18 @@ impl<'r> Session<'r> {
     pub(crate) fn take_untouched(&self, bytes: u64) -> Result<Loan<'r>, Failure> {
         let size = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory { bytes })?;
         let reserved = Reserved::new(&self.shared.account, Held::Privates, 0, u64::MAX)?;
-        let buffer = self.runtime().arena().take(size)?;
+        let arena = self.runtime().arena();
+        if let Some(budget) = self.settings().memory {
+            // Nobody knows yet how much of it there will be, so what earlier calls have left may be too much.
+            arena.make_room(budget, budget);
+        }
+        let buffer = arena.take_sparse(size)?;
         Ok(Loan::new(buffer, reserved))
+    }
+
+    /// How many bytes are held now.
+    pub(crate) fn loaned(&self) -> u64 {
+        self.shared.account.loaned()
     }
 
     /// Counts `bytes` bytes against the budget for the rest of the call.

@@ -47,6 +47,9 @@ const MOST_BYTES_UNSORTED: u64 = 16 << 20;
 /// A private copy no larger than this is filled and merged whole; of one that is larger than the other there are no addresses for eight.
 const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
+/// The same for copies in tables, for which there are addresses up to here.
+const BYTES_FEW: Range<u64> = 128 << 10..(128 << 20) + 1;
+
 /// From about so many updates an element, filling and merging whole copies is little beside the updates.
 const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
 
@@ -93,6 +96,17 @@ impl Circumstances {
             scans: false,
             costs: Costs::of(&shape, sample, machine),
         }
+    }
+}
+
+impl Circumstances {
+    /// The same where updates go to more elements than the sample lets expect.
+    pub(super) fn of_many(self) -> Self {
+        let sample = self.sample.map(|it| Sample {
+            elements: it.updates,
+            ..it
+        });
+        Self { sample, ..self }
     }
 }
 
@@ -162,7 +176,7 @@ fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
         true => Decision::new(&Dense, why),
         false => Decision::new(&Blocked, why),
     };
-    (can && BYTES_NEAR.contains(&shape.bytes)).then_some(decision)
+    (can && BYTES_FEW.contains(&shape.bytes)).then_some(decision)
 }
 
 /// In how many elements the updates lie that follow each other, if parts of them are to get colors.

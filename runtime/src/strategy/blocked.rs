@@ -19,6 +19,9 @@ pub(super) struct Blocked;
 /// The number of groups where the grouping is fixed, as for `dense`.
 const FIXED_GROUPS: usize = 8;
 
+/// A few elements in all tables of all groups, with what tells the pages that are filled.
+const MOST_BYTES_OF_FEW: u64 = 4 << 20;
+
 /// The addresses that buffers may take, if there are more groups than two.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -57,6 +60,11 @@ impl Strategy for Blocked {
         let may_stop = job.forall.guarded == 0 || job.session.may_stop();
         let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
         let budget = job.session.budget();
+        // Where more is touched than what was seen lets expect, others do it better.
+        let budget = match job.is_few {
+            true => budget.min(job.session.loaned().saturating_add(MOST_BYTES_OF_FEW)),
+            false => budget,
+        };
         let filled: Vec<_> = (0..groups).map(|_| Mutex::default()).collect();
         let prepared = Instant::now();
         let group = Group {
@@ -238,6 +246,27 @@ mod tests {
                 record.private_bytes
             );
         }
+    }
+
+    #[test]
+    fn keys_that_only_seemed_few_go_another_way() {
+        let mut case = Scatter::new(1_200_000, 200_000).with_sums(200_000);
+        let mut few = case.clone();
+        for (i, key) in few.keys.iter_mut().enumerate() {
+            *key = *key % 2 * 199_999;
+            if i % 150_000 < 1000 {
+                case.keys[i] = *key;
+            }
+        }
+        let run = |case: &Scatter, threads: usize| {
+            let mut case = case.clone();
+            let record = case.run(&runtime(threads), &Settings::default()).unwrap();
+            (record.strategy, case.sum_bits())
+        };
+        assert_eq!(run(&few, 2).0, "blocked");
+        let (strategy, bits) = run(&case, 2);
+        assert_ne!(strategy, "blocked");
+        assert_eq!((strategy, bits), run(&case, 1));
     }
 
     #[test]

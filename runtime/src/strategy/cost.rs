@@ -79,7 +79,9 @@ impl Costs {
         // Each target has a stream of values of its own, which are gathered, written and read.
         let sorted = costs.sort * shape.targets as f64;
         // Groups of updates that are near each other have few elements in common.
-        let touched = if sample.is_local(shape.elements) {
+        let touched = if sample.are_few() {
+            0.0
+        } else if sample.is_local(shape.elements) {
             2.0
         } else {
             groups

@@ -250,6 +250,8 @@ pub struct Job<'j> {
     planning: Option<Planning<'j>>,
     /// How updates are to be combined, where the strategy leaves that open; never [`Body::Auto`].
     body: Body,
+    /// Whether the strategy was taken since updates go to a few elements, so that it is to give up where they do not.
+    is_few: bool,
 }
 
 impl<'j> Job<'j> {
@@ -337,6 +339,7 @@ pub(crate) unsafe fn run(
         shape,
         planning: None,
         body: Body::Direct,
+        is_few: false,
     };
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&job) };
@@ -348,21 +351,16 @@ pub(crate) unsafe fn run(
         unsafe { job.recall() };
     }
     let mut decision = decide(asked, &job.shape, around, || session.budget())?;
-    let Decision { strategy, why } = decision;
-    job.body = body(session.settings().body, &shape, sample, why);
     // SAFETY: the caller vouches for the forall.
-    let ran = match unsafe { strategy.run(&mut job) } {
-        // Nothing is written before all updates are sorted, since `auto` sorts those of no other loops, so they can be made in their
-        // order instead.
-        Err(Failure::OverBudget { needed, budget, .. })
-            if matches!(why, Why::Cheapest { .. } | Why::SameKeys { .. }) =>
-        {
-            decision = Decision::new(&serial::Serial, Why::OverBudget { needed, budget });
-            // SAFETY: as above.
-            unsafe { decision.strategy.run(&mut job) }
-        }
-        ran => ran,
-    }?;
+    let mut ran = unsafe { run_as(decision, &mut job, sample) };
+    if let Err(failure) = &ran
+        && let Some(other) = instead(decision, failure, &job, around)
+    {
+        decision = other;
+        // SAFETY: as above; nothing was written.
+        ran = unsafe { run_as(decision, &mut job, sample) };
+    }
+    let ran = ran?;
     session.add(Part {
         strategy: decision.strategy.name(),
         why: decision.why,
@@ -376,6 +374,51 @@ pub(crate) unsafe fn run(
         merge: ran.merge,
     });
     Ok(())
+}
+
+/// # Errors
+/// Those of the strategy.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn run_as(
+    Decision { strategy, why }: Decision,
+    job: &mut Job<'_>,
+    sample: Option<Sample>,
+) -> Result<Ran, Failure> {
+    job.body = body(job.session.settings().body, &job.shape, sample, why);
+    job.is_few = matches!(why, Why::Few { .. });
+    // SAFETY: that of the caller.
+    unsafe { strategy.run(job) }
+}
+
+/// What may run where `decision` came to `failure` for want of memory. Such strategies write nothing before all updates are sorted, or all
+/// copies filled, and `auto` takes them for loops that do nothing else, so that another one can begin anew. Where the order of combination
+/// decides bits it does not depend on memory: then there is another one only for what keeps that order, or for keys that are not what
+/// they seemed.
+fn instead(
+    decision: Decision,
+    failure: &Failure,
+    job: &Job<'_>,
+    around: auto::Circumstances,
+) -> Option<Decision> {
+    let budget = job.session.budget();
+    let (needed, most) = match failure {
+        Failure::OverBudget { needed, budget, .. } => (*needed, *budget),
+        Failure::OutOfMemory { bytes } => (*bytes, budget),
+        _ => return None,
+    };
+    let keeps_bits = match decision.why {
+        Why::Cheapest { .. } | Why::SameKeys { .. } => true,
+        Why::Few { .. } | Why::Near { .. } => job.shape.is_free() && job.shape.is_pure,
+        _ => false,
+    };
+    if matches!(decision.why, Why::Few { .. }) && most < budget && job.shape.is_pure {
+        Some(auto::decide(&job.shape, around.of_many(), || budget))
+    } else {
+        let budget = most;
+        keeps_bits.then(|| Decision::new(&serial::Serial, Why::OverBudget { needed, budget }))
+    }
 }
 
 /// What is to be known of a job besides its sizes.

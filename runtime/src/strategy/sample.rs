@@ -31,8 +31,8 @@ const LOCAL: u64 = 8;
 /// An element is hot when it gets one of so many updates.
 const HOT: usize = 20;
 
-/// Elements are few when each gets as many updates.
-const FEW: u64 = 64;
+/// Of updates that go to more elements by turns, few wait for each other: to four, one thread makes them as fast as to any number.
+const FEW: u64 = 2;
 
 /// A line this near behind one that is used is fetched in advance, mostly.
 const NEXT: u64 = 4;
@@ -100,9 +100,9 @@ impl Sample {
         self.repeated > LONG
     }
 
-    /// Whether they go to so few elements, wherever these are, that each gets many.
+    /// Whether they go to so few elements, wherever these are, that most of them wait for one before.
     pub fn are_few(&self) -> bool {
-        self.elements.saturating_mul(FEW) <= self.updates
+        self.elements <= FEW && FEW < self.updates
     }
 
     /// Whether updates that are made one after the other go to a small part of `elements` elements.

@@ -76,9 +76,10 @@ fn a_few_elements_are_blocked_wherever_they_are() {
     };
     for mode in [Mode::Stable, Mode::Fast] {
         assert_eq!(of(1 << 23, 2, mode), "blocked");
-        assert_eq!(of(1 << 19, 32, mode), "blocked");
-        assert_eq!(of(1 << 15, 32, mode), "dense");
-        assert_ne!(of(1 << 23, 33, mode), "blocked");
+        assert_eq!(of(1 << 19, 2, mode), "blocked");
+        assert_eq!(of(1 << 15, 2, mode), "dense");
+        assert_ne!(of(1 << 23, 3, mode), "blocked");
+        assert_ne!(of(1 << 25, 2, mode), "blocked");
         assert_ne!(of(1 << 10, 2, mode), "blocked");
     }
     assert_eq!(of(1 << 23, 2, Mode::Exact), "serial");
