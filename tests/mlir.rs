@@ -1,4 +1,5 @@
-//! Kernels as MLIR, verified by `mlir-opt` and run by `mlir-cpu-runner`: the results have the bits of those of strew.
+//! Kernels as MLIR, verified by `mlir-opt` and run by `mlir-cpu-runner`: the results have the bits of those of strew, sums in private copies
+//! being of whole numbers, which no order rounds.
 
 #[path = "mlir_tools/mod.rs"]
 mod mlir_tools;

@@ -190,6 +190,18 @@ const HISTOGRAM: [&str; 6] = [
 ];
 
 #[test]
+fn a_picture_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let folder = checkout();
+    let mut arguments = vec!["bench"];
+    arguments.extend(HISTOGRAM);
+    arguments.extend(["3", "--set", "n=20000", "--plot", "nowhere/p.svg"]);
+    let output = strew_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stdout), "");
+    assert!(text(&output.stderr).contains("nowhere/p.svg"));
+}
+
+#[test]
 fn a_bench_measures_all_variants_by_turns() {
     let folder = checkout();
     let mut arguments = vec!["bench"];

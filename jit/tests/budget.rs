@@ -214,17 +214,17 @@ fn copies_of_what_is_touched_stay_in_the_budget() {
     }
     let code = compiled(SUM);
     let mut arrays = Arrays::new(1 << 20, 32 << 20);
-    let rising = |position: usize| position * 32;
-    let few = |position: usize| position % 32 << 20;
-    let cases: [(fn(usize) -> usize, usize, bool); 4] = [
+    // So many elements by turns, so far apart.
+    let rising = (1 << 20, 32);
+    let few = (32, 1 << 20);
+    for ((count, distance), budget, fits) in [
         (rising, 8 << 20, false),
         (rising, 100 << 20, false),
         (rising, 300 << 20, true),
         (few, 8 << 20, true),
-    ];
-    for (key_of, budget, fits) in cases {
+    ] {
         for (position, key) in arrays.key.iter_mut().enumerate() {
-            *key = key_of(position) as i32;
+            *key = (position % count * distance) as i32;
         }
         let settings = Settings {
             strategy: "blocked".parse().expect("a strategy"),

@@ -172,3 +172,15 @@ fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     }
     builder.tempfile_in(folder)
 }
+
+/// Finds out whether there can be a file at `path`, before work whose result would be lost. What is there stays.
+pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
+    let is_new = !path.exists();
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.append(true).create(true).open(path).map(drop);
+    let tried = match is_new {
+        true => opened.and_then(|()| std::fs::remove_file(path)),
+        false => opened,
+    };
+    tried.map_err(|error| Failure::unwritable(path, error))
+}

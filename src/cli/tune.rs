@@ -9,9 +9,9 @@ use crate::cli::calibration;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
+use crate::cli::outputs::writable;
 use crate::cli::statistics::Spread;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 use strew::ir::visit::walk;
 use strew::ir::{self, Node};
@@ -37,7 +37,7 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
     let began = Instant::now();
     let budget = Duration::from_secs_f64(flags.seconds);
     if let Some(path) = &flags.output {
-        writable(path).map_err(|error| Failure::unwritable(path, error))?;
+        writable(path)?;
     }
     let (kernel, data) = job::ready(&flags.work, console)?;
     let mut search = Search {
@@ -95,17 +95,6 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
             std::fs::write(path, script).map_err(|error| Failure::unwritable(path, error))
         }
     }
-}
-
-/// Whether there can be a file at `path`: a search that ends with nothing to show for it would be for nothing. What is there stays.
-fn writable(path: &Path) -> std::io::Result<()> {
-    let is_new = !path.exists();
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true).open(path)?;
-    if is_new {
-        std::fs::remove_file(path)?;
-    }
-    Ok(())
 }
 
 struct Search<'w> {

@@ -12,6 +12,7 @@ use crate::cli::args::{Assignment, Bench, Vary, Work};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
+use crate::cli::outputs::writable;
 use crate::cli::report::json;
 use measure::{Contest, Limits, Row};
 use serde::Serialize;
@@ -26,6 +27,9 @@ struct BenchReport {
 }
 
 pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure> {
+    if let Some(path) = &flags.plot {
+        writable(path)?;
+    }
     let mut rows = Vec::new();
     let mut kernel = String::new();
     for point in points(flags) {

@@ -24,12 +24,23 @@ pub(super) fn column(
     let mut reader = builder.trim(Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(malformed)?;
     let position = position_of(name, headers)?;
+    let has_one = headers.len() == 1;
+    let place_of = |record: &StringRecord| {
+        let position = record.position();
+        position.map_or((0, 0), |it| (it.line(), it.byte()))
+    };
+    let mut last = place_of(headers);
     let mut values = Vec::new();
     for record in reader.records() {
         let record = record.map_err(malformed)?;
-        let (line, place) = record
-            .position()
-            .map_or((0, 0), |it| (it.line(), it.byte()));
+        let (line, place) = place_of(&record);
+        // Empty lines belong to the record behind them.
+        let at = usize::try_from(place).ok().and_then(|it| bytes.get(it));
+        if has_one && matches!(at, Some(b'\n' | b'\r')) {
+            let why = format!("column `{name}`: the line is empty, and a number is expected");
+            return Err(DataError::at_line(line, why));
+        }
+        last = (line, place);
         meter.reach(place);
         let text = record.get(position).unwrap_or_default();
         let value = number(text, ty);
@@ -37,7 +48,30 @@ pub(super) fn column(
             value.map_err(|why| DataError::at_line(line, format!("column `{name}`: {why}")))?;
         values.push(value);
     }
+    let (line, place) = last;
+    let rest = usize::try_from(place).ok().and_then(|it| bytes.get(it..));
+    if let Some(lines) = unclosed(rest.unwrap_or_default()) {
+        let why = "a quote opens here that nothing closes";
+        return Err(DataError::at_line(line.max(1) + lines, why));
+    }
     array(&values, ty)
+}
+
+/// How many lines behind the beginning of a record a quote opens that is still open where the table ends. Who reads tables takes the
+/// end for the quote that is missing, and all lines in between for one cell.
+fn unclosed(record: &[u8]) -> Option<u64> {
+    let (mut lines, mut opened, mut begins) = (0, None, true);
+    for byte in record {
+        match (byte, opened) {
+            // Two quotes for one end a quote and open another one.
+            (b'"', Some(_)) => (opened, begins) = (None, true),
+            (b'"', None) if begins => opened = Some(lines),
+            (_, Some(_)) => {}
+            _ => begins = matches!(byte, b',' | b'\n' | b'\r'),
+        }
+        lines += u64::from(*byte == b'\n');
+    }
+    opened
 }
 
 /// The only column called `name`.
@@ -115,6 +149,23 @@ mod tests {
             let error = error.expect_err("empty").to_string();
             assert!(error.starts_with("is empty"), "{error}");
         }
+    }
+
+    #[test]
+    fn what_would_get_lost_is_told() {
+        let error = |table: &str| {
+            let column = column(table.as_bytes(), "k", Type::I32, &Meter::default());
+            column.map(|it| it.values).map_err(|it| it.to_string())
+        };
+        let open = |line: u32| format!("line {line}: a quote opens here that nothing closes");
+        assert_eq!(error("k,v\n1,2\n1,\"3\n4,5\n6,7\n"), Err(open(3)));
+        assert_eq!(error("k,v,w\n1,\"3\n4\",\"5\n6,7\n"), Err(open(3)));
+        assert_eq!(error("k,\"v\n1,2\n"), Err(open(1)));
+        let inches = "k,v\n1,\"3 \"\"\"\n2,5\" 3\"\n";
+        assert_eq!(error(inches), Ok(Values::I32(vec![1, 2].into())));
+        let empty = "line 3: column `k`: the line is empty, and a number is expected".to_owned();
+        assert_eq!(error("k\n1\n\n2\n"), Err(empty));
+        assert_eq!(error("k\n1\n2\n\n"), Ok(Values::I32(vec![1, 2].into())));
     }
 
     #[test]

@@ -136,9 +136,17 @@ pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Ar
     }
     let mut values = Vec::new();
     let mut found = 0;
+    let mut half = None;
     for (text, line) in lines {
         let entry = entry(text, line, (rows, cols), &header)?;
         found += 1;
+        if header.symmetry != Symmetry::General && entry.row != entry.col {
+            let is_below = entry.row > entry.col;
+            if *half.get_or_insert(is_below) != is_below {
+                let why = "a symmetric matrix has entries on one side of its diagonal alone, and those before are on the other";
+                return Err(DataError::at_line(line, why));
+            }
+        }
         push(&mut values, &entry, (header.symmetry, part, ty))?;
     }
     if found != count {
@@ -364,6 +372,11 @@ mod tests {
                 "coordinate real skew-symmetric",
                 "2 2 2\n2 1 3\n2 2 0\n",
                 "line 4: a skew-symmetric matrix has no entries on its diagonal",
+            ),
+            (
+                "coordinate real symmetric",
+                "2 2 3\n2 2 1\n2 1 3\n1 2 3\n",
+                "line 5: a symmetric matrix has entries on one side of its diagonal alone",
             ),
             (
                 "coordinate integer general",

@@ -282,7 +282,8 @@ fn write_lanes(page: &mut String, lanes: &[Vec<Busy>], total: f64) -> fmt::Resul
         let busy = |phase: Phase| {
             let spans = lane.iter().filter(|it| it.phase == phase);
             let seconds = spans.map(|it| (it.end - it.start).as_secs_f64());
-            share(seconds.sum())
+            // The sum of none is -0.
+            share(seconds.fold(0.0, |sum, it| sum + it))
         };
         let (main, merge) = (busy(Phase::Main), busy(Phase::Merge));
         let name = format!(
