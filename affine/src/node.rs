@@ -30,6 +30,8 @@ pub enum Node {
         condition: Expr,
         /// One turn.
         body: Vec<Node>,
+        /// The loop in the source.
+        span: Span,
     },
     /// `scf.if condition { … } else { … }`
     ScfIf {

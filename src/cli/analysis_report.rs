@@ -277,6 +277,12 @@ impl<'k> Reporter<'_, 'k> {
         level.iter().map(|it| self.kernel.iters[it].name.clone())
     }
 
+    /// Its iterator; a `while`, which has none, is told by its line.
+    fn loop_called(&self, level: Level<'_>) -> String {
+        let name = self.name(level);
+        name.unwrap_or_else(|| format!("while (line {})", self.line_of_loop(level)))
+    }
+
     fn target(&self, dependence: &Dependence) -> Option<Target> {
         let site = self.analyzed.sites().get(dependence.source);
         site.map(|it| it.target)
@@ -375,17 +381,7 @@ impl<'k> Reporter<'_, 'k> {
     }
 
     fn line_of_loop(&self, level: Level<'_>) -> usize {
-        level.iter().map_or_else(
-            || self.line_of_while(level),
-            |it| self.line(self.kernel.iters[it].span),
-        )
-    }
-
-    /// A `while` stands where the first access in it does.
-    fn line_of_while(&self, level: Level<'_>) -> usize {
-        let mut sites = self.analyzed.sites().iter();
-        let inside = sites.find(|it| it.levels().any(|around| around.is_same(level)));
-        inside.map_or(0, |it| self.line(it.span))
+        self.line(level.span(self.kernel))
     }
 
     fn names(&self, targets: &[Target]) -> String {
@@ -495,7 +491,7 @@ impl<'k> Reporter<'_, 'k> {
                 .map(|it| it.direction.symbol())
                 .collect(),
             distance: dependence.vector.iter().map(|it| it.distance).collect(),
-            carried_by: carried.and_then(|it| self.name(*it)),
+            carried_by: carried.map(|it| self.loop_called(*it)),
             must: dependence.is_must(),
             reduction: dependence.is_reduction,
             exact: dependence.is_exact,

@@ -44,6 +44,15 @@ impl<'k> Level<'k> {
         }
     }
 
+    /// Where the loop stands in the source.
+    pub fn span(self, kernel: &Kernel) -> Span {
+        match self {
+            Self::Loop(it) => kernel.iters[it.iter()].span,
+            Self::While(Node::ScfWhile { span, .. }) => *span,
+            Self::While(_) => Span::default(),
+        }
+    }
+
     /// Whether both are the same loop of the kernel.
     pub fn is_same(self, other: Self) -> bool {
         match (self, other) {
@@ -200,7 +209,9 @@ impl<'k> Walk<'k> {
                 self.reads(&it.upper, false);
                 self.inside(Around::Level(Level::Loop(Loop::Scf(it))), &it.body);
             }
-            Node::ScfWhile { condition, body } => {
+            Node::ScfWhile {
+                condition, body, ..
+            } => {
                 self.around.push(Around::Level(Level::While(node)));
                 self.reads(condition, false);
                 self.inside(data(node, true), body);
@@ -329,10 +340,13 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// A scalar is read where its statement stands, or else where it is declared: expressions have no place.
+    /// A scalar is read where its statement or loop stands, or else where it is declared: expressions have no place.
     fn span_of_read(&self, local: LocalId) -> Span {
         match self.node {
-            Some(Node::Assign { span, .. } | Node::Reduce { span, .. }) => *span,
+            Some(
+                Node::Assign { span, .. } | Node::Reduce { span, .. } | Node::ScfWhile { span, .. },
+            ) => *span,
+            Some(Node::ScfFor(scf)) => self.kernel.iters[scf.iter].span,
             Some(Node::Declare { local, .. }) => self.kernel.locals[*local].span,
             _ => self.kernel.locals[local].span,
         }

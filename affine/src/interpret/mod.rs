@@ -106,7 +106,9 @@ impl<'k> Machine<'k> {
                 let holds = self.holds(condition)?;
                 self.block(if holds { then } else { otherwise })
             }
-            Node::ScfWhile { condition, body } => {
+            Node::ScfWhile {
+                condition, body, ..
+            } => {
                 while self.holds(condition)? {
                     self.burn(1)?;
                     self.block(body)?;

@@ -44,7 +44,9 @@ impl Emitter<'_> {
             } => self.affine_if(conditions, then, otherwise),
             Node::Forall(forall) => self.forall(forall, labels),
             Node::ScfFor(it) => self.scf_for(it, labels),
-            Node::ScfWhile { condition, body } => self.scf_while(condition, body),
+            Node::ScfWhile {
+                condition, body, ..
+            } => self.scf_while(condition, body),
             Node::ScfIf {
                 condition,
                 then,

@@ -214,7 +214,9 @@ impl<'k> Printer<'k> {
             Node::ScfFor(scf) => {
                 self.closed_block(&(labels + &self.scf_header(scf)), &scf.body);
             }
-            Node::ScfWhile { condition, body } => {
+            Node::ScfWhile {
+                condition, body, ..
+            } => {
                 let condition = self.expr(condition, Context::Known(Type::Bool));
                 self.closed_block(&format!("scf.while {condition}"), body);
             }

@@ -900,6 +900,7 @@ mod tests {
             vec![Node::ScfWhile {
                 condition: Expr::Constant(Value::bool(false)),
                 body,
+                span: Span::default(),
             }]
         });
         kernel.body = nested;

@@ -45,7 +45,6 @@ impl Lowering<'_> {
         turn.insert(0, Node::Declare { local, value });
         let source = LoopSource {
             is_left,
-            span: statement.span,
             pragmas: statement.pragmas.clone(),
             labels: statement.labels.iter().map(|it| it.text.clone()).collect(),
         };

@@ -94,7 +94,7 @@ impl Lowering<'_> {
                 self.tested_loop(Header::of(Some(&test), turn), Some(by), span, body);
             }
             Some(Counting { test, by, first }) if !first && !turn.flow.leaves() => {
-                self.counting_loop(&test, by, turn, step, body);
+                self.counting_loop(&test, by, turn, step, span, body);
             }
             _ => self.tested_loop(Header::of(condition, turn), step, span, body),
         }
@@ -135,6 +135,7 @@ impl Lowering<'_> {
         body.push(Node::ScfWhile {
             condition,
             body: turn,
+            span,
         });
     }
 
@@ -188,6 +189,7 @@ impl Lowering<'_> {
         counter: &Expr,
         turn: &Statement,
         step: Option<&Expr>,
+        span: Span,
         body: &mut Vec<Node>,
     ) {
         let condition = self.condition(test, body);
@@ -202,6 +204,7 @@ impl Lowering<'_> {
             body.push(Node::ScfWhile {
                 condition,
                 body: nodes,
+                span,
             });
         }
         self.effect(counter, body);
@@ -226,6 +229,7 @@ impl Lowering<'_> {
         body.push(Node::ScfWhile {
             condition: Computation::Local(again),
             body: turn,
+            span,
         });
     }
 

@@ -19,6 +19,7 @@ impl<'k> Raising<'k> {
         &mut self,
         condition: &'k Expr,
         nodes: &'k [Node],
+        span: Span,
         raised: &mut Vec<Node>,
     ) {
         let (source, body) = self.source_of(nodes);
@@ -36,7 +37,7 @@ impl<'k> Raising<'k> {
         };
         match counted {
             Ok(counted) => {
-                self.name(&counted, source);
+                self.name(&counted, source, span);
                 last = self.counted_loop(tested, counted, &inductions, raised);
             }
             Err(why) => {
@@ -46,6 +47,7 @@ impl<'k> Raising<'k> {
                 raised.push(Node::ScfWhile {
                     condition: condition_value,
                     body,
+                    span,
                 });
             }
         }
@@ -84,7 +86,7 @@ impl<'k> Raising<'k> {
         iter
     }
 
-    fn name(&mut self, counted: &Counted, source: Option<&LoopSource>) {
+    fn name(&mut self, counted: &Counted, source: Option<&LoopSource>, span: Span) {
         self.spare = None;
         let iter = counted.iter;
         let variable = &self.kernel.locals[counted.variable];
@@ -95,7 +97,7 @@ impl<'k> Raising<'k> {
                 false => format!("{written}_turn"),
             },
             labels: source.map_or(Vec::new(), |it| it.labels.clone()),
-            span: source.map_or(variable.span, |it| it.span),
+            span,
         };
         self.iterators.push((iter, written));
         let Some(source) = source else { return };

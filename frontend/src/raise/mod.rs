@@ -44,7 +44,6 @@ use strew_affine::{BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place, Span, T
 /// What the source says about a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopSource {
-    pub(crate) span: Span,
     /// Whether a `break` or `return` leaves it.
     pub(crate) is_left: bool,
     pub(crate) pragmas: Vec<PragmaText>,
@@ -234,7 +233,11 @@ impl<'k> Raising<'k> {
                 then,
                 otherwise,
             } => self.branch(condition, then, otherwise, raised),
-            Node::ScfWhile { condition, body } => self.while_loop(condition, body, raised),
+            Node::ScfWhile {
+                condition,
+                body,
+                span,
+            } => self.while_loop(condition, body, *span, raised),
             // The lowering makes none of these; what they write is forgotten.
             Node::AffineIf { .. }
             | Node::AffineFor(_)

@@ -313,7 +313,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         match node {
             Node::AffineFor(affine_for) => self.affine_for(affine_for),
             Node::ScfFor(scf_for) => self.scf_for(scf_for),
-            Node::ScfWhile { condition, body } => self.scf_while(condition, body),
+            Node::ScfWhile {
+                condition, body, ..
+            } => self.scf_while(condition, body),
             Node::Forall(forall) => self.forall(forall),
             Node::AffineIf {
                 conditions,

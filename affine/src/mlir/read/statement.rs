@@ -313,7 +313,11 @@ impl<'t> Reader<'_, 't> {
         let body = self.braces()?;
         let condition =
             condition.ok_or_else(|| self.tokens.wanted("`scf.condition` before this"))?;
-        Ok(Node::ScfWhile { condition, body })
+        Ok(Node::ScfWhile {
+            condition,
+            body,
+            span: Span::default(),
+        })
     }
 }
 

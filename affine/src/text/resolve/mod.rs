@@ -211,7 +211,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             } => Some(self.affine_if(conditions, then, otherwise)),
             StatementKind::Forall(forall) => Some(self.forall(forall, span)),
             StatementKind::ScfFor(scf) => self.scf_for(scf, span),
-            StatementKind::ScfWhile { condition, body } => self.scf_while(condition, body),
+            StatementKind::ScfWhile { condition, body } => self.scf_while(condition, body, span),
             StatementKind::ScfIf {
                 condition,
                 then,
@@ -284,10 +284,19 @@ impl<'a, 'd> Resolver<'a, 'd> {
         }))
     }
 
-    fn scf_while(&mut self, condition: &Tree<'a>, body: &[Statement<'a>]) -> Option<Node> {
+    fn scf_while(
+        &mut self,
+        condition: &Tree<'a>,
+        body: &[Statement<'a>],
+        span: Span,
+    ) -> Option<Node> {
         let condition = self.typed(condition, Type::Bool);
         let body = self.block(body);
-        condition.map(|condition| Node::ScfWhile { condition, body })
+        condition.map(|condition| Node::ScfWhile {
+            condition,
+            body,
+            span,
+        })
     }
 
     fn scf_if(
