@@ -129,7 +129,7 @@ pub(crate) struct Bench {
     /// Let all variants run by turns at most this often
     #[arg(long, value_name = "R", default_value = "15", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroU32>)]
     pub(crate) rounds: std::num::NonZeroU32,
-    /// Begin no round after so many seconds, once there are three
+    /// Begin no round after so many seconds, but for the first one; each value of --vary has them
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) seconds: f64,
     /// Report to standard output as JSON

@@ -2,10 +2,10 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What ends before this has no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -66,6 +66,68 @@ impl Gauge for Meter {
     fn done_of_total(&self) -> (u64, u64) {
         let total = self.total.load(Ordering::Relaxed);
         (self.done.load(Ordering::Relaxed).min(total), total)
+    }
+}
+
+/// How far calls are that are repeated until there are enough of them or a time is over.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    began: Instant,
+    within: Duration,
+    done: AtomicU64,
+    least: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Turns {
+    /// They begin now, and none does after `seconds`.
+    pub(crate) fn within(seconds: f64) -> Self {
+        Self {
+            began: Instant::now(),
+            within: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+            done: AtomicU64::new(0),
+            least: AtomicU64::new(0),
+            most: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// There will be `least` of them however long they take, and `most` at the most.
+    pub(crate) fn expect(&self, least: usize, most: usize) {
+        self.least.store(least as u64, Ordering::Relaxed);
+        self.most.store(most as u64, Ordering::Relaxed);
+    }
+
+    /// Another one is done.
+    pub(crate) fn pass(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.began.elapsed() >= self.within
+    }
+}
+
+impl Gauge for Turns {
+    /// All are as many as fit into the time if each takes what those before did.
+    fn done_of_total(&self) -> (u64, u64) {
+        let done = self.done.load(Ordering::Relaxed);
+        let most = self.most.load(Ordering::Relaxed);
+        let least = self.least.load(Ordering::Relaxed).min(most);
+        let elapsed = self.began.elapsed().as_secs_f64().max(1e-9);
+        let fitting = done as f64 * self.within.as_secs_f64() / elapsed;
+        match done {
+            0 => (0, 0),
+            _ => (done, (fitting as u64).clamp(least, most).max(done)),
+        }
+    }
+}
+
+/// Takes a bar out of the way of a line that is written next; the bar comes back below it.
+pub(crate) fn make_way() {
+    if io::stderr().is_terminal() {
+        // Nobody can be told where this cannot be written.
+        let _ = io::stderr().write_all(b"\r\x1b[2K");
     }
 }
 
@@ -133,6 +195,23 @@ mod tests {
         assert_eq!(text(12.34), "12.3 B/s");
         assert_eq!(text(250_000_000.0), "250.0 MB/s");
         assert_eq!(text(2.5e9), "2.5 GB/s");
+    }
+
+    #[test]
+    fn turns_are_at_least_as_many_as_must_be_and_at_most_as_many_as_were_asked_for() {
+        let over = Turns::within(1e-9);
+        over.expect(4, 20);
+        assert_eq!(over.done_of_total(), (0, 0));
+        over.pass();
+        assert!(over.is_over());
+        assert_eq!(over.done_of_total(), (1, 4));
+        (0..5).for_each(|_| over.pass());
+        assert_eq!(over.done_of_total(), (6, 6));
+        let endless = Turns::within(f64::MAX);
+        endless.expect(4, 20);
+        endless.pass();
+        assert!(!endless.is_over());
+        assert_eq!(endless.done_of_total(), (1, 20));
     }
 
     #[test]

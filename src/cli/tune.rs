@@ -10,9 +10,12 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
+use crate::cli::progress::{Turns, make_way, with_bar};
 use crate::cli::statistics::Spread;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::time::Duration;
+use strew::ir::spelling::counted;
 use strew::ir::visit::walk;
 use strew::ir::{self, Node};
 use strew::{Calibration, Kernel, ParsedKernel, Plan, Schedule, Strategy};
@@ -34,12 +37,11 @@ struct Candidate {
 }
 
 pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
-    let began = Instant::now();
-    let budget = Duration::from_secs_f64(flags.seconds);
     if let Some(path) = &flags.output {
         writable(path)?;
     }
     let (kernel, data) = job::ready(&flags.work, console)?;
+    let turns = Turns::within(flags.seconds);
     let mut search = Search {
         work: &flags.work,
         parsed: kernel.compiled().parsed().clone(),
@@ -47,46 +49,23 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
         seen: BTreeSet::new(),
         data,
         tried: 0,
+        turns: &turns,
     };
     let first = Candidate {
         schedule: kernel.compiled().steps().clone(),
         kernel,
     };
-    let mut best = first.clone();
-    search.seen.insert(text(&best.schedule));
-    search.time(&best)?;
-    let mut waiting = search.beginnings();
-    waiting.extend(search.around(&best.schedule));
-    waiting.reverse();
-    while let Some(schedule) = waiting.pop() {
-        if began.elapsed() >= budget {
-            break;
-        }
-        let Some(candidate) = search.candidate(schedule) else {
-            continue;
-        };
-        if search.compared(&candidate, &best, ROUNDS)?.0 {
-            best = candidate;
-            console.talk(&format!("faster: {}", one_line(&best.schedule)));
-            // What is near the fastest comes first.
-            let mut near = search.around(&best.schedule);
-            near.reverse();
-            waiting.extend(near);
-        }
-    }
-    let tried = search.tried;
-    let (gained, ratio) = search.compared(&best, &first, 2 * ROUNDS)?;
-    if !gained {
-        // What seemed faster by chance is not worth a file.
-        best = first;
-    }
-    console.talk(&format!(
-        "{tried} schedules tried: {}",
-        match gained {
-            true => format!("takes {:.0} % of the time of the first", ratio * 100.0),
-            false => "none is faster than the first".to_owned(),
-        }
-    ));
+    let found = with_bar("schedules", &turns, || search.fastest(&first, console))?;
+    let tried = counted(search.tried, "schedule");
+    let (best, outcome) = match found {
+        Some((best, compared)) => (best, compared.to_string()),
+        None => (first, "none is faster than the first".to_owned()),
+    };
+    let over = match turns.is_over() {
+        true => format!("; the {} seconds of --seconds are over", flags.seconds),
+        false => String::new(),
+    };
+    console.talk(&format!("{tried} tried: {outcome}{over}"));
     let name = best.kernel.name().to_owned();
     let script = format!("# found by strew tune for {name}\n{}", text(&best.schedule));
     match &flags.output {
@@ -105,9 +84,67 @@ struct Search<'w> {
     seen: BTreeSet<String>,
     data: Data,
     tried: usize,
+    turns: &'w Turns,
+}
+
+/// How a candidate did beside another where they took turns.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    is_faster: bool,
+    /// What share of the time of the other it takes.
+    ratio: f64,
+    rounds: usize,
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = self.ratio * 100.0;
+        let rounds = counted(self.rounds, "round");
+        write!(
+            f,
+            "takes {share:.0} % of the time of the first, in {rounds}"
+        )
+    }
 }
 
 impl Search<'_> {
+    /// The fastest schedule that is found before the time is over, beside `first`, if one is faster.
+    fn fastest(
+        &mut self,
+        first: &Candidate,
+        console: &mut Console,
+    ) -> Result<Option<(Candidate, Compared)>, Failure> {
+        let mut best = first.clone();
+        self.seen.insert(text(&best.schedule));
+        self.time(&best)?;
+        let mut waiting = self.beginnings();
+        waiting.extend(self.around(&best.schedule));
+        waiting.reverse();
+        while !self.turns.is_over()
+            && let Some(schedule) = waiting.pop()
+        {
+            let Some(candidate) = self.candidate(schedule) else {
+                continue;
+            };
+            if self.compared(&candidate, &best, ROUNDS)?.is_faster {
+                best = candidate;
+                make_way();
+                console.talk(&format!("faster: {}", one_line(&best.schedule)));
+                // What is near the fastest comes first.
+                let mut near = self.around(&best.schedule);
+                near.reverse();
+                waiting.extend(near);
+            }
+            self.turns.pass();
+        }
+        if best.schedule == first.schedule {
+            return Ok(None);
+        }
+        // What seemed faster by chance is not worth a file.
+        let compared = self.compared(&best, first, 2 * ROUNDS)?;
+        Ok(compared.is_faster.then_some((best, compared)))
+    }
+
     /// What others make of the kernel.
     fn beginnings(&mut self) -> Vec<Schedule> {
         let plans = [Plan::Auto, Plan::Source, Plan::Explicit(Schedule::new())];
@@ -189,18 +226,19 @@ impl Search<'_> {
         Ok(self.data.call(&candidate.kernel)?.record.total)
     }
 
-    /// Whether `candidate` is faster than `best` where they take turns, and what share of its time it takes. One that declines the
-    /// data is not.
+    /// How `candidate` does beside `best` where they take turns, `rounds` times or until the time is over, but once at least. One that
+    /// declines the data is not faster.
     fn compared(
         &mut self,
         candidate: &Candidate,
         best: &Candidate,
         rounds: usize,
-    ) -> Result<(bool, f64), Failure> {
+    ) -> Result<Compared, Failure> {
         let mut ratios = Vec::new();
-        for _ in 0..rounds {
+        while ratios.len() < 2 || ratios.len() < rounds && !self.turns.is_over() {
             let Ok(time) = self.time(candidate) else {
-                return Ok((false, 1.0));
+                ratios.clear();
+                break;
             };
             let reference = self.time(best)?;
             ratios.push(time.as_secs_f64() / reference.as_secs_f64().max(1e-9));
@@ -209,9 +247,13 @@ impl Search<'_> {
             }
         }
         // The first call compiles what it needs and warms caches.
+        let rounds = ratios.len().saturating_sub(1);
         let spread = Spread::of(ratios.into_iter().skip(1));
-        let gained = spread.is_some_and(|it| it.median < GAIN && it.high < 1.0);
-        Ok((gained, spread.map_or(1.0, |it| it.median)))
+        Ok(Compared {
+            is_faster: spread.is_some_and(|it| it.median < GAIN && it.high < 1.0),
+            ratio: spread.map_or(1.0, |it| it.median),
+            rounds,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line, by running the real program.
 
 mod arguments;
+mod bench;
 mod costs;
 mod kernels;
 mod real_data;

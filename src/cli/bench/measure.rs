@@ -5,21 +5,11 @@ use super::variant::{Runner, SERIAL, Variant};
 use crate::cli::args::Assignment;
 use crate::cli::failure::Failure;
 use crate::cli::job::{Arrays, Data};
+use crate::cli::progress::Turns;
 use crate::cli::statistics::Spread;
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use strew::Error;
-
-/// When there are enough rounds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) rounds: usize,
-    /// No round begins after so long, once there are three.
-    pub(crate) seconds: f64,
-}
-
-/// A spread of less than three is none.
-const LEAST_ROUNDS: usize = 3;
 
 /// The times of each variant, in seconds, one of each in every round.
 pub(crate) type Rounds = Vec<Vec<f64>>;
@@ -44,6 +34,8 @@ pub(crate) struct Row {
     pub(crate) median_seconds: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// Of how many rounds the median and the quarters are.
+    pub(crate) rounds: usize,
     pub(crate) ns_per_update: Option<f64>,
     pub(crate) private_bytes: Option<u64>,
     /// The median of ratios within a round.
@@ -69,6 +61,7 @@ impl Contest {
     pub(crate) fn warm_up(
         &mut self,
         variants: &mut Vec<Variant>,
+        turns: &Turns,
     ) -> Result<Vec<(String, String)>, Failure> {
         let mut declined = Vec::new();
         let mut kept = Vec::new();
@@ -83,6 +76,7 @@ impl Contest {
                 }
                 Err(failure) => return Err(failure),
             };
+            turns.pass();
             match why {
                 None => kept.push(variant),
                 Some(why) => declined.push((variant.name.clone(), why)),
@@ -111,23 +105,23 @@ impl Contest {
         Ok(())
     }
 
-    /// Lets all variants run in each round, another one first each time.
+    /// Lets all variants run in each of at most `most` rounds, another one first each time. After the first, no round begins when the time
+    /// is over.
     pub(crate) fn rounds(
         &mut self,
         variants: &mut [Variant],
-        limits: Limits,
+        most: usize,
+        turns: &Turns,
     ) -> Result<Rounds, Failure> {
-        let began = Instant::now();
         let mut rounds = Rounds::new();
-        while rounds.len() < limits.rounds
-            && (rounds.len() < LEAST_ROUNDS || began.elapsed().as_secs_f64() < limits.seconds)
-        {
+        while rounds.is_empty() || rounds.len() < most && !turns.is_over() {
             let mut times = vec![0.0; variants.len()];
             for turn in 0..variants.len() {
                 let index = (turn + rounds.len()) % variants.len();
                 if let (Some(variant), Some(time)) = (variants.get_mut(index), times.get_mut(index))
                 {
                     *time = self.time(variant)?.as_secs_f64();
+                    turns.pass();
                 }
             }
             rounds.push(times);
@@ -184,6 +178,7 @@ pub(crate) fn rows(
             median_seconds: spread.median,
             low: spread.low,
             high: spread.high,
+            rounds: rounds.len(),
             ns_per_update: (updates > 0).then(|| spread.median * 1e9 / updates as f64),
             private_bytes: record.map(|it| it.private_bytes),
             speedup_over_serial: ratio.median,

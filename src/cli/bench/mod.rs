@@ -13,9 +13,12 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
+use crate::cli::progress::{Turns, with_bar};
 use crate::cli::report::json;
-use measure::{Contest, Limits, Row};
+use measure::{Contest, Rounds, Row};
 use serde::Serialize;
+use strew::ir::spelling::counted;
+use variant::Variant;
 
 /// What is measured, and what came of it.
 #[derive(Debug, Serialize)]
@@ -85,7 +88,8 @@ fn measured(
     let mut variants = variant::of_strew(&kernel, work, most, everywhere)?;
     variants.extend(peer::variants(flags, &kernel, (&data, most), console));
     let mut contest = Contest::new(data);
-    for (name, why) in contest.warm_up(&mut variants)? {
+    let (declined, rounds) = contested(&mut contest, &mut variants, flags)?;
+    for (name, why) in declined {
         console.talk(&format!("note: {name} is left out: {why}"));
     }
     for variant in &variants {
@@ -96,15 +100,38 @@ fn measured(
             ));
         }
     }
-    let limits = Limits {
-        rounds: flags.rounds.get() as usize,
-        seconds: flags.seconds,
-    };
-    let rounds = contest.rounds(&mut variants, limits)?;
+    if rounds.len() < flags.rounds.get() as usize {
+        console.talk(&format!(
+            "note: the {} seconds of --seconds were over after {} of {}",
+            flags.seconds,
+            counted(rounds.len(), "round"),
+            flags.rounds
+        ));
+    }
     Ok(measure::rows(
         &variants,
         &rounds,
         &contest,
         flags.vary.as_ref().and(work.scalars.last()),
     ))
+}
+
+/// Variants that declined, with their reasons, and the times of the others.
+type Contested = (Vec<(String, String)>, Rounds);
+
+/// Lets `variants` take turns for as long as `flags` say. What warms up belongs to that time.
+fn contested(
+    contest: &mut Contest,
+    variants: &mut Vec<Variant>,
+    flags: &Bench,
+) -> Result<Contested, Failure> {
+    let most = flags.rounds.get() as usize;
+    let turns = Turns::within(flags.seconds);
+    let expect = |variants: usize| turns.expect(2 * variants, (most + 1).saturating_mul(variants));
+    expect(variants.len());
+    with_bar("calls", &turns, || {
+        let declined = contest.warm_up(variants, &turns)?;
+        expect(variants.len());
+        Ok((declined, contest.rounds(variants, most, &turns)?))
+    })
 }

@@ -196,6 +196,7 @@ mod tests {
             threads,
             median_seconds: ns * 1e-6,
             low: 0.0,
+            rounds: 3,
             high: 0.0,
             ns_per_update: Some(ns),
             private_bytes: None,

@@ -2,6 +2,7 @@
 
 use super::measure::Row;
 use std::fmt::Write as _;
+use strew::ir::spelling::counted;
 
 /// How long the longest bar is, in characters.
 const BAR: f64 = 30.0;
@@ -20,8 +21,10 @@ pub(crate) fn text(kernel: &str, rows: &[Row]) -> String {
         // Writing to a `String` does not fail.
         let _ = writeln!(
             text,
-            "{kernel}{at}: {} updates, {} bytes of outputs",
-            first.updates, first.output_bytes
+            "{kernel}{at}: {} updates, {} bytes of outputs, {}",
+            first.updates,
+            first.output_bytes,
+            counted(first.rounds, "round")
         );
         let _ = writeln!(
             text,
@@ -67,7 +70,7 @@ fn bar(share: f64) -> String {
 
 /// The rows with the names of `--json`.
 pub(crate) fn csv(rows: &[Row]) -> String {
-    let mut text = "variant,strategy,mode,threads,median_seconds,low,high,ns_per_update,private_bytes,speedup_over_serial,at,updates,output_bytes\n".to_owned();
+    let mut text = "variant,strategy,mode,threads,median_seconds,low,high,ns_per_update,private_bytes,speedup_over_serial,at,updates,output_bytes,rounds\n".to_owned();
     for row in rows {
         let optional = |it: Option<String>| it.unwrap_or_default();
         let cells = [
@@ -84,6 +87,7 @@ pub(crate) fn csv(rows: &[Row]) -> String {
             optional(row.at.clone()),
             row.updates.to_string(),
             row.output_bytes.to_string(),
+            row.rounds.to_string(),
         ];
         text += &cells.join(",");
         text.push('\n');

@@ -1,0 +1,80 @@
+//! `strew bench` and `strew tune` within the time that they have.
+
+use crate::{Bench, Outcome};
+
+const DATA: [&str; 8] = [
+    "--in",
+    "seg=uniform(0, 3)",
+    "--in",
+    "x=uniform(0, 1)",
+    "--set",
+    "n=5000",
+    "--set",
+    "m=3",
+];
+
+fn bench(more: &[&str]) -> Outcome {
+    let usual = ["bench", "k.c", "--against", "none", "--threads", "2"];
+    Bench::new().strew(&[&usual[..], &DATA, more].concat())
+}
+
+#[test]
+fn one_round_is_made_when_the_time_is_over_and_it_is_told_of() {
+    let outcome = bench(&["--seconds", "1e-9", "--json"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let report: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let rows = report["rows"].as_array().expect("rows");
+    assert!(rows.len() > 3 && rows.iter().all(|row| row["rounds"] == 1));
+    let note = "note: the 0.000000001 seconds of --seconds were over after 1 round of 15";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+
+    let table = bench(&["--seconds", "1e-9"]).stdout;
+    assert!(table.contains("bytes of outputs, 1 round\n"), "{table}");
+    let all = bench(&["--rounds", "2", "--csv"]);
+    assert!(!all.stderr.contains("--seconds"), "{}", all.stderr);
+    let mut lines = all.stdout.lines();
+    assert!(lines.next().is_some_and(|it| it.ends_with(",rounds")));
+    assert!(lines.all(|it| it.ends_with(",2")), "{}", all.stdout);
+}
+
+#[test]
+fn a_search_without_time_keeps_the_first_schedule() {
+    let search = ["tune", "k.c", "--seconds", "1e-9"];
+    let outcome = Bench::new().strew(&[&search[..], &DATA].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let told = "0 schedules tried: none is faster than the first; the 0.000000001 seconds of --seconds are over";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    let kept = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
+    assert!(outcome.stdout.contains(kept), "{}", outcome.stdout);
+}
+
+/// What a terminal is shown; `None` where nothing here can be one.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(arguments: &[&str]) -> Option<String> {
+    let folder = Bench::new();
+    let quoted: Vec<String> = arguments.iter().map(|it| format!("'{it}'")).collect();
+    let command = format!("{} {}", env!("CARGO_BIN_EXE_strew"), quoted.join(" "));
+    let output = std::process::Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .current_dir(folder.folder.path())
+        .output()
+        .ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_how_far_it_is() {
+    // A bar comes after a second.
+    let time = ["--rounds", "1000000", "--seconds", "1.5"];
+    let usual = ["bench", "k.c", "--against", "none", "--threads", "2"];
+    let arguments = [&usual[..], &DATA, &time].concat();
+    let Some(shown) = on_a_terminal(&arguments) else {
+        eprintln!("skipped: there is no `script` to make a terminal");
+        return;
+    };
+    assert!(shown.contains(" calls/s, "), "{shown}");
+    assert!(shown.contains("to go"), "{shown}");
+    assert!(!bench(&time).stderr.contains("to go"));
+}
