@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     ShownUsage,
     /// An error of the library.
     Library(Error),
+    /// Arguments that do not fit, and where they come from.
+    Arguments(Error, Vec<String>),
     /// Somebody is about to change a file while the kernel runs on it.
     Changed(PathBuf),
     /// Whoever read standard output has seen enough.
@@ -51,7 +53,7 @@ impl Failure {
             Self::Diagnosed | Self::Refused(_) => 1,
             Self::Usage(_) | Self::ShownUsage => 2,
             Self::Changed(_) => 3,
-            Self::Library(error) => status(error),
+            Self::Library(error) | Self::Arguments(error, _) => status(error),
         }
     }
 
@@ -66,6 +68,10 @@ impl Failure {
                 path.display()
             )),
             Self::Library(error) => Some(library(error, style)),
+            Self::Arguments(error, origins) => {
+                let notes = origins.iter().map(|it| format!("\n  note: {it}"));
+                Some(library(error, style) + &notes.collect::<String>())
+            }
         }
     }
 }

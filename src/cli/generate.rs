@@ -2,7 +2,7 @@
 
 use crate::cli::array::{Number, Values};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::out_of_memory;
+use crate::cli::inputs::{is_beyond, out_of_memory};
 use crate::cli::progress::Meter;
 use strew::ir::spelling::counted;
 use strew::{Sizes, Type};
@@ -60,6 +60,9 @@ impl Generator {
             None => (text, false),
             Some((name, rest)) => (name.trim(), rest.ends_with(')')),
         };
+        if text.contains('(') && !has_arguments && Kind::ALL.iter().any(|it| it.0 == name) {
+            return Some(format!("the bracket of `{name}(` is not closed"));
+        }
         let is_word = !name.is_empty() && name.chars().all(|it| it.is_ascii_alphabetic());
         let names = Kind::ALL.map(|it| it.0);
         let near = names
@@ -142,7 +145,7 @@ impl Generator {
             }
             (Kind::Iota, _) => Box::new(|index| Number::Integer(i128::from(index))),
             (Kind::Uniform, [low, high]) if ty.is_float() => {
-                let (low, high) = (float(*low), float(*high));
+                let (low, high) = (float(fitting(*low, ty)?), float(fitting(*high, ty)?));
                 Box::new(move |_| Number::Float(low + (high - low) * random.unit()))
             }
             (Kind::Uniform, [low, high]) => {
@@ -208,6 +211,13 @@ fn resolve(text: &str, sizes: &Sizes) -> Result<Number, String> {
         return Ok(integer.unwrap_or(Number::Float(value.as_float().unwrap_or_default())));
     }
     let integer = text.parse().map(Number::Integer).ok();
+    if let Ok(float) = text.parse()
+        && is_beyond(text, float)
+    {
+        return Err(format!(
+            "`{text}` is out of range for f64; infinity is `inf`"
+        ));
+    }
     let number = integer.or_else(|| text.parse().map(Number::Float).ok());
     number.ok_or_else(|| format!("`{text}` is neither a number nor a scalar parameter"))
 }
@@ -227,6 +237,11 @@ fn fitting(number: Number, ty: Type) -> Result<Number, String> {
         }
         (Number::Float(value), Some(_)) => {
             Err(format!("{value} is not a whole number, expected {ty}"))
+        }
+        (Number::Float(value), None)
+            if ty == Type::F32 && value.is_finite() && (value as f32).is_infinite() =>
+        {
+            Err(format!("{value:e} does not fit {ty}"))
         }
         _ => Ok(number),
     }
@@ -297,6 +312,11 @@ mod tests {
             mistaken("normal(0, 1)")
                 .starts_with("there is no generator `normal`; there are zeros, ")
         );
+        for open in ["uniform(0, 5", "uniform(0", "fill("] {
+            let name = open.split('(').next().unwrap_or_default();
+            let expected = format!("the bracket of `{name}(` is not closed");
+            assert_eq!(mistaken(open), expected);
+        }
         for file in ["a.npy", "data", "dir/zero", ""] {
             assert_eq!(Generator::mistaken(file), None, "{file}");
         }
@@ -377,6 +397,9 @@ mod tests {
         for (text, ty) in [
             ("fill(300)", Type::U8),
             ("fill(0.5)", Type::I32),
+            ("fill(1e39)", Type::F32),
+            ("fill(1e400)", Type::F64),
+            ("uniform(0, 1e39)", Type::F32),
             ("uniform(3, 3)", Type::I32),
             ("uniform(0, 300)", Type::I8),
             ("uniform(0)", Type::I32),

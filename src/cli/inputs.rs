@@ -70,6 +70,25 @@ impl Inputs {
         }
     }
 
+    /// Where the shape of the array `name` comes from, in words, which `lacks` dimensions if it has too few.
+    pub(crate) fn origin(&self, name: &str, lacks: bool) -> Option<String> {
+        let given = self.shapes.get(name);
+        Some(match self.arrays.get(name) {
+            Some(Input::File { file, array }) => {
+                let (path, shape) = (file.path.display(), &array.shape);
+                let divided = match (given, file.is_flat()) {
+                    (Some(_), true) => " by --shape".to_owned(),
+                    (None, true) if lacks => format!(", which --shape {name}=D,D divides"),
+                    _ => String::new(),
+                };
+                format!("`{name}` is --in {name}={path}, of shape {shape:?}{divided}")
+            }
+            Some(Input::Generator(_)) | None => {
+                format!("`{name}` has shape {:?} by --shape", given?)
+            }
+        })
+    }
+
     fn check_shapes(&self) -> Result<(), Failure> {
         for (name, shape) in &self.shapes {
             if let Some(Input::File { file, array }) = self.arrays.get(name)
@@ -225,7 +244,13 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
                 Type::F32 => text.parse().map(Value::f32).ok(),
                 _ => text.parse().map(Value::f64).ok(),
             };
-            parsed.ok_or_else(|| format!("`{text}` is not a number, expected {ty}"))
+            let value = parsed.ok_or_else(|| format!("`{text}` is not a number, expected {ty}"))?;
+            if value.as_float().is_some_and(|it| is_beyond(text, it)) {
+                return Err(format!(
+                    "`{text}` is out of range for {ty}; infinity is `inf`"
+                ));
+            }
+            Ok(value)
         }
         Some((low, high)) => {
             let value = integer(text)
@@ -239,6 +264,11 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
             }
         }
     }
+}
+
+/// Whether digits stand for what only infinity is near to.
+pub(crate) fn is_beyond(text: &str, value: f64) -> bool {
+    value.is_infinite() && text.contains(|it: char| it.is_ascii_digit())
 }
 
 fn integer(text: &str) -> Option<i128> {
@@ -280,6 +310,12 @@ fn input(
             ElementType::Record(_) => Err(no_generator(&it.name)),
         };
     }
+    if it.text == "-" || it.text.starts_with("-:") {
+        let (name, part) = (&it.name, it.text.trim_start_matches('-'));
+        return Err(Failure::usage(format!(
+            "--in {name}: `-` is no file; where the system has standard input as one, --in {name}=/dev/stdin{part} reads it"
+        )));
+    }
     if !Path::new(&it.text).exists()
         && let Some(why) = Generator::mistaken(&it.text)
     {
@@ -287,11 +323,11 @@ fn input(
     }
     let file = DataFile::parse(&it.text)
         .map_err(|error| Failure::usage(format!("--in {}: {error}", it.name)))?;
-    let (array, unmapped) = file
+    let (array, note) = file
         .read(&element, reading)
         .map_err(|error| Failure::file(&file.path, format!("cannot be `{}`: {error}", it.name)))?;
     let path = file.path.display();
-    let note = unmapped.map(|why| format!("note: {path} is read and not mapped: {why}"));
+    let note = note.map(|what| format!("note: {path} {what}"));
     Ok((Input::File { file, array }, note))
 }
 
@@ -306,6 +342,8 @@ mod tests {
         assert_eq!(number("0.5", Type::F64), Ok(Value::f64(0.5)));
         assert_eq!(number("true", Type::Bool), Ok(Value::bool(true)));
         assert_eq!(number("0", Type::Bool), Ok(Value::bool(false)));
+        assert_eq!(number("-inf", Type::F32), Ok(Value::f32(f32::NEG_INFINITY)));
+        assert_eq!(number("1e39", Type::F64), Ok(Value::f64(1e39)));
         for (text, ty) in [
             ("300", Type::U8),
             ("-1", Type::U64),
@@ -313,6 +351,8 @@ mod tests {
             ("2", Type::Bool),
             ("", Type::F32),
             ("x", Type::F64),
+            ("1e400", Type::F64),
+            ("-1e39", Type::F32),
         ] {
             assert!(number(text, ty).is_err(), "{text} as {ty}");
         }

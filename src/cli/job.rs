@@ -9,10 +9,11 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
 use crate::cli::load;
 use crate::cli::progress::{Meter, with_bar};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use strew::{
-    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Report, Sizes, StopToken, Strategy,
+    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Origin, Report, Sizes, StopToken,
+    Strategy,
 };
 
 /// The arrays of a call by the names of their parameters.
@@ -75,10 +76,36 @@ pub(crate) fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> 
                 errors.list.retain(|it| !is_missing(it));
                 errors.list.extend(absent);
             }
-            Error::Arguments(errors).into()
+            let arrays: BTreeSet<_> = errors.list.iter().flat_map(shaped).collect();
+            let lacks = |array: &str| {
+                let of_rank = |it: &ArgumentError| matches!(it, ArgumentError::Rank { parameter, .. } if parameter == array);
+                errors.list.iter().any(of_rank)
+            };
+            let origins = arrays.into_iter();
+            let origins = origins.filter_map(|it| inputs.origin(it, lacks(it)));
+            let origins = origins.collect();
+            Failure::Arguments(Error::Arguments(errors), origins)
         }
         other => other.into(),
     })
+}
+
+/// The arrays whose shapes an error is about.
+fn shaped(error: &ArgumentError) -> Vec<&str> {
+    match error {
+        ArgumentError::Shape { parameter, .. }
+        | ArgumentError::Rank { parameter, .. }
+        | ArgumentError::NoWholeSize { parameter, .. } => vec![parameter],
+        ArgumentError::Contradiction { first, second, .. } => {
+            let origins = [&first.1, &second.1].into_iter();
+            let arrays = origins.filter_map(|it| match it {
+                Origin::Array(name) => Some(name.as_str()),
+                Origin::Given => None,
+            });
+            arrays.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The arrays that are read and that neither a file nor a generator gives.
@@ -194,7 +221,7 @@ fn with_data(
     console: &mut Console,
 ) -> Result<(Kernel, Data), Failure> {
     let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
-    let data = Data::read(&kernel, work)?;
+    let data = Data::read(&kernel, work, console)?;
     Ok((kernel, data))
 }
 
@@ -205,9 +232,10 @@ pub(crate) fn originals(kernel: &Kernel, arrays: &Arrays) -> Arrays {
 }
 
 impl Data {
-    fn read(kernel: &Kernel, work: &Work) -> Result<Self, Failure> {
+    fn read(kernel: &Kernel, work: &Work, console: &mut Console) -> Result<Self, Failure> {
         let meter = Meter::default();
         let mut inputs = inputs(kernel, work, &meter, None)?;
+        inputs.notes.iter().for_each(|note| console.talk(note));
         let sizes = sizes(kernel, &inputs)?;
         let made = || arrays(kernel, &mut inputs, &sizes, &meter);
         let arrays = with_bar("elements", &meter, made)?;

@@ -169,3 +169,129 @@ fn flags_that_do_not_exist_are_usage_errors() {
         &["blokced", "dense"],
     );
 }
+
+#[test]
+fn shapes_that_do_not_fit_are_told_with_where_they_come_from() {
+    let bench = Bench::new();
+    bench.file(
+        "x3.npy",
+        &npy("<f4", "False", "(3,)", &bytes(&[1.0_f32; 3])),
+    );
+    bench.file("x.bin", &bytes(&[1.0_f32; 4]));
+    let run = |more: &[&str]| {
+        let usual = ["run", "k.c", "--in", "seg=seg.npy", "--set", "m=3"];
+        bench.strew(&[&usual[..], more].concat())
+    };
+    let seg = "\n  note: `seg` is --in seg=seg.npy, of shape [4]\n";
+    refused(
+        &run(&["--in", "x=x3.npy"]),
+        2,
+        &[seg, "\n  note: `x` is --in x=x3.npy, of shape [3]\n"],
+    );
+    refused(
+        &run(&["--in", "x=fill(1)", "--shape", "x=7"]),
+        2,
+        &[seg, "\n  note: `x` has shape [7] by --shape\n"],
+    );
+    let divided = run(&["--in", "x=x.bin:f32", "--shape", "x=2,2"]);
+    refused(
+        &divided,
+        2,
+        &["\n  note: `x` is --in x=x.bin, of shape [2, 2] by --shape\n"],
+    );
+    bench.file("square.c", b"void square(int n, float x[n][n]) {\n  for (int i = 0; i < n; i++)\n    x[i][i] = 0;\n}\n");
+    let flat = bench.strew(&["run", "square.c", "--in", "x=x.bin:f32"]);
+    refused(&flat, 2, &["of shape [4], which --shape x=D,D divides"]);
+}
+
+#[test]
+fn sources_that_are_no_files_are_told_what_they_lack() {
+    let bench = Bench::new();
+    let of = |source: &str| bench.run(&["--set", "m=3", "--in", &format!("out={source}")]);
+    refused(
+        &of("uniform(0"),
+        2,
+        &["--in out: the bracket of `uniform(` is not closed"],
+    );
+    let endings = "files that end in .npz, .csv and .mtx have parts";
+    let told = of("data.txt:key");
+    refused(&told, 2, &["--in out: data.txt", "`key`", endings]);
+    assert!(!told.stderr.contains("No such file"), "{}", told.stderr);
+    for (source, instead) in [("-", "/dev/stdin"), ("-:f64", "/dev/stdin:f64")] {
+        let instead = format!(
+            "`-` is no file; where the system has standard input as one, --in out={instead} reads it"
+        );
+        refused(&of(source), 2, &[&instead]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_input_is_a_file() {
+    use std::process::{Command, Stdio};
+    let bench = Bench::new();
+    for (source, name, contents) in [
+        ("x=/dev/stdin", "x.npy", None),
+        (
+            "x=/dev/stdin:f32",
+            "x.bin",
+            Some(bytes(&[1.0_f32, 0.5, 2.0, 3.0])),
+        ),
+    ] {
+        if let Some(contents) = contents {
+            bench.file(name, &contents);
+        }
+        let file = std::fs::File::open(bench.path(name)).expect("a file");
+        let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+            .args([
+                "run",
+                "k.c",
+                "--set",
+                "m=3",
+                "--in",
+                "seg=seg.npy",
+                "--in",
+                source,
+            ])
+            .current_dir(bench.folder.path())
+            .stdin(Stdio::from(file))
+            .output()
+            .expect("the program starts");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(String::from_utf8_lossy(&output.stdout).starts_with("out: f64[3]"));
+    }
+}
+
+#[test]
+fn tables_without_names_have_numbers_for_columns() {
+    let bench = Bench::new();
+    bench.file("t.csv", b"1,5\n2,6\n3,7\n4,8\n");
+    let run = |column: &str, command: &str| {
+        let x = format!("x=t.csv:{column}");
+        let usual = [
+            command,
+            "k.c",
+            "--in",
+            "seg=fill(0)",
+            "--set",
+            "m=1",
+            "--in",
+            &x,
+        ];
+        bench.strew(&usual)
+    };
+    let all = run("#2", "run");
+    assert!(all.stdout.contains("[26]"), "{}{}", all.stdout, all.stderr);
+    assert!(!all.stderr.contains("note"), "{}", all.stderr);
+    let note =
+        "note: t.csv has a first line of numbers, which are taken for the names of the columns";
+    for command in ["run", "tune"] {
+        let rest = run("5", command);
+        assert!(rest.stderr.contains(note), "{}", rest.stderr);
+    }
+    refused(&run("x", "run"), 2, &["no column `x`", "#1, #2 and so on"]);
+}

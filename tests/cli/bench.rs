@@ -48,6 +48,14 @@ fn a_search_without_time_keeps_the_first_schedule() {
     assert!(outcome.stdout.contains(kept), "{}", outcome.stdout);
 }
 
+#[test]
+fn a_size_is_set_or_varies() {
+    let outcome = bench(&["--vary", "m=3,4"]);
+    assert_eq!(outcome.status, 2);
+    let why = "--vary m and --set m both give `m` its value: leave one of them out";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}
+
 /// What a terminal is shown; `None` where nothing here can be one.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(arguments: &[&str]) -> Option<String> {

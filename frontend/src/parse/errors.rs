@@ -4,7 +4,7 @@ use super::Error;
 use crate::diagnostic::Diagnostics;
 use crate::expected;
 use crate::preprocess::Spanned;
-use crate::problem::SyntaxProblem;
+use crate::problem::{ControlFlowProblem, SyntaxProblem};
 use crate::token::Token;
 use lalrpop_util::ParseError;
 use std::collections::HashSet;
@@ -38,6 +38,10 @@ pub(super) fn report<'a>(
         }
         if let Some(last) = unfinished(source, tokens, span, expected) {
             diagnostics.report(SyntaxProblem::MissingSemicolon, last);
+            continue;
+        }
+        if matches!(found, Some(Token::Pragma(_))) {
+            diagnostics.report(ControlFlowProblem::PragmaWithoutLoop, span);
             continue;
         }
         let problem = SyntaxProblem::Expected {

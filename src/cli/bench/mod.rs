@@ -33,6 +33,13 @@ pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure>
     if let Some(path) = &flags.plot {
         writable(path)?;
     }
+    if let Some(Vary { name, .. }) = &flags.vary
+        && flags.work.scalars.iter().any(|it| it.name == *name)
+    {
+        return Err(Failure::usage(format!(
+            "--vary {name} and --set {name} both give `{name}` its value: leave one of them out"
+        )));
+    }
     let mut rows = Vec::new();
     let mut kernel = String::new();
     for point in points(flags) {

@@ -1,4 +1,4 @@
-//! Columns of tables of text, whose first line has their names.
+//! Columns of tables of text, whose first line has their names; `#2` is the second column of a table without names.
 
 use super::{DataError, array};
 use crate::cli::array::Array;
@@ -6,6 +6,15 @@ use crate::cli::inputs::number;
 use crate::cli::progress::Meter;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use strew::Type;
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// One that has its name in the first line, at this position.
+    Named(usize),
+    /// One of a table whose first line has numbers, too, at this position.
+    Numbered(usize),
+}
 
 /// The numbers in the column `name`.
 pub(super) fn column(
@@ -21,9 +30,11 @@ pub(super) fn column(
     }
     meter.begin(bytes.len() as u64);
     let mut builder = ReaderBuilder::new();
-    let mut reader = builder.trim(Trim::All).from_reader(bytes);
+    let builder = builder.trim(Trim::All).has_headers(false);
+    let mut reader = builder.from_reader(bytes);
     let headers = reader.headers().map_err(malformed)?;
-    let position = position_of(name, headers)?;
+    let column = column_of(name, headers)?;
+    let (Column::Named(position) | Column::Numbered(position)) = column;
     let has_one = headers.len() == 1;
     let place_of = |record: &StringRecord| {
         let position = record.position();
@@ -31,7 +42,8 @@ pub(super) fn column(
     };
     let mut last = place_of(headers);
     let mut values = Vec::new();
-    for record in reader.records() {
+    let names = usize::from(column == Column::Named(position));
+    for record in reader.records().skip(names) {
         let record = record.map_err(malformed)?;
         let (line, place) = place_of(&record);
         // Empty lines belong to the record behind them.
@@ -43,10 +55,20 @@ pub(super) fn column(
         last = (line, place);
         meter.reach(place);
         let text = record.get(position).unwrap_or_default();
-        let value = number(text, ty);
-        let value =
-            value.map_err(|why| DataError::at_line(line, format!("column `{name}`: {why}")))?;
-        values.push(value);
+        let value = match text {
+            "" => Err(format!("the cell is empty, expected {ty}")),
+            text => number(text, ty),
+        };
+        let wrong = |why| {
+            let hint = match column {
+                Column::Numbered(_) if line <= 1 => {
+                    format!("; where the first line has names, `{name}` is called by one of them")
+                }
+                _ => String::new(),
+            };
+            DataError::at_line(line, format!("column `{name}`: {why}{hint}"))
+        };
+        values.push(value.map_err(wrong)?);
     }
     let (line, place) = last;
     let rest = usize::try_from(place).ok().and_then(|it| bytes.get(it..));
@@ -74,13 +96,20 @@ fn unclosed(record: &[u8]) -> Option<u64> {
     opened
 }
 
-/// The only column called `name`.
-fn position_of(name: &str, headers: &StringRecord) -> Result<usize, DataError> {
+/// The only column called `name`; where none is, and `name` is as `#2`, the column of this number, from 1 on.
+fn column_of(name: &str, headers: &StringRecord) -> Result<Column, DataError> {
     let named = headers.iter().enumerate().filter(|(_, it)| *it == name);
     let positions: Vec<usize> = named.map(|(position, _)| position).collect();
     match positions.as_slice() {
-        [] => Err(no_column(name, headers)),
-        [only] => Ok(*only),
+        [] => {
+            let number = name.strip_prefix('#').and_then(|it| it.parse().ok());
+            let position = number.and_then(|it: usize| it.checked_sub(1));
+            let position = position.filter(|it| *it < headers.len());
+            position
+                .map(Column::Numbered)
+                .ok_or_else(|| no_column(name, headers))
+        }
+        [only] => Ok(Column::Named(*only)),
         [first, second, ..] => Err(DataError(format!(
             "has several columns called `{name}`, the first two of them the {}. and the {}.: their names have to differ",
             first + 1,
@@ -95,10 +124,35 @@ fn malformed(error: csv::Error) -> DataError {
 
 fn no_column(name: &str, headers: &StringRecord) -> DataError {
     let names: Vec<_> = headers.iter().map(|it| format!("`{it}`")).collect();
-    DataError(format!(
-        "has no column `{name}`; its first line has {}",
-        names.join(", ")
-    ))
+    let names = names.join(", ");
+    DataError(match has_numbers(headers) {
+        false => format!("has no column `{name}`; its first line has {names}"),
+        true => format!(
+            "has no column `{name}`; its first line, which is taken for the names of the columns, has {names}: {UNNAMED}"
+        ),
+    })
+}
+
+/// How the columns of a table without names are called.
+const UNNAMED: &str =
+    "where that line has no names, columns are called by their numbers, #1, #2 and so on";
+
+/// Whether all cells of a first line are numbers.
+fn has_numbers(headers: &StringRecord) -> bool {
+    !headers.is_empty() && headers.iter().all(|it| number(it, Type::F64).is_ok())
+}
+
+/// What is worth saying where a first line of numbers was taken for names.
+pub(super) fn doubt(bytes: &[u8], name: &str) -> Option<String> {
+    let mut builder = ReaderBuilder::new();
+    let mut reader = builder.trim(Trim::All).from_reader(bytes);
+    let headers = reader.headers().ok()?;
+    let is_named = matches!(column_of(name, headers), Ok(Column::Named(_)));
+    (is_named && has_numbers(headers)).then(|| {
+        format!(
+            "has a first line of numbers, which are taken for the names of the columns: {UNNAMED}"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -131,6 +185,54 @@ mod tests {
         assert_eq!(
             error,
             "has no column `snow`; its first line has `town`, `degrees`, `rain, mm`"
+        );
+    }
+
+    #[test]
+    fn columns_without_names_have_numbers() {
+        let of = |table: &str, name| {
+            let column = column(table.as_bytes(), name, Type::I32, &Meter::default());
+            column.map(|it| it.values).map_err(|it| it.to_string())
+        };
+        let values = |values: &[i32]| Ok(Values::I32(values.to_vec().into()));
+        assert_eq!(of("1,2\n3,4\n", "#2"), values(&[2, 4]));
+        assert_eq!(of("7\n", "#1"), values(&[7]));
+        assert_eq!(of("1,2\n3,4\n", "2"), values(&[4]));
+        assert_eq!(of("#2,a\n3,4\n", "#2"), values(&[3]));
+        let error = of("a,b\n3,4\n", "#2").expect_err("a name");
+        let expected = "line 1: column `#2`: `b` is not a whole number, expected i32; where the first line has names, `#2` is called by one of them";
+        assert_eq!(error, expected);
+        for name in ["x", "#0", "#3", "#"] {
+            let error = of("1,2\n3,4\n", name).expect_err("no column");
+            let expected = format!(
+                "has no column `{name}`; its first line, which is taken for the names of the columns, has `1`, `2`: {UNNAMED}"
+            );
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn a_first_line_of_numbers_is_worth_a_word() {
+        let doubted = |table: &str, name| doubt(table.as_bytes(), name).is_some();
+        assert!(doubted("1,2.5\n3,4\n", "1"));
+        assert!(!doubted("1,2.5\n3,4\n", "#1"));
+        assert!(!doubted("1,a\n3,4\n", "1"));
+        assert!(!doubted("", "1"));
+    }
+
+    #[test]
+    fn what_a_cell_cannot_be_is_told_with_its_line() {
+        let error = |table: &str| {
+            let column = column(table.as_bytes(), "b", Type::F64, &Meter::default());
+            column.map(|it| it.values).expect_err("a cell").to_string()
+        };
+        assert_eq!(
+            error("a,b\n1,2\n1,\n"),
+            "line 3: column `b`: the cell is empty, expected f64"
+        );
+        assert_eq!(
+            error("a,b\n1,1e400\n"),
+            "line 2: column `b`: `1e400` is out of range for f64; infinity is `inf`"
         );
     }
 

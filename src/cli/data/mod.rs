@@ -92,7 +92,7 @@ impl DataFile {
         Ok(Self { path, format })
     }
 
-    /// The array, whose elements have to be of type `element`, and why its file is not mapped where it was to be.
+    /// The array, whose elements have to be of type `element`, and what is worth saying of how it was read.
     pub(crate) fn read(
         &self,
         element: &ElementType,
@@ -121,7 +121,16 @@ impl DataFile {
         };
         let bytes = bytes(&self.path, reading.meter).map_err(unreadable)?;
         let array = self.decode(&bytes, element, reading.meter)?;
-        Ok((array, unmapped))
+        let unmapped = unmapped.map(|why| format!("is read and not mapped: {why}"));
+        Ok((array, unmapped.or_else(|| self.doubt(&bytes))))
+    }
+
+    /// What makes it doubtful that the file was meant as it was read.
+    fn doubt(&self, bytes: &[u8]) -> Option<String> {
+        match self.format {
+            Format::Csv { ref column } => csv::doubt(bytes, column),
+            _ => None,
+        }
     }
 
     fn decode(
@@ -211,12 +220,32 @@ fn split(text: &str, has_parts: impl Fn(&str) -> bool) -> Result<(&str, Option<&
         .rsplit_once(':')
         .filter(|(_, part)| raw_type(part).is_ok());
     match typed {
-        Some((path, part)) if ["npy", "png"].contains(&ending(path).as_str()) => Err(DataError(
-            format!("{path} has its type in it: leave `:{part}` out"),
-        )),
+        Some((path, part)) if is_single(path) => Err(DataError(format!(
+            "{path} has its type in it: leave `:{part}` out"
+        ))),
         Some((path, part)) => Ok((path, Some(part))),
-        None => Ok((text, None)),
+        None if is_single(text) || Path::new(text).exists() => Ok((text, None)),
+        None => match text.rsplit_once(':') {
+            Some((path, part)) if !part.contains('/') => Err(no_part(path, part)),
+            _ => Ok((text, None)),
+        },
     }
+}
+
+/// What is wrong with a `part` behind a colon that `path` cannot have.
+fn no_part(path: &str, part: &str) -> DataError {
+    DataError(match is_single(path) {
+        true => format!("{path} is a single array: leave `:{part}` out"),
+        false => format!(
+            "{path} is no file that has a part `{part}`: files that end in .npz, .csv and .mtx have parts, and behind elements alone \
+             stands their type, which is one of {RAW_TYPES}"
+        ),
+    })
+}
+
+/// Whether a file of this name is one array whose type is in it.
+fn is_single(path: &str) -> bool {
+    ["npy", "png"].contains(&ending(path).as_str())
 }
 
 fn has_parts(path: &str) -> bool {
@@ -359,6 +388,11 @@ mod tests {
             ("a.bin:float", "`float` is no type of raw elements"),
             ("a.npy:f32", "a.npy has its type in it: leave `:f32` out"),
             ("a.png:u8", "a.png has its type in it: leave `:u8` out"),
+            ("a.npy:key", "a.npy is a single array: leave `:key` out"),
+            (
+                "a.txt:key",
+                "a.txt is no file that has a part `key`: files that end in .npz, .csv and .mtx have parts, and",
+            ),
         ] {
             let error = file(text).expect_err("no file").to_string();
             assert!(error.contains(why), "{error}");

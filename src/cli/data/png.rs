@@ -2,14 +2,13 @@
 
 use super::DataError;
 use crate::cli::array::{Array, Values};
-use ::png::{BitDepth, Decoder, Transformations};
-use std::io::Cursor;
+use ::png::{BitDepth, Decoder, DecodingError, Transformations};
+use std::io::{Cursor, ErrorKind};
 use strew::Type;
 
 /// The samples of an image as its pixels show them: colours of a palette are looked up, and gray of less than eight bits is spread
 /// over eight. Of an animation it is the first picture.
 pub(super) fn read(bytes: &[u8], ty: Type) -> Result<Array, DataError> {
-    let broken = |error: ::png::DecodingError| DataError(format!("is no PNG image: {error}"));
     let mut decoder = Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(broken)?;
@@ -39,6 +38,33 @@ pub(super) fn read(bytes: &[u8], ty: Type) -> Result<Array, DataError> {
     shape.extend((channels > 1).then_some(channels));
     let values = values(stored, samples);
     Ok(Array { shape, values })
+}
+
+fn broken(error: DecodingError) -> DataError {
+    let why = match error {
+        DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            "it ends before the image does".to_owned()
+        }
+        other => in_words(&other.to_string()),
+    };
+    DataError(format!("is no PNG image: {why}"))
+}
+
+/// What is wrong, without what only those who write decoders can read.
+fn in_words(text: &str) -> String {
+    const CHUNK: &str = "ChunkType { type: ";
+    let text = match text.split_once(CHUNK) {
+        None => text.to_owned(),
+        Some((before, rest)) => {
+            let name = rest.split(',').next().unwrap_or_default();
+            let behind = rest.split_once('}').map_or("", |(_, behind)| behind);
+            format!("{before}{name}{behind}")
+        }
+    };
+    match text.starts_with("Corrupt deflate stream") {
+        true => "what it compresses is damaged".to_owned(),
+        false => text.trim_end_matches('.').to_owned(),
+    }
 }
 
 fn values(stored: Type, samples: Vec<u8>) -> Values {
@@ -125,7 +151,15 @@ mod tests {
         let error = read(&changed, Type::U8)
             .expect_err("a checksum")
             .to_string();
-        assert!(error.starts_with("is no PNG image: "), "{error}");
-        assert!(read(b"no image", Type::U8).is_err());
+        assert!(error.starts_with("is no PNG image: CRC error"), "{error}");
+        assert!(error.ends_with(" while decoding IDAT chunk"), "{error}");
+        let error = |bytes: &[u8]| read(bytes, Type::U8).expect_err("broken").to_string();
+        assert_eq!(error(b"no image"), "is no PNG image: Invalid PNG signature");
+        assert_eq!(
+            error(&changed[..50]),
+            "is no PNG image: it ends before the image does"
+        );
+        let deflated = in_words("Corrupt deflate stream. BadCodeLengthHuffmanTree");
+        assert_eq!(deflated, "what it compresses is damaged");
     }
 }
