@@ -13,8 +13,8 @@ module {
         %8 = arith.constant 0.25 : f64
         %9 = arith.mulf %7, %8 : f64
         affine.store %9, %x[%i, %j] : memref<?x?xf64>
-      }
-    }
+      } {strew.name = "j"}
+    } {strew.name = "i"}
     return
   }
 }

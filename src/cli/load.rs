@@ -43,6 +43,8 @@ fn language_of(text: &str) -> Language {
             Language::KernelText
         }
         Some(line) if line.starts_with("module {") => Language::Mlir,
+        // `mlir-opt` puts maps and sets in front.
+        Some(line) if line.starts_with('#') && line.contains(" = affine_") => Language::Mlir,
         _ => Language::C,
     }
 }

@@ -73,6 +73,7 @@ fn on_a_terminal(arguments: &[&str]) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 fn a_terminal_shows_how_far_it_is() {
     // A bar comes after a second.
     let time = ["--rounds", "1000000", "--seconds", "1.5"];

@@ -1,7 +1,7 @@
 //! Parallel loops with their private buffers.
 
 use super::node::{Cell, undefined};
-use super::{Emitter, Memref, Typed, Unsupported, memref, quoted, type_name};
+use super::{Emitter, Memref, Typed, Unsupported, memref, named, quoted, type_name};
 use crate::{ArrayId, Forall, Private, Type};
 
 impl Emitter<'_> {
@@ -24,11 +24,12 @@ impl Emitter<'_> {
                 let ty = memref(of.extents.len() + 1, of.element);
                 let mut extents = vec![count.clone()];
                 extents.extend(self.extents(&of.extents)?);
-                let target = (private.targets.get(part)).and_then(|it| self.arrays.get(it));
+                let target = private.targets.get(part);
+                let target = target.map_or("", |it| self.kernel.arrays[*it].name.as_str());
                 let known = format!(
                     " {{strew.buffer = {}, strew.target = {}, strew.combiner = {}}}",
                     quoted(&of.name),
-                    quoted(target.map_or("", |it| it.name.trim_start_matches('%'))),
+                    quoted(target),
                     quoted(&private.combiner.to_string())
                 );
                 let rows = self.allocated(&format!("{}_rows", of.name), extents, (ty, &known));
@@ -48,7 +49,8 @@ impl Emitter<'_> {
             this.block(&forall.body)
         })?;
         let strategy = format!("strew.strategy = {}", quoted(&forall.strategy));
-        self.behind_brace([strategy].into_iter().chain(labels));
+        let name = named(&self.kernel.iters[forall.iter].name);
+        self.behind_brace([name, strategy].into_iter().chain(labels));
         let mut rows = all.iter().map(|(_, rows)| rows.clone());
         for private in &forall.privates {
             let rows: Vec<_> = rows.by_ref().take(private.buffers.len()).collect();

@@ -1,7 +1,7 @@
 //! A kernel as MLIR: `func`, `affine`, `scf`, `memref`, `arith`, `math`, `linalg` and `cf`.
 //!
 //! What MLIR has no word for stands in attributes whose names begin with `strew.`, so that [`parse`] reads the same kernel back: the
-//! parameters as the kernel has them, types without signs, the statements that are reductions, names of scalars, labels and views.
+//! parameters as the kernel has them, types without signs, the statements that are reductions, names, labels and views. Tools of MLIR keep attributes, and rename values.
 //!
 //! Loops, conditions and accesses that are affine in MLIR's sense stay in the `affine` dialect; those over products of variables, or
 //! inside of loops of `scf`, are calculated. Private buffers of a forall are rows of one buffer, which a `linalg.reduce` merges behind
@@ -277,6 +277,11 @@ fn signature(kernel: &Kernel) -> String {
         all.push(line.trim_end_matches(" {"));
     }
     all.join("\n")
+}
+
+/// The attribute with what something is called in the kernel: `mlir-opt` gives values names of its own.
+fn named(name: &str) -> String {
+    format!("strew.name = {}", quoted(name))
 }
 
 /// The attribute with the labels of `node`, if it has some.

@@ -1,7 +1,9 @@
 //! Statements and loops.
 
 use super::index::Operands;
-use super::{Emitter, Memref, Slot, Typed, Unsupported, attributes, labels, memref, type_name};
+use super::{
+    Emitter, Memref, Slot, Typed, Unsupported, attributes, labels, memref, named, type_name,
+};
 use crate::{
     Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, LocalId, Node, Place,
     ScfFor, Subscript, Type,
@@ -131,7 +133,8 @@ impl Emitter<'_> {
         }
         self.region(&head, |this| this.block(&it.body))?;
         let lanes = (it.lanes != 1).then(|| format!("strew.lanes = {} : i64", it.lanes));
-        self.behind_brace(lanes.into_iter().chain(labels));
+        let name = named(&self.kernel.iters[it.iter].name);
+        self.behind_brace([name].into_iter().chain(lanes).chain(labels));
         Ok(())
     }
 
@@ -218,7 +221,8 @@ impl Emitter<'_> {
         let head = format!("scf.for {iter} = {lower} to {upper} step {step}");
         self.iters.insert(it.iter, iter);
         self.region(&head, |this| this.block(&it.body))?;
-        self.behind_brace(labels);
+        let name = named(&self.kernel.iters[it.iter].name);
+        self.behind_brace([name].into_iter().chain(labels));
         Ok(())
     }
 
@@ -243,11 +247,11 @@ impl Emitter<'_> {
             match node {
                 Node::Declare { local, .. } if self.kernel.locals[*local].mutable => {
                     let ty = self.kernel.locals[*local].ty;
+                    let known = named(&self.kernel.locals[*local].name);
                     let name = self.named(&self.kernel.locals[*local].name);
-                    let known = match self.kernel.locals[*local].is_element {
-                        true => " {strew.element}",
-                        false => "",
-                    };
+                    let element = self.kernel.locals[*local].is_element;
+                    let element = element.then(|| "strew.element".to_owned());
+                    let known = attributes([known].into_iter().chain(element));
                     let of = type_name(ty);
                     self.line(&format!("{name} = memref.alloca(){known} : memref<{of}>"));
                     let slot = Typed { name, ty };
@@ -281,13 +285,12 @@ impl Emitter<'_> {
         value: &Expr,
         labels: Option<String>,
     ) -> Result<(), Unsupported> {
-        let start = self.text.len();
         let mut value = self.expr(value)?;
-        let known = attributes(labels);
         if !self.kernel.locals[local].mutable {
             let name = &self.kernel.locals[local].name;
-            value = self.name_value(start, value, (name, &known));
+            value = self.name_value(value, name, labels.clone());
         }
+        let known = attributes(labels);
         match self.locals.get(&local).cloned() {
             Some(Slot::Memory(slot)) => self.store_as(&Cell::Local(slot), &value, &known),
             Some(Slot::Value(_)) | None => {
@@ -297,27 +300,15 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The value with a name of its own, where the text from `start` on defines it or not.
-    fn name_value(&mut self, start: usize, value: Typed, (name, known): (&str, &str)) -> Typed {
+    /// The value with a name of its own, which is read when this runs and not again where it is used.
+    fn name_value(&mut self, value: Typed, name: &str, labels: Option<String>) -> Typed {
+        let known = attributes([named(name)].into_iter().chain(labels));
         let name = self.named(name);
         let Typed { name: before, ty } = value;
-        let written = self.text.get(start..).unwrap_or_default();
-        let definition = format!("{before} = ");
-        if known.is_empty()
-            && before.starts_with('%')
-            && written
-                .lines()
-                .any(|it| it.trim_start().starts_with(&definition))
-        {
-            let renamed = written.replacen(&definition, &format!("{name} = "), 1);
-            self.text.truncate(start);
-            self.text.push_str(&renamed);
-        } else {
-            let of = type_name(ty);
-            self.line(&format!(
-                "{name} = arith.bitcast {before}{known} : {of} to {of}"
-            ));
-        }
+        let of = type_name(ty);
+        self.line(&format!(
+            "{name} = arith.bitcast {before}{known} : {of} to {of}"
+        ));
         Typed { name, ty }
     }
 
@@ -325,7 +316,8 @@ impl Emitter<'_> {
         let of = &self.kernel.arrays[array];
         let ty = memref(of.extents.len(), of.element);
         let extents = self.extents(&of.extents)?;
-        let buffer = self.allocated(&of.name, extents, (ty, ""));
+        let known = attributes([named(&of.name)]);
+        let buffer = self.allocated(&of.name, extents, (ty, &known));
         let zero = self.constant(crate::Value::zero(of.element));
         self.fill(&buffer, &zero);
         self.arrays.insert(array, buffer);

@@ -2,7 +2,7 @@
 
 use super::index::in_range;
 use super::statement::index_of;
-use super::{Checked, Division, Known, Pending, ReadError, Reader, Token, labels};
+use super::{Checked, Division, Known, Pending, ReadError, Reader, Token, labels, name_of};
 use crate::combiner::Combiner;
 use crate::{
     Access, AffineExpr, Array, Expr, Node, Operand, Place, Private, Span, Subscript, Type,
@@ -37,7 +37,7 @@ impl<'t> Reader<'_, 't> {
         self.tokens.expect("linalg.fill")?;
         let element = self.fill()?;
         let mut array = Array {
-            name: name.to_owned(),
+            name: name_of(&attributes).unwrap_or_else(|| name.to_owned()),
             element,
             extents,
             field: None,
@@ -51,11 +51,13 @@ impl<'t> Reader<'_, 't> {
             self.known.insert(name, Known::Array(array));
             return Ok(());
         };
-        let Some(Known::Array(target)) = self.known.get(target).cloned() else {
+        let target = super::unquoted(target);
+        let found = self.kernel.arrays.iter().find(|(_, it)| it.name == target);
+        let Some(target) = found.map(|(id, _)| id) else {
             let why = format!("`{target}` is no buffer");
             return Err(ReadError::new(span, why));
         };
-        buffer.clone_into(&mut array.name);
+        array.name = super::unquoted(buffer);
         // The first dimension is the iteration.
         array.extents = array.extents.split_off(1.min(array.extents.len()));
         let array = self.kernel.arrays.alloc(array);
@@ -208,12 +210,14 @@ impl<'t> Reader<'_, 't> {
                 local: Some(local), ..
             }) => Place::Local(local),
             Some(Known::Slot {
+                name: called,
                 is_element,
                 local: None,
             }) => {
                 let ty = value.ty(&self.kernel);
-                let local = self.declare((name, span), ty, (true, is_element));
+                let local = self.declare((&called, span), ty, (true, is_element));
                 let slot = Known::Slot {
+                    name: called,
                     is_element,
                     local: Some(local),
                 };
@@ -228,6 +232,7 @@ impl<'t> Reader<'_, 't> {
             None => {
                 self.label(span);
                 nodes.push(Node::Assign { place, value, span });
+                self.forget();
             }
             Some(mut pending) => {
                 if pending.places.get(pending.combined.len()) != Some(&place) {
@@ -240,6 +245,7 @@ impl<'t> Reader<'_, 't> {
                 } else {
                     self.label(pending.span);
                     nodes.push(self.reduction(pending)?);
+                    self.forget();
                 }
             }
         }
@@ -292,6 +298,12 @@ impl<'t> Reader<'_, 't> {
         let (name, span) = self.tokens.value()?;
         match self.known.get(name) {
             Some(Known::Expr(expr)) => Ok(expr.clone()),
+            Some(Known::Stale) => Err(ReadError::new(
+                span,
+                format!(
+                    "`%{name}` was read before something was set: strew names such values by `strew.name`"
+                ),
+            )),
             Some(_) => Err(ReadError::new(span, format!("`%{name}` is no number here"))),
             None => Err(ReadError::new(span, format!("`%{name}` is not known"))),
         }

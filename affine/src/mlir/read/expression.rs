@@ -2,7 +2,7 @@
 
 use super::index::in_range;
 use super::token::Attributes;
-use super::{Checked, Division, Known, ReadError, Reader, Token, labels};
+use super::{Checked, Division, Known, ReadError, Reader, Token, labels, name_of};
 use crate::mlir::expression::operation_of;
 use crate::{
     AffineExpr, BinaryOp, CompareOp, Condition, Expr, Function, Relation, Span, Type, UnaryOp,
@@ -190,6 +190,7 @@ impl<'t> Reader<'_, 't> {
         if word == "arith.bitcast" && !is_known {
             // It gives a value a name.
             self.labels = labels(&attributes);
+            self.called = name_of(&attributes);
             return Ok(Known::Expr(operand));
         }
         let mut ty = kernel_type(&attributes, to, span)?;

@@ -11,6 +11,24 @@ pub(super) fn in_range(span: Span, made: Result<AffineExpr, Overflow>) -> Checke
     made.map_err(|Overflow| ReadError::new(span, "this leaves the range of 64-bit integers"))
 }
 
+/// Tools of MLIR bring all terms to one side. Where the `left` side is nothing, those that are subtracted on the right come to it.
+fn apart(span: Span, left: AffineExpr, right: AffineExpr) -> Checked<(AffineExpr, AffineExpr)> {
+    if left.as_constant() != Some(0) {
+        return Ok((left, right));
+    }
+    let mut subtracted = AffineExpr::from(right.constant().min(0).saturating_neg());
+    for term in right.terms().iter().filter(|it| it.coefficient < 0) {
+        let mut product = AffineExpr::from(term.coefficient.saturating_neg());
+        for factor in &term.factors {
+            let factor = AffineExpr::from_factor(factor.clone());
+            product = in_range(span, product.times(&factor))?;
+        }
+        subtracted = in_range(span, subtracted.plus(&product))?;
+    }
+    let right = in_range(span, right.plus(&subtracted))?;
+    Ok((subtracted, right))
+}
+
 impl Tokens<'_> {
     /// A sum of products.
     pub(super) fn affine(&mut self, names: Names<'_>) -> Checked<AffineExpr> {
@@ -55,6 +73,10 @@ impl Tokens<'_> {
             return Ok(inner);
         }
         let span = self.here();
+        if self.take("-") {
+            let negated = self.atom(names)?;
+            return in_range(span, negated.times(&AffineExpr::from(-1)));
+        }
         match self.peek() {
             Some(Token::Number(_)) => Ok(self.integer()?.into()),
             Some(Token::Value(name) | Token::Word(name)) => {
@@ -86,6 +108,7 @@ impl Tokens<'_> {
         names: Names<'_>,
         body: impl Fn(&mut Self, Names<'_>) -> Checked<T>,
     ) -> Checked<Vec<T>> {
+        let behind = self.follow_alias()?;
         self.expect(word)?;
         self.expect("<")?;
         let count = self.dimensions()?;
@@ -93,6 +116,9 @@ impl Tokens<'_> {
         let start = self.mark();
         self.skip_group()?;
         self.expect(">")?;
+        if let Some(behind) = behind {
+            self.go_to(behind);
+        }
         self.expect("(")?;
         let mut operands = Vec::new();
         while !self.take(")") {
@@ -145,12 +171,14 @@ impl Tokens<'_> {
                     tokens.affine(names)?,
                 ))
             } else if tokens.take("==") {
-                Ok(condition(left, Relation::Equal, tokens.affine(names)?))
+                let (right, left) = apart(span, tokens.affine(names)?, left)?;
+                Ok(condition(left, Relation::Equal, right))
             } else {
                 // `right - 1 >= left` stands for `left < right`.
                 tokens.expect(">=")?;
                 let less = tokens.affine(names)?;
                 let right = in_range(span, left.offset(1))?;
+                let (less, right) = apart(span, less, right)?;
                 Ok(condition(less, Relation::Less, right))
             }
         })

@@ -51,6 +51,7 @@ type Checked<T> = Result<T, ReadError>;
 /// The first part of the text that strew does not print so.
 pub fn parse(text: &str) -> Result<Kernel, ReadError> {
     let mut tokens = Tokens::of(text)?;
+    tokens.skip_aliases()?;
     tokens.expect("module")?;
     tokens.expect("{")?;
     while tokens.take("func.func") {
@@ -86,6 +87,7 @@ enum Known {
     Array(ArrayId),
     /// A scalar that changes, which is not declared before it is set.
     Slot {
+        name: String,
         is_element: bool,
         local: Option<LocalId>,
     },
@@ -97,6 +99,8 @@ enum Known {
     Saturated(usize, Expr),
     /// Whether an index is in range.
     InRange,
+    /// What was read from memory that may have changed since.
+    Stale,
 }
 
 /// What of `dividend - (dividend floordiv divisor) * divisor` an index is.
@@ -124,6 +128,10 @@ struct Reader<'r, 't> {
     pending: Option<Pending>,
     /// Those of the statement that is being read.
     labels: Vec<String>,
+    /// What the value that is being defined is called, if it has a name.
+    called: Option<String>,
+    /// Values that read memory as it is now.
+    current: Vec<&'t str>,
     /// Of the next forall.
     privates: Vec<Private>,
     rows: Vec<&'t str>,
@@ -173,6 +181,8 @@ impl<'t> Reader<'_, 't> {
             sizes: Vec::new(),
             pending: None,
             labels: Vec::new(),
+            called: None,
+            current: Vec::new(),
             privates: Vec::new(),
             rows: Vec::new(),
             combiners,
@@ -189,6 +199,32 @@ impl<'t> Reader<'_, 't> {
         Ok(reader.kernel)
     }
 
+    /// Something may be set here, so that what was read before is no longer what would be read.
+    fn forget(&mut self) {
+        for name in self.current.drain(..) {
+            self.known.insert(name, Known::Stale);
+        }
+    }
+
+    /// Whether what `known` stands for is read from memory.
+    fn reads(&self, known: &Known) -> bool {
+        match known {
+            Known::Expr(expr) | Known::Wide(expr) | Known::Saturated(_, expr) => {
+                self.reads_memory(expr)
+            }
+            Known::Divided(_, left, right) => self.reads_memory(left) || self.reads_memory(right),
+            _ => false,
+        }
+    }
+
+    fn reads_memory(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Load(_) => true,
+            Expr::Local(local) => self.kernel.locals[*local].mutable,
+            other => other.operands().iter().any(|it| self.reads_memory(it)),
+        }
+    }
+
     /// Gives the labels that were read to the statement at `span`.
     fn label(&mut self, span: Span) {
         let labels = std::mem::take(&mut self.labels).into_iter();
@@ -203,25 +239,25 @@ impl<'t> Reader<'_, 't> {
         ty: (usize, &str),
         span: Span,
     ) -> Checked<()> {
-        let (name, expected, known) = match self.kernel.params.get(position) {
+        let (expected, known) = match self.kernel.params.get(position) {
             Some(Parameter::Scalar(id)) => {
                 let scalar = &self.kernel.scalars[*id];
                 if scalar.ty.is_integer() {
                     self.sizes.push(*id);
                 }
                 let known = Known::Expr(Expr::Param(*id));
-                (scalar.name.clone(), (0, type_name(scalar.ty)), known)
+                ((0, type_name(scalar.ty)), known)
             }
             Some(Parameter::Array(id)) => {
                 let array = &self.kernel.arrays[*id];
                 let shape = (array.extents.len(), type_name(array.element));
-                (array.name.clone(), shape, Known::Array(*id))
+                (shape, Known::Array(*id))
             }
             Some(Parameter::Record(_)) | None => {
                 return Err(ReadError::new(span, "`strew.kernel` says other parameters"));
             }
         };
-        if expected != ty || symbol(&name) != value.split('$').next().unwrap_or_default() {
+        if expected != ty {
             let why = format!("`strew.kernel` says another parameter than `%{value}`");
             return Err(ReadError::new(span, why));
         }
@@ -271,6 +307,12 @@ fn combiners(signature: &str) -> Vec<Combiner> {
         }
     }
     found
+}
+
+/// What the attributes say that something is called.
+fn name_of(attributes: &token::Attributes<'_>) -> Option<String> {
+    let mut found = attributes.iter().filter(|(key, _)| *key == "strew.name");
+    found.next().map(|(_, name)| unquoted(name))
 }
 
 /// The labels among attributes.

@@ -28,7 +28,9 @@ impl Known {
             }
             // They hold what was an index before.
             Self::Condition(_) | Self::Conditions(_) => true,
-            Self::Array(_) | Self::Slot { .. } | Self::Rows(_) | Self::InRange => true,
+            Self::Array(_) | Self::Slot { .. } | Self::Rows(_) | Self::InRange | Self::Stale => {
+                true
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Loops and statements.
 
-use super::{Checked, Division, Known, ReadError, Reader, Token, forall, labels};
+use super::token::Attributes;
+use super::{Checked, Division, Known, ReadError, Reader, Token, forall, labels, name_of};
 use crate::{
     AffineExpr, AffineFor, Bound, Expr, Iter, IterId, Local, LocalId, Node, ScfFor, Span, Type,
 };
@@ -50,6 +51,12 @@ impl<'t> Reader<'_, 't> {
         Ok(nodes)
     }
 
+    /// The body of a loop: in later turns, what is set there is set before all of it.
+    fn turn(&mut self) -> Checked<Vec<Node>> {
+        self.forget();
+        self.braces()
+    }
+
     fn otherwise(&mut self) -> Checked<Vec<Node>> {
         match self.tokens.take("else") {
             true => self.braces(),
@@ -68,6 +75,7 @@ impl<'t> Reader<'_, 't> {
                 self.tokens.expect(":")?;
                 self.tokens.memref()?;
                 Known::Slot {
+                    name: name_of(&attributes).unwrap_or_else(|| name.to_owned()),
                     is_element: attributes.iter().any(|(key, _)| *key == "strew.element"),
                     local: None,
                 }
@@ -78,20 +86,21 @@ impl<'t> Reader<'_, 't> {
             "affine.load" => self.load(true)?,
             _ => self.value(word, span)?,
         };
-        let is_named = !name.starts_with(|it: char| it.is_ascii_digit());
-        let known = match known {
-            // A name of its own is that of a `let`.
-            Known::Expr(value) if is_named => {
+        let known = match (known, self.called.take()) {
+            (Known::Expr(value), Some(called)) => {
                 let ty = value.ty(&self.kernel);
-                let local = self.declare((name, span), ty, (false, false));
+                let local = self.declare((&called, span), ty, (false, false));
                 self.label(span);
                 nodes.push(Node::Declare { local, value });
                 Known::Expr(Expr::Local(local))
             }
-            other => other,
+            (other, _) => other,
         };
         if !known.is_moderate() {
             return Err(ReadError::new(span, "this is larger than strew reads"));
+        }
+        if self.reads(&known) {
+            self.current.push(name);
         }
         self.known.insert(name, known);
         Ok(())
@@ -175,6 +184,15 @@ impl<'t> Reader<'_, 't> {
         iter
     }
 
+    /// Gives a loop the name and the labels that stand behind it.
+    fn describe(&mut self, iter: IterId, attributes: &Attributes<'_>) {
+        let iter = &mut self.kernel.iters[iter];
+        iter.labels = labels(attributes);
+        if let Some(name) = name_of(attributes) {
+            iter.name = name;
+        }
+    }
+
     fn bound(&mut self, word: &str) -> Checked<Bound> {
         if let Some(Token::Number(_)) = self.tokens.peek() {
             return Ok(AffineExpr::from(self.tokens.integer()?).into());
@@ -203,10 +221,10 @@ impl<'t> Reader<'_, 't> {
         (lower, upper, step): (Bound, Bound, i64),
     ) -> Checked<Node> {
         let iter = self.iterator(name);
-        let body = self.braces()?;
+        let body = self.turn()?;
         let mut lanes = 1;
         let attributes = self.tokens.attributes()?;
-        self.kernel.iters[iter].labels = labels(&attributes);
+        self.describe(iter, &attributes);
         for (key, value) in attributes {
             if key == "strew.lanes" {
                 lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
@@ -235,9 +253,9 @@ impl<'t> Reader<'_, 't> {
         match ends {
             [Some(Known::Wide(lower)), Some(Known::Wide(upper))] => {
                 let iter = self.iterator(name);
-                let body = self.braces()?;
+                let body = self.turn()?;
                 let attributes = self.tokens.attributes()?;
-                self.kernel.iters[iter].labels = labels(&attributes);
+                self.describe(iter, &attributes);
                 Ok(Node::ScfFor(ScfFor {
                     iter,
                     lower,
@@ -265,10 +283,10 @@ impl<'t> Reader<'_, 't> {
         let privates = std::mem::take(&mut self.privates);
         let rows = std::mem::take(&mut self.rows);
         let iter = self.iterator(name);
-        let body = self.braces()?;
+        let body = self.turn()?;
         let mut strategy = String::new();
         let attributes = self.tokens.attributes()?;
-        self.kernel.iters[iter].labels = labels(&attributes);
+        self.describe(iter, &attributes);
         for (key, value) in attributes {
             if key == "strew.strategy" {
                 strategy = value.to_owned();
@@ -307,10 +325,11 @@ impl<'t> Reader<'_, 't> {
         for mark in [":", "(", ")", "->", "(", ")", "{"] {
             self.tokens.expect(mark)?;
         }
+        self.forget();
         let (_, condition) = self.block()?;
         self.tokens.expect("}")?;
         self.tokens.expect("do")?;
-        let body = self.braces()?;
+        let body = self.turn()?;
         let condition =
             condition.ok_or_else(|| self.tokens.wanted("`scf.condition` before this"))?;
         Ok(Node::ScfWhile {

@@ -4,14 +4,18 @@ use super::{Checked, ReadError};
 use crate::Span;
 use crate::verify::MAX_NESTING;
 use logos::Logos;
+use std::collections::HashMap;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[logos(skip r"[ \t\r\n]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 pub(super) enum Token<'t> {
     /// `%i`
-    #[regex(r"%[A-Za-z0-9_$.]+", |lexer| &lexer.slice()[1..])]
+    #[regex(r"%[A-Za-z0-9_$.-]+", |lexer| &lexer.slice()[1..])]
     Value(&'t str),
+    /// `#map`, which stands for a map or set that is defined at the top.
+    #[regex(r"#[A-Za-z0-9_$.]+", |lexer| &lexer.slice()[1..])]
+    Alias(&'t str),
     /// `@name`
     #[regex(r"@[A-Za-z0-9_$.]+", |lexer| &lexer.slice()[1..])]
     Symbol(&'t str),
@@ -36,6 +40,8 @@ pub(super) struct Tokens<'t> {
     list: Vec<(Token<'t>, Span)>,
     at: usize,
     end: Span,
+    /// Where the maps and sets stand that have names.
+    aliases: HashMap<&'t str, usize>,
 }
 
 impl<'t> Tokens<'t> {
@@ -63,7 +69,41 @@ impl<'t> Tokens<'t> {
             }
         }
         let end = Span::new(text.len(), text.len());
-        Ok(Self { list, at: 0, end })
+        let aliases = HashMap::new();
+        Ok(Self {
+            list,
+            at: 0,
+            end,
+            aliases,
+        })
+    }
+
+    /// `#map = affine_map<…>`, as often as it stands there.
+    pub(super) fn skip_aliases(&mut self) -> Checked<()> {
+        while let Some(Token::Alias(name)) = self.peek() {
+            self.at += 1;
+            self.expect("=")?;
+            self.aliases.insert(name, self.at);
+            while self.peek().is_some()
+                && !self.is("module")
+                && !matches!(self.peek(), Some(Token::Alias(_)))
+            {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to what the alias that comes next stands for, if one does, and tells where it goes on behind the alias.
+    pub(super) fn follow_alias(&mut self) -> Checked<Option<usize>> {
+        let Some(Token::Alias(name)) = self.peek() else {
+            return Ok(None);
+        };
+        let unknown = || ReadError::new(self.here(), format!("`#{name}` is not known"));
+        let start = *self.aliases.get(name).ok_or_else(unknown)?;
+        let behind = self.at + 1;
+        self.at = start;
+        Ok(Some(behind))
     }
 
     /// Where it stands, to come back to.
