@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     /// An error of the library.
     Library(Error),
     /// Arguments that do not fit, and where they come from.
-    Arguments(Error, Vec<String>),
+    Arguments(Box<Error>, Vec<String>),
     /// Somebody is about to change a file while the kernel runs on it.
     Changed(PathBuf),
     /// Whoever read standard output has seen enough.
@@ -53,7 +53,8 @@ impl Failure {
             Self::Diagnosed | Self::Refused(_) => 1,
             Self::Usage(_) | Self::ShownUsage => 2,
             Self::Changed(_) => 3,
-            Self::Library(error) | Self::Arguments(error, _) => status(error),
+            Self::Library(error) => status(error),
+            Self::Arguments(error, _) => status(error),
         }
     }
 

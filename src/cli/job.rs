@@ -84,7 +84,7 @@ pub(crate) fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> 
             let origins = arrays.into_iter();
             let origins = origins.filter_map(|it| inputs.origin(it, lacks(it)));
             let origins = origins.collect();
-            Failure::Arguments(Error::Arguments(errors), origins)
+            Failure::Arguments(Box::new(Error::Arguments(errors)), origins)
         }
         other => other.into(),
     })
