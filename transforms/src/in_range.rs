@@ -1,5 +1,6 @@
 //! Accesses that are shown to stay inside their array, for every size.
 
+use crate::tree::replaced;
 use strew_affine::visit::Loop;
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, Factor, IterId, Kernel, Overflow, Subscript, Variable,
@@ -128,9 +129,7 @@ fn consecutive_parts(
     part: IterId,
     count: i64,
 ) -> Result<Option<(AffineExpr, AffineExpr)>, Overflow> {
-    let begin_at = |position: &AffineExpr| {
-        lower.substitute(&|variable| (variable == Variable::Iter(part)).then(|| position.clone()))
-    };
+    let begin_at = |position: &AffineExpr| replaced(lower, part, position);
     let next = AffineExpr::from(part).offset(1)?;
     if begin_at(&next)? != *upper || !is_monotone(lower, part) {
         return Ok(None);

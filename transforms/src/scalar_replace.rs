@@ -8,7 +8,7 @@ use crate::address::find_array;
 use crate::in_range::is_in_range;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{for_each_expr_mut, if_runs, replace_loop};
+use crate::tree::{for_each_expr_mut, if_runs, replace_loop, scalar_for};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::dependence::Analyzed;
@@ -153,29 +153,32 @@ fn replaceable_in<'k>(
         .iter()
         .any(|it| it.kind != AccessKind::Read && happens_in(target, it));
     let at_once = around.iter().any(|it| matches!(it, Loop::Forall(_)));
-    // Elements that may be written once are counted.
-    let is_counted = around.iter().any(|it| match it {
-        Loop::Forall(forall) => forall.disjoint.iter().any(|it| it.target == element.array),
-        _ => false,
-    });
     let is_there = is_certain || is_in_range(kernel, around, element);
     // Where an index out of range is skipped, so is what reads the element after it was assigned; the scalar would have that value.
     let is_assigned = inside.iter().any(|it| it.kind == AccessKind::Write);
-    let is_kept = !is_assigned || stays_in_range(kernel, &inside);
-    (is_there && is_kept && !is_counted && (!is_written || is_written_anyway || !at_once))
-        .then_some(Replaceable {
-            target,
-            element,
-            is_written,
-        })
+    let is_one = |access: &Access| inside.iter().any(|it| std::ptr::eq(it.access, access));
+    let is_kept = !is_assigned || stay_in_range(kernel, is_one);
+    let is_free = is_kept && !is_counted(around, element.array);
+    (is_there && is_free && (!is_written || is_written_anyway || !at_once)).then_some(Replaceable {
+        target,
+        element,
+        is_written,
+    })
 }
 
-/// Whether all of these accesses are inside of their array whenever they happen.
-fn stays_in_range(kernel: &Kernel, sites: &[&&AccessSite<'_>]) -> bool {
+/// Whether it is counted how often elements of `array` are written, as a loop of `around` lets each be written once.
+fn is_counted(around: &[Loop<'_>], array: ArrayId) -> bool {
+    around.iter().any(|it| match it {
+        Loop::Forall(forall) => forall.disjoint.iter().any(|it| it.target == array),
+        Loop::Affine(_) | Loop::Scf(_) => false,
+    })
+}
+
+/// Whether all accesses that `are_meant` are inside of their array whenever they happen.
+fn stay_in_range(kernel: &Kernel, are_meant: impl Fn(&Access) -> bool) -> bool {
     let analyzed = Analyzed::new(kernel);
-    let is_one = |access: &Access| sites.iter().any(|it| std::ptr::eq(it.access, access));
-    let mut found = analyzed.sites().iter();
-    found.all(|it| !it.access.is_some_and(is_one) || analyzed.stays_in_range(it))
+    let mut sites = analyzed.sites().iter();
+    sites.all(|it| !it.access.is_some_and(&are_meant) || analyzed.stays_in_range(it))
 }
 
 /// Whether subscripts are affine and no iterator of `inner` is in them.
@@ -221,15 +224,12 @@ fn reads_surely(expr: &Expr, access: &Access) -> bool {
 fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overflow> {
     let mut rewritten = kernel.clone();
     for it in found {
-        let array = &kernel.arrays[it.element.array];
-        let name = rewritten.fresh_name(&format!("{}_s", array.name.replace('.', "_")));
-        let local = rewritten.locals.alloc(Local {
-            name,
-            ty: array.element,
+        let local = Local {
             mutable: it.is_written,
             is_element: it.is_written,
-            span: it.element.span,
-        });
+            ..scalar_for(&rewritten, it.element, "s")
+        };
+        let local = rewritten.locals.alloc(local);
         let mut around = it.target.clone();
         use_local(&mut around.body, it.element.array, local);
         let value = Expr::Load(it.element.clone());

@@ -7,7 +7,7 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::symbolic;
 use crate::tiling::{Sizes, TileNames, points, tiles};
-use crate::tree::Replacing;
+use crate::tree::{Replacing, replaced};
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -210,10 +210,6 @@ fn times(nest: &[Tiled<'_>]) -> Result<Vec<Tick>, Reason> {
     let tiles = first_points.into_iter().map(|(_, first)| first);
     let points = nest.iter().map(|it| it.target.iter.into());
     Ok(tiles.chain(points).map(Tick::Value).collect())
-}
-
-fn replaced(expr: &AffineExpr, iter: IterId, by: &AffineExpr) -> Result<AffineExpr, Overflow> {
-    expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| by.clone()))
 }
 
 #[cfg(test)]

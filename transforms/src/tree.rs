@@ -4,8 +4,8 @@ use crate::in_range::is_non_negative;
 use std::fmt;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    Access, AffineFor, ArrayId, Condition, Expr, Iter, IterId, Kernel, LocalId, Node, Overflow,
-    Place, Relation, Span, Subscript,
+    Access, AffineExpr, AffineFor, ArrayId, Condition, Expr, Iter, IterId, Kernel, Local, LocalId,
+    Node, Overflow, Place, Relation, Span, Subscript, Variable,
 };
 
 /// A loop and the loops around it, outermost first.
@@ -57,6 +57,42 @@ pub(crate) fn named_iter(kernel: &mut Kernel, name: &str, span: Span) -> IterId 
         labels: Vec::new(),
         span,
     })
+}
+
+/// A scalar for what is at `access`, called as the array is with `_suffix` behind it, that is set where it is declared.
+pub(crate) fn scalar_for(kernel: &Kernel, access: &Access, suffix: impl fmt::Display) -> Local {
+    let array = &kernel.arrays[access.array];
+    Local {
+        name: kernel.fresh_name(&format!("{}_{suffix}", array.name.replace('.', "_"))),
+        ty: array.element,
+        mutable: false,
+        is_element: false,
+        span: access.span,
+    }
+}
+
+/// `expr` where `iter` is `by`.
+pub(crate) fn replaced(
+    expr: &AffineExpr,
+    iter: IterId,
+    by: &AffineExpr,
+) -> Result<AffineExpr, Overflow> {
+    expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| by.clone()))
+}
+
+/// The element that `access` is of where `iter` is `by`, as far as its subscripts are affine.
+pub(crate) fn replaced_in(
+    access: &Access,
+    iter: IterId,
+    by: &AffineExpr,
+) -> Result<Access, Overflow> {
+    let mut access = access.clone();
+    for subscript in &mut access.subscripts {
+        if let Subscript::Affine(expr) = subscript {
+            *expr = replaced(expr, iter, by)?;
+        }
+    }
+    Ok(access)
 }
 
 /// `nodes`, done only if `target` runs at all.

@@ -3,6 +3,7 @@
 use super::traffic::Traffic;
 use crate::{Reason, Step};
 use std::fmt;
+use strew_affine::spelling::counted;
 
 /// One choice that was made for a nest, or something that was tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,10 +156,10 @@ impl fmt::Display for Saving {
                 number(before.stores)
             ),
             Self::Lanes { vectors, lanes } => {
-                let s = if *vectors == 1 { "" } else { "s" };
+                let vectors = counted(*vectors as usize, "vector");
                 write!(
                     f,
-                    "{vectors} vector{s} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
+                    "{vectors} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
                 )
             }
         }
@@ -178,21 +179,15 @@ impl fmt::Display for Choice {
                 is_written,
                 is_kept,
             } => order(f, lines, *is_written, *is_kept),
-            Self::Apart { path } => write!(
-                f,
-                "what {path} does comes apart, since a product is among it that is worth tiling; sums keep their order"
-            ),
-            Self::Across { path } => write!(
-                f,
-                "what {path} does comes apart, and loops in it that go across memory go around it, since it walks along; sums keep their order"
-            ),
-            Self::AtOnce { path, outer } => {
-                write!(f, "{path} runs at once: no two of its iterations meet")?;
-                match outer.is_empty() {
-                    true => f.write_str(", and it is the outermost loop of its nest"),
-                    false => write!(f, "; iterations of {} do, or are few", list(outer)),
-                }
+            Self::Apart { path } => {
+                comes_apart(f, path, "since a product is among it that is worth tiling")
             }
+            Self::Across { path } => comes_apart(
+                f,
+                path,
+                "and loops in it that go across memory go around it, since it walks along",
+            ),
+            Self::AtOnce { path, outer } => at_once(f, path, outer),
             Self::Tiles {
                 sizes,
                 arrays,
@@ -232,32 +227,51 @@ impl fmt::Display for Choice {
                 path,
                 chunks,
                 is_uneven,
-            } => {
-                write!(
-                    f,
-                    "{path} updates what data say, so {chunks} chunks of it run at once, and how their updates meet is decided when it runs"
-                )?;
-                match is_uneven {
-                    true => f.write_str("; they are many, since loops inside compute their bounds"),
-                    false => Ok(()),
-                }
-            }
+            } => scattered(f, path, *chunks, *is_uneven),
             Self::Little { path } => write!(
                 f,
                 "{path} always has too little to do to share it among threads"
             ),
             Self::InOrder { loops } => in_order(f, loops),
-            Self::Inside { step, saving } => {
-                write!(f, "{step}: {}", purpose(step))?;
-                match saving {
-                    Some(saving) => write!(f, "; {saving}"),
-                    None => Ok(()),
-                }
-            }
+            Self::Inside { step, saving } => inside(f, step, saving.as_ref()),
             Self::Declined { step, reason } => {
                 write!(f, "tried {step}: {}: {reason}", reason.verdict())
             }
         }
+    }
+}
+
+fn comes_apart(f: &mut fmt::Formatter<'_>, path: &str, why: &str) -> fmt::Result {
+    write!(
+        f,
+        "what {path} does comes apart, {why}; sums keep their order"
+    )
+}
+
+fn at_once(f: &mut fmt::Formatter<'_>, path: &str, outer: &[String]) -> fmt::Result {
+    write!(f, "{path} runs at once: no two of its iterations meet")?;
+    match outer.is_empty() {
+        true => f.write_str(", and it is the outermost loop of its nest"),
+        false => write!(f, "; iterations of {} do, or are few", list(outer)),
+    }
+}
+
+fn scattered(f: &mut fmt::Formatter<'_>, path: &str, chunks: u64, is_uneven: bool) -> fmt::Result {
+    write!(
+        f,
+        "{path} updates what data say, so {chunks} chunks of it run at once, and how their updates meet is decided when it runs"
+    )?;
+    match is_uneven {
+        true => f.write_str("; they are many, since loops inside compute their bounds"),
+        false => Ok(()),
+    }
+}
+
+fn inside(f: &mut fmt::Formatter<'_>, step: &Step, saving: Option<&Saving>) -> fmt::Result {
+    write!(f, "{step}: {}", purpose(step))?;
+    match saving {
+        Some(saving) => write!(f, "; {saving}"),
+        None => Ok(()),
     }
 }
 

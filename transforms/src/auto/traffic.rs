@@ -2,10 +2,9 @@
 //! tell: what registers are expected to save.
 
 use super::order::moves;
+use crate::tree::replaced_in;
 use strew_affine::visit::for_each_load;
-use strew_affine::{
-    Access, AffineExpr, AffineFor, IterId, Node, Overflow, Place, Subscript, Variable,
-};
+use strew_affine::{Access, AffineExpr, AffineFor, IterId, Node, Overflow, Place};
 
 /// Elements loaded and stored for an iteration of a body. What stays the same in all iterations of the innermost loop is in a register.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,25 +63,13 @@ fn copies_of(access: &Access, together: &[(IterId, u64)]) -> Result<Vec<Access>,
         let mut all = Vec::new();
         for offset in 0..factor.cast_signed() {
             for copy in &copies {
-                all.push(shifted(copy, *iter, offset)?);
+                let further = AffineExpr::from(*iter).offset(offset)?;
+                all.push(replaced_in(copy, *iter, &further)?);
             }
         }
         copies = all;
     }
     Ok(copies)
-}
-
-fn shifted(access: &Access, iter: IterId, offset: i64) -> Result<Access, Overflow> {
-    let mut access = access.clone();
-    let further = AffineExpr::from(iter).offset(offset)?;
-    for subscript in &mut access.subscripts {
-        if let Subscript::Affine(expr) = subscript {
-            *expr = expr.substitute(&|variable| {
-                (variable == Variable::Iter(iter)).then(|| further.clone())
-            })?;
-        }
-    }
-    Ok(access)
 }
 
 #[cfg(test)]

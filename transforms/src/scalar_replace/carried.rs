@@ -3,10 +3,10 @@
 //! By the distance in iterations, after Callahan, Carr and Kennedy: the statement that writes is the generator, and what it made `k`
 //! iterations ago is in the `k`th scalar of a chain that moves on at the end of each iteration.
 
-use crate::tree::{change_expr, change_subscripts, if_runs, replace_loop};
+use super::{is_counted, stay_in_range};
+use crate::tree::{change_expr, change_subscripts, if_runs, replace_loop, replaced_in, scalar_for};
 use std::collections::BTreeSet;
-use strew_affine::dependence::Analyzed;
-use strew_affine::visit::{self, Loop, for_each_load, for_each_load_in_subscripts};
+use strew_affine::visit::{self, for_each_load, for_each_load_in_subscripts};
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Condition, Expr, Kernel, Local, LocalId, Node,
     Overflow, Place, Relation, Subscript, Value, Variable,
@@ -39,29 +39,16 @@ pub(crate) fn carried_arrays(target: &AffineFor) -> BTreeSet<ArrayId> {
 pub(super) fn chains(kernel: &Kernel, array: ArrayId) -> Vec<Chain<'_>> {
     let mut found = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
-        // Elements that may be written once are counted.
-        let is_counted = around.iter().any(|it| match it {
-            Loop::Forall(forall) => forall.disjoint.iter().any(|it| it.target == array),
-            Loop::Affine(_) | Loop::Scf(_) => false,
-        });
         if let Node::AffineFor(target) = node
-            && !is_counted
+            && !is_counted(around, array)
         {
             found.extend(chains_in(target, array));
         }
     });
-    if !found.is_empty() && !stays_in_range(kernel, array) {
+    if !found.is_empty() && !stay_in_range(kernel, |it| it.array == array) {
         found.clear();
     }
     found
-}
-
-fn stays_in_range(kernel: &Kernel, array: ArrayId) -> bool {
-    let analyzed = Analyzed::new(kernel);
-    let mut sites = analyzed.sites().iter();
-    sites.all(|it| {
-        it.access.is_none_or(|access| access.array != array) || analyzed.stays_in_range(it)
-    })
 }
 
 fn chains_in(target: &AffineFor, array: ArrayId) -> Vec<Chain<'_>> {
@@ -189,17 +176,12 @@ struct Scalars<'k> {
 
 impl<'k> Scalars<'k> {
     fn of(kernel: &mut Kernel, chain: &'k Chain<'k>) -> Self {
-        let array = &kernel.arrays[chain.element.array];
-        let (name, ty) = (array.name.replace('.', "_"), array.element);
         let mut local = |suffix: &str, mutable| {
-            let name = kernel.fresh_name(&format!("{name}_{suffix}"));
-            kernel.locals.alloc(Local {
-                name,
-                ty,
+            let local = Local {
                 mutable,
-                is_element: false,
-                span: chain.element.span,
-            })
+                ..scalar_for(kernel, chain.element, suffix)
+            };
+            kernel.locals.alloc(local)
         };
         Self {
             chain,
@@ -264,15 +246,7 @@ impl<'k> Scalars<'k> {
         let target = self.chain.target;
         let back = target.step.checked_mul(before).ok_or(Overflow)?;
         let iteration = first.minus(&back.into())?;
-        let mut element = self.chain.element.clone();
-        for subscript in &mut element.subscripts {
-            if let Subscript::Affine(expr) = subscript {
-                let moved = expr.substitute(&|variable| {
-                    (variable == Variable::Iter(target.iter)).then(|| iteration.clone())
-                });
-                *expr = moved?;
-            }
-        }
+        let element = replaced_in(self.chain.element, target.iter, &iteration)?;
         Ok(Expr::Load(element))
     }
 

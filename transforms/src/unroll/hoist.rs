@@ -2,12 +2,10 @@
 
 use crate::copy::Copying;
 use crate::in_range::is_in_range;
-use crate::tree::for_each_expr_mut;
+use crate::tree::{for_each_expr_mut, scalar_for};
 use std::collections::{BTreeSet, HashSet};
 use strew_affine::visit::{self, Loop};
-use strew_affine::{
-    Access, AffineFor, Expr, Kernel, Local, LocalId, Node, Overflow, Subscript, Variable,
-};
+use strew_affine::{Access, AffineFor, Expr, Kernel, LocalId, Node, Overflow, Subscript, Variable};
 
 /// So many loads are done early at most: more would wait in memory, since processors have only so many registers.
 const MOST_EARLY: usize = 8;
@@ -62,14 +60,7 @@ impl<'k> Hoisting<'k> {
         let mut declared = Vec::new();
         for load in &self.loads {
             let access = copying.access(load)?;
-            let array = &kernel.arrays[access.array];
-            let local = Local {
-                name: kernel.fresh_name(&format!("{}_{suffix}", array.name.replace('.', "_"))),
-                ty: array.element,
-                mutable: false,
-                is_element: false,
-                span: access.span,
-            };
+            let local = scalar_for(kernel, &access, suffix);
             let local = kernel.locals.alloc(local);
             for_each_expr_mut(block, &mut |expr| {
                 if matches!(expr, Expr::Load(it) if is_same(it, &access)) {
