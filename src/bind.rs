@@ -11,7 +11,8 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 /// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
 #[derive(Debug)]
 pub struct Bind<'a> {
-    kernel: Kernel,
+    /// In a place of its own, since a call goes by value through each argument that it is given.
+    kernel: Box<Kernel>,
     /// One place for each parameter that is passed, in their order.
     given: Vec<Option<Argument<'a>>>,
     shapes: Vec<(String, Vec<u64>)>,
@@ -29,7 +30,7 @@ impl<'a> Bind<'a> {
     pub(crate) fn new(kernel: Kernel) -> Self {
         let given = kernel.passed().map(|_| None).collect();
         Self {
-            kernel,
+            kernel: Box::new(kernel),
             given,
             shapes: Vec::new(),
             errors: Vec::new(),
@@ -143,7 +144,8 @@ impl<'a> Bind<'a> {
             return kernel.run(&mut arguments);
         }
         // There is nothing to infer, and the call checks lengths; only what is wrong with them is said better here.
-        let (kernel, mut arguments) = self.into_arguments(&Sizes::default());
+        let kernel = self.kernel;
+        let mut arguments: Vec<_> = self.given.into_iter().map_while(|it| it).collect();
         kernel.run(&mut arguments).map_err(|error| match error {
             Error::Arguments(_) => {
                 let told = Told::of(kernel.ir(), arguments.iter().map(Some), &[]);
@@ -199,7 +201,7 @@ impl<'a> Bind<'a> {
     }
 
     /// The kernel, and the arguments in the order of its parameters, inferred sizes among them.
-    fn into_arguments(self, sizes: &Sizes) -> (Kernel, Vec<Argument<'a>>) {
+    fn into_arguments(self, sizes: &Sizes) -> (Box<Kernel>, Vec<Argument<'a>>) {
         let (kernel, given) = (self.kernel, self.given);
         // Every scalar that was not given was inferred, or there would be no sizes.
         let inferred = |name: &str| sizes.scalar(name).unwrap_or(Value::zero(Type::I64));

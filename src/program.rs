@@ -89,7 +89,7 @@ pub struct Kernel {
 /// A call that ran to its end.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Box<Outcome>,
     /// What ran.
     compiled: Arc<Compiled>,
     /// What did not hold, so that it was the exact version.
@@ -205,7 +205,7 @@ impl Kernel {
         let condition = match self.attempt(&runtime, arguments)? {
             Attempt::Ran(outcome, compiled) => {
                 return Ok(Ran {
-                    outcome: *outcome,
+                    outcome,
                     compiled,
                     assumption: None,
                 });
@@ -219,7 +219,7 @@ impl Kernel {
         let exact = Self::new(exact?, self.settings.clone());
         match exact.attempt(&runtime, arguments)? {
             Attempt::Ran(outcome, compiled) => Ok(Ran {
-                outcome: *outcome,
+                outcome,
                 compiled,
                 assumption: Some(condition),
             }),

@@ -9,6 +9,7 @@ use crate::keys::parameter_of;
 use crate::proved::checks_for;
 use crate::record::{ElementType, RecordLayout};
 use crate::written::written_elements;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -113,6 +114,9 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+/// So many parameters take no memory of their own in a call.
+const FEW: usize = 8;
+
 /// What every call of one kernel needs, and the verdict on the sizes of the last one.
 #[derive(Debug)]
 pub(crate) struct ArgumentFacts {
@@ -127,7 +131,7 @@ pub(crate) struct ArgumentFacts {
 /// What is known when the sizes are.
 #[derive(Debug)]
 struct ForSizes {
-    values: Vec<i64>,
+    values: SmallVec<[i64; FEW]>,
     /// Of the arrays that were found to fit them, in the order of all parameters.
     lengths: Vec<usize>,
     checks: Checks,
@@ -188,7 +192,7 @@ impl Compiled {
         let rounding = Rounding::of(settings.mode);
         let form = Form { checks, rounding };
         let code = self.0.code(form).map_err(CallError::Compile)?;
-        let slots: Vec<_> = arguments.iter().map(Bound::slot).collect();
+        let slots: SmallVec<[Slot; FEW]> = arguments.iter().map(Bound::slot).collect();
         let protect = protected(&arguments, &sized);
         let functions = self.0.functions(code, form);
         let code_for_run = strew_runtime::Code {
@@ -330,7 +334,7 @@ impl Inner {
     }
 
     /// What every parameter has, inferred sizes included.
-    fn complete(&self, arguments: &[Argument<'_>]) -> Vec<Bound> {
+    fn complete(&self, arguments: &[Argument<'_>]) -> SmallVec<[Bound; FEW]> {
         let kernel = &self.kernel;
         if !self.arguments.infers {
             return arguments.iter().map(Bound::of).collect();
@@ -338,7 +342,7 @@ impl Inner {
         let mut passed = arguments.iter().map(Bound::of);
         let none = Bound::Scalar(Value::i64(0));
         let params = kernel.params.iter();
-        let mut bound: Vec<_> = params
+        let mut bound: SmallVec<[Bound; FEW]> = params
             .map(|param| match kernel.is_inferred(*param) {
                 true => none,
                 false => passed.next().unwrap_or(none),
@@ -444,7 +448,7 @@ impl Inner {
     }
 
     /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
-    fn size_values(&self, arguments: &[Bound]) -> Result<Vec<i64>, CallError> {
+    fn size_values(&self, arguments: &[Bound]) -> Result<SmallVec<[i64; FEW]>, CallError> {
         let sizes = self.arguments.sizes.iter();
         let values = sizes.map(|(scalar, position)| match arguments.get(*position) {
             Some(bound @ Bound::Scalar(_)) => bound.size().ok_or_else(|| CallError::Size {

@@ -38,7 +38,7 @@ struct Shared<'r> {
     on_demand: &'r dyn OnDemand,
     entry: EntryFn,
     /// For what runs again within this call.
-    plan: Plan,
+    plan: OnceLock<Plan>,
     is_protected: bool,
     budget: OnceLock<u64>,
     account: Account,
@@ -157,7 +157,7 @@ impl<'r> Shared<'r> {
             settings,
             on_demand: code.on_demand,
             entry: code.entry,
-            plan: Plan::default(),
+            plan: OnceLock::new(),
             is_protected,
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
             account: Account::default(),
@@ -280,7 +280,10 @@ impl<'r> Session<'r> {
         let given = self.settings().plan.as_ref();
         match given.filter(|plan| plan.covers(&arrays)) {
             Some(plan) => Some(plan.recall(identity, true)),
-            None => Some(self.shared.plan.recall(identity, false)),
+            None => {
+                let plan = self.shared.plan.get_or_init(Plan::default);
+                Some(plan.recall(identity, false))
+            }
         }
     }
 

@@ -1,9 +1,11 @@
 //! Whether a forall has enough to do to be shared among threads.
 
+use super::affine::Wanted;
 use super::function::FunctionLowering;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
@@ -16,6 +18,67 @@ const MOST_TURNS: i64 = 1 << 30;
 
 /// So many turns has a loop whose bounds are found as it is reached.
 const COMPUTED_TURNS: i64 = 64;
+
+/// A number of turns or statements. What is known while the code is made takes no instructions when it runs.
+#[derive(Clone, Copy)]
+enum Count {
+    Known(i64),
+    Computed(Value),
+}
+
+impl Count {
+    fn value(self, builder: &mut FunctionBuilder<'_>) -> Value {
+        match self {
+            Self::Known(count) => builder.ins().iconst(types::I64, count),
+            Self::Computed(count) => count,
+        }
+    }
+
+    /// Between none and [`MOST_TURNS`].
+    fn bounded(self, builder: &mut FunctionBuilder<'_>) -> Self {
+        let count = match self {
+            Self::Known(count) => return Self::Known(count.clamp(0, MOST_TURNS)),
+            Self::Computed(count) => count,
+        };
+        let [least, most] = [0, MOST_TURNS].map(|it| builder.ins().iconst(types::I64, it));
+        let count = builder.ins().smax(count, least);
+        Self::Computed(builder.ins().smin(count, most))
+    }
+
+    fn plus(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
+        match (self, other) {
+            (Self::Known(one), Self::Known(other)) => Self::Known(one.saturating_add(other)),
+            (Self::Known(known), Self::Computed(count))
+            | (Self::Computed(count), Self::Known(known)) => {
+                Self::Computed(builder.ins().iadd_imm_s(count, known))
+            }
+            (Self::Computed(one), Self::Computed(other)) => {
+                Self::Computed(builder.ins().iadd(one, other))
+            }
+        }
+    }
+
+    fn times(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
+        match (self, other) {
+            (Self::Known(one), Self::Known(other)) => Self::Known(one.saturating_mul(other)),
+            (Self::Known(known), Self::Computed(count))
+            | (Self::Computed(count), Self::Known(known)) => {
+                Self::Computed(builder.ins().imul_imm_s(count, known))
+            }
+            (Self::Computed(one), Self::Computed(other)) => {
+                Self::Computed(builder.ins().imul(one, other))
+            }
+        }
+    }
+
+    fn min(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
+        if let (Self::Known(one), Self::Known(other)) = (self, other) {
+            return Self::Known(one.min(other));
+        }
+        let [one, other] = [self, other].map(|it| it.value(builder));
+        Self::Computed(builder.ins().smin(one, other))
+    }
+}
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Calls the body at once, for all of its iterations, where there is little to do; else does what `share` does, which
@@ -58,16 +121,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 .then(|| middle.clone())
                 .flatten()
         });
-        let count = self.bounded(count);
-        let all = self.builder.ins().imul(count, each);
-        self.bounded(all)
-    }
-
-    /// Between none and [`MOST_TURNS`].
-    fn bounded(&mut self, turns: Value) -> Value {
-        let [least, most] = [0, MOST_TURNS].map(|it| self.builder.ins().iconst(types::I64, it));
-        let turns = self.builder.ins().smax(turns, least);
-        self.builder.ins().smin(turns, most)
+        let builder = &mut self.builder;
+        let count = Count::Computed(count).bounded(builder);
+        let all = count.times(each, builder).bounded(builder);
+        all.value(builder)
     }
 
     /// About how many statements `nodes` run, iterators around having the values that `middle` gives.
@@ -75,8 +132,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         &mut self,
         nodes: &'k [Node],
         middle: &dyn Fn(Variable) -> Option<AffineExpr>,
-    ) -> Value {
-        let mut all = self.builder.ins().iconst(types::I64, 1);
+    ) -> Count {
+        let mut all = Count::Known(1);
         // What only hands on the value of a scalar takes no time.
         let is_work = |node: &&Node| {
             !matches!(
@@ -90,27 +147,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for node in nodes.iter().filter(is_work) {
             let each = match node {
                 Node::AffineFor(it) => self.turns_of(it, middle),
-                Node::ScfWhile { .. } => self.builder.ins().iconst(types::I64, COMPUTED_TURNS),
-                _ if Loop::of(node).is_some() => {
-                    self.builder.ins().iconst(types::I64, COMPUTED_TURNS)
-                }
-                _ => self.builder.ins().iconst(types::I64, 1),
+                Node::ScfWhile { .. } => Count::Known(COMPUTED_TURNS),
+                _ if Loop::of(node).is_some() => Count::Known(COMPUTED_TURNS),
+                _ => Count::Known(1),
             };
             let inside = node.blocks();
-            let mut inner = self.builder.ins().iconst(types::I64, 1);
+            let mut inner = Count::Known(1);
             let here = |variable| match node {
                 Node::AffineFor(it) if variable == Variable::Iter(it.iter) => middle_of(it, middle),
                 _ => middle(variable),
             };
             for block in inside {
                 let statements = self.statements(block, &here);
-                inner = self.builder.ins().iadd(inner, statements);
+                inner = inner.plus(statements, &mut self.builder);
             }
-            let statements = self.builder.ins().imul(each, inner);
-            let statements = self.bounded(statements);
-            all = self.builder.ins().iadd(all, statements);
+            let builder = &mut self.builder;
+            let statements = each.times(inner, builder).bounded(builder);
+            all = all.plus(statements, builder);
         }
-        self.bounded(all)
+        all.bounded(&mut self.builder)
     }
 
     /// About how many turns `target` has each time: the least distance between alternatives of its bounds that parameters tell.
@@ -118,36 +173,46 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         &mut self,
         target: &AffineFor,
         middle: &dyn Fn(Variable) -> Option<AffineExpr>,
-    ) -> Value {
-        let mut least: Option<Value> = None;
+    ) -> Count {
+        let mut least: Option<Count> = None;
         for lower in &target.lower.0 {
             for upper in &target.upper.0 {
                 let distance = upper.minus(lower).and_then(|it| it.substitute(&middle));
                 let known = distance.ok().filter(AffineExpr::is_over_parameters);
                 if let Some(distance) = known {
-                    let distance = self.exact_affine(&distance);
+                    let distance = match distance.as_constant() {
+                        Some(distance) => Count::Known(distance),
+                        None => Count::Computed(self.exact_affine(&distance)),
+                    };
                     least = Some(match least {
-                        Some(least) => self.builder.ins().smin(least, distance),
+                        Some(least) => least.min(distance, &mut self.builder),
                         None => distance,
                     });
                 }
             }
         }
         let Some(distance) = least else {
-            return self.builder.ins().iconst(types::I64, COMPUTED_TURNS);
+            return Count::Known(COMPUTED_TURNS);
         };
+        let turns = self.groups_of(target, distance);
+        turns.bounded(&mut self.builder)
+    }
+
+    /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that is not whole counts, too: where tiles are longer
+    /// than loops, it is all there is.
+    fn groups_of(&mut self, target: &AffineFor, distance: Count) -> Count {
         let lanes = turns_at_once(self.program.kernel, target);
         let together = target.step.saturating_mul(i64::from(lanes)).max(1);
-        let turns = match together {
-            1 => distance,
-            // One that is not whole counts, too: where tiles are longer than loops, it is all there is.
-            _ => {
-                let begun = self.builder.ins().iadd_imm_s(distance, together - 1);
-                let together = self.builder.ins().iconst(types::I64, together);
-                self.builder.ins().sdiv(begun, together)
+        match distance {
+            _ if together == 1 => distance,
+            Count::Known(distance) => {
+                Count::Known(distance.saturating_add(together - 1) / together)
             }
-        };
-        self.bounded(turns)
+            Count::Computed(distance) => {
+                let begun = self.builder.ins().iadd_imm_s(distance, together - 1);
+                Count::Computed(self.divided_by_constant(begun, together, Wanted::Quotient))
+            }
+        }
     }
 }
 
