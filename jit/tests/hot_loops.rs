@@ -162,23 +162,36 @@ fn a_stencil() {
     );
 }
 
-/// A vector a turn: nine loads, copies of factors, products and sums, a store.
-#[test]
-fn a_filter_of_scalars_in_lanes() {
-    let sums: String = (0..9)
+/// A filter of five rows, or fewer, by as many weights each.
+fn filter(weights: usize, lanes: usize) -> String {
+    let sums: String = (0..weights * weights)
         .map(|at| {
-            let (p, q) = (at / 3, at % 3);
+            let (p, q) = (at / weights, at % weights);
             format!("s reduce(add) w[{p}, {q}] * image[{p}, j + {q}]\n")
         })
         .collect();
-    check(
-        &format!(
-            "kernel @k(m: i64, w: f64[3, 3], image: f64[3, m + 2], out: f64[m]) {{
-               affine.for j in 0..m lanes 2 {{ var s: f64 = 0.0 {sums} out[j] = s }}
-             }}"
-        ),
-        Turn::new(40, 9, 1),
-    );
+    format!(
+        "kernel @k(m: i64, w: f64[5, 5], image: f64[5, m + 4], out: f64[m]) {{
+           affine.for j in 0..m lanes {lanes} {{ var s: f64 = 0.0 {sums} out[j] = s }}
+         }}"
+    )
+}
+
+/// A vector a turn: nine loads, copies of factors, products and sums, a store.
+#[test]
+fn a_filter_of_scalars_in_lanes() {
+    check(&filter(3, 2), Turn::new(40, 9, 1));
+}
+
+/// Four vectors a turn, of each 25 products and sums, and a store. No more than a weight and two elements are loaded for the four of each
+/// weight, the weights from the stack: sums that were made one after the other would load all of it anew for each.
+#[test]
+fn a_filter_of_more_weights_than_there_are_registers() {
+    let most = Turn {
+        spills: 78,
+        ..Turn::new(386, 55, 4)
+    };
+    check(&filter(5, 8), most);
 }
 
 /// Two rows of prefix sums: what each turn makes is in a register in the next one. A load of the row above and two of summands, six sums

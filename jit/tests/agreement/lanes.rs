@@ -242,6 +242,22 @@ fn combiners_of_elements_and_of_scalars() {
     }
 }
 
+/// The second of two sums begins when the first has gone on for a while, so that there is more to keep than at the first look.
+#[test]
+fn long_sums_beside_each_other() {
+    let updates = |sum: &str| -> String {
+        let updates = (0..7).map(|at| format!("{sum} reduce(add) a[j + {}] - s\n", at % 4));
+        updates.collect()
+    };
+    let (first, second) = (updates("r"), updates("t"));
+    for ty in TYPES {
+        let body = format!(
+            "var r: {ty} = a[j] {first} var t: {ty} = b[j] {second} {first} out[j] = r - t"
+        );
+        assert!(runs(ty, ty, &body), "{ty}");
+    }
+}
+
 /// The same for a loop that updates the scalars `r` and `k`.
 #[track_caller]
 fn scalar_runs(ty: Type, body: &str) {

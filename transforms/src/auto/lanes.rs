@@ -6,14 +6,20 @@ use crate::{Vectorize, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::{Loop, for_each_local_read, walk};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Type};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Place, Type};
+
+/// What so many updates of a scalar multiply by does not fit the registers.
+const LONG_SUM: usize = 16;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
-/// the one before it, and many statements have enough to do.
+/// the one before it, and many statements have enough to do, but for a long sum, of which several share what they load.
 fn vectors_in_flight(target: &AffineFor) -> u32 {
     let mut elements = target.body.iter().flat_map(Node::written_elements);
+    let is_sum = |node: &&Node| matches!(node, Node::Reduce { places, .. } if matches!(places.as_slice(), [Place::Local(_)]));
+    let is_long = target.body.iter().filter(is_sum).count() >= LONG_SUM;
     match (elements.next().is_some(), target.body.len()) {
         (false, _) => 4,
+        _ if is_long => 4,
         (true, ..3) => 2,
         (true, _) => 1,
     }
@@ -138,6 +144,27 @@ mod tests {
         ] {
             let steps = ["strip_mine(j = 4096)", "parallelize(j_t)", lanes];
             schedules(&kernel(body), &steps);
+        }
+    }
+
+    #[test]
+    fn long_sums_of_several_vectors_share_their_factors() {
+        for (weights, lanes) in [(3, "vectorize(i_p, 2)"), (4, "vectorize(i_p, 8)")] {
+            let filter = format!(
+                "kernel @k(n: i64, w: f64[5, 5], a: f64[5, n + 5], out: f64[n]) {{
+                   affine.for i in 0..n {{
+                     var s: f64 = 0.0
+                     affine.for p in 0..{weights} {{ affine.for q in 0..{weights} {{
+                       s reduce(add) w[p, q] * a[p, i + q]
+                     }} }}
+                     out[i] = s
+                   }}
+                 }}"
+            );
+            let flat = ["q", "p"].map(|it| format!("unroll({it}, {weights})"));
+            let [inner, outer] = flat.each_ref().map(String::as_str);
+            let cut = ["strip_mine(i = 4096)", "parallelize(i_t)"];
+            schedules(&filter, &[inner, outer, cut[0], cut[1], lanes]);
         }
     }
 

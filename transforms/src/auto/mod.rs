@@ -103,14 +103,14 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         decisions: Vec::new(),
     };
     let mut scheduler = Scheduler { found, observer };
-    scheduler.part();
-    scheduler.walk_along();
-    let parted = scheduler.found.kernel.clone();
-    scheduler.tile(&Nests::of(&parted), &parted.body, &Around::default());
     let mut flattening = Flattening::default();
     while let Some(request) = flattening.before_lanes(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));
     }
+    scheduler.part();
+    scheduler.walk_along();
+    let parted = scheduler.found.kernel.clone();
+    scheduler.tile(&Nests::of(&parted), &parted.body, &Around::default());
     scheduler.use_registers();
     for (request, saving) in lanes::vectorizable(&scheduler.found.kernel) {
         scheduler.consider_for(Step::Vectorize(request), Some(saving));

@@ -6,6 +6,7 @@
 
 mod gather;
 mod held;
+mod settle;
 mod value;
 mod vectors;
 
@@ -18,6 +19,7 @@ use cranelift_codegen::ir::{
     Block, Function, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types,
 };
 use cranelift_frontend::Variable;
+use settle::Progress;
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::Lanes;
@@ -332,6 +334,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             iter,
             locals: BTreeMap::new(),
             held: Vec::new(),
+            progress: Progress::default(),
         };
         together.iter().for_each(|node| vectors.statement(node));
         vectors.store_held(|_| true);

@@ -5,6 +5,7 @@ use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
 use super::held::Held;
+use super::settle::Progress;
 use super::value::{self, InLanes};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
@@ -23,6 +24,7 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     /// The scalars that differ from lane to lane.
     pub(super) locals: BTreeMap<LocalId, InLanes>,
     pub(super) held: Vec<Held<'k>>,
+    pub(super) progress: Progress,
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
@@ -67,6 +69,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     };
                     let combined = self.combined((combiner, ty), held, values);
                     self.locals.insert(*local, InLanes::Each(combined));
+                    self.settle();
                 }
                 [Place::Local(local)] if self.group.gathered.contains_key(local) => {
                     self.gather(*local, combiner, values);
