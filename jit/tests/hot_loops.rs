@@ -244,3 +244,18 @@ fn short_rows_take_no_loop() {
     );
     check(&source, Turn::new(170, 44, 4));
 }
+
+/// Four vectors a turn behind a condition: of each four loads, three products, two sums, and no sum that goes through memory.
+#[test]
+fn sums_of_two_products_behind_a_condition() {
+    check(
+        "kernel @k(n: i64, f: f64, a: f64[2, n], b: f64[2, n], c: f64[1]) {
+           affine.if (0 < n) {
+             var s: f64 = c[0]
+             affine.for l in 0..n lanes 8 { s reduce(add) f * (a[0, l] * b[1, l] + b[0, l] * a[1, l]) }
+             c[0] = s
+           }
+         }",
+        Turn::new(39, 16, 0),
+    );
+}

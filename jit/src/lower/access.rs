@@ -7,7 +7,7 @@ use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, Expr, Kernel, Subscript, Type};
+use strew_affine::{Access, AffineExpr, Expr, IterId, Kernel, Subscript, Type, Variable};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -296,11 +296,20 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check or a
-    /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that.
+    /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that. It stays behind all
+    /// conditions where it is another element in each turn of a loop that does.
     pub(super) fn is_movable(&self, access: &Access) -> bool {
-        self.program.facts.is_read_only(access.array)
-            && self.conditions == 0
-            && self.is_proved(access)
+        let moves_with = |iter: IterId| {
+            let mut subscripts = access.subscripts.iter();
+            subscripts.any(
+                |it| matches!(it, Subscript::Affine(expr) if expr.mentions(Variable::Iter(iter))),
+            )
+        };
+        let mut turning = self.turning.iter();
+        let stays_behind = self.conditions == 0
+            || turning
+                .any(|(iter, conditions)| *conditions == self.conditions && moves_with(*iter));
+        self.program.facts.is_read_only(access.array) && stays_behind && self.is_proved(access)
     }
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {

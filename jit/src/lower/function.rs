@@ -46,6 +46,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) loops: Vec<Loop<'k>>,
     /// How many `affine.if` there are around, in this function.
     pub(super) conditions: usize,
+    /// The loops around whose iterator has another value in each turn, each with how many conditions are around it.
+    pub(super) turning: Vec<(IterId, usize)>,
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
@@ -156,6 +158,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             promoted: ArenaMap::default(),
             loops: Vec::new(),
             conditions: 0,
+            turning: Vec::new(),
             stop,
             updates,
             known: Known::default(),

@@ -143,6 +143,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(tail.turn);
         let iter = self.builder.append_block_param(tail.turn, types::I64);
         self.loops.push(counted.around);
+        self.turning.push((counted.iter, self.conditions));
         let updates = match counted.group {
             Some(_) => None,
             None => self.turn_of_updates(counted.body),
@@ -161,6 +162,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.tail(counted, iter, tail);
             }
         }
+        self.turning.pop();
         self.loops.pop();
         Ok(())
     }

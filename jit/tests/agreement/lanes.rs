@@ -242,6 +242,41 @@ fn combiners_of_elements_and_of_scalars() {
     }
 }
 
+/// Rows so far apart that none but the first is memory: a load that went out of the loop, to where the condition was not asked yet, would end
+/// the process.
+#[test]
+fn what_a_condition_proves_is_not_loaded_before_it() {
+    let far = 1_i64 << 40;
+    for (turns, lanes) in [("0..n", 8), ("0..8", 8), ("0..n", 4), ("0..n", 1)] {
+        for element in ["j", "3"] {
+            let lanes = match lanes {
+                1 => String::new(),
+                _ => format!("lanes {lanes}"),
+            };
+            let source = format!(
+                "kernel @k(n: i64, m: i64, a: f64[m], out: f64[n, n]) {{
+                   affine.for i in 0..n {{
+                     affine.if ({far} * i + 8 < m) {{
+                       affine.if ({far} * i + n < m) {{
+                         affine.for j in {turns} {lanes} {{ out[i, j] reduce(add) a[{far} * i + {element}] }}
+                       }}
+                     }}
+                   }}
+                 }}"
+            );
+            let (n, m) = (20, 30);
+            let given = [
+                scalar(n as i64),
+                scalar(m as i64),
+                cells(Type::F64, m, 3),
+                cells(Type::F64, n * n, 4),
+            ];
+            let outcome = check(&source, &given);
+            assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+        }
+    }
+}
+
 /// The second of two sums begins when the first has gone on for a while, so that there is more to keep than at the first look.
 #[test]
 fn long_sums_beside_each_other() {

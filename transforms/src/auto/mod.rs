@@ -91,7 +91,7 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
 /// schedule.
 ///
-/// Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
+/// Short loops that keep others from running in lanes go away first. Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
 /// tiles on a diagonal do; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
 /// one update stays in a scalar, innermost loops over elements that follow each other run in lanes, others of few

@@ -127,7 +127,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(whole);
         // What is known inside of the groups is not behind them, since there may be none.
         self.scoped(|function| {
+            function.turning.push((counted.iter, function.conditions));
             function.prepare(counted, grouped, &mut group)?;
+            function.turning.pop();
             let gathered = function.begin_gathering(counted.body, &mut group);
             let groups = Counted {
                 upper: middle,
