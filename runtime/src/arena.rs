@@ -1,7 +1,7 @@
 //! Buffers that stay warm: the first touch of a page costs more than most kernels do with it, so memory is kept between calls.
 
 use crate::failure::Failure;
-use crate::memory::{HUGE_PAGE, advise_huge_pages, advise_small_pages, lock};
+use crate::memory::{HUGE_PAGE, Pages, advise, lock};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
@@ -28,10 +28,8 @@ impl Block {
     fn allocate(layout: Layout) -> Option<Self> {
         // SAFETY: `Arena::layout` makes no layout of size zero.
         let address = NonNull::new(unsafe { alloc(layout) })?;
-        match layout.align() {
-            HUGE_PAGE => advise_huge_pages(address.as_ptr(), layout.size()),
-            PAGE => advise_small_pages(address.as_ptr(), layout.size()),
-            _ => {}
+        if let Some(pages) = pages(layout) {
+            advise(address.as_ptr(), layout.size(), pages);
         }
         Some(Self { address, layout })
     }
@@ -39,6 +37,15 @@ impl Block {
     fn free(self) {
         // SAFETY: allocated with this very layout in `allocate`, and owned by `self` alone.
         unsafe { dealloc(self.address.as_ptr(), self.layout) }
+    }
+}
+
+/// What pages are asked for: the alignment of a block tells what it was laid out for.
+fn pages(layout: Layout) -> Option<Pages> {
+    match layout.align() {
+        HUGE_PAGE => Some(Pages::Huge),
+        PAGE => Some(Pages::Small),
+        _ => None,
     }
 }
 
@@ -55,7 +62,7 @@ impl Kept {
     fn take(&mut self, layout: Layout) -> Option<Block> {
         let bytes = layout.size();
         let fits = bytes..=bytes.saturating_mul(2);
-        let has_pages = |it: Layout| it.align() == layout.align();
+        let has_pages = |it: Layout| pages(it) == pages(layout);
         let (position, _) = self
             .blocks
             .iter()
@@ -113,8 +120,14 @@ impl Arena {
     /// # Errors
     /// [`Failure::OutOfMemory`] when the system has no addresses to give.
     pub(crate) fn take_sparse(&self, bytes: usize) -> Result<Buffer<'_>, Failure> {
-        let size = bytes.checked_next_multiple_of(PAGE);
-        let layout = size.and_then(|size| Layout::from_size_align(size, PAGE).ok());
+        let layout = match bytes {
+            // The system gives these no huge pages.
+            ..HUGE_PAGE => Self::layout(bytes),
+            HUGE_PAGE.. => {
+                let size = bytes.checked_next_multiple_of(PAGE);
+                size.and_then(|size| Layout::from_size_align(size, PAGE).ok())
+            }
+        };
         self.take_as(bytes, layout)
     }
 

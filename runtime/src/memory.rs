@@ -58,32 +58,32 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Asks for huge pages behind `bytes` bytes at `address`, which saves most of the cost of touching them first.
+/// What kind of pages a buffer is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// Huge ones, which saves most of the cost of touching them first.
+    Huge,
+    /// Small ones, so that what is not touched takes no memory.
+    Small,
+}
+
+/// Asks for `pages` behind `bytes` bytes at `address`.
 #[cfg(target_os = "linux")]
-pub(crate) fn advise_huge_pages(address: *mut u8, bytes: usize) {
+pub(crate) fn advise(address: *mut u8, bytes: usize, pages: Pages) {
+    let advice = match pages {
+        Pages::Huge => libc::MADV_HUGEPAGE,
+        Pages::Small => libc::MADV_NOHUGEPAGE,
+    };
     // SAFETY: the range was allocated by the caller, and the advice changes neither its contents nor its protection. It may be
     // turned down, which costs time only, so the result is of no interest.
     unsafe {
-        libc::madvise(address.cast(), bytes, libc::MADV_HUGEPAGE);
+        libc::madvise(address.cast(), bytes, advice);
     }
 }
 
 /// Other systems choose their pages themselves.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn advise_huge_pages(_address: *mut u8, _bytes: usize) {}
-
-/// Asks for none behind `bytes` bytes at `address`, so that what is not touched takes no memory.
-#[cfg(target_os = "linux")]
-pub(crate) fn advise_small_pages(address: *mut u8, bytes: usize) {
-    // SAFETY: as above.
-    unsafe {
-        libc::madvise(address.cast(), bytes, libc::MADV_NOHUGEPAGE);
-    }
-}
-
-/// As above.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn advise_small_pages(_address: *mut u8, _bytes: usize) {}
+pub(crate) fn advise(_address: *mut u8, _bytes: usize, _pages: Pages) {}
 
 #[cfg(test)]
 mod tests {

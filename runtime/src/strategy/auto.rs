@@ -97,9 +97,7 @@ impl Circumstances {
             costs: Costs::of(&shape, sample, machine),
         }
     }
-}
 
-impl Circumstances {
     /// The same where updates go to more elements than the sample lets expect.
     pub(super) fn of_many(self) -> Self {
         let sample = self.sample.map(|it| Sample {
@@ -141,6 +139,13 @@ pub(super) fn decide(
     }
 }
 
+/// Whether updates may be grouped, and it is of use: with one thread a grouping that is free brings nothing, one that is fixed is kept.
+fn may_group(shape: &Shape, around: Circumstances) -> bool {
+    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
+    let is_useless = shape.is_free() && alone(shape, around).is_some();
+    shape.count > 1 && !regroups && !is_useless
+}
+
 /// In how many elements the updates lie that follow each other, if that makes it cheap to copy what a group of them touches. Unless the
 /// grouping is free, this depends on sizes and keys alone.
 fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
@@ -154,9 +159,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
         shape.trips / merged_from >= shape.elements && shape.bytes <= MOST_BYTES_UNSORTED;
     let is_worth_it =
         BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips && !is_merged_soon;
-    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
-    let is_useless = shape.is_free() && alone(shape, around).is_some();
-    let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
+    let can = shape.has_bodies && may_group(shape, around);
     let waits = sample.keeps_a_register();
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
@@ -165,9 +168,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
 /// updates, else of what is around the elements. Unless the grouping is free, this depends on sizes and keys alone.
 fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
     let sample = around.sample.filter(Sample::are_few)?;
-    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
-    let is_useless = shape.is_free() && alone(shape, around).is_some();
-    let can = shape.has_bodies && shape.count > 1 && !regroups && !is_useless;
+    let can = shape.has_bodies && may_group(shape, around);
     let why = Why::Few {
         elements: sample.elements,
     };
@@ -193,9 +194,7 @@ pub(super) fn may_color(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
         && shape.trips / TRIPS_PER_ELEMENT_COLORED < shape.elements
         && shape.statements() <= MOST_CHECKED;
-    let regroups = shape.mode == Mode::Exact && !shape.is_exact;
-    let is_useless = shape.is_free() && alone(shape, around).is_some();
-    let can = can_look(shape) && shape.commutes && shape.count > 1 && !regroups && !is_useless;
+    let can = can_look(shape) && shape.commutes && may_group(shape, around);
     let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
     can && is_worth_it && around.sample.is_some_and(advances)
 }

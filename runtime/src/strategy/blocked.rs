@@ -2,7 +2,7 @@ use super::buffers::{Buffers, Table, merge};
 use super::merge::{Column, Filled};
 use super::reach::Reach;
 use super::{Job, Ran, Shape, Strategy, distance};
-use crate::abi::{BodyShape, TABLES};
+use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::memory::lock;
@@ -50,15 +50,13 @@ impl Strategy for Blocked {
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
-        let tables = if job.body == Body::Tables { TABLES } else { 1 };
+        let tables = job.tables();
         let groups = groups(&job.shape, tables);
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take_untouched(bytes);
         let buffers = Buffers::new(job.privates, groups, tables, take)?;
         let mut columns = buffers.columns(job.session)?;
-        let body = job.body(self)?;
-        let may_stop = job.forall.guarded == 0 || job.session.may_stop();
-        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
+        let chunks = job.chunks(job.body(self)?);
         let budget = job.session.budget();
         // Where more is touched than what was seen lets expect, others do it better.
         let budget = match job.is_few {

@@ -1,7 +1,7 @@
 use super::buffers::{Buffers, merge};
 use super::{Job, Ran, Shape, Strategy, distance};
-use crate::abi::{BodyShape, TABLES};
-use crate::chunks::{Chunks, part};
+use crate::abi::BodyShape;
+use crate::chunks::part;
 use crate::failure::{Failure, Held, Refusal};
 use crate::settings::Body;
 use crate::timeline::Phase;
@@ -51,15 +51,13 @@ impl Strategy for Dense {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let groups = groups(&job.shape);
-        let tables = if job.body == Body::Tables { TABLES } else { 1 };
+        let tables = job.tables();
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take(bytes, Held::Privates);
         let buffers = Buffers::new(job.privates, groups, tables, take)?;
         let columns = buffers.columns(job.session)?;
         let prepared = Instant::now();
-        let may_stop = job.forall.guarded == 0 || job.session.may_stop();
-        let chunks =
-            Chunks::new(job.session, job.call, job.forall, may_stop).with_body(job.body(self)?);
+        let chunks = job.chunks(job.body(self)?);
         job.session.runtime().team().for_each(groups, &|group| {
             if !chunks.is_wanted(group) {
                 return;

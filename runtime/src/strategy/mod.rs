@@ -26,7 +26,10 @@ mod safety;
 mod sample;
 mod serial;
 
-use crate::abi::{AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, NO_COLUMNS, PrivateCall};
+use crate::abi::{
+    AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, NO_COLUMNS, PrivateCall, TABLES,
+};
+use crate::chunks::Chunks;
 use crate::failure::{Failure, Refusal};
 use crate::plan::Planning;
 use crate::record::{Part, Why};
@@ -277,6 +280,20 @@ impl<'j> Job<'j> {
         self.session
             .body(self.forall, strategy.body_shape(self.body, &self.shape))
     }
+
+    /// The tasks of the loop, which `body` runs; they may be stopped where the loop cannot fail, or somebody wants that.
+    fn chunks(&self, body: ChunkFn) -> Chunks<'j> {
+        let may_stop = self.forall.guarded == 0 || self.session.may_stop();
+        Chunks::new(self.session, self.call, self.forall, may_stop).with_body(body)
+    }
+
+    /// How many tables a group has.
+    fn tables(&self) -> usize {
+        match self.body {
+            Body::Tables => TABLES,
+            Body::Auto | Body::Direct | Body::RunLength | Body::Partials => 1,
+        }
+    }
 }
 
 /// Parts for each thread where any number is good.
@@ -376,6 +393,8 @@ pub(crate) unsafe fn run(
     Ok(())
 }
 
+/// Runs the job by a strategy that was decided on, and combines updates as suits why.
+///
 /// # Errors
 /// Those of the strategy.
 ///

@@ -50,8 +50,7 @@ impl<'r> Safety<'r> {
 
     /// The tasks of the loop, which `body` runs; it may be left half done where that can be made good.
     pub(super) fn chunks(&self, job: &Job<'r>, body: ChunkFn) -> Chunks<'r> {
-        let may_stop = job.forall.guarded == 0 || job.session.may_stop();
-        let chunks = Chunks::new(job.session, job.call, job.forall, may_stop).with_body(body);
+        let chunks = job.chunks(body);
         match self {
             Self::Copied(_) => chunks,
             Self::Checked => chunks.unstoppable(),
