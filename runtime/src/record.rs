@@ -1,11 +1,13 @@
 use crate::settings::Body;
 use crate::strategy::{Costs, Sample};
+use smallvec::SmallVec;
 use std::fmt;
 use std::time::Duration;
 
 /// What ran, for the person who asks.
 ///
-/// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the one that took longest.
+/// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the strategy that took
+/// longest in all, where it ran last.
 /// Foralls inside of foralls count as part of the outer one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
@@ -235,7 +237,8 @@ impl Part {
 /// The foralls of a call so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    longest: Option<Part>,
+    /// The last of each strategy, and the time of all of it.
+    strategies: SmallVec<[(Part, Duration); 2]>,
     chunks: u64,
     prepare: Duration,
     main: Duration,
@@ -248,12 +251,19 @@ impl Tally {
         self.prepare += part.prepare;
         self.main += part.main;
         self.merge += part.merge;
-        if self
-            .longest
-            .is_none_or(|longest| longest.time() < part.time())
-        {
-            self.longest = Some(part);
+        let mut known = self.strategies.iter_mut();
+        match known.find(|(it, _)| it.strategy == part.strategy) {
+            Some((last, time)) => {
+                *time += part.time();
+                *last = part;
+            }
+            None => self.strategies.push((part, part.time())),
         }
+    }
+
+    fn longest(&self) -> Option<Part> {
+        let all = self.strategies.iter();
+        all.max_by_key(|(_, time)| *time).map(|(part, _)| *part)
     }
 
     pub(crate) fn prepared(&mut self, time: Duration) {
@@ -269,17 +279,18 @@ impl Tally {
         private_bytes: u64,
         without: Why,
     ) -> Record {
-        let main = match self.longest {
+        let longest = self.longest();
+        let main = match longest {
             Some(_) => self.main,
             None => total.saturating_sub(self.prepare),
         };
         Record {
-            strategy: self.longest.map_or("serial", |part| part.strategy),
-            why: self.longest.map_or(without, |part| part.why),
-            body: self.longest.map_or(Body::Direct, |part| part.body),
-            sample: self.longest.and_then(|part| part.sample),
-            costs: self.longest.and_then(|part| part.costs),
-            threads: self.longest.map_or(1, |part| part.threads),
+            strategy: longest.map_or("serial", |part| part.strategy),
+            why: longest.map_or(without, |part| part.why),
+            body: longest.map_or(Body::Direct, |part| part.body),
+            sample: longest.and_then(|part| part.sample),
+            costs: longest.and_then(|part| part.costs),
+            threads: longest.map_or(1, |part| part.threads),
             chunks: self.chunks,
             private_bytes,
             updates,
@@ -312,13 +323,15 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_forall_names_the_strategy() {
+    fn the_strategy_that_took_longest_is_named() {
         let mut tally = Tally::default();
         tally.add(part("serial", 5));
         tally.add(part("dense", 9));
+        let so_far = tally.record(Duration::from_micros(20), 11, 12, Why::Little);
+        assert_eq!(so_far.strategy, "dense");
         tally.add(part("serial", 7));
         let record = tally.record(Duration::from_micros(30), 11, 12, Why::Little);
-        assert_eq!(record.strategy, "dense");
+        assert_eq!(record.strategy, "serial");
         assert_eq!(
             (record.chunks, record.updates, record.private_bytes),
             (24, 11, 12)
