@@ -63,6 +63,7 @@ use crate::isa::Effort;
 use crate::site::Site;
 use call::{Calls, MathFunctions};
 use cranelift_codegen::ir::{self, AbiParam, Signature, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use forall::Outlined;
@@ -180,8 +181,7 @@ impl<'k> Program<'k> {
         let reach_elements = module.declare_function(REACH_ELEMENTS, Linkage::Import, &reached)?;
         let scanned = signature(module, 4);
         let scan_keys = module.declare_function(SCAN_KEYS, Linkage::Import, &scanned)?;
-        let mut asked = signature(module, 2);
-        asked.returns.clear();
+        let asked = asking_signature(module);
         let prefetch_row = module.declare_function(PREFETCH_ROW, Linkage::Import, &asked)?;
         let address = address_signature(module, 4);
         let local_array = module.declare_function(LOCAL_ARRAY, Linkage::Import, &address)?;
@@ -233,7 +233,17 @@ fn signature(module: &dyn Module, pointers: usize) -> Signature {
     signature
 }
 
-/// The same, but it returns an address.
+/// That of [`strew_runtime::prefetch_row`], which changes no register where it does anything.
+fn asking_signature(module: &dyn Module) -> Signature {
+    let mut signature = signature(module, 2);
+    signature.returns.clear();
+    if cfg!(target_arch = "x86_64") {
+        signature.call_conv = CallConv::PreserveAll;
+    }
+    signature
+}
+
+/// As [`signature`], but it returns an address.
 fn address_signature(module: &dyn Module, pointers: usize) -> Signature {
     let mut signature = signature(module, pointers);
     signature.returns = vec![AbiParam::new(types::I64)];
