@@ -193,8 +193,8 @@ impl fmt::Display for Refusal {
             ),
             Self::InOrder { strategy } => write!(
                 f,
-                "the strategy `{strategy}` does not keep the order of the loop, and these updates mean nothing in another, as where the \
-                 last one counts; choose the strategy `binned` or `serial`"
+                "the strategy `{strategy}` does not keep the order of the loop, and these updates mean something else in another, as \
+                 where the last one counts, or the larger one of which one may be no number; choose the strategy `binned` or `serial`"
             ),
             Self::Together { strategy } => write!(
                 f,

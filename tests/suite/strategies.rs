@@ -5,7 +5,7 @@ use crate::combiners::{cases, source};
 use crate::data::{Data, Outcome, is_close, is_same};
 use crate::engines::{agree, compiled};
 use crate::random::Random;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
@@ -75,17 +75,36 @@ fn kernel(ty: Type, statement: &str) -> Kernel {
     program.expect("a program").kernel("k").expect("a kernel")
 }
 
-/// How many cells of a strategy in a mode ran, and how many were refused.
+/// The cells of a strategy in a mode: combiners and types of elements.
 #[derive(Default)]
 struct Tally {
-    ran: usize,
-    refused: usize,
+    ran: BTreeSet<String>,
+    /// By the reason.
+    refused: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Tally {
+    fn add(&mut self, cell: String, outcome: Result<(), String>) {
+        match outcome {
+            Ok(()) => self.ran.insert(cell),
+            Err(reason) => self.refused.entry(reason).or_default().insert(cell),
+        };
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "it is there to be looked at")]
 fn show(tallies: &BTreeMap<(&str, String), Tally>) {
+    let listed = |cells: &BTreeSet<String>| {
+        let cells: Vec<_> = cells.iter().map(String::as_str).collect();
+        format!("{}: {}", cells.len(), cells.join(", "))
+    };
     for ((strategy, mode), Tally { ran, refused }) in tallies {
-        eprintln!("{strategy:8} {mode:8} {ran:5} ran, {refused:5} refused");
+        eprintln!("{strategy} {mode}");
+        eprintln!("  ran {}", listed(ran));
+        for (reason, cells) in refused {
+            eprintln!("  refused {}", listed(cells));
+            eprintln!("    {reason}");
+        }
     }
 }
 
@@ -111,17 +130,16 @@ fn every_strategy_computes_what_its_order_says() {
                         .body(body)
                         .mode(mode);
                     let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
-                    if cell(&what, &kernel, mode, &data, &serial) {
-                        tally.ran += 1;
-                    } else {
-                        tally.refused += 1;
-                    }
+                    let outcome = cell(&what, &kernel, mode, &data, &serial);
+                    tally.add(format!("{name} {ty}"), outcome);
                 }
             }
         }
     }
     show(&tallies);
-    let refused = tallies.iter().filter(|(_, tally)| tally.refused > 0);
+    let refused = tallies
+        .iter()
+        .filter(|(_, tally)| !tally.refused.is_empty());
     let refused: Vec<_> = refused
         .map(|((strategy, mode), _)| (*strategy, &**mode))
         .collect();
@@ -213,18 +231,15 @@ fn every_strategy_takes_combiners_that_a_file_declares() {
                 let what = format!("{name} {ty} {order} {strategy} {mode:?}");
                 let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
                 let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
-                if cell(&what, &kernel, mode, &data, &serial) {
-                    tally.ran += 1;
-                } else {
-                    tally.refused += 1;
-                }
+                let outcome = cell(&what, &kernel, mode, &data, &serial);
+                tally.add(format!("{name} {ty}"), outcome);
             }
         }
     }
     show(&tallies);
     let whole = |strategy, mode: &str| {
         let tally = &tallies[&(strategy, mode.to_owned())];
-        (tally.ran > 0, tally.refused > 0)
+        (!tally.ran.is_empty(), !tally.refused.is_empty())
     };
     for mode in ["Fast", "Stable", "Exact"] {
         for strategy in ["auto", "serial", "binned"] {
@@ -241,13 +256,19 @@ fn named(strategy: &str) -> strew::Strategy {
     strategy.parse().expect("a strategy")
 }
 
-/// Whether it is not refused; what it computes is looked at.
+/// Looks at what it computes.
+///
+/// # Errors
+/// Why it is refused.
 #[track_caller]
-fn cell(what: &str, kernel: &Kernel, mode: Mode, data: &Data, serial: &Outcome) -> bool {
-    let one = compiled(&kernel.clone().threads(1), data);
-    if one.is_err() {
-        return false;
-    }
+fn cell(
+    what: &str,
+    kernel: &Kernel,
+    mode: Mode,
+    data: &Data,
+    serial: &Outcome,
+) -> Result<(), String> {
+    let one = Ok(compiled(&kernel.clone().threads(1), data)?);
     let three = compiled(&kernel.clone().threads(3), data);
     match mode {
         Mode::Fast => {
@@ -265,7 +286,7 @@ fn cell(what: &str, kernel: &Kernel, mode: Mode, data: &Data, serial: &Outcome) 
             agree(what, &three, serial, is_same);
         }
     }
-    true
+    Ok(())
 }
 
 #[test]
@@ -403,7 +424,7 @@ fn what_has_no_other_order_is_run_in_its_own() {
                     for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
                         let what = format!("{name} {ty} {order} {strategy} {mode:?}");
                         let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
-                        let ran = cell(&what, &kernel, Mode::Exact, &data, &serial);
+                        let ran = cell(&what, &kernel, Mode::Exact, &data, &serial).is_ok();
                         let keeps_order =
                             matches!(strategy, "auto" | "serial" | "apart" | "binned" | "planned");
                         assert_eq!(ran, keeps_order, "{what}");

@@ -20,7 +20,9 @@ impl Strategy for Atomic {
     fn refusal(&self, shape: &Shape) -> Option<Refusal> {
         let strategy = self.name();
         let in_any_order = shape.is_exact || shape.mode == Mode::Fast;
-        if !shape.commutes || !in_any_order {
+        if !shape.commutes {
+            Some(Refusal::InOrder { strategy })
+        } else if !in_any_order {
             Some(Refusal::AnyOrder { strategy })
         } else if shape.targets > 1 {
             Some(Refusal::Together { strategy })
