@@ -6,7 +6,8 @@ Examples:
   strew explain examples/kernels/smooth.c
   strew opt examples/kernels/segment_sum.c --step 'unroll(i, 4)'
 
-Exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect of strew.";
+Exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect of strew,
+130 ended by Ctrl-C or a request to terminate.";
 
 pub(super) const RUN_EXAMPLE: &str = "\
 Examples:

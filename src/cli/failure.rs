@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked, and with which status the process ends.
 
+use clap::builder::styling;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use strew::{ArgumentError, ArgumentKind, Error, Failure as CallFailure, Style};
@@ -60,6 +61,15 @@ impl Failure {
 
     /// What to say; nothing when it was said or nobody listens.
     pub(crate) fn render(&self, style: Style) -> Option<String> {
+        let text = self.text(style)?;
+        Some(match (style, text.strip_prefix("error")) {
+            // What has a place in a source has its colours already.
+            (Style::Colour, Some(message)) => format!("{ERROR}error{ERROR:#}{message}"),
+            _ => text,
+        })
+    }
+
+    fn text(&self, style: Style) -> Option<String> {
         match self {
             Self::ClosedPipe | Self::Diagnosed | Self::ShownUsage => None,
             Self::Usage(message) | Self::Refused(message) => Some(format!("error: {message}")),
@@ -76,6 +86,9 @@ impl Failure {
         }
     }
 }
+
+/// As diagnostics about sources have it.
+const ERROR: styling::Style = styling::AnsiColor::BrightRed.on_default().bold();
 
 fn status(error: &Error) -> u8 {
     match error {
@@ -121,4 +134,25 @@ fn hint(error: &ArgumentError) -> Option<String> {
             format!("give it with --in {parameter}=FILE.npy or --shape {parameter}=D,D")
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_has_the_colour_of_diagnostics() {
+        let coloured = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m";
+        let failures = || {
+            let parsed = strew::Source::new("k.c", "void k(").parse();
+            let source = Failure::from(parsed.expect_err("no kernel"));
+            [Failure::usage("no file"), source]
+        };
+        for failure in failures() {
+            let text = failure.render(Style::Colour).expect("a text");
+            assert!(text.starts_with(coloured), "{text:?}");
+            let text = failure.render(Style::Plain).expect("a text");
+            assert!(text.starts_with("error"), "{text:?}");
+        }
+    }
 }

@@ -56,6 +56,14 @@ fn a_size_is_set_or_varies() {
     assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
 }
 
+#[test]
+fn pictures_are_svg_and_called_so() {
+    let outcome = bench(&["--plot", "times.png"]);
+    assert_eq!(outcome.status, 2);
+    let why = "times.png: pictures are written as SVG: name it times.svg";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}
+
 /// What a terminal is shown; `None` where nothing here can be one.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(arguments: &[&str]) -> Option<String> {

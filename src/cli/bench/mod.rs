@@ -17,6 +17,7 @@ use crate::cli::progress::{Turns, with_bar};
 use crate::cli::report::json;
 use measure::{Contest, Rounds, Row};
 use serde::Serialize;
+use std::path::Path;
 use strew::ir::spelling::counted;
 use variant::Variant;
 
@@ -31,6 +32,7 @@ struct BenchReport {
 
 pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure> {
     if let Some(path) = &flags.plot {
+        is_svg(path)?;
         writable(path)?;
     }
     if let Some(Vary { name, .. }) = &flags.vary
@@ -62,6 +64,18 @@ pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure>
         (true, _) => console.data(&json(&report)),
         (_, true) => console.data(&table::csv(&report.rows)),
         _ => console.data(&table::text(&report.kernel, &report.rows)),
+    }
+}
+
+/// Whether the name of a picture does not say another format.
+fn is_svg(path: &Path) -> Result<(), Failure> {
+    match path.extension() {
+        Some(ending) if !ending.eq_ignore_ascii_case("svg") => {
+            let named = path.with_extension("svg");
+            let why = format!("pictures are written as SVG: name it {}", named.display());
+            Err(Failure::file(path, why))
+        }
+        _ => Ok(()),
     }
 }
 

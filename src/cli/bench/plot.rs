@@ -11,6 +11,9 @@ use strew::ir::spelling::counted;
 
 const SIZE: (u32, u32) = (840, 520);
 
+/// From the top of one name to that of the next, in pixels, and where the first one is.
+const NAMES: (u32, u32) = (20, 50);
+
 /// One variant in one mode.
 struct Line {
     name: String,
@@ -38,7 +41,10 @@ pub(super) fn svg(kernel: &str, rows: &[Row], vary: Option<&Vary>) -> Result<Str
     };
     let mut text = String::new();
     {
-        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let (width, height) = SIZE;
+        let names = NAMES.1 + NAMES.0 * lines.len() as u32;
+        let size = (width, height.max(names));
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
         draw(&area, &labels, &lines, (across, up)).map_err(|error| error.to_string())?;
     }
     Ok(text)
@@ -132,16 +138,12 @@ fn draw(
     let (plane, _) = chart.plotting_area().get_pixel_range();
     for (index, line) in lines.iter().enumerate() {
         let style = style(index);
-        // In black and white the dashes tell what colours do.
-        let (dash, gap) = [(1000, 0), (9, 4), (3, 3), (14, 6)][index / COLOURS.len() % 4];
+        let (dash, gap) = DASHES[index % DASHES.len()];
+        let mark = MARKS[index % MARKS.len()];
         let points = line.points.iter().copied();
         chart.draw_series(DashedLineSeries::new(points, dash, gap, style))?;
-        let marked = line
-            .points
-            .iter()
-            .map(|it| Circle::new(*it, 3, style.filled()));
-        chart.draw_series(marked)?;
-        let top = 50 + 20 * index as i32;
+        chart.draw_series(line.points.iter().map(|it| mark.at(*it, style)))?;
+        let top = (NAMES.1 + NAMES.0 * index as u32) as i32;
         let left = plane.end + 14;
         area.draw(&DashedPathElement::new(
             [(left, top), (left + 26, top)],
@@ -149,9 +151,10 @@ fn draw(
             gap,
             style,
         ))?;
+        area.draw(&mark.at((left + 13, top), style))?;
         area.draw(&Text::new(
             line.name.clone(),
-            (left + 32, top - 7),
+            (left + 34, top - 7),
             ("sans-serif", 14),
         ))?;
     }
@@ -169,6 +172,47 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(230, 159, 0),
 ];
+
+/// In gray, dashes and marks tell lines apart: these are as many as have no divisor in common with the number of marks, so that any thirty
+/// neighbours differ.
+const DASHES: [(i32, i32); 5] = [(1000, 0), (9, 4), (3, 3), (18, 5), (6, 9)];
+
+/// What stands at each point of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Disc,
+    Triangle,
+    Cross,
+    Ring,
+    OpenTriangle,
+    LargeDisc,
+}
+
+const MARKS: [Mark; 6] = [
+    Mark::Disc,
+    Mark::Triangle,
+    Mark::Cross,
+    Mark::Ring,
+    Mark::OpenTriangle,
+    Mark::LargeDisc,
+];
+
+impl Mark {
+    fn at<B: DrawingBackend, C: Clone + 'static>(
+        self,
+        at: C,
+        style: ShapeStyle,
+    ) -> DynElement<'static, B, C> {
+        match self {
+            Self::Disc => Circle::new(at, 3, style.filled()).into_dyn(),
+            Self::Triangle => TriangleMarker::new(at, 6, style.filled()).into_dyn(),
+            Self::Cross => Cross::new(at, 4, style).into_dyn(),
+            Self::Ring => Circle::new(at, 5, style).into_dyn(),
+            Self::OpenTriangle => TriangleMarker::new(at, 7, style).into_dyn(),
+            Self::LargeDisc => Circle::new(at, 5, style.filled()).into_dyn(),
+        }
+    }
+}
 
 fn style(index: usize) -> ShapeStyle {
     let colour = COLOURS[index % COLOURS.len()];

@@ -2,8 +2,9 @@
 
 use crate::cli::analysis::{of_access, of_dependence, of_private};
 use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffOp, TextDiff};
 use std::fmt::{self, Write as _};
+use strew::ir::spelling::counted;
 use strew::{Busy, Event, Observer, ParsedKernel, Phase, Plan, Source};
 
 const STYLE: &str = include_str!("style.css");
@@ -177,7 +178,7 @@ fn write_list(
         let text = Escaped(&text);
         writeln!(
             page,
-            "<li><button type=\"button\" id=\"{kernel}-{group}-{number}\" data-from=\"{from}\"{to}>{text}</button></li>"
+            "<li><button id=\"{kernel}-{group}-{number}\" data-from=\"{from}\"{to}>{text}</button></li>"
         )?;
     }
     page.push_str(if is_empty {
@@ -198,10 +199,42 @@ fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
         let step = Escaped(&done.step);
         write!(
             page,
-            "<details{open}><summary>{}. <code>{step}</code></summary>\n<pre class=\"diff\">",
+            "<details{open}><summary>{}. <code>{step}</code></summary>\n",
             place + 1
         )?;
-        for change in TextDiff::from_lines(&done.before, &done.after).iter_all_changes() {
+        write_difference(page, done)?;
+        page.push_str("</details>\n");
+    }
+    if let Some(last) = steps.last().filter(|it| is_long(it)) {
+        let text = Escaped(&last.after);
+        write!(
+            page,
+            "<details><summary>The kernel after all steps</summary>\n<pre class=\"diff\"><span class=\"same\">{text}</span></pre></details>\n"
+        )?;
+    }
+    Ok(())
+}
+
+/// Texts of more lines are shown where they change alone: a page on many loops would have each of them once for every step.
+const WHOLE: usize = 60;
+
+/// So many lines around a change.
+const AROUND: usize = 3;
+
+fn is_long(done: &StepDone) -> bool {
+    done.after.lines().count() > WHOLE
+}
+
+/// What a step changes in the text of the kernel.
+fn write_difference(page: &mut String, done: &StepDone) -> fmt::Result {
+    let difference = TextDiff::from_lines(&done.before, &done.after);
+    let around = if is_long(done) { AROUND } else { WHOLE };
+    page.push_str("<pre class=\"diff\">");
+    let mut shown = 0;
+    for group in difference.grouped_ops(around) {
+        let first = group.first().map_or(shown, |it| it.old_range().start);
+        write_gap(page, first - shown)?;
+        for change in group.iter().flat_map(|it| difference.iter_changes(it)) {
             let (class, sign) = match change.tag() {
                 ChangeTag::Insert => ("added", '+'),
                 ChangeTag::Delete => ("removed", '-'),
@@ -210,9 +243,23 @@ fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
             let line = Escaped(change.value().trim_end_matches('\n'));
             write!(page, "<span class=\"{class}\">{sign} {line}</span>")?;
         }
-        page.push_str("</pre></details>\n");
+        shown = group.last().map_or(shown, |it: &DiffOp| it.old_range().end);
     }
+    write_gap(page, done.before.lines().count().saturating_sub(shown))?;
+    page.push_str("</pre>");
     Ok(())
+}
+
+/// Lines that are left out.
+fn write_gap(page: &mut String, lines: usize) -> fmt::Result {
+    match lines {
+        0 => Ok(()),
+        _ => write!(
+            page,
+            "<span class=\"gap\">… {} as before</span>",
+            counted(lines, "line")
+        ),
+    }
 }
 
 /// Why the schedule is what it is.
@@ -230,7 +277,7 @@ fn write_reasons(page: &mut String, reasons: &[String]) -> fmt::Result {
 
 /// What was expected, what was taken, and where the time went.
 fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
-    page.push_str("<h3>Run</h3>\n<table>\n");
+    page.push_str("<h3>Run</h3>\n<div class=\"wide\"><table>\n");
     for (what, text) in &run.lines {
         let (what, text) = (Escaped(what), Escaped(text));
         writeln!(
@@ -238,7 +285,7 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
             "<tr><th scope=\"row\">{what}</th><td>{text}</td></tr>"
         )?;
     }
-    page.push_str("</table>\n");
+    page.push_str("</table></div>\n");
     write_costs(page, run)?;
     let Some(seconds) = &run.run.seconds else {
         return Ok(());
@@ -256,9 +303,9 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
     let threads = run.run.threads.unwrap_or(1);
     write!(
         page,
-        "<h3>Phases</h3>\n<p>One call of {:.3} ms, whose parts run on {threads} thread{}.</p>\n<div class=\"timeline\" role=\"img\" aria-label=\"{}\">",
+        "<h3>Phases</h3>\n<p>One call of {:.3} ms, whose parts run on {}.</p>\n<div class=\"timeline\" role=\"img\" aria-label=\"{}\">",
         seconds.total * 1e3,
-        if threads == 1 { "" } else { "s" },
+        counted(threads, "thread"),
         phases
             .map(|(name, seconds)| format!("{name} {:.3} ms", seconds * 1e3))
             .join(", ")
@@ -272,7 +319,29 @@ fn write_run(page: &mut String, run: &Measured) -> fmt::Result {
         )?;
     }
     page.push_str("</div>\n");
-    write_lanes(page, &run.lanes, seconds.total)
+    write_lanes(page, &run.lanes, seconds.total)?;
+    write_legend(page)
+}
+
+/// What the colours of the phases mean.
+fn write_legend(page: &mut String) -> fmt::Result {
+    page.push_str("<ul class=\"legend\">\n");
+    for (name, what) in [
+        ("rest", "what is found out before a loop runs"),
+        ("prepare", "private buffers are filled"),
+        ("main", "iterations run"),
+        (
+            "merge",
+            "what they left in private buffers comes into the outputs",
+        ),
+    ] {
+        writeln!(
+            page,
+            "<li><span class=\"{name}\"></span>{name}: {what}</li>"
+        )?;
+    }
+    page.push_str("</ul>\n");
+    Ok(())
 }
 
 /// When each thread ran parts of parallel loops, from the beginning of the call to its end.
@@ -351,7 +420,7 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
     let is_cut = |nanoseconds: u64| nanoseconds as f64 / 1e6 > longest;
     let shown = |nanoseconds: u64| (nanoseconds as f64 / 1e6).min(longest);
     let most = costs.iter().map(|(_, it)| shown(**it)).fold(1e-9, f64::max);
-    page.push_str("<h3>Expected costs</h3>\n<table>\n");
+    page.push_str("<h3>Expected costs</h3>\n<div class=\"wide\"><table>\n");
     for (name, nanoseconds) in &costs {
         let is_taken = run.run.strategy == Some(**name);
         let class = if is_taken { " class=\"taken\"" } else { "" };
@@ -367,10 +436,10 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
         writeln!(
             page,
             "<tr{class}><th scope=\"row\">{name}</th><td class=\"number\">{milliseconds:.3} ms{taken}</td>\
-             <td style=\"width: 45%\"><span class=\"bar{cut}\" style=\"width: {width:.1}%\"></span></td></tr>"
+             <td class=\"share\"><span class=\"bar{cut}\" style=\"width: {width:.1}%\"></span></td></tr>"
         )?;
     }
-    page.push_str("</table>\n");
+    page.push_str("</table></div>\n");
     if costs.iter().any(|(_, it)| is_cut(**it)) {
         page.push_str(
             "<p>Striped bars are cut off at ten times the cheapest; their numbers are not.</p>\n",
