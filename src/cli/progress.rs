@@ -104,7 +104,12 @@ impl Turns {
 
     /// Whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.began.elapsed() >= self.within
+        self.has_passed(1.0)
+    }
+
+    /// Whether this share of the time is over.
+    pub(crate) fn has_passed(&self, share: f64) -> bool {
+        self.began.elapsed().as_secs_f64() >= self.within.as_secs_f64() * share
     }
 }
 

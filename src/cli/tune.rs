@@ -26,6 +26,9 @@ const HOPELESS: f64 = 1.5;
 /// So many rounds decide between two.
 const ROUNDS: usize = 7;
 
+/// This share of the time is for the search, the rest for the fastest that is found beside the first.
+const SEARCH: f64 = 0.8;
+
 /// What is gained less than this may be gained by chance.
 const GAIN: f64 = 0.98;
 
@@ -61,7 +64,7 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
         Some((best, compared)) => (best, compared.to_string()),
         None => (first, "none is faster than the first".to_owned()),
     };
-    let over = match turns.is_over() {
+    let over = match turns.has_passed(SEARCH) {
         true => format!("; the {} seconds of --seconds are over", flags.seconds),
         false => String::new(),
     };
@@ -120,7 +123,7 @@ impl Search<'_> {
         let mut waiting = self.beginnings();
         waiting.extend(self.around(&best.schedule));
         waiting.reverse();
-        while !self.turns.is_over()
+        while !self.turns.has_passed(SEARCH)
             && let Some(schedule) = waiting.pop()
         {
             let Some(candidate) = self.candidate(schedule) else {
