@@ -197,9 +197,9 @@ fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
     for (place, done) in steps.iter().enumerate() {
         let open = if place == 0 { " open" } else { "" };
         let step = Escaped(&done.step);
-        write!(
+        writeln!(
             page,
-            "<details{open}><summary>{}. <code>{step}</code></summary>\n",
+            "<details{open}><summary>{}. <code>{step}</code></summary>",
             place + 1
         )?;
         write_difference(page, done)?;
@@ -207,9 +207,9 @@ fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
     }
     if let Some(last) = steps.last().filter(|it| is_long(it)) {
         let text = Escaped(&last.after);
-        write!(
+        writeln!(
             page,
-            "<details><summary>The kernel after all steps</summary>\n<pre class=\"diff\"><span class=\"same\">{text}</span></pre></details>\n"
+            "<details><summary>The kernel after all steps</summary>\n<pre class=\"diff\"><span class=\"same\">{text}</span></pre></details>"
         )?;
     }
     Ok(())
