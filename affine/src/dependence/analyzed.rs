@@ -169,8 +169,16 @@ impl<'k> Analyzed<'k> {
 
     /// Pairs of accesses to one target, the first not behind the second in the text.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (&Site<'k>, &Site<'k>)> {
+        self.pairs_of(|_| true)
+    }
+
+    /// Those of accesses that are both `wanted`: of a loop among many there are few.
+    pub(super) fn pairs_of(
+        &self,
+        wanted: impl Fn(&Site<'k>) -> bool,
+    ) -> impl Iterator<Item = (&Site<'k>, &Site<'k>)> {
         let mut groups: BTreeMap<Target, Vec<&Site<'k>>> = BTreeMap::new();
-        for site in &self.sites {
+        for site in self.sites.iter().filter(|it| wanted(it)) {
             groups.entry(site.target).or_default().push(site);
         }
         groups.into_values().flat_map(|group| {

@@ -25,8 +25,7 @@ impl<'k> Instance<'_, '_, 'k> {
 
     /// The value of the iterator of a loop around the access.
     pub fn iterator(&self, iter: IterId) -> Option<Row> {
-        let mut levels = self.site().levels();
-        let depth = levels.position(|it| it.iter() == Some(iter))?;
+        let depth = self.site().depth_of(iter)?;
         Some(Row::column(self.relation.column(self.end, depth)))
     }
 
@@ -85,7 +84,7 @@ impl<'k> Analyzed<'k> {
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
         time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
     ) -> Order {
-        self.ask(wanted, |question, source, sink| {
+        self.ask(self.pairs(), wanted, |question, source, sink| {
             question.ask(source, sink, &time)
         })
     }
@@ -93,12 +92,10 @@ impl<'k> Analyzed<'k> {
     /// Whether the pairs of accesses that are `wanted` and of which one writes keep their order when the iterations of the loop over `iter`
     /// happen at once: whether no two of them meet, everything around the loop being equal.
     pub fn at_once(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> Order {
-        let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
-        self.ask(wanted, |question, source, sink| {
-            match (depth(source), depth(sink)) {
-                (Some(depth), Some(_)) => question.ask_carried(source, sink, depth, depth),
-                _ => Ok(None),
-            }
+        let pairs = self.pairs_of(|it| it.depth_of(iter).is_some());
+        self.ask(pairs, wanted, |question, source, sink| {
+            let depth = source.depth_of(iter).unwrap_or_default();
+            question.ask_carried(source, sink, depth, depth)
         })
     }
 
@@ -115,14 +112,11 @@ impl<'k> Analyzed<'k> {
         outer: usize,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
     ) -> bool {
-        let depth = |site: &Site<'k>| site.levels().position(|it| it.iter() == Some(iter));
         let mut pairs = self
-            .pairs()
+            .pairs_of(|it| it.depth_of(iter).is_some())
             .filter(|(first, second)| (first.writes() || second.writes()) && wanted(first, second));
         pairs.all(|(first, second)| {
-            let (Some(at), Some(_)) = (depth(first), depth(second)) else {
-                return true;
-            };
+            let at = first.depth_of(iter).unwrap_or_default();
             directions(first, second).all(|(source, sink)| {
                 let mut question = Question::of(self);
                 let met = question.ask_carried(source, sink, at, outer);
@@ -132,13 +126,14 @@ impl<'k> Analyzed<'k> {
     }
 
     /// The answers to a question about each pair that is `wanted`, as one.
-    fn ask(
-        &self,
+    fn ask<'s>(
+        &'s self,
+        pairs: impl Iterator<Item = (&'s Site<'k>, &'s Site<'k>)>,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
         one: impl Fn(&mut Question<'_, 'k>, &Site<'k>, &Site<'k>) -> Checked<Option<Witness>>,
     ) -> Order {
         let mut unknown = None;
-        for (first, second) in self.pairs() {
+        for (first, second) in pairs {
             if !(first.writes() || second.writes()) || !wanted(first, second) {
                 continue;
             }

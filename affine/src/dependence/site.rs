@@ -133,6 +133,11 @@ impl<'k> Site<'k> {
         })
     }
 
+    /// How many loops are around that over `iter`, if it is around the access.
+    pub(super) fn depth_of(&self, iter: IterId) -> Option<usize> {
+        self.levels().position(|it| it.iter() == Some(iter))
+    }
+
     /// Whether it writes, be it by an update.
     pub fn writes(&self) -> bool {
         self.kind != AccessKind::Read
