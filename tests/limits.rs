@@ -2,11 +2,9 @@
 
 use rayon::prelude::*;
 use std::sync::Arc;
-use strew::{Body, Compiler, Error, Failure, FaultKind, Kernel, Mode, Progress, StopToken};
-
-const STRATEGIES: [&str; 9] = [
-    "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "planned", "atomic",
-];
+use strew::{
+    Body, Compiler, Error, Failure, FaultKind, Kernel, Mode, Progress, StopToken, Strategy,
+};
 
 const SOURCE: &str = "
 void sums(int64_t n, int64_t m, const int32_t key[n], const double x[n], double out[m], int32_t count[m]) {
@@ -30,11 +28,10 @@ fn kernel(name: &str) -> Kernel {
 /// Every way to run `kernel`. Some are refused.
 fn ways(kernel: &Kernel) -> Vec<(String, Kernel)> {
     let mut ways = Vec::new();
-    for strategy in STRATEGIES {
+    for strategy in [Strategy::Auto].into_iter().chain(Strategy::named()) {
         for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
             for body in [Body::Auto, Body::RunLength, Body::Partials, Body::Tables] {
-                let named = strategy.parse().expect("a strategy");
-                let kernel = kernel.clone().strategy(named).mode(mode).body(body);
+                let kernel = kernel.clone().strategy(strategy).mode(mode).body(body);
                 ways.push((format!("{strategy} {mode:?} {body}"), kernel));
             }
         }

@@ -28,20 +28,27 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
     let mut reports = Vec::new();
     for kernel in wanted(flags, &parsed)? {
         let mut report = KernelReport::of(&parsed, kernel, flags.mode.into())?;
-        if flags.run {
+        if flags.run && report.refusal.is_none() {
             report.run = Some(on_data(flags, kernel, console)?);
         }
         reports.push(report);
         kernels.push(kernel);
     }
+    let refusals = reports.iter().filter_map(|it| it.refusal.clone());
+    let refusal = refusals.into_iter().next();
     if let Some(path) = &flags.html {
-        return on_a_page(path, parsed.source(), kernels.into_iter().zip(reports));
+        on_a_page(path, parsed.source(), kernels.into_iter().zip(reports))?;
+    } else if flags.json {
+        console.data(&report::json(&ExplainReport { kernels: reports }))?;
+    } else {
+        let texts: Vec<String> = reports.iter().map(text).collect();
+        console.data(&texts.join("\n"))?;
     }
-    if flags.json {
-        return console.data(&report::json(&ExplainReport { kernels: reports }));
+    // What is known of the others is told all the same.
+    match refusal {
+        Some(refusal) => Err(strew::Error::Refused(refusal).into()),
+        None => Ok(()),
     }
-    let texts: Vec<String> = reports.iter().map(text).collect();
-    console.data(&texts.join("\n"))
 }
 
 /// Writes the page on `kernels` to `path`.
@@ -71,7 +78,7 @@ fn on_data(
     console: &mut Console,
 ) -> Result<Measured, Failure> {
     let started = Instant::now();
-    let compiled = kernel.schedule(&Plan::Auto, &mut ())?.compile()?;
+    let compiled = kernel.schedule(&Plan::Source, &mut ())?.compile()?;
     let compile = started.elapsed();
     let timeline = Timeline::new();
     let kernel = Kernel::from(compiled).timeline(timeline.clone());
@@ -123,7 +130,9 @@ fn text(report: &KernelReport) -> String {
         "dependences",
         report.dependences.iter().map(of_dependence),
     );
-    section(&mut text, "schedule", report.schedule.iter().cloned());
+    let refused = report.refusal.iter().map(|it| it.diagnostic().message);
+    let schedule = report.schedule.iter().cloned().chain(refused);
+    section(&mut text, "schedule", schedule);
     if !report.why.is_empty() {
         section(&mut text, "why", report.why.iter().cloned());
     }

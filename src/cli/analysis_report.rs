@@ -2,7 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::report::RunReport;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
@@ -13,7 +13,9 @@ use strew::ir::text;
 use strew::ir::visit::{AccessKind, walk, written_arrays};
 use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
-use strew::{Busy, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Source, Span};
+use strew::{
+    Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Source, Span,
+};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct KernelReport {
@@ -25,9 +27,21 @@ pub(crate) struct KernelReport {
     pub(crate) schedule: Vec<String>,
     /// Why the schedule is what it is, and what was tried besides.
     pub(crate) why: Vec<String>,
+    /// A step that the source asks for and that is declined; then there is no schedule.
+    #[serde(
+        rename = "refused",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "message"
+    )]
+    pub(crate) refusal: Option<Refusal>,
     /// What happened on the data, if it was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<Measured>,
+}
+
+fn message<S: Serializer>(refusal: &Option<Refusal>, serializer: S) -> Result<S::Ok, S::Error> {
+    let message = refusal.as_ref().map(|it| it.diagnostic().message);
+    message.serialize(serializer)
 }
 
 /// A run, for programs and for people.
@@ -119,8 +133,11 @@ impl KernelReport {
             regrouped: BTreeSet::new(),
             why: Vec::new(),
         };
-        let schedule = kernel.schedule(&Plan::Auto, &mut choices)?;
-        let steps = schedule.steps().steps();
+        let (steps, refusal) = match kernel.schedule(&Plan::Source, &mut choices) {
+            Ok(scheduled) => (scheduled.steps().clone(), None),
+            Err(Error::Refused(refusal)) => (Schedule::new(), Some(refusal)),
+            Err(error) => return Err(error.into()),
+        };
         Ok(Self {
             kernel: kernel.kernel().name.clone(),
             loops: reporter.loops(),
@@ -128,7 +145,8 @@ impl KernelReport {
             run: None,
             dependences: reporter.dependences(),
             accesses: reporter.accesses(),
-            schedule: steps.iter().map(ToString::to_string).collect(),
+            schedule: steps.steps().iter().map(ToString::to_string).collect(),
+            refusal,
             why: choices.why,
         })
     }

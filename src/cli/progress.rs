@@ -1,6 +1,6 @@
 //! A bar on standard error for what takes long, where a terminal shows it.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::{self, Write};
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +16,21 @@ const STEP: Duration = Duration::from_millis(100);
 /// How much is done, and of how much; 0 of 0 where nothing is known.
 pub(crate) trait Gauge: Sync {
     fn done_of_total(&self) -> (u64, u64);
+
+    /// Whether all is what is known of so far, and more comes to it: then nobody can tell how much is left.
+    fn may_grow(&self) -> bool {
+        false
+    }
 }
 
 impl Gauge for strew::Progress {
     fn done_of_total(&self) -> (u64, u64) {
         (self.done(), self.total())
+    }
+
+    /// Loops around parallel ones begin these one after the other.
+    fn may_grow(&self) -> bool {
+        true
     }
 }
 
@@ -142,14 +152,17 @@ pub(crate) fn with_bar<R>(units: &'static str, gauge: &dyn Gauge, work: impl FnO
         return work();
     }
     let (ended, end) = channel::<()>();
+    let began = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                let bar = bar(units);
+                let bar = bar();
+                let mut seen = Seen::default();
                 while end.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
-                    let (done, total) = gauge.done_of_total();
-                    bar.set_length(total);
-                    bar.set_position(done);
+                    seen.look(gauge);
+                    bar.set_length(seen.total.unwrap_or(0));
+                    bar.set_position(seen.done);
+                    bar.set_message(seen.text(began.elapsed(), units));
                     bar.tick();
                 }
                 bar.finish_and_clear();
@@ -161,17 +174,53 @@ pub(crate) fn with_bar<R>(units: &'static str, gauge: &dyn Gauge, work: impl FnO
     })
 }
 
-fn bar(units: &'static str) -> ProgressBar {
+fn bar() -> ProgressBar {
     let bar =
         ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()).with_elapsed(PATIENCE);
-    let with_rate = move |state: &ProgressState, text: &mut dyn Write| {
-        // Writing to a `String` does not fail.
-        let _ = rate(text, state.per_sec(), units);
-    };
-    let form = "{elapsed_precise} [{wide_bar}] {percent}%, {rate}, {eta} to go";
-    match ProgressStyle::with_template(form) {
-        Ok(style) => bar.with_style(style.with_key("rate", with_rate)),
+    match ProgressStyle::with_template("{elapsed_precise} [{wide_bar}] {msg}") {
+        Ok(style) => bar.with_style(style),
         Err(_) => bar,
+    }
+}
+
+/// What is known of how far something is.
+#[derive(Debug, Default)]
+struct Seen {
+    done: u64,
+    /// All that there is, where that is known.
+    total: Option<u64>,
+    /// What was all that there is in the look before.
+    before: u64,
+    has_grown: bool,
+}
+
+impl Seen {
+    fn look(&mut self, gauge: &dyn Gauge) {
+        let (done, total) = gauge.done_of_total();
+        self.has_grown |= gauge.may_grow() && self.before > 0 && total > self.before;
+        // What may still grow has to have stayed as it was from one look to the next.
+        let is_known = total > 0 && !self.has_grown && (!gauge.may_grow() || self.before == total);
+        self.before = total;
+        self.done = done;
+        self.total = is_known.then_some(total);
+    }
+
+    /// The rate since it began `elapsed` ago, and what is left at that rate.
+    fn text(&self, elapsed: Duration, units: &str) -> String {
+        let per_second = self.done as f64 / elapsed.as_secs_f64().max(1e-9);
+        let mut text = String::new();
+        if let Some(total) = self.total {
+            text = format!("{}%, ", (self.done as f64 * 100.0 / total as f64).floor());
+        }
+        // Writing to a `String` does not fail.
+        let _ = rate(&mut text, per_second, units);
+        if let Some(total) = self.total
+            && self.done > 0
+        {
+            let left = total.saturating_sub(self.done) as f64 / per_second;
+            let _ = write!(text, ", {} s to go", left.ceil());
+        }
+        text
     }
 }
 
@@ -200,6 +249,46 @@ mod tests {
         assert_eq!(text(12.34), "12.3 B/s");
         assert_eq!(text(250_000_000.0), "250.0 MB/s");
         assert_eq!(text(2.5e9), "2.5 GB/s");
+    }
+
+    #[test]
+    fn what_is_left_follows_from_all_that_was_done() {
+        let meter = Meter::default();
+        meter.begin(1000);
+        meter.reach(100);
+        let mut seen = Seen::default();
+        seen.look(&meter);
+        let text = seen.text(Duration::from_secs(2), "B");
+        assert_eq!(text, "10%, 50.0 B/s, 18 s to go");
+        meter.reach(500);
+        seen.look(&meter);
+        let text = seen.text(Duration::from_secs(10), "B");
+        assert_eq!(text, "50%, 50.0 B/s, 10 s to go");
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_is_left_where_more_comes_to_it() {
+        struct Growing(AtomicU64);
+        impl Gauge for Growing {
+            fn done_of_total(&self) -> (u64, u64) {
+                let total = self.0.load(Ordering::Relaxed);
+                (total / 2, total)
+            }
+            fn may_grow(&self) -> bool {
+                true
+            }
+        }
+        let gauge = Growing(AtomicU64::new(100));
+        let mut seen = Seen::default();
+        let mut look = |total| {
+            gauge.0.store(total, Ordering::Relaxed);
+            seen.look(&gauge);
+            seen.text(Duration::from_secs(1), "B")
+        };
+        assert_eq!(look(100), "50.0 B/s");
+        assert_eq!(look(100), "50%, 50.0 B/s, 1 s to go");
+        assert_eq!(look(200), "100.0 B/s");
+        assert_eq!(look(200), "100.0 B/s");
     }
 
     #[test]

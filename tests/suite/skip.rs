@@ -4,6 +4,7 @@ use crate::c;
 use crate::data::{Data, is_close, is_same};
 use crate::engines::{agree, compiled_counting, interpreted_skipping, is_refusal};
 use crate::random::Random;
+use crate::strategies::strategies;
 use strew::{Body, Compiler, Kernel, Mode, Oob, Plan, Schedule, Source};
 
 /// A kernel, and the same with all its checks written out.
@@ -214,9 +215,7 @@ fn skip() {
 /// By every strategy and body, in every mode, at several numbers of threads.
 #[track_caller]
 fn everyhow(what: &str, kernel: &Kernel, data: &Data, reference: &(crate::data::Outcome, u64)) {
-    for strategy in [
-        "auto", "serial", "dense", "blocked", "apart", "colored", "binned", "planned", "atomic",
-    ] {
+    for strategy in strategies() {
         for (mode, body) in [
             (Mode::Stable, Body::Direct),
             (Mode::Exact, Body::RunLength),

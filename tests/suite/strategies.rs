@@ -9,13 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use strew::ir::{Type, Value};
 use strew::{Body, Compiler, Kernel, Mode};
 
-const STRATEGIES: [&str; 11] = [
-    "auto", "serial", "dense", "blocked", "apart", "binned", "planned", "columns", "atomic",
-    "colored", "rows",
-];
 const BODIES: [Body; 4] = [Body::Direct, Body::RunLength, Body::Partials, Body::Tables];
 const ORDERS: [&str; 5] = ["uniform", "sorted", "constant", "two", "clustered"];
 const OUTPUTS: usize = 41;
+
+/// Each by its name.
+pub(crate) fn strategies() -> impl Iterator<Item = String> {
+    let all = [strew::Strategy::Auto].into_iter();
+    all.chain(strew::Strategy::named()).map(|it| it.to_string())
+}
 
 fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
     let mut random = Random(7);
@@ -93,7 +95,7 @@ impl Tally {
 }
 
 #[expect(clippy::print_stderr, reason = "it is there to be looked at")]
-fn show(tallies: &BTreeMap<(&str, String), Tally>) {
+fn show(tallies: &BTreeMap<(String, String), Tally>) {
     let listed = |cells: &BTreeSet<String>| {
         let cells: Vec<_> = cells.iter().map(String::as_str).collect();
         format!("{}: {}", cells.len(), cells.join(", "))
@@ -118,18 +120,17 @@ fn every_strategy_computes_what_its_order_says() {
         for order in ORDERS {
             let data = data(ty, span, order, (1003, OUTPUTS));
             let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
-            for (strategy, body) in STRATEGIES
-                .into_iter()
-                .flat_map(|it| BODIES.map(|b| (it, b)))
-            {
+            for (strategy, body) in strategies().flat_map(|it| BODIES.map(|b| (it.clone(), b))) {
                 for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
                     let what = format!("{name} {ty} {order} {strategy} {body} {mode:?}");
                     let kernel = kernel
                         .clone()
-                        .strategy(named(strategy))
+                        .strategy(named(&strategy))
                         .body(body)
                         .mode(mode);
-                    let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
+                    let tally = tallies
+                        .entry((strategy.clone(), format!("{mode:?}")))
+                        .or_default();
                     let outcome = cell(&what, &kernel, mode, &data, &serial);
                     tally.add(format!("{name} {ty}"), outcome);
                 }
@@ -141,7 +142,7 @@ fn every_strategy_computes_what_its_order_says() {
         .iter()
         .filter(|(_, tally)| !tally.refused.is_empty());
     let refused: Vec<_> = refused
-        .map(|((strategy, mode), _)| (*strategy, &**mode))
+        .map(|((strategy, mode), _)| (strategy.as_str(), mode.as_str()))
         .collect();
     let expected = [
         ("atomic", "Exact"),
@@ -224,21 +225,22 @@ fn every_strategy_takes_combiners_that_a_file_declares() {
         for order in ORDERS {
             let data = data(ty, 100, order, (1003, OUTPUTS));
             let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
-            for (strategy, mode) in STRATEGIES
-                .into_iter()
-                .flat_map(|it| [Mode::Fast, Mode::Stable, Mode::Exact].map(|mode| (it, mode)))
-            {
+            for (strategy, mode) in strategies().flat_map(|it| {
+                [Mode::Fast, Mode::Stable, Mode::Exact].map(|mode| (it.clone(), mode))
+            }) {
                 let what = format!("{name} {ty} {order} {strategy} {mode:?}");
-                let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
-                let tally = tallies.entry((strategy, format!("{mode:?}"))).or_default();
+                let kernel = kernel.clone().strategy(named(&strategy)).mode(mode);
+                let tally = tallies
+                    .entry((strategy.clone(), format!("{mode:?}")))
+                    .or_default();
                 let outcome = cell(&what, &kernel, mode, &data, &serial);
                 tally.add(format!("{name} {ty}"), outcome);
             }
         }
     }
     show(&tallies);
-    let whole = |strategy, mode: &str| {
-        let tally = &tallies[&(strategy, mode.to_owned())];
+    let whole = |strategy: &str, mode: &str| {
+        let tally = &tallies[&(strategy.to_owned(), mode.to_owned())];
         (!tally.ran.is_empty(), !tally.refused.is_empty())
     };
     for mode in ["Fast", "Stable", "Exact"] {
@@ -420,13 +422,15 @@ fn what_has_no_other_order_is_run_in_its_own() {
             for order in ORDERS {
                 let data = data(ty, 100, order, (1003, OUTPUTS));
                 let serial = compiled(&kernel.clone().strategy(named("serial")), &data);
-                for strategy in STRATEGIES {
+                for strategy in strategies() {
                     for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
                         let what = format!("{name} {ty} {order} {strategy} {mode:?}");
-                        let kernel = kernel.clone().strategy(named(strategy)).mode(mode);
+                        let kernel = kernel.clone().strategy(named(&strategy)).mode(mode);
                         let ran = cell(&what, &kernel, Mode::Exact, &data, &serial).is_ok();
-                        let keeps_order =
-                            matches!(strategy, "auto" | "serial" | "apart" | "binned" | "planned");
+                        let keeps_order = matches!(
+                            strategy.as_str(),
+                            "auto" | "serial" | "apart" | "binned" | "planned"
+                        );
                         assert_eq!(ran, keeps_order, "{what}");
                     }
                 }

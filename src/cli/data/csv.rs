@@ -6,6 +6,7 @@ use crate::cli::inputs::number;
 use crate::cli::progress::Meter;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use strew::Type;
+use strew::ir::spelling::counted;
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,34 +33,33 @@ pub(super) fn column(
     let mut builder = ReaderBuilder::new();
     let builder = builder.trim(Trim::All).has_headers(false);
     let mut reader = builder.from_reader(bytes);
-    let headers = reader.headers().map_err(malformed)?;
+    let headers = reader.headers().map_err(|error| malformed(&error, bytes))?;
     let column = column_of(name, headers)?;
     let (Column::Named(position) | Column::Numbered(position)) = column;
     let has_one = headers.len() == 1;
     let place_of = |record: &StringRecord| {
-        let position = record.position();
-        position.map_or((0, 0), |it| (it.line(), it.byte()))
+        let position = record.position().map_or(0, |it| it.byte());
+        usize::try_from(position).unwrap_or(bytes.len())
     };
     let mut last = place_of(headers);
     let mut values = Vec::new();
     let names = usize::from(column == Column::Named(position));
     for record in reader.records().skip(names) {
-        let record = record.map_err(malformed)?;
-        let (line, place) = place_of(&record);
-        // Empty lines belong to the record behind them.
-        let at = usize::try_from(place).ok().and_then(|it| bytes.get(it));
-        if has_one && matches!(at, Some(b'\n' | b'\r')) {
+        let record = record.map_err(|error| malformed(&error, bytes))?;
+        let place = place_of(&record);
+        if let Some(line) = empty_line(bytes, place).filter(|_| has_one) {
             let why = format!("column `{name}`: the line is empty, and a number is expected");
             return Err(DataError::at_line(line, why));
         }
-        last = (line, place);
-        meter.reach(place);
+        last = place;
+        meter.reach(place as u64);
         let text = record.get(position).unwrap_or_default();
         let value = match text {
             "" => Err(format!("the cell is empty, expected {ty}")),
             text => number(text, ty),
         };
         let wrong = |why| {
+            let line = line_of(bytes, place);
             let hint = match column {
                 Column::Numbered(_) if line <= 1 => {
                     format!("; where the first line has names, `{name}` is called by one of them")
@@ -70,11 +70,9 @@ pub(super) fn column(
         };
         values.push(value.map_err(wrong)?);
     }
-    let (line, place) = last;
-    let rest = usize::try_from(place).ok().and_then(|it| bytes.get(it..));
-    if let Some(lines) = unclosed(rest.unwrap_or_default()) {
+    if let Some(lines) = unclosed(bytes.get(last..).unwrap_or_default()) {
         let why = "a quote opens here that nothing closes";
-        return Err(DataError::at_line(line.max(1) + lines, why));
+        return Err(DataError::at_line(line_at(bytes, last) + lines, why));
     }
     array(&values, ty)
 }
@@ -118,8 +116,54 @@ fn column_of(name: &str, headers: &StringRecord) -> Result<Column, DataError> {
     }
 }
 
-fn malformed(error: csv::Error) -> DataError {
-    DataError(format!("is no table: {error}"))
+/// The ends of lines that stand at `place`: what is left of the end of the line before, and empty lines belong to the record behind
+/// them.
+fn line_ends(bytes: &[u8], place: usize) -> &[u8] {
+    let rest = bytes.get(place..).unwrap_or_default();
+    let ends = rest.iter().take_while(|it| matches!(it, b'\n' | b'\r'));
+    rest.get(..ends.count()).unwrap_or_default()
+}
+
+/// The number of the empty line before the record that is found at `place`, if there is one.
+fn empty_line(bytes: &[u8], place: usize) -> Option<u64> {
+    let ends = line_ends(bytes, place);
+    let before = place.checked_sub(1).and_then(|it| bytes.get(it));
+    let is_half = before == Some(&b'\r') && ends.first() == Some(&b'\n');
+    let rest = usize::from(is_half);
+    (ends.len() > rest).then(|| line_at(bytes, place + rest))
+}
+
+/// The number of the line at `place`.
+fn line_at(bytes: &[u8], place: usize) -> u64 {
+    let before = bytes.get(..place).unwrap_or(bytes);
+    1 + before.iter().filter(|it| **it == b'\n').count() as u64
+}
+
+/// That of the line in which the record begins that is found at `place`.
+fn line_of(bytes: &[u8], place: usize) -> u64 {
+    line_at(bytes, place + line_ends(bytes, place).len())
+}
+
+fn malformed(error: &csv::Error, bytes: &[u8]) -> DataError {
+    let line = |at: &Option<csv::Position>| {
+        let place = at.as_ref().map_or(0, |it| it.byte());
+        line_of(bytes, usize::try_from(place).unwrap_or(bytes.len()))
+    };
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => {
+            let cells = counted(usize::try_from(*len).unwrap_or(usize::MAX), "cell");
+            DataError::at_line(
+                line(pos),
+                format!("{cells}, where the first line has {expected_len}"),
+            )
+        }
+        csv::ErrorKind::Utf8 { pos, .. } => DataError::at_line(line(pos), "is no text in UTF-8"),
+        _ => DataError(format!("is no table: {error}")),
+    }
 }
 
 fn no_column(name: &str, headers: &StringRecord) -> DataError {
@@ -218,6 +262,33 @@ mod tests {
         assert!(!doubted("1,2.5\n3,4\n", "#1"));
         assert!(!doubted("1,a\n3,4\n", "1"));
         assert!(!doubted("", "1"));
+    }
+
+    #[test]
+    fn lines_are_counted_as_editors_do() {
+        let error = |table: &str| {
+            let column = column(table.as_bytes(), "w", Type::F64, &Meter::default());
+            column.map(|it| it.values).expect_err("a cell").to_string()
+        };
+        let line_of = |table: &str| error(table).split(':').next().map(str::to_owned);
+        for (table, line) in [
+            ("b,w\n0,x\n", "line 2"),
+            ("b,w\r\n0,x\r\n", "line 2"),
+            ("b,w\r\n0,1\r\n1,x\r\n", "line 3"),
+            ("b,w\n0,1\n\n\n1,y\n", "line 5"),
+            ("b,w\r\n0,1\r\n\r\n1,y\r\n", "line 4"),
+            ("b,w\n0,\"1\n\"\n1,y\n", "line 4"),
+            ("b,w\r\n0,1\r\n1,2,3\r\n", "line 3"),
+            ("w\n1\n\n2\n", "line 3"),
+            ("w\r\n1\r\n\r\n2\r\n", "line 3"),
+            ("w\r\n1\r\nx\r\n", "line 3"),
+        ] {
+            assert_eq!(line_of(table).as_deref(), Some(line), "{table:?}");
+        }
+        assert_eq!(
+            error("b,w\n1\n"),
+            "line 2: 1 cell, where the first line has 2"
+        );
     }
 
     #[test]

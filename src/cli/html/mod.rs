@@ -5,7 +5,7 @@ use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::fmt::{self, Write as _};
 use strew::ir::spelling::counted;
-use strew::{Busy, Event, Observer, ParsedKernel, Phase, Plan, Source};
+use strew::{Busy, Event, Observer, ParsedKernel, Phase, Plan, Refusal, Source};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -50,7 +50,13 @@ impl Explained {
     /// # Errors
     /// Those of finding a schedule.
     pub(crate) fn new(kernel: &ParsedKernel, report: KernelReport) -> Result<Self, strew::Error> {
-        let found = kernel.schedule(&Plan::Auto, &mut ())?;
+        if report.refusal.is_some() {
+            return Ok(Self {
+                report,
+                steps: Vec::new(),
+            });
+        }
+        let found = kernel.schedule(&Plan::Source, &mut ())?;
         let mut recorder = Recorder::default();
         // What was tried on the way to the schedule is left out.
         kernel.schedule(&Plan::Explicit(found.steps().clone()), &mut recorder)?;
@@ -150,7 +156,7 @@ fn write_kernel(page: &mut String, kernel: &Explained) -> fmt::Result {
         .iter()
         .map(|it| (of_access(it), (it.line, None)));
     write_list(page, (name, "Accesses"), accesses)?;
-    write_steps(page, &kernel.steps)?;
+    write_steps(page, &kernel.steps, report.refusal.as_ref())?;
     write_reasons(page, &report.why)?;
     if let Some(run) = &report.run {
         write_run(page, run)?;
@@ -189,10 +195,19 @@ fn write_list(
     Ok(())
 }
 
-fn write_steps(page: &mut String, steps: &[StepDone]) -> fmt::Result {
+fn write_steps(page: &mut String, steps: &[StepDone], refusal: Option<&Refusal>) -> fmt::Result {
     page.push_str("<h3>Schedule</h3>\n");
-    if steps.is_empty() {
-        page.push_str("<p>No steps: the loops run in the order in which they are written.</p>\n");
+    match refusal {
+        Some(refusal) => {
+            let message = refusal.diagnostic().message;
+            writeln!(page, "<p>No schedule: {}</p>", Escaped(&message))?;
+        }
+        None if steps.is_empty() => {
+            page.push_str(
+                "<p>No steps: the loops run in the order in which they are written.</p>\n",
+            );
+        }
+        None => {}
     }
     for (place, done) in steps.iter().enumerate() {
         let open = if place == 0 { " open" } else { "" };
