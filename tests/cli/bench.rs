@@ -91,7 +91,8 @@ fn a_terminal_shows_how_far_it_is() {
         eprintln!("skipped: there is no `script` to make a terminal");
         return;
     };
-    assert!(shown.contains(" calls/s, "), "{shown}");
+    // How many thousands depends on the machine.
+    assert!(shown.contains("calls/s, "), "{shown}");
     assert!(shown.contains("to go"), "{shown}");
     assert!(!bench(&time).stderr.contains("to go"));
 }
