@@ -34,8 +34,7 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
         reports.push(report);
         kernels.push(kernel);
     }
-    let refusals = reports.iter().filter_map(|it| it.refusal.clone());
-    let refusal = refusals.into_iter().next();
+    let refusal = reports.iter().find_map(|it| it.refusal.clone());
     if let Some(path) = &flags.html {
         on_a_page(path, parsed.source(), kernels.into_iter().zip(reports))?;
     } else if flags.json {
@@ -131,8 +130,8 @@ fn text(report: &KernelReport) -> String {
         report.dependences.iter().map(of_dependence),
     );
     let refused = report.refusal.iter().map(|it| it.diagnostic().message);
-    let schedule = report.schedule.iter().cloned().chain(refused);
-    section(&mut text, "schedule", schedule);
+    let steps = report.schedule.steps().iter().map(ToString::to_string);
+    section(&mut text, "schedule", steps.chain(refused));
     if !report.why.is_empty() {
         section(&mut text, "why", report.why.iter().cloned());
     }

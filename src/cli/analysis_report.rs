@@ -24,7 +24,8 @@ pub(crate) struct KernelReport {
     pub(crate) privates: Vec<PrivateReport>,
     pub(crate) dependences: Vec<DependenceReport>,
     pub(crate) accesses: Vec<AccessReport>,
-    pub(crate) schedule: Vec<String>,
+    #[serde(serialize_with = "in_words")]
+    pub(crate) schedule: Schedule,
     /// Why the schedule is what it is, and what was tried besides.
     pub(crate) why: Vec<String>,
     /// A step that the source asks for and that is declined; then there is no schedule.
@@ -37,6 +38,10 @@ pub(crate) struct KernelReport {
     /// What happened on the data, if it was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<Measured>,
+}
+
+fn in_words<S: Serializer>(schedule: &Schedule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(schedule.steps().iter().map(ToString::to_string))
 }
 
 fn message<S: Serializer>(refusal: &Option<Refusal>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,7 +138,7 @@ impl KernelReport {
             regrouped: BTreeSet::new(),
             why: Vec::new(),
         };
-        let (steps, refusal) = match kernel.schedule(&Plan::Source, &mut choices) {
+        let (schedule, refusal) = match kernel.schedule(&Plan::Source, &mut choices) {
             Ok(scheduled) => (scheduled.steps().clone(), None),
             Err(Error::Refused(refusal)) => (Schedule::new(), Some(refusal)),
             Err(error) => return Err(error.into()),
@@ -145,7 +150,7 @@ impl KernelReport {
             run: None,
             dependences: reporter.dependences(),
             accesses: reporter.accesses(),
-            schedule: steps.steps().iter().map(ToString::to_string).collect(),
+            schedule,
             refusal,
             why: choices.why,
         })

@@ -2,7 +2,7 @@
 
 use crate::cli::array::{Number, Values};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{is_beyond, out_of_memory};
+use crate::cli::inputs::{in_range, out_of_memory};
 use crate::cli::progress::Meter;
 use strew::ir::spelling::counted;
 use strew::{Sizes, Type};
@@ -211,12 +211,8 @@ fn resolve(text: &str, sizes: &Sizes) -> Result<Number, String> {
         return Ok(integer.unwrap_or(Number::Float(value.as_float().unwrap_or_default())));
     }
     let integer = text.parse().map(Number::Integer).ok();
-    if let Ok(float) = text.parse()
-        && is_beyond(text, float)
-    {
-        return Err(format!(
-            "`{text}` is out of range for f64; infinity is `inf`"
-        ));
+    if let Ok(float) = text.parse() {
+        in_range(text, float, Type::F64)?;
     }
     let number = integer.or_else(|| text.parse().map(Number::Float).ok());
     number.ok_or_else(|| format!("`{text}` is neither a number nor a scalar parameter"))

@@ -245,11 +245,7 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
                 _ => text.parse().map(Value::f64).ok(),
             };
             let value = parsed.ok_or_else(|| format!("`{text}` is not a number, expected {ty}"))?;
-            if value.as_float().is_some_and(|it| is_beyond(text, it)) {
-                return Err(format!(
-                    "`{text}` is out of range for {ty}; infinity is `inf`"
-                ));
-            }
+            in_range(text, value.as_float().unwrap_or_default(), ty)?;
             Ok(value)
         }
         Some((low, high)) => {
@@ -266,9 +262,14 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
     }
 }
 
-/// Whether digits stand for what only infinity is near to.
-pub(crate) fn is_beyond(text: &str, value: f64) -> bool {
-    value.is_infinite() && text.contains(|it: char| it.is_ascii_digit())
+/// Whether `value` of type `ty` is what `text` says: digits may stand for what only infinity is near to.
+pub(crate) fn in_range(text: &str, value: f64, ty: Type) -> Result<(), String> {
+    match value.is_infinite() && text.contains(|it: char| it.is_ascii_digit()) {
+        true => Err(format!(
+            "`{text}` is out of range for {ty}; infinity is `inf`"
+        )),
+        false => Ok(()),
+    }
 }
 
 fn integer(text: &str) -> Option<i128> {

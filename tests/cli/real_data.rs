@@ -1,24 +1,32 @@
 //! Kernels on real data, against plain loops.
 
-use crate::{data, read, strew};
+use crate::{Outcome, data, read, strew};
+
+/// `strew run` of an example with `more`: what it says, and what it leaves in the array `name`.
+#[track_caller]
+fn ran<T: npyz::Deserialize>(kernel: &str, more: &[&str], name: &str) -> (Outcome, Vec<T>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out.npy");
+    let kernel = format!("examples/kernels/{kernel}.c");
+    let to = format!("{name}={}", out.display());
+    let outcome = strew(&[&["run", &kernel, "--out", &to], more].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    (outcome, read(out))
+}
+
+/// The delays of flights, by destination.
+const DELAYS: [&str; 6] = [
+    "--in",
+    "seg=examples/data/flights_dest.npy",
+    "--in",
+    "x=examples/data/flights_arr_delay.npy",
+    "--set",
+    "m=104",
+];
 
 #[test]
 fn arrival_delays_per_destination_are_those_of_a_plain_loop() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("delay.npy");
-    let outcome = strew(&[
-        "run",
-        "examples/kernels/segment_sum.c",
-        "--in",
-        "seg=examples/data/flights_dest.npy",
-        "--in",
-        "x=examples/data/flights_arr_delay.npy",
-        "--set",
-        "m=104",
-        "--out",
-        &format!("out={}", out.display()),
-    ]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let (outcome, found) = ran::<f64>("segment_sum", &DELAYS, "out");
     for word in [
         "segment_sum",
         "schedule",
@@ -43,82 +51,55 @@ fn arrival_delays_per_destination_are_those_of_a_plain_loop() {
         sums[usize::try_from(*key).expect("a key")] += f64::from(*delay);
     }
     // Delays are whole minutes, so that every sum is exact in any order.
-    assert_eq!(read::<f64>(out), sums);
+    assert_eq!(found, sums);
 }
 
 #[test]
 fn departures_per_hour_are_counted() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("hours.npy");
-    let outcome = strew(&[
-        "run",
-        "examples/kernels/histogram.c",
+    let hours = [
         "--in",
         "key=examples/data/flights_hour.npy",
         "--set",
         "m=24",
-        "--out",
-        &format!("h={}", out.display()),
-    ]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    ];
+    let (_, found) = ran::<i32>("histogram", &hours, "h");
     let mut counts = vec![0; 24];
     for hour in read::<i32>(data("flights_hour.npy")) {
         counts[usize::try_from(hour).expect("an hour")] += 1;
     }
-    assert_eq!(read::<i32>(out), counts);
+    assert_eq!(found, counts);
 }
 
 #[test]
 fn worst_delays_per_destination_are_found() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("worst.npy");
-    let outcome = strew(&[
-        "run",
-        "examples/kernels/segment_max.c",
-        "--in",
-        "seg=examples/data/flights_dest.npy",
-        "--in",
-        "x=examples/data/flights_arr_delay.npy",
-        "--set",
-        "m=104",
-        "--out",
-        &format!("out={}", out.display()),
-    ]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let (_, found) = ran::<f32>("segment_max", &DELAYS, "out");
     let mut worst = vec![0.0_f32; 104];
     let keys = read::<i32>(data("flights_dest.npy"));
     for (key, delay) in keys.iter().zip(read::<f32>(data("flights_arr_delay.npy"))) {
         let held = &mut worst[usize::try_from(*key).expect("a key")];
         *held = if delay > *held { delay } else { *held };
     }
-    assert_eq!(read::<f32>(out), worst);
+    assert_eq!(found, worst);
 }
 
 #[test]
 fn the_normals_of_the_bunny_are_scattered_to_three_vertices() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let normals = |name: &str, more: &[&str]| -> Vec<f32> {
-        let out = folder.path().join(name);
-        let to = format!("normal={}", out.display());
-        let usual = [
-            "run",
-            "examples/kernels/vertex_normals.c",
+    let normals = |flag: &str, value: &str| -> Vec<f32> {
+        let bunny = [
             "--in",
             "tri=examples/data/bunny_triangles.npy",
             "--in",
             "pos=examples/data/bunny_positions.npy",
-            "--out",
-            &to,
+            flag,
+            value,
         ];
-        let outcome = strew(&[&usual, more].concat());
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        read(out)
+        ran("vertex_normals", &bunny, "normal").1
     };
     let expected = bunny_normals();
-    assert_eq!(normals("exact.npy", &["--mode", "exact"]), expected);
-    let stable = normals("1.npy", &["--threads", "1"]);
+    assert_eq!(normals("--mode", "exact"), expected);
+    let stable = normals("--threads", "1");
     for threads in ["2", "4", "8"] {
-        assert_eq!(normals(threads, &["--threads", threads]), stable);
+        assert_eq!(normals("--threads", threads), stable);
     }
     let largest = expected
         .iter()

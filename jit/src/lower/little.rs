@@ -45,38 +45,34 @@ impl Count {
         Self::Computed(builder.ins().smin(count, most))
     }
 
-    fn plus(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
-        match (self, other) {
-            (Self::Known(one), Self::Known(other)) => Self::Known(one.saturating_add(other)),
-            (Self::Known(known), Self::Computed(count))
-            | (Self::Computed(count), Self::Known(known)) => {
-                Self::Computed(builder.ins().iadd_imm_s(count, known))
-            }
-            (Self::Computed(one), Self::Computed(other)) => {
-                Self::Computed(builder.ins().iadd(one, other))
-            }
+    /// What `known` makes of two counts that are known, and `computed` of any others.
+    fn with<'f>(
+        self,
+        other: Self,
+        builder: &mut FunctionBuilder<'f>,
+        known: fn(i64, i64) -> i64,
+        computed: fn(&mut FunctionBuilder<'f>, Value, Value) -> Value,
+    ) -> Self {
+        if let (Self::Known(one), Self::Known(other)) = (self, other) {
+            return Self::Known(known(one, other));
         }
+        let [one, other] = [self, other].map(|it| it.value(builder));
+        Self::Computed(computed(builder, one, other))
+    }
+
+    fn plus(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
+        let computed = |it: &mut FunctionBuilder<'_>, one, other| it.ins().iadd(one, other);
+        self.with(other, builder, i64::saturating_add, computed)
     }
 
     fn times(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
-        match (self, other) {
-            (Self::Known(one), Self::Known(other)) => Self::Known(one.saturating_mul(other)),
-            (Self::Known(known), Self::Computed(count))
-            | (Self::Computed(count), Self::Known(known)) => {
-                Self::Computed(builder.ins().imul_imm_s(count, known))
-            }
-            (Self::Computed(one), Self::Computed(other)) => {
-                Self::Computed(builder.ins().imul(one, other))
-            }
-        }
+        let computed = |it: &mut FunctionBuilder<'_>, one, other| it.ins().imul(one, other);
+        self.with(other, builder, i64::saturating_mul, computed)
     }
 
     fn min(self, other: Self, builder: &mut FunctionBuilder<'_>) -> Self {
-        if let (Self::Known(one), Self::Known(other)) = (self, other) {
-            return Self::Known(one.min(other));
-        }
-        let [one, other] = [self, other].map(|it| it.value(builder));
-        Self::Computed(builder.ins().smin(one, other))
+        let computed = |it: &mut FunctionBuilder<'_>, one, other| it.ins().smin(one, other);
+        self.with(other, builder, i64::min, computed)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn column(
     for record in reader.records().skip(names) {
         let record = record.map_err(|error| malformed(&error, bytes))?;
         let place = place_of(&record);
-        if let Some(line) = empty_line(bytes, place).filter(|_| has_one) {
+        if has_one && let Some(line) = empty_line(bytes, place) {
             let why = format!("column `{name}`: the line is empty, and a number is expected");
             return Err(DataError::at_line(line, why));
         }

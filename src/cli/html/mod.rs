@@ -48,18 +48,11 @@ impl Explained {
     /// `report` of `kernel`, with its schedule step by step.
     ///
     /// # Errors
-    /// Those of finding a schedule.
+    /// Those of the schedule.
     pub(crate) fn new(kernel: &ParsedKernel, report: KernelReport) -> Result<Self, strew::Error> {
-        if report.refusal.is_some() {
-            return Ok(Self {
-                report,
-                steps: Vec::new(),
-            });
-        }
-        let found = kernel.schedule(&Plan::Source, &mut ())?;
         let mut recorder = Recorder::default();
         // What was tried on the way to the schedule is left out.
-        kernel.schedule(&Plan::Explicit(found.steps().clone()), &mut recorder)?;
+        kernel.schedule(&Plan::Explicit(report.schedule.clone()), &mut recorder)?;
         let steps = recorder.0;
         Ok(Self { report, steps })
     }
