@@ -1,8 +1,9 @@
 //! Arrays whose elements are no numbers, from the host and from files.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use strew::{Compiler, Kernel};
 
 fn kernel(source: &str) -> Kernel {
@@ -41,13 +42,8 @@ fn arrays_of_bool_are_slices_of_bool() {
 
 /// `strew ARGUMENTS` in `folder`: its status, and what it says on both streams.
 fn strew(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
-        .env("STREW_CALIBRATION", "")
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
+    let output = program::strew_in(folder, arguments).output();
+    let output = output.expect("the program starts");
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(said).expect("text"))
 }

@@ -1,7 +1,9 @@
 //! What shells see of strew: help, completions, manual pages, versions, measurements, statuses.
 
+mod program;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -12,10 +14,8 @@ fn strew(arguments: &[&str]) -> Output {
 }
 
 fn strew_in(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));
-    command.args(arguments).current_dir(folder);
-    command.env("STREW_CALIBRATION", "").stdin(Stdio::null());
-    command.output().expect("the program starts")
+    let output = program::strew_in(folder, arguments).output();
+    output.expect("the program starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -163,6 +163,49 @@ fn closed_pipes_end_quietly() {
             .expect("a shell");
         assert_eq!(text(&output.stderr), "", "{arguments}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_full_device_does_not_take_is_told() {
+    for arguments in [
+        "--help",
+        "run -h",
+        "help map",
+        "map simplify --help",
+        "--version",
+        "completions fish",
+        "man run",
+        "opt examples/kernels/smooth.c",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = program::strew_in(root(), &arguments);
+        command.stdout(full.expect("a device that is full"));
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let why = text(&output.stderr);
+        let expected = "error: cannot write to standard output: ";
+        assert!(why.starts_with(expected), "{arguments:?}: {why}");
+    }
+}
+
+#[test]
+fn names_of_strategies_and_bodies_are_listed_and_completed() {
+    let names: Vec<&str> = strew::Strategy::named().map(|it| it.name()).collect();
+    assert!(names.len() > 5);
+    let listed = format!("[possible values: auto, {}]", names.join(", "));
+    for command in ["run", "bench", "tune"] {
+        let help = done(&[command, "--help"]);
+        let words: Vec<&str> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains(&listed), "{command}: {help}");
+    }
+    let script = done(&["completions", "bash"]);
+    let proposed = format!("compgen -W \"auto {}\"", names.join(" "));
+    assert!(script.contains(&proposed), "{script}");
+    let bodies = strew::Body::ALL.map(|it| it.name()).join(" ");
+    let proposed = format!("compgen -W \"{bodies}\"");
+    assert!(script.contains(&proposed), "{script}");
 }
 
 #[cfg(unix)]

@@ -37,11 +37,19 @@ impl Choice {
     pub fn named() -> impl Iterator<Item = Self> {
         STRATEGIES.into_iter().map(Self::Named)
     }
+
+    /// The name in schedules, on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Named(strategy) => strategy.name(),
+        }
+    }
 }
 
 impl PartialEq for Choice {
     fn eq(&self, other: &Self) -> bool {
-        self.to_string() == other.to_string()
+        self.name() == other.name()
     }
 }
 
@@ -49,10 +57,7 @@ impl Eq for Choice {}
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Named(strategy) => strategy.name(),
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -64,7 +69,7 @@ impl FromStr for Choice {
             return Ok(Self::Auto);
         }
         Self::named()
-            .find(|it| it.to_string() == name)
+            .find(|it| it.name() == name)
             .ok_or_else(|| UnknownStrategy {
                 name: name.to_owned(),
             })
@@ -110,7 +115,8 @@ pub enum Body {
 }
 
 impl Body {
-    const ALL: [Self; 5] = [
+    /// Every body.
+    pub const ALL: [Self; 5] = [
         Self::Auto,
         Self::Direct,
         Self::RunLength,

@@ -130,7 +130,7 @@ pub(crate) fn costs(console: &mut Console) -> Calibration {
     match read(&place) {
         Ok(costs) => costs.unwrap_or_default(),
         Err(why) => {
-            console.talk(&format!(
+            console.talk_once(&format!(
                 "warning: {}: {why}; usual costs are taken, and `strew calibrate` writes the file anew",
                 place.display()
             ));

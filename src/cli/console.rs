@@ -2,6 +2,7 @@
 
 use crate::cli::failure::Failure;
 use anstream::ColorChoice;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use strew::Style;
 
@@ -9,6 +10,8 @@ use strew::Style;
 #[derive(Debug)]
 pub(crate) struct Console {
     style: Style,
+    /// What is not to be said again.
+    said: BTreeSet<String>,
 }
 
 impl Console {
@@ -20,7 +23,8 @@ impl Console {
             _ if io::stderr().is_terminal() => Style::Colour,
             _ => Style::Plain,
         };
-        Self { style }
+        let said = BTreeSet::new();
+        Self { style, said }
     }
 
     /// How text for standard error is to be shown.
@@ -40,10 +44,18 @@ impl Console {
     ) -> Result<(), Failure> {
         let mut sink = io::BufWriter::new(io::stdout().lock());
         let written = write(&mut sink).and_then(|()| sink.flush());
-        written.map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::usage(format!("cannot write to standard output: {error}")),
-        })
+        written.map_err(unwritten)
+    }
+
+    /// Shows what reading the flags came to: help that was asked for, to standard output, or what is wrong with them.
+    pub(crate) fn of_flags(&mut self, message: &clap::Error) -> Result<(), Failure> {
+        let shown = message.print();
+        if message.use_stderr() {
+            return Err(Failure::ShownUsage);
+        }
+        // What was printed may not be written yet.
+        let written = shown.and_then(|()| io::stdout().flush());
+        written.map_err(unwritten)
     }
 
     /// Writes `text` and a line break to standard error. Nobody can be told when that fails.
@@ -51,10 +63,25 @@ impl Console {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
+    /// As [`talk`](Self::talk), for what may come up several times and is to be said once.
+    pub(crate) fn talk_once(&mut self, text: &str) {
+        if self.said.insert(text.to_owned()) {
+            self.talk(text);
+        }
+    }
+
     /// Says what went wrong.
     pub(crate) fn complain(&mut self, failure: &Failure) {
         if let Some(text) = failure.render(self.style) {
             self.talk(&text);
         }
+    }
+}
+
+/// Why a command ends whose output could not be written.
+fn unwritten(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ => Failure::usage(format!("cannot write to standard output: {error}")),
     }
 }

@@ -7,7 +7,8 @@ Examples:
   strew opt examples/kernels/segment_sum.c --step 'unroll(i, 4)'
 
 Exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect of strew,
-130 ended by Ctrl-C or a request to terminate.";
+130 ended by Ctrl-C, and strew run by a request to terminate once its inputs are read; before that
+and elsewhere such a request ends the process in the system's way, which shells tell as 143.";
 
 pub(super) const RUN_EXAMPLE: &str = "\
 Examples:

@@ -11,10 +11,7 @@ use crate::cli::load;
 use crate::cli::progress::{Meter, with_bar};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use strew::{
-    ArgumentError, ArgumentKind, Bind, Body, Error, Kernel, Origin, Report, Sizes, StopToken,
-    Strategy,
-};
+use strew::{ArgumentError, ArgumentKind, Bind, Error, Kernel, Origin, Report, Sizes, StopToken};
 
 /// The arrays of a call by the names of their parameters.
 pub(crate) type Arrays = BTreeMap<String, Array>;
@@ -33,26 +30,21 @@ pub(crate) fn compile(work: &Work, console: &mut Console) -> Result<(Kernel, Dur
     Ok((Kernel::from(compiled), took))
 }
 
-pub(crate) fn configured(kernel: Kernel, work: &Work) -> Result<Kernel, Failure> {
+/// `kernel`, set to run as `work` asks.
+pub(crate) fn configured(kernel: Kernel, work: &Work) -> Kernel {
     let mut kernel = kernel
         .mode(work.mode.into())
         .threads(work.threads.map_or(0, std::num::NonZeroUsize::get));
-    if let Some(name) = &work.body {
-        let body: Body = name
-            .parse()
-            .map_err(|error| Failure::usage(format!("--body: {error}")))?;
+    if let Some(body) = work.body {
         kernel = kernel.body(body);
     }
-    if let Some(name) = &work.strategy {
-        let strategy: Strategy = name
-            .parse()
-            .map_err(|error| Failure::usage(format!("--strategy: {error}")))?;
+    if let Some(strategy) = work.strategy {
         kernel = kernel.strategy(strategy);
     }
-    Ok(match work.memory {
+    match work.memory {
         Some(bytes) => kernel.memory(bytes.0),
         None => kernel,
-    })
+    }
 }
 
 /// A call with the sizes that the flags tell, and no arrays.
@@ -220,7 +212,7 @@ fn with_data(
     work: &Work,
     console: &mut Console,
 ) -> Result<(Kernel, Data), Failure> {
-    let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
+    let kernel = configured(kernel, work).calibration(calibration::costs(console));
     let data = Data::read(&kernel, work, console)?;
     Ok((kernel, data))
 }
@@ -235,7 +227,7 @@ impl Data {
     fn read(kernel: &Kernel, work: &Work, console: &mut Console) -> Result<Self, Failure> {
         let meter = Meter::default();
         let mut inputs = inputs(kernel, work, &meter, None)?;
-        inputs.notes.iter().for_each(|note| console.talk(note));
+        (inputs.notes.iter()).for_each(|note| console.talk_once(note));
         let sizes = sizes(kernel, &inputs)?;
         let made = || arrays(kernel, &mut inputs, &sizes, &meter);
         let arrays = with_bar("elements", &meter, made)?;

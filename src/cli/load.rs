@@ -67,7 +67,7 @@ pub(crate) fn warn(parsed: &Parsed, console: &mut Console) {
     let warnings = parsed.warnings();
     if !warnings.list().is_empty() {
         let text = warnings.render(console.style());
-        console.talk(&text);
+        console.talk_once(&text);
     }
 }
 

@@ -47,14 +47,16 @@ const SOFTWARE: u8 = 70;
 
 /// Runs the command that the process was started with.
 pub(crate) fn main() -> ExitCode {
-    // Clap ends the process itself for `--help` and for flags that it does not know, with statuses 0 and 2.
-    let arguments = Arguments::parse();
     let mut console = Console::new();
     // Nothing that a panic may leave half done is used afterwards.
-    let run = std::panic::AssertUnwindSafe(|| match &arguments.command {
-        Some(it) => command(it, &mut console),
-        // Without a command and without flags, Clap has shown the help.
-        None => console.data(&version::text()),
+    let run = std::panic::AssertUnwindSafe(|| match Arguments::try_parse() {
+        // Help, or what is wrong with the flags.
+        Err(message) => console.of_flags(&message),
+        Ok(arguments) => match &arguments.command {
+            Some(it) => command(it, &mut console),
+            // Without a command and without flags, that was the help.
+            None => console.data(&version::text()),
+        },
     });
     let outcome = std::panic::catch_unwind(run);
     match outcome {

@@ -22,7 +22,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let (kernel, compile) = compile(work, console)?;
     // A run that is stopped writes nothing.
     let stop = StopToken::abandoning();
-    let kernel = configured(kernel, work)?.calibration(calibration::costs(console));
+    let kernel = configured(kernel, work).calibration(calibration::costs(console));
     let progress = Progress::new();
     let kernel = kernel.cancel(stop.clone()).progress(progress.clone());
     let meter = Meter::default();

@@ -218,9 +218,7 @@ impl Search<'_> {
         let plan = Plan::Explicit(schedule.clone());
         let scheduled = self.parsed.schedule(&plan, &mut ()).ok()?;
         let kernel = Kernel::from(scheduled.compile_for(self.work.oob.into()).ok()?);
-        let kernel = job::configured(kernel, self.work)
-            .ok()?
-            .calibration(self.costs);
+        let kernel = job::configured(kernel, self.work).calibration(self.costs);
         self.tried += 1;
         Some(Candidate { schedule, kernel })
     }

@@ -57,6 +57,35 @@ fn a_size_is_set_or_varies() {
 }
 
 #[test]
+fn what_holds_for_all_values_of_a_size_is_said_once() {
+    let folder = Bench::new();
+    folder.file("t.csv", b"1,5\n2,6\n3,7\n4,8\n");
+    let outcome = folder.strew(&[
+        "bench",
+        "k.c",
+        "--in",
+        "seg=fill(0)",
+        "--in",
+        "x=t.csv:5",
+        "--vary",
+        "m=3,4,5",
+        "--rounds",
+        "1",
+        "--threads",
+        "2",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let mut notes: Vec<&str> = outcome.stderr.lines().collect();
+    assert!(notes.iter().any(|it| it.contains("t.csv has a first line")));
+    let said = notes.len();
+    notes.sort_unstable();
+    notes.dedup();
+    assert_eq!(notes.len(), said, "{}", outcome.stderr);
+}
+
+#[test]
 fn pictures_are_svg_and_called_so() {
     let outcome = bench(&["--plot", "times.png"]);
     assert_eq!(outcome.status, 2);

@@ -4,6 +4,8 @@ mod arguments;
 mod bench;
 mod costs;
 mod kernels;
+#[path = "../program/mod.rs"]
+mod program;
 mod real_data;
 mod run;
 #[cfg(unix)]
@@ -11,7 +13,6 @@ mod signals;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 struct Outcome {
     status: i32,
@@ -20,14 +21,8 @@ struct Outcome {
 }
 
 fn strew_in(folder: &Path, arguments: &[&str]) -> Outcome {
-    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
-        .env("STREW_CALIBRATION", "")
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
-    Outcome::from(output)
+    let output = program::strew_in(folder, arguments).output();
+    Outcome::from(output.expect("the program starts"))
 }
 
 impl From<std::process::Output> for Outcome {

@@ -111,7 +111,7 @@ fn measured(
     let mut contest = Contest::new(data);
     let (declined, rounds) = contested(&mut contest, &mut variants, flags)?;
     for (name, why) in declined {
-        console.talk(&format!("note: {name} is left out: {why}"));
+        console.talk_once(&format!("note: {name} is left out: {why}"));
     }
     for variant in &variants {
         if let Some(what) = &variant.differs {
@@ -122,7 +122,7 @@ fn measured(
         }
     }
     if rounds.len() < flags.rounds.get() as usize {
-        console.talk(&format!(
+        console.talk_once(&format!(
             "note: the {} seconds of --seconds were over after {} of {}",
             flags.seconds,
             counted(rounds.len(), "round"),

@@ -63,7 +63,7 @@ pub(crate) fn variants(
                 record: None,
                 differs: None,
             }),
-            Err(why) => console.talk(&format!("note: {name} is left out: {why}")),
+            Err(why) => console.talk_once(&format!("note: {name} is left out: {why}")),
         }
     }
     variants

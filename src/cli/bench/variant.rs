@@ -60,13 +60,12 @@ pub(crate) fn of_strew(
     let mode = work.mode.into();
     let counts = thread_counts(most);
     let mut variants = vec![serial];
-    let asked = work.strategy.as_ref().and_then(|it| it.parse().ok());
-    let named = Strategy::named().filter(|it| it.to_string() != SERIAL);
-    let strategies: Vec<Strategy> = match asked {
+    let named = Strategy::named().filter(|it| it.name() != SERIAL);
+    let strategies: Vec<Strategy> = match work.strategy {
         Some(one) => vec![one],
         None => named.collect(),
     };
-    if asked.is_none() {
+    if work.strategy.is_none() {
         let modes = [ModeName::Fast, ModeName::Stable, ModeName::Exact].map(Mode::from);
         let others = modes.into_iter().filter(|it| *it != mode);
         variants.extend(
