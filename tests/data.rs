@@ -1,5 +1,7 @@
 //! Arrays from files and into files, by running the real program.
 
+mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -49,11 +51,7 @@ impl Folder {
     }
 
     fn command(&self, more: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));
-        let arguments = ["run", "k.c"].iter().chain(more);
-        command.args(arguments).current_dir(self.0.path());
-        command.env("STREW_CALIBRATION", "").stdin(Stdio::null());
-        command
+        program::strew_in(self.0.path(), &[&["run", "k.c"], more].concat())
     }
 
     fn run(&self, more: &[&str]) -> Output {
@@ -102,6 +100,103 @@ fn gray(width: u32, height: u32, samples: &[u8]) -> Vec<u8> {
     writer.write_image_data(samples).expect("samples");
     writer.finish().expect("an end");
     bytes
+}
+
+/// An archive of arrays of floats.
+fn npz(members: &[(&str, &[f32])]) -> Vec<u8> {
+    use npyz::WriterBuilder as _;
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+    for (name, values) in members {
+        let array = archive.array(name, Default::default()).expect("a member");
+        let array = array.default_dtype().shape(&[values.len() as u64]);
+        let mut array = array.begin_nd().expect("a header");
+        array.extend(values.iter().copied()).expect("room");
+        array.finish().expect("an end");
+    }
+    drop(archive);
+    bytes.into_inner()
+}
+
+#[test]
+fn the_only_array_of_an_archive_needs_no_name() {
+    let folder = Folder::new(SUM);
+    folder.write("one.npz", &npz(&[("x", &[1.0, 0.5])]));
+    for source in ["x=one.npz", "x=one.npz:x"] {
+        let (stdout, _) = folder.done(&["--in", source]);
+        assert!(stdout.contains("[1.5]"), "{stdout}");
+    }
+    folder.write("two.npz", &npz(&[("x", &[1.0]), ("a", &[2.0, 3.0])]));
+    let why = "two.npz: cannot be `x`: has several arrays: name one behind a colon, as in :a; there are `a`, `x`";
+    folder.refused(&["--in", "x=two.npz"], why);
+    let (stdout, _) = folder.done(&["--in", "x=two.npz:a"]);
+    assert!(stdout.contains("[5]"), "{stdout}");
+}
+
+#[test]
+fn standard_input_has_arrays_in_any_format() {
+    const PAIRS: &str = "\
+void pairs(int n, const float x[n], const float y[n], double sum[1]) {
+  for (int i = 0; i < n; i++)
+    sum[0] += x[i] * y[i];
+}
+";
+    let folder = Folder::new(PAIRS);
+    folder.write("columns.csv", b"b,a\n2,10\n3,100\n");
+    folder.write("x.npy", &npy(&[2.0, 3.0], &[2]));
+    folder.write("x.bin", &floats(&[2.0, 3.0]));
+    folder.write(
+        "two.npz",
+        &npz(&[("b", &[2.0, 3.0]), ("a", &[10.0, 100.0])]),
+    );
+    let piped = |name: &str, arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        command.stdin(fs::File::open(folder.path(name)).expect("a file"));
+        let output = command.output().expect("the program starts");
+        (output.status.code(), texts(&output))
+    };
+    for (name, x, y) in [
+        ("columns.csv", "x=csv:-:b", "y=csv:-:a"),
+        ("columns.csv", "x=csv:-:b", "y=columns.csv:a"),
+        ("two.npz", "x=npz:-:b", "y=npz:-:a"),
+        ("x.npy", "x=-", "y=columns.csv:a"),
+        ("x.npy", "x=npy:-", "y=columns.csv:a"),
+        ("x.bin", "x=-:f32", "y=columns.csv:a"),
+    ] {
+        let (status, (stdout, stderr)) = piped(name, &["--in", x, "--in", y]);
+        assert_eq!(status, Some(0), "{x}: {stderr}");
+        assert!(stdout.contains("[320]"), "{x}: {stdout}");
+    }
+    let y = "y=columns.csv:a";
+    for (name, x, why) in [
+        (
+            "columns.csv",
+            "x=csv:-:c",
+            "<stdin>: cannot be `x`: has no column `c`",
+        ),
+        (
+            "columns.csv",
+            "x=-",
+            "other formats stand before it, as in csv:-:price",
+        ),
+        ("columns.csv", "x=-:b", "`b` is no type of elements alone"),
+        ("columns.csv", "x=csv:-", "as in csv:-:price"),
+    ] {
+        let (status, (_, stderr)) = piped(name, &["--in", x, "--in", y]);
+        assert_eq!(status, Some(2), "{x}: {stderr}");
+        assert!(stderr.contains(why), "{x}: {stderr}");
+    }
+    let (_, (_, stderr)) = piped("x.npy", &["--in", "x=-", "--in", y, "--mmap"]);
+    let note = "note: <stdin> is read and not mapped: standard input cannot be mapped";
+    assert!(stderr.contains(note), "{stderr}");
+    let both = ["run", "-", "--in", "x=csv:-:b", "--in", y];
+    let output = program::strew_in(folder.0.path(), &both);
+    let output = { output }
+        .stdin(fs::File::open(folder.path("k.c")).expect("a file"))
+        .output();
+    let (_, stderr) = texts(&output.expect("the program starts"));
+    let why = "--in x: standard input is the kernel already: give one of both as a file";
+    assert!(stderr.contains(why), "{stderr}");
 }
 
 #[test]

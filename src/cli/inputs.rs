@@ -41,6 +41,12 @@ impl Inputs {
             once("--set", it, inputs.scalars.insert(it.name.clone(), value))?;
         }
         for it in &work.inputs {
+            if DataFile::names_standard_input(&it.text) && work.kernel.file == Path::new("-") {
+                return Err(Failure::usage(format!(
+                    "--in {}: standard input is the kernel already: give one of both as a file",
+                    it.name
+                )));
+            }
             let (input, note) = input(kernel, it, reading)?;
             inputs.notes.extend(note);
             once("--in", it, inputs.arrays.insert(it.name.clone(), input))?;
@@ -118,7 +124,7 @@ impl Inputs {
     /// The files that are read, with the arrays they are for.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
         self.arrays.iter().filter_map(|(name, input)| match input {
-            Input::File { file, .. } => Some((name.as_str(), file.path.as_path())),
+            Input::File { file, .. } => Some((name.as_str(), file.on_disk()?)),
             Input::Generator(_) => None,
         })
     }
@@ -311,13 +317,8 @@ fn input(
             ElementType::Record(_) => Err(no_generator(&it.name)),
         };
     }
-    if it.text == "-" || it.text.starts_with("-:") {
-        let (name, part) = (&it.name, it.text.trim_start_matches('-'));
-        return Err(Failure::usage(format!(
-            "--in {name}: `-` is no file; where the system has standard input as one, --in {name}=/dev/stdin{part} reads it"
-        )));
-    }
-    if !Path::new(&it.text).exists()
+    if !DataFile::names_standard_input(&it.text)
+        && !Path::new(&it.text).exists()
         && let Some(why) = Generator::mistaken(&it.text)
     {
         return Err(Failure::usage(format!("--in {}: {why}", it.name)));

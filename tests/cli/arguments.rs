@@ -217,12 +217,6 @@ fn sources_that_are_no_files_are_told_what_they_lack() {
     let told = of("data.txt:key");
     refused(&told, 2, &["--in out: data.txt", "`key`", endings]);
     assert!(!told.stderr.contains("No such file"), "{}", told.stderr);
-    for (source, instead) in [("-", "/dev/stdin"), ("-:f64", "/dev/stdin:f64")] {
-        let instead = format!(
-            "`-` is no file; where the system has standard input as one, --in out={instead} reads it"
-        );
-        refused(&of(source), 2, &[&instead]);
-    }
 }
 
 #[cfg(target_os = "linux")]

@@ -136,17 +136,9 @@ pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Ar
     }
     let mut values = Vec::new();
     let mut found = 0;
-    let mut half = None;
     for (text, line) in lines {
         let entry = entry(text, line, (rows, cols), &header)?;
         found += 1;
-        if header.symmetry != Symmetry::General && entry.row != entry.col {
-            let is_below = entry.row > entry.col;
-            if *half.get_or_insert(is_below) != is_below {
-                let why = "a symmetric matrix has entries on one side of its diagonal alone, and those before are on the other";
-                return Err(DataError::at_line(line, why));
-            }
-        }
         push(&mut values, &entry, (header.symmetry, part, ty))?;
     }
     if found != count {
@@ -197,6 +189,13 @@ fn entry<'t>(
         index(&mut words, rows, line)?,
         index(&mut words, cols, line)?,
     );
+    if row < col && header.symmetry != Symmetry::General {
+        let (row, col) = (row + 1, col + 1);
+        let why = format!(
+            "row {row}, column {col} is above the diagonal, and of a symmetric matrix a file has the lower half alone"
+        );
+        return Err(DataError::at_line(line, why));
+    }
     if row == col && header.symmetry == Symmetry::Skew {
         let why = "a skew-symmetric matrix has no entries on its diagonal, where it is zero";
         return Err(DataError::at_line(line, why));
@@ -376,7 +375,22 @@ mod tests {
             (
                 "coordinate real symmetric",
                 "2 2 3\n2 2 1\n2 1 3\n1 2 3\n",
-                "line 5: a symmetric matrix has entries on one side of its diagonal alone",
+                "line 5: row 1, column 2 is above the diagonal",
+            ),
+            (
+                "coordinate real symmetric",
+                "2 2 1\n1 2 3\n",
+                "line 3: row 1, column 2 is above the diagonal, and of a symmetric matrix a file has the lower half alone",
+            ),
+            (
+                "coordinate pattern symmetric",
+                "3 3 2\n1 1\n2 3\n",
+                "line 4: row 2, column 3 is above the diagonal",
+            ),
+            (
+                "coordinate integer skew-symmetric",
+                "2 2 1\n1 2 3\n",
+                "line 3: row 1, column 2 is above the diagonal",
             ),
             (
                 "coordinate integer general",

@@ -5,12 +5,14 @@ mod matrix_market;
 mod npz;
 mod output;
 mod png;
+mod standard_input;
 
 use crate::cli::array::{Array, Number, Values};
 use crate::cli::npy;
 use crate::cli::progress::Meter;
 use matrix_market::Part;
 pub(crate) use output::OutputFormat;
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,15 +22,22 @@ use strew::{ElementType, StopToken, Type, Value};
 /// A file, or a part of one, that an array is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DataFile {
+    /// What it is called where it is standard input.
     pub(crate) path: PathBuf,
+    is_standard_input: bool,
     format: Format,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Format {
     Npy,
-    Npz { member: String },
-    Csv { column: String },
+    /// An archive; the only array in it where none is named.
+    Npz {
+        member: Option<String>,
+    },
+    Csv {
+        column: String,
+    },
     MatrixMarket(Part),
     Raw(Type),
     Png,
@@ -67,29 +76,24 @@ impl fmt::Display for DataError {
 impl DataFile {
     /// The file that `text` names: a path, with a colon and a part of the file behind it where the format has parts.
     pub(crate) fn parse(text: &str) -> Result<Self, DataError> {
+        if let Some(format) = standard_input::format(text) {
+            return Ok(Self {
+                path: PathBuf::from(standard_input::NAME),
+                is_standard_input: true,
+                format: format?,
+            });
+        }
         let (path, part) = split(text, has_parts)?;
-        let format = match (ending(path).as_str(), part) {
-            ("npz", Some(part)) => Format::Npz {
-                member: part.to_owned(),
-            },
-            ("csv", Some(part)) => Format::Csv {
-                column: part.to_owned(),
-            },
-            ("mtx", Some(part)) => Format::MatrixMarket(part.parse()?),
-            ("npz", None) => return Err(without_part(path, "an array in it", "scores")),
-            ("csv", None) => return Err(without_part(path, "a column of it", "price")),
-            ("mtx", None) => return Err(without_part(path, "row, col or val", "row")),
-            ("bin", None) => {
-                return Err(DataError(format!(
-                    "{path} does not tell the type of its elements: name it behind a colon, as in {path}:f32"
-                )));
-            }
-            ("png", _) => Format::Png,
-            (_, Some(part)) => Format::Raw(raw_type(part)?),
-            (_, None) => Format::Npy,
-        };
-        let path = PathBuf::from(path);
-        Ok(Self { path, format })
+        Ok(Self {
+            format: Format::of(&ending(path), part, path)?,
+            path: PathBuf::from(path),
+            is_standard_input: false,
+        })
+    }
+
+    /// Whether `text` names standard input rather than a file.
+    pub(crate) fn names_standard_input(text: &str) -> bool {
+        standard_input::is_named(text)
     }
 
     /// The array, whose elements have to be of type `element`, and what is worth saying of how it was read.
@@ -100,6 +104,10 @@ impl DataFile {
     ) -> Result<(Array, Option<String>), DataError> {
         let read = self.read_as_named(element, reading);
         read.map_err(|error| match self.is_taken_for_npy() {
+            true if self.is_standard_input => DataError(format!(
+                "{error}; a .npy file was expected; other formats stand before it, as in csv:-:price, and a type of elements alone behind \
+                 it, as in -:f32"
+            )),
             true => DataError(format!(
                 "{error}; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a \
                  colon, which is one of {RAW_TYPES}"
@@ -119,7 +127,11 @@ impl DataFile {
             Some(Err(why)) => Some(why),
             None => None,
         };
-        let bytes = bytes(&self.path, reading.meter).map_err(unreadable)?;
+        let read = match self.is_standard_input {
+            true => standard_input::bytes(reading.meter).map(Cow::Borrowed),
+            false => bytes(&self.path, reading.meter).map(Cow::Owned),
+        };
+        let bytes = read.map_err(unreadable)?;
         let array = self.decode(&bytes, element, reading.meter)?;
         let unmapped = unmapped.map(|why| format!("is read and not mapped: {why}"));
         Ok((array, unmapped.or_else(|| self.doubt(&bytes))))
@@ -143,8 +155,8 @@ impl DataFile {
         match (&self.format, element) {
             (Format::Npy, _) => of_npy(bytes),
             (Format::Npz { member }, _) => {
-                let array = of_npy(&npz::member(bytes, member)?);
-                array.map_err(|error| DataError(format!("`{member}`: {error}")))
+                let (name, array) = npz::member(bytes, member.as_deref())?;
+                of_npy(&array).map_err(|error| DataError(format!("`{name}`: {error}")))
             }
             (_, ElementType::Record(_)) => Err(DataError::new(
                 "records come from structured .npy files alone",
@@ -170,6 +182,9 @@ impl DataFile {
             return Ok(Err("it holds records".to_owned()));
         };
         let (shape, offset) = match self.format {
+            _ if self.is_standard_input => {
+                return Ok(Err("standard input cannot be mapped".to_owned()));
+            }
             Format::Npy => {
                 let (beginning, length) = beginning(&self.path).map_err(unreadable)?;
                 let layout = npy::Layout::of(&beginning, length, element).map_err(in_npy)?;
@@ -192,6 +207,11 @@ impl DataFile {
         })
     }
 
+    /// Its path, unless it is standard input.
+    pub(crate) fn on_disk(&self) -> Option<&Path> {
+        (!self.is_standard_input).then_some(self.path.as_path())
+    }
+
     /// Whether nothing in its name says so.
     fn is_taken_for_npy(&self) -> bool {
         self.format == Format::Npy && ending(&self.path.to_string_lossy()) != "npy"
@@ -200,6 +220,36 @@ impl DataFile {
     /// Whether elements come one behind the other, so that any shape of as many will do.
     pub(crate) fn is_flat(&self) -> bool {
         matches!(self.format, Format::Csv { .. } | Format::Raw(_))
+    }
+}
+
+impl Format {
+    /// That of a file with this `ending`, of which `part` is wanted; `name` is all before the colon.
+    fn of(ending: &str, part: Option<&str>, name: &str) -> Result<Self, DataError> {
+        Ok(match (ending, part) {
+            ("npz", part) => Self::Npz {
+                member: part.map(str::to_owned),
+            },
+            ("csv", Some(part)) => Self::Csv {
+                column: part.to_owned(),
+            },
+            ("mtx", Some(part)) => Self::MatrixMarket(part.parse()?),
+            ("csv", None) => return Err(without_part(name, "a column of it", "price")),
+            ("mtx", None) => return Err(without_part(name, "row, col or val", "row")),
+            ("bin", None) => {
+                return Err(DataError(format!(
+                    "{name} does not tell the type of its elements: name it behind a colon, as in {name}:f32"
+                )));
+            }
+            ("npy" | "png", Some(part)) => {
+                return Err(DataError(format!(
+                    "{name} is a single array: leave `:{part}` out"
+                )));
+            }
+            ("png", None) => Self::Png,
+            (_, Some(part)) => Self::Raw(raw_type(part)?),
+            (_, None) => Self::Npy,
+        })
     }
 }
 
@@ -287,13 +337,18 @@ fn in_npy(error: npy::NpyError) -> DataError {
 
 /// All of the file at `path`.
 fn bytes(path: &Path, meter: &Meter) -> io::Result<Vec<u8>> {
-    const PIECE: u64 = 1 << 20;
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     let length = file.metadata()?.len();
+    all_of(file, length, meter)
+}
+
+/// All that `source` has, of which `length` bytes are expected.
+fn all_of(mut source: impl Read, length: u64, meter: &Meter) -> io::Result<Vec<u8>> {
+    const PIECE: u64 = 1 << 20;
     meter.begin(length);
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
-    while (&mut file).take(PIECE).read_to_end(&mut bytes)? > 0 {
+    while (&mut source).take(PIECE).read_to_end(&mut bytes)? > 0 {
         meter.reach(bytes.len() as u64);
     }
     Ok(bytes)
