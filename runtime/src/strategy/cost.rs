@@ -3,7 +3,7 @@
 //! This chooses among strategies that give the same bits.
 
 use super::sample::Sample;
-use super::{Shape, columns, dense};
+use super::{Shape, columns, dense, rows};
 use crate::machine::Machine;
 
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
@@ -17,6 +17,9 @@ const ASKED: f64 = 1.5;
 
 /// Threads that share outputs far from them wait for memory this much longer.
 const APART: f64 = 1.3;
+
+/// Of rows of so many bytes, few cache lines hold parts of two.
+const LONG_ROW: u64 = 128;
 
 /// Where updates go, when no one has looked: anywhere.
 const UNSEEN: Sample = Sample {
@@ -65,12 +68,17 @@ impl Costs {
         let waited = sample.scattered * machine.line(shape.bytes);
         let near = near_update(shape, &sample, machine);
         let each = near + waited;
-        // Rows in the last cache are there in time where one thread asks for them, and what owners read is not divided: lines hold some
-        // of other owners' as well.
-        let waited_by_owner = if shape.bytes > machine.caches.last {
+        // Rows in the second cache are there in time where one thread asks for them. What an owner reads is divided where lines hold
+        // nothing of other owners'.
+        let of_owner = if shape.bytes > machine.caches.second {
             APART / threads
         } else {
             1.0
+        };
+        let read_by_owner = if rows::row_bytes(shape) < LONG_ROW {
+            1.0
+        } else {
+            of_owner
         };
         let others = shape.others as f64 * costs.update;
         // Whatever else the strategy does, updates have to be computed.
@@ -96,7 +104,7 @@ impl Costs {
             rows: (costs.share
                 + others
                 + trips / columns_of_rows * ASKED * costs.update
-                + trips * (near + waited * waited_by_owner)) as u64,
+                + trips * (near * read_by_owner + waited * of_owner)) as u64,
             planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }

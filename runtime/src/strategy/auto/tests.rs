@@ -1,6 +1,18 @@
 use super::*;
 use crate::machine::{Caches, Calibration, LINES};
 
+/// What is seen of keys in no order.
+const UNORDERED: Sample = Sample {
+    updates: 2048,
+    repeated: 0.0,
+    scattered: 1.0,
+    span: 1 << 20,
+    elements: 2048,
+    is_skewed: false,
+    rises: false,
+    advances: false,
+};
+
 fn shape() -> Shape {
     Shape::of_updates(8, 1 << 20, 256)
 }
@@ -383,4 +395,41 @@ fn exact_mode_regroups_only_what_keeps_its_bits() {
         ..exact
     };
     assert_eq!(name(&integers), "dense");
+}
+
+#[test]
+fn long_rows_beyond_the_second_cache_have_owners() {
+    let machine = Machine {
+        caches: Caches {
+            first: 48 << 10,
+            second: 2 << 20,
+            last: 480 << 20,
+        },
+        ..Machine::default()
+    };
+    // As of rows of floats with keys in no order.
+    let of = |columns: u64, elements: u64, threads: usize| {
+        let sample = Sample {
+            scattered: 4.0 / columns.min(64) as f64,
+            ..UNORDERED
+        };
+        let shape = Shape {
+            trips: 1 << 23,
+            elements,
+            bytes: elements * 4,
+            lanes: 8,
+            row_columns: Some(columns),
+            mode: Mode::Exact,
+            threads,
+            ..shape()
+        };
+        let around = Circumstances::new(&shape, Some(sample), false, &machine);
+        decide(&shape, around, || u64::MAX).strategy.name()
+    };
+    for megabytes in [4, 12, 64, 256] {
+        assert_eq!(of(64, megabytes << 18, 2), "rows", "{megabytes} MB");
+    }
+    assert_eq!(of(64, 1 << 16, 2), "serial", "in the second cache");
+    assert_eq!(of(8, 1 << 20, 2), "serial", "two rows in a line");
+    assert_eq!(of(64, 1 << 22, 1), "serial", "one thread");
 }
