@@ -427,3 +427,25 @@ fn zeros_beyond_memory_are_refused() {
         assert!(stderr.contains("there is no memory for the"), "{stderr}");
     }
 }
+
+#[test]
+fn a_quote_that_nothing_closes_is_told_with_its_line_whatever_column_is_read() {
+    let folder = Folder::new(SUM);
+    let mut table = "a,b\n1,\"2\n".to_owned();
+    (0..20_000).for_each(|it| table += &format!("{it},{it}\n"));
+    folder.write("open.csv", table.as_bytes());
+    for column in ["x=open.csv:a", "x=open.csv:b"] {
+        folder.refused(
+            &["--in", column],
+            "line 2: a quote opens here that nothing closes\n",
+        );
+    }
+    let long = format!("a\n{}\n", "é".repeat(5000));
+    folder.write("long.csv", long.as_bytes());
+    let shown = format!("line 2: column `a`: `{}…` is not a number", "é".repeat(40));
+    folder.refused(&["--in", "x=long.csv:a"], &shown);
+    let short = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n";
+    folder.write("short.mtx", short.as_bytes());
+    let why = "short.mtx: cannot be `x`: has 1 entry, its sizes say 2";
+    folder.refused(&["--in", "x=short.mtx:val"], why);
+}

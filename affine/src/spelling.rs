@@ -32,11 +32,21 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 ///
 /// assert_eq!(counted(1, "subscript"), "1 subscript");
 /// assert_eq!(counted(0, "subscript"), "0 subscripts");
+/// assert_eq!(counted(2, "entry"), "2 entries");
+/// assert_eq!(counted(2, "array"), "2 arrays");
 /// ```
 pub fn counted(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+        _ => format!("{count} {}", plural(noun)),
+    }
+}
+
+fn plural(noun: &str) -> String {
+    let ends_in_vowel = |it: &str| it.ends_with(['a', 'e', 'i', 'o', 'u']);
+    match noun.strip_suffix('y') {
+        Some(stem) if !ends_in_vowel(stem) => format!("{stem}ies"),
+        _ => format!("{noun}s"),
     }
 }
 

@@ -13,7 +13,6 @@ use crate::cli::report::RunReport;
 use crate::cli::{load, report};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Instant;
 use strew::{Kernel, Parsed, ParsedKernel, Plan, Source, Timeline};
 
@@ -36,7 +35,8 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
     }
     let refusal = reports.iter().find_map(|it| it.refusal.clone());
     if let Some(path) = &flags.html {
-        on_a_page(path, parsed.source(), kernels.into_iter().zip(reports))?;
+        let page = page(parsed.source(), kernels.into_iter().zip(reports))?;
+        console.data_to(Some(path), &page)?;
     } else if flags.json {
         console.data(&report::json(&ExplainReport { kernels: reports }))?;
     } else {
@@ -50,16 +50,14 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
     }
 }
 
-/// Writes the page on `kernels` to `path`.
-fn on_a_page<'p>(
-    path: &Path,
+/// The page on `kernels`.
+fn page<'p>(
     source: &Source,
     kernels: impl Iterator<Item = (&'p ParsedKernel, KernelReport)>,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let explained = kernels.map(|(kernel, report)| Explained::new(kernel, report));
     let explained: Vec<Explained> = explained.collect::<Result<_, strew::Error>>()?;
-    std::fs::write(path, html::page(source, &explained))
-        .map_err(|error| Failure::unwritable(path, error))
+    Ok(html::page(source, &explained))
 }
 
 /// The kernel that is named, or all.

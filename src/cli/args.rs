@@ -126,7 +126,7 @@ pub(crate) struct Run {
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) work: Work,
-    /// What strew is set beside: the file as the C compiler makes it, as cc -O3 -march=native and with -fopenmp; CC names another compiler
+    /// What strew is set beside: the file as the C compiler makes it, as cc -O3 -march=native and with -fopenmp; CC names another compiler, as "ccache gcc"
     #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "cc")]
     pub(crate) against: Vec<Against>,
     /// Measure once for each of these values of a scalar parameter, as m=1000,10000,100000
@@ -156,7 +156,7 @@ pub(crate) struct Tune {
     /// Try schedules for so many seconds
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// Write the schedule to this file instead of standard output
+    /// Write the schedule to this file instead of standard output, which is - too
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -211,7 +211,7 @@ pub(crate) struct Emit {
     /// What to print
     #[arg(long, value_name = "STAGE")]
     pub(crate) stage: Stage,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output, which is - too
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Write the static library that programs with such an object are linked with, too: cargo makes it from the sources of this strew
@@ -247,7 +247,7 @@ pub(crate) struct Explain {
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
-    /// Write a page with source, verdicts, dependences, schedule and run to this file, for a browser
+    /// Write a page with source, verdicts, dependences, schedule and run to this file, for a browser; - is standard output
     #[arg(long, value_name = "PATH", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
     /// Report to standard output as JSON

@@ -4,6 +4,7 @@ use crate::cli::failure::Failure;
 use anstream::ColorChoice;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use strew::Style;
 
 /// Where a command writes.
@@ -35,6 +36,16 @@ impl Console {
     /// Writes `text` to standard output.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
         self.data_with(|sink| sink.write_all(text.as_bytes()))
+    }
+
+    /// Writes `text` to the file at `path`, or to standard output where that is `-` or there is none.
+    pub(crate) fn data_to(&mut self, path: Option<&Path>, text: &str) -> Result<(), Failure> {
+        match path.filter(|it| !is_standard_output(it)) {
+            Some(path) => {
+                std::fs::write(path, text).map_err(|error| Failure::unwritable(path, error))
+            }
+            None => self.data(text),
+        }
     }
 
     /// Lets `write` write to standard output.
@@ -76,6 +87,11 @@ impl Console {
             self.talk(&text);
         }
     }
+}
+
+/// Whether what is to be written to `path` goes to standard output.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Why a command ends whose output could not be written.

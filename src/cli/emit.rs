@@ -1,7 +1,7 @@
 //! `strew emit`: one stage of the compilation as text.
 
 use crate::cli::args::{Emit, Stage};
-use crate::cli::console::Console;
+use crate::cli::console::{Console, is_standard_output};
 use crate::cli::failure::Failure;
 use crate::cli::{library, load};
 use std::path::Path;
@@ -9,8 +9,12 @@ use strew::{Error, Language, ObjectSettings, Plan, Schedule, Source};
 
 pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     if flags.stage == Stage::Object {
-        object(flags, console)?;
         let library = flags.library.as_deref();
+        if library.is_some_and(is_standard_output) {
+            let why = "--library writes a file: say where with --library libstrew_runtime.a";
+            return Err(Failure::usage(why.to_owned()));
+        }
+        object(flags, console)?;
         return library.map_or(Ok(()), |path| library::write(path, console));
     }
     if flags.library.is_some() {
@@ -21,16 +25,15 @@ pub(crate) fn emit(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
         Stage::Ast => syntax_tree(&load::source(&flags.kernel.file)?)?,
         stage => kernel_stage(flags, stage, console)?,
     };
-    match &flags.output {
-        None => console.data(&text),
-        Some(path) => std::fs::write(path, text).map_err(|error| Failure::unwritable(path, error)),
-    }
+    console.data_to(flags.output.as_deref(), &text)
 }
 
 /// Writes the object and, beside it, its header.
 fn object(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     let missing = "--stage object writes two files, NAME.o and NAME.h: say where with -o NAME.o";
-    let path = (flags.output.as_deref()).ok_or_else(|| Failure::usage(missing.to_owned()))?;
+    let path = flags.output.as_deref();
+    let path = path.filter(|it| !is_standard_output(it));
+    let path = path.ok_or_else(|| Failure::usage(missing.to_owned()))?;
     let header = path.with_extension("h");
     if header == path {
         return Err(Failure::usage(missing.to_owned()));

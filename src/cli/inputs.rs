@@ -3,6 +3,7 @@
 use crate::cli::args::{Assignment, Work};
 use crate::cli::array::{Array, Values};
 use crate::cli::data::{DataFile, Reading};
+use crate::cli::excerpt::quoted;
 use crate::cli::failure::Failure;
 use crate::cli::generate::Generator;
 use crate::cli::progress::Meter;
@@ -250,13 +251,14 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
                 Type::F32 => text.parse().map(Value::f32).ok(),
                 _ => text.parse().map(Value::f64).ok(),
             };
-            let value = parsed.ok_or_else(|| format!("`{text}` is not a number, expected {ty}"))?;
+            let value =
+                parsed.ok_or_else(|| format!("{} is not a number, expected {ty}", quoted(text)))?;
             in_range(text, value.as_float().unwrap_or_default(), ty)?;
             Ok(value)
         }
         Some((low, high)) => {
             let value = integer(text)
-                .ok_or_else(|| format!("`{text}` is not a whole number, expected {ty}"))?;
+                .ok_or_else(|| format!("{} is not a whole number, expected {ty}", quoted(text)))?;
             if (low..=high).contains(&value) {
                 Ok(Value::integer(ty, value))
             } else {
@@ -272,7 +274,8 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
 pub(crate) fn in_range(text: &str, value: f64, ty: Type) -> Result<(), String> {
     match value.is_infinite() && text.contains(|it: char| it.is_ascii_digit()) {
         true => Err(format!(
-            "`{text}` is out of range for {ty}; infinity is `inf`"
+            "{} is out of range for {ty}; infinity is `inf`",
+            quoted(text)
         )),
         false => Ok(()),
     }

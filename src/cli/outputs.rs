@@ -3,6 +3,7 @@
 
 use crate::cli::args::Run;
 use crate::cli::array::Array;
+use crate::cli::console::is_standard_output;
 use crate::cli::data::OutputFormat;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, array_type};
@@ -175,6 +176,9 @@ fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
 
 /// Finds out whether there can be a file at `path`, before work whose result would be lost. What is there stays.
 pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
+    if is_standard_output(path) {
+        return Ok(());
+    }
     let is_new = !path.exists();
     let mut options = std::fs::OpenOptions::new();
     let opened = options.append(true).create(true).open(path).map(drop);

@@ -1,5 +1,6 @@
 //! What `--json` prints. The keys are stable; more may be added.
 
+use crate::cli::decimal::readable;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -95,8 +96,8 @@ impl fmt::Display for ValueReport {
         match self {
             Self::Bool(value) => value.fmt(f),
             Self::Integer(value) => value.fmt(f),
-            Self::Single(value) => value.fmt(f),
-            Self::Double(value) => value.fmt(f),
+            Self::Single(value) => f.write_str(&readable(value)),
+            Self::Double(value) => f.write_str(&readable(value)),
             Self::Special(value) => value.fmt(f),
         }
     }

@@ -1,8 +1,10 @@
 //! A written array in one line, for results that no file asks for.
 
 use crate::cli::array::{Array, with_values};
+use crate::cli::decimal::{readable, rounded};
+use crate::cli::report::ValueReport;
 use std::fmt::Write as _;
-use strew::{Element as _, Value};
+use strew::{Element as _, Records, Value};
 
 /// How many elements are shown.
 const SHOWN: usize = 6;
@@ -16,14 +18,40 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
         if let Some((least, greatest)) = extremes(values) {
             let sum: f64 = values.iter().map(|it| as_float(it.to_value())).sum();
             let mean = sum / values.len() as f64;
-            let _ = write!(text, "  min {least}  max {greatest}  mean {mean:.6}");
+            let (least, greatest, mean) = (readable(least), readable(greatest), rounded(mean));
+            let _ = write!(text, "  min {least}  max {greatest}  mean {mean}");
         }
-        let first: Vec<_> = values.iter().take(SHOWN).map(ToString::to_string).collect();
-        let rest = if values.len() > SHOWN { ", …" } else { "" };
-        let _ = write!(text, "  [{}{rest}]", first.join(", "));
-    }, _records => {});
+        let first = first(values.len(), |it| values.get(it).map(readable).unwrap_or_default());
+        let _ = write!(text, "  [{first}]");
+    }, records => {
+        let first = first(records.len(), |it| record(records, it));
+        let _ = write!(text, "  [{first}]");
+    });
     text.push('\n');
     text
+}
+
+/// The first of `length` elements, each in words.
+fn first(length: usize, element: impl Fn(usize) -> String) -> String {
+    let shown = (0..length.min(SHOWN)).map(element);
+    let rest = (length > SHOWN).then(|| "…".to_owned());
+    shown.chain(rest).collect::<Vec<_>>().join(", ")
+}
+
+/// The record at `index`, its fields in the order in which its type names them.
+fn record(records: &Records, index: usize) -> String {
+    let fields = records.layout().fields().iter().map(|field| {
+        let count = field.elements();
+        let value = |it| {
+            let place = index.saturating_mul(count).saturating_add(it);
+            ValueReport::from(records.get(place, field)).to_string()
+        };
+        match field.lengths.is_empty() {
+            true => value(0),
+            false => format!("[{}]", first(count, value)),
+        }
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }
 
 fn as_float(value: Value) -> f64 {
@@ -58,7 +86,7 @@ mod tests {
         };
         assert_eq!(
             summary("out", &array),
-            "out: i32[2, 4]  min -6  max 9  mean 2.375000  [3, 1, 4, 1, 5, 9, …]\n"
+            "out: i32[2, 4]  min -6  max 9  mean 2.375  [3, 1, 4, 1, 5, 9, …]\n"
         );
     }
 

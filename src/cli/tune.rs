@@ -71,12 +71,7 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
     console.talk(&format!("{tried} tried: {outcome}{over}"));
     let name = best.kernel.name().to_owned();
     let script = format!("# found by strew tune for {name}\n{}", text(&best.schedule));
-    match &flags.output {
-        None => console.data(&script),
-        Some(path) => {
-            std::fs::write(path, script).map_err(|error| Failure::unwritable(path, error))
-        }
-    }
+    console.data_to(flags.output.as_deref(), &script)
 }
 
 struct Search<'w> {

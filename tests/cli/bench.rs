@@ -125,3 +125,20 @@ fn a_terminal_shows_how_far_it_is() {
     assert!(shown.contains("to go"), "{shown}");
     assert!(!bench(&time).stderr.contains("to go"));
 }
+
+#[test]
+fn the_compiler_may_have_options() {
+    let bench = Bench::new();
+    let usual = ["bench", "k.c", "--rounds", "1", "--threads", "1"];
+    let by = |compiler: &str| {
+        let arguments = [&usual[..], &DATA].concat();
+        let mut command = crate::program::strew_in(bench.folder.path(), &arguments);
+        let output = command.env("CC", compiler).output();
+        Outcome::from(output.expect("the program starts"))
+    };
+    let outcome = by("cc -std=gnu99");
+    assert!(outcome.stdout.contains("cc -O3"), "{}", outcome.stderr);
+    let outcome = by("no-such-compiler -O1");
+    let why = "cc -O3 is left out: `no-such-compiler -O1` does not start";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}

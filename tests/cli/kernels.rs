@@ -312,3 +312,31 @@ echo "{\"filenames\": [\"$MADE/libother.a\", \"$MADE/libstrew_runtime.a\"]}""#;
     assert_eq!(alone.status, 2);
     assert!(alone.stderr.contains("--library goes with --stage object"));
 }
+
+#[test]
+fn a_dash_is_standard_output_for_text_and_no_file() {
+    let bench = Bench::new();
+    let data = ["--in", "seg=seg.npy", "--in", "x=x.npy", "--set", "m=3"];
+    let stages = ["emit", "k.c", "--stage", "nest"];
+    let shown = bench.strew(&stages).stdout;
+    let dashed = bench.strew(&[&stages[..], &["-o", "-"]].concat());
+    assert_eq!((dashed.status, dashed.stdout), (0, shown));
+    let page = bench.strew(&["explain", "k.c", "--html", "-"]);
+    assert!(
+        page.stdout.starts_with("<!DOCTYPE html>"),
+        "{}",
+        page.stderr
+    );
+    let search = ["tune", "k.c", "--seconds", "1e-9", "-o", "-"];
+    let found = bench.strew(&[&search[..], &data].concat());
+    let head = "# found by strew tune";
+    assert!(found.stdout.starts_with(head), "{}", found.stderr);
+    let object = ["emit", "k.c", "--stage", "object", "-o", "-"];
+    refused(&bench.strew(&object), 2, &["say where with -o NAME.o"]);
+    let library = ["emit", "k.c", "--stage", "object", "-o", "k.o"];
+    let library = bench.strew(&[&library[..], &["--library", "-"]].concat());
+    refused(&library, 2, &["say where with --library"]);
+    let plot = bench.strew(&[&["bench", "k.c", "--plot", "-"][..], &data].concat());
+    refused(&plot, 2, &["pictures do not go to standard output"]);
+    assert_eq!(bench.files(), ["k.c", "seg.npy", "x.npy"]);
+}

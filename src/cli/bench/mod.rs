@@ -1,6 +1,7 @@
 //! `strew bench`: a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it, by turns.
 
 mod compare;
+mod compiler;
 mod measure;
 mod openmp;
 mod peer;
@@ -9,7 +10,7 @@ mod table;
 mod variant;
 
 use crate::cli::args::{Assignment, Bench, Vary, Work};
-use crate::cli::console::Console;
+use crate::cli::console::{Console, is_standard_output};
 use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
@@ -32,7 +33,7 @@ struct BenchReport {
 
 pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure> {
     if let Some(path) = &flags.plot {
-        is_svg(path)?;
+        is_picture(path)?;
         writable(path)?;
     }
     if let Some(Vary { name, .. }) = &flags.vary
@@ -67,8 +68,12 @@ pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure>
     }
 }
 
-/// Whether the name of a picture does not say another format.
-fn is_svg(path: &Path) -> Result<(), Failure> {
+/// Whether there can be a picture at `path`, whose name does not say another format.
+fn is_picture(path: &Path) -> Result<(), Failure> {
+    if is_standard_output(path) {
+        let why = "--plot: pictures do not go to standard output, which has the table; name a file, as out.svg";
+        return Err(Failure::usage(why));
+    }
     match path.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("svg") => {
             let named = path.with_extension("svg");

@@ -1,5 +1,6 @@
 //! The kernel as a C compiler makes it, in a process of its own: a loop that crashes there ends nothing here.
 
+use super::compiler::Compiler;
 use super::openmp;
 use super::variant::{Runner, Variant};
 use crate::cli::args::{Against, Bench};
@@ -195,24 +196,24 @@ fn compile(
     };
     write("kernel.c", text)?;
     write("peer.c", program)?;
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let compiler = Compiler::from_environment();
     let beside = Path::new(name).parent().unwrap_or(Path::new("."));
-    let output = Command::new(&compiler)
+    let output = compiler
+        .command()
         .args(options)
         .args(["-w", "-o", "peer", "peer.c", "-lm"])
         .arg("-I")
         .arg(std::path::absolute(beside).unwrap_or_default())
         .current_dir(folder)
         .output();
-    let compiler = compiler.to_string_lossy();
-    let output = output.map_err(|error| format!("`{compiler}` does not start: {error}"))?;
+    let output = output.map_err(|error| format!("{compiler} does not start: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let error = said.lines().find(|line| line.contains("error"));
     let error = error.unwrap_or("without a word").to_owned();
-    Err(format!("`{compiler}` declines: {error}"))
+    Err(format!("{compiler} declines: {error}"))
 }
 
 /// What a call of the kernel needs around it.

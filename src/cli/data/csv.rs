@@ -2,11 +2,12 @@
 
 use super::{DataError, array};
 use crate::cli::array::Array;
+use crate::cli::excerpt::quoted;
 use crate::cli::inputs::number;
 use crate::cli::progress::Meter;
-use csv::{ReaderBuilder, StringRecord, Trim};
-use strew::Type;
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use strew::ir::spelling::counted;
+use strew::{Type, Value};
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,49 +33,98 @@ pub(super) fn column(
     meter.begin(bytes.len() as u64);
     let mut builder = ReaderBuilder::new();
     let builder = builder.trim(Trim::All).has_headers(false);
-    let mut reader = builder.from_reader(bytes);
-    let headers = reader.headers().map_err(|error| malformed(&error, bytes))?;
-    let column = column_of(name, headers)?;
-    let (Column::Named(position) | Column::Numbered(position)) = column;
-    let has_one = headers.len() == 1;
-    let place_of = |record: &StringRecord| {
-        let position = record.position().map_or(0, |it| it.byte());
-        usize::try_from(position).unwrap_or(bytes.len())
+    let mut table = Table {
+        bytes,
+        reader: builder.from_reader(bytes),
+        begins: 0,
     };
-    let mut last = place_of(headers);
-    let mut values = Vec::new();
-    let names = usize::from(column == Column::Named(position));
-    for record in reader.records().skip(names) {
-        let record = record.map_err(|error| malformed(&error, bytes))?;
-        let place = place_of(&record);
-        if has_one && let Some(line) = empty_line(bytes, place) {
-            let why = format!("column `{name}`: the line is empty, and a number is expected");
-            return Err(DataError::at_line(line, why));
+    let values = table.values(name, ty, meter);
+    // What stands in a record that does not end is not what is wrong with it.
+    match table.unclosed() {
+        Some(line) => {
+            let why = "a quote opens here that nothing closes";
+            Err(DataError::at_line(line, why))
         }
-        last = place;
-        meter.reach(place as u64);
-        let text = record.get(position).unwrap_or_default();
-        let value = match text {
-            "" => Err(format!("the cell is empty, expected {ty}")),
-            text => number(text, ty),
-        };
-        let wrong = |why| {
-            let line = line_of(bytes, place);
-            let hint = match column {
-                Column::Numbered(_) if line <= 1 => {
-                    format!("; where the first line has names, `{name}` is called by one of them")
-                }
-                _ => String::new(),
+        None => array(&values?, ty),
+    }
+}
+
+/// A table, of which some records have been read.
+struct Table<'t> {
+    bytes: &'t [u8],
+    reader: Reader<&'t [u8]>,
+    /// Where the last of them begins, or what is left of the end of the line before.
+    begins: usize,
+}
+
+impl Table<'_> {
+    /// The numbers in the column `name`.
+    fn values(&mut self, name: &str, ty: Type, meter: &Meter) -> Result<Vec<Value>, DataError> {
+        let bytes = self.bytes;
+        let headers = self.reader.headers();
+        let headers = headers.map_err(|error| malformed(&error, bytes))?.clone();
+        let column = column_of(name, &headers)?;
+        let (Column::Named(position) | Column::Numbered(position)) = column;
+        let mut record = StringRecord::new();
+        if column == Column::Named(position) {
+            self.next(&mut record)?;
+        }
+        let mut values = Vec::new();
+        while self.next(&mut record)? {
+            let place = self.begins;
+            if headers.len() == 1
+                && let Some(line) = empty_line(bytes, place)
+            {
+                let why = format!("column `{name}`: the line is empty, and a number is expected");
+                return Err(DataError::at_line(line, why));
+            }
+            meter.reach(place as u64);
+            let value = match record.get(position).unwrap_or_default() {
+                "" => Err(format!("the cell is empty, expected {ty}")),
+                text => number(text, ty),
             };
-            DataError::at_line(line, format!("column `{name}`: {why}{hint}"))
-        };
-        values.push(value.map_err(wrong)?);
+            values.push(value.map_err(|why| wrong(line_of(bytes, place), (name, column), &why))?);
+        }
+        Ok(values)
     }
-    if let Some(lines) = unclosed(bytes.get(last..).unwrap_or_default()) {
-        let why = "a quote opens here that nothing closes";
-        return Err(DataError::at_line(line_at(bytes, last) + lines, why));
+
+    /// Reads the next record; `false` where there is none.
+    fn next(&mut self, record: &mut StringRecord) -> Result<bool, DataError> {
+        let ended = self.ended();
+        let read = self.reader.read_record(record);
+        if let Ok(false) = read {
+            return Ok(false);
+        }
+        // A first line of names is read again, but stands where it stood.
+        let begins = record.position().map(|it| it.byte());
+        let begins = begins.and_then(|it| usize::try_from(it).ok());
+        self.begins = begins.filter(|_| read.is_ok()).unwrap_or(ended);
+        read.map_err(|error| malformed(&error, self.bytes))
     }
-    array(&values, ty)
+
+    /// Where the last record that was read ends.
+    fn ended(&self) -> usize {
+        let ended = self.reader.position().byte();
+        usize::try_from(ended).unwrap_or(self.bytes.len())
+    }
+
+    /// The line of a quote that opens in the last record and is still open where that ends.
+    fn unclosed(&self) -> Option<u64> {
+        let record = self.bytes.get(self.begins..self.ended());
+        let lines = unclosed(record.unwrap_or_default())?;
+        Some(line_at(self.bytes, self.begins) + lines)
+    }
+}
+
+/// What is wrong with a cell in `line`.
+fn wrong(line: u64, (name, column): (&str, Column), why: &str) -> DataError {
+    let hint = match column {
+        Column::Numbered(_) if line <= 1 => {
+            format!("; where the first line has names, `{name}` is called by one of them")
+        }
+        _ => String::new(),
+    };
+    DataError::at_line(line, format!("column `{name}`: {why}{hint}"))
 }
 
 /// How many lines behind the beginning of a record a quote opens that is still open where the table ends. Who reads tables takes the
@@ -167,7 +217,7 @@ fn malformed(error: &csv::Error, bytes: &[u8]) -> DataError {
 }
 
 fn no_column(name: &str, headers: &StringRecord) -> DataError {
-    let names: Vec<_> = headers.iter().map(|it| format!("`{it}`")).collect();
+    let names: Vec<_> = headers.iter().map(quoted).collect();
     let names = names.join(", ");
     DataError(match has_numbers(headers) {
         false => format!("has no column `{name}`; its first line has {names}"),
@@ -334,6 +384,14 @@ mod tests {
         assert_eq!(error("k,v\n1,2\n1,\"3\n4,5\n6,7\n"), Err(open(3)));
         assert_eq!(error("k,v,w\n1,\"3\n4\",\"5\n6,7\n"), Err(open(3)));
         assert_eq!(error("k,\"v\n1,2\n"), Err(open(1)));
+        assert_eq!(error("v,k\n1,\"2\n3,4\n5,6\n"), Err(open(2)));
+        assert_eq!(error("k,v\n\"1,2\n3,4\n5,6\n"), Err(open(2)));
+        assert_eq!(error("v,\"k\n1,2\n"), Err(open(1)));
+        let first = "line 2: column `k`: `x` is not a whole number, expected i32".to_owned();
+        assert_eq!(error("v,k\n1,x\n3,\"4\n5,6\n"), Err(first));
+        let cut = format!("line 2: column `k`: `{}…` is not a whole", "x".repeat(40));
+        let long = error(&format!("k,v\n{},2\n", "x".repeat(1000)));
+        assert!(long.expect_err("no number").starts_with(&cut));
         let inches = "k,v\n1,\"3 \"\"\"\n2,5\" 3\"\n";
         assert_eq!(error(inches), Ok(Values::I32(vec![1, 2].into())));
         let empty = "line 3: column `k`: the line is empty, and a number is expected".to_owned();

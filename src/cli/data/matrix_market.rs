@@ -4,9 +4,11 @@
 
 use super::{DataError, array};
 use crate::cli::array::Array;
+use crate::cli::excerpt::quoted;
 use crate::cli::inputs::number;
 use crate::cli::progress::Meter;
 use std::str::{FromStr, SplitWhitespace};
+use strew::ir::spelling::counted;
 use strew::{Type, Value};
 
 /// What of a matrix is wanted.
@@ -92,7 +94,10 @@ impl Header {
 fn unknown(what: &str, found: &str, known: &str) -> DataError {
     DataError::at_line(
         1,
-        format!("the {what} `{found}` is not known; there are {known}"),
+        format!(
+            "the {what} {} is not known; there are {known}",
+            quoted(found)
+        ),
     )
 }
 
@@ -135,16 +140,15 @@ pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Ar
         ));
     }
     let mut values = Vec::new();
-    let mut found = 0;
+    let mut found = 0_u64;
     for (text, line) in lines {
         let entry = entry(text, line, (rows, cols), &header)?;
         found += 1;
         push(&mut values, &entry, (header.symmetry, part, ty))?;
     }
     if found != count {
-        return Err(DataError(format!(
-            "has {found} entries, its sizes say {count}"
-        )));
+        let found = counted(usize::try_from(found).unwrap_or(usize::MAX), "entry");
+        return Err(DataError(format!("has {found}, its sizes say {count}")));
     }
     array(&values, ty)
 }
@@ -154,7 +158,7 @@ fn size(words: &mut SplitWhitespace<'_>, line: u64) -> Result<u64, DataError> {
     word.parse().map_err(|_| {
         DataError::at_line(
             line,
-            format!("`{word}` is no size, expected a whole number"),
+            format!("{} is no size, expected a whole number", quoted(word)),
         )
     })
 }
@@ -164,7 +168,7 @@ fn end(words: &mut SplitWhitespace<'_>, line: u64) -> Result<(), DataError> {
         None => Ok(()),
         Some(word) => Err(DataError::at_line(
             line,
-            format!("`{word}` is one word too many"),
+            format!("{} is one word too many", quoted(word)),
         )),
     }
 }
@@ -173,9 +177,12 @@ fn end(words: &mut SplitWhitespace<'_>, line: u64) -> Result<(), DataError> {
 fn index(words: &mut SplitWhitespace<'_>, size: u64, line: u64) -> Result<u64, DataError> {
     let word = words.next().unwrap_or_default();
     let index = word.parse().ok().filter(|it| (1..=size).contains(it));
-    index
-        .map(|it: u64| it - 1)
-        .ok_or_else(|| DataError::at_line(line, format!("`{word}` is no index from 1 to {size}")))
+    index.map(|it: u64| it - 1).ok_or_else(|| {
+        DataError::at_line(
+            line,
+            format!("{} is no index from 1 to {size}", quoted(word)),
+        )
+    })
 }
 
 fn entry<'t>(
@@ -220,7 +227,10 @@ fn entry<'t>(
 /// The value in a file whose first line may say that all are whole numbers.
 fn fitting(value: &str, line: u64, is_integer: bool) -> Result<&str, DataError> {
     if is_integer && value.parse::<i128>().is_err() {
-        let why = format!("`{value}` is no whole number, but the file says that it holds those");
+        let why = format!(
+            "{} is no whole number, but the file says that it holds those",
+            quoted(value)
+        );
         return Err(DataError::at_line(line, why));
     }
     Ok(value)
@@ -278,8 +288,9 @@ fn dense<'t>(
     let columns: Vec<Value> = lines.map(value).collect::<Result<_, _>>()?;
     let found = columns.len() as u64;
     if rows.checked_mul(cols) != Some(found) {
+        let found = counted(columns.len(), "value");
         return Err(DataError(format!(
-            "has {found} values, its sizes say {rows} x {cols}"
+            "has {found}, its sizes say {rows} x {cols}"
         )));
     }
     let place = |row: u64, col: u64| usize::try_from(col * rows + row).ok();
@@ -360,7 +371,7 @@ mod tests {
             ("2 2 1\n0 1 5\n", "line 3: `0` is no index from 1 to 2"),
             ("2 2 1\n1 1\n", "line 3: there is no value"),
             ("2 2 1\n1 1 5 6\n", "line 3: `6` is one word too many"),
-            ("2 2 2\n1 1 5\n", "has 1 entries, its sizes say 2"),
+            ("2 2 2\n1 1 5\n", "has 1 entry, its sizes say 2"),
             ("2 2 1\n1 1 300\n", "line 3: 300 is out of range for u8"),
         ] {
             let error = of(&format!("{head}{rest}"), Part::Val, Type::U8).expect_err("wrong");

@@ -2,9 +2,9 @@
 
 use super::{DataError, ending, has_parts, raw_type, split};
 use crate::cli::array::{Array, with_values};
+use crate::cli::decimal::exact;
 use crate::cli::npy;
 use crate::cli::progress::Meter;
-use std::fmt::{Debug, Display};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use strew::{ElementType, Records, Type, Value};
@@ -120,11 +120,6 @@ fn table(name: &str, array: &Array, sink: &mut impl Write, meter: &Meter) -> io:
     table.flush()
 }
 
-/// The shortest text that is read as the same value. `Debug` has exponents, where `Display` has hundreds of digits.
-fn exact<T: Debug + Display>(value: &T) -> String {
-    format!("{value:?}")
-}
-
 /// One column for each field, and for each element of a field that is an array.
 fn records_table(
     records: &Records,
@@ -154,9 +149,9 @@ fn records_table(
 fn value_text(value: Value) -> String {
     match (value.ty(), value.as_integer(), value.as_float()) {
         (Type::Bool, ..) => (value.bits() != 0).to_string(),
-        (Type::F32, _, Some(float)) => exact(&(float as f32)),
+        (Type::F32, _, Some(float)) => exact(float as f32),
         (_, Some(integer), _) => integer.to_string(),
-        (_, None, float) => exact(&float.unwrap_or_default()),
+        (_, None, float) => exact(float.unwrap_or_default()),
     }
 }
 
