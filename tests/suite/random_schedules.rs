@@ -8,7 +8,7 @@ use crate::data::{Data, is_same};
 use crate::engines::{agree, breaks_assumption, compiled, interpreted};
 use crate::mutations::arguments;
 use crate::random::Random;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use strew::ir::Value;
 use strew::ir::interpret::ForallOrder;
@@ -251,6 +251,18 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
             false => format!("tile_indirection_using_forall({one}, chunks = 3)"),
         },
     })
+}
+
+#[test]
+fn every_step_is_tried() {
+    let text = "affine.for i affine.for j affine.for k";
+    let mut random = Random(1);
+    let scripts = (0..5000).filter_map(|_| step(&mut random, text));
+    let tried: BTreeSet<String> = scripts
+        .filter_map(|it| Some(it.split_once('(')?.0.to_owned()))
+        .collect();
+    let all = strew::Step::NAMES.iter().map(|it| (*it).to_owned());
+    assert_eq!(tried, all.collect());
 }
 
 /// A schedule of random steps that are accepted one after the other. What is refused as illegal is shown to be.
