@@ -120,6 +120,25 @@ fn a_browser_draws_the_arrow_of_a_dependence() {
 }
 
 #[test]
+fn a_schedule_of_the_flags_is_shown_step_by_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let schedule = folder.path().join("smooth.schedule");
+    std::fs::write(&schedule, "skew(j by i, 1)\ninterchange(i, j_s)\n").expect("a file");
+    let schedule = schedule.to_str().expect("a path");
+    for flags in [
+        ["--schedule", schedule].as_slice(),
+        &["--step", "skew(j by i, 1)", "--step", "interchange(i, j_s)"],
+    ] {
+        let page = std::fs::read_to_string(explained(folder.path(), SMOOTH, flags));
+        let page = page.expect("a page");
+        for step in ["skew(j by i, 1)", "interchange(i, j_s)"] {
+            assert!(page.contains(step), "{page}");
+        }
+        assert!(!page.contains("tile(i = 64, j = 256)"), "{page}");
+    }
+}
+
+#[test]
 fn flags_that_do_not_go_together_and_places_that_are_none_are_told() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));

@@ -45,6 +45,8 @@ pub struct Kernel {
     pub body: Vec<Node>,
     /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
     pub result: Option<Expr>,
+    /// Where that stands in the source; where the name does if there is none.
+    pub result_span: Span,
 }
 
 /// A label in front of a statement that is no loop: those have theirs in [`Iter::labels`]. It goes with the statement wherever a step
@@ -212,6 +214,7 @@ impl Kernel {
             assumptions: Vec::new(),
             body: Vec::new(),
             result: None,
+            result_span: span,
         }
     }
 

@@ -179,6 +179,7 @@ impl<'k> Lanes<'k> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 self.expr(condition)?;
                 let mut sides = then.iter().chain(otherwise);

@@ -41,6 +41,8 @@ pub enum Node {
         then: Vec<Node>,
         /// Runs when it does not.
         otherwise: Vec<Node>,
+        /// The condition in the source, or what stands for it there.
+        span: Span,
     },
     /// `let x: t = value` or `var x: t = value`: declares the local, which is visible to the end of the block.
     Declare {

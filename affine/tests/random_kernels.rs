@@ -232,6 +232,7 @@ impl Generator {
                 condition: self.value(Type::Bool, 3)?,
                 then: self.block(depth - 1)?,
                 otherwise: self.otherwise(depth)?,
+                span: Span::default(),
             }),
             7 => {
                 let (lower, upper) = (Expr::i64(-1), self.small_bound()?);

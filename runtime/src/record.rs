@@ -66,11 +66,13 @@ pub enum Why {
     Rounds,
     /// To wake threads, to fill private buffers and to merge them would cost more than threads save.
     FewTrips {
-        /// Iterations of the tiled loop.
-        trips: u64,
+        /// About how many updates all iterations make together.
+        updates: u64,
+        /// About how many statements they run that make none.
+        others: u64,
         /// Elements of all private buffers of one part.
         elements: u64,
-        /// The smallest number of iterations that pays.
+        /// The smallest number of both together that pays.
         least: u64,
     },
     /// Private buffers would take much memory, and most of the time to fill and merge them.
@@ -126,8 +128,8 @@ pub enum Why {
     },
     /// Private buffers are cheap against the updates.
     Pays {
-        /// Iterations of the tiled loop.
-        trips: u64,
+        /// About how many updates all iterations make together.
+        updates: u64,
         /// Elements of all private buffers of one part.
         elements: u64,
     },
@@ -148,12 +150,22 @@ impl fmt::Display for Why {
                 f.write_str("exact mode, and regrouping updates that round would change bits")
             }
             Self::FewTrips {
-                trips,
+                updates,
+                others: 0,
                 elements,
                 least,
             } => write!(
                 f,
-                "{trips} iterations on {elements} outputs: private copies pay from {least} iterations"
+                "about {updates} updates of {elements} outputs: private copies pay from {least} updates"
+            ),
+            Self::FewTrips {
+                updates,
+                others,
+                elements,
+                least,
+            } => write!(
+                f,
+                "about {updates} updates of {elements} outputs and {others} other statements: private copies pay from {least} of both"
             ),
             Self::TooLarge { bytes, most } => write!(
                 f,
@@ -196,9 +208,9 @@ impl fmt::Display for Why {
                 Milliseconds(*expected),
                 Milliseconds(*serial)
             ),
-            Self::Pays { trips, elements } => write!(
+            Self::Pays { updates, elements } => write!(
                 f,
-                "{trips} iterations on {elements} outputs: private copies are cheap against the updates"
+                "about {updates} updates of {elements} outputs: private copies are cheap against them"
             ),
         }
     }

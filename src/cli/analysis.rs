@@ -3,7 +3,7 @@
 use crate::cli::analysis_report::{
     AccessReport, DependenceReport, KernelReport, LoopReport, Measured, PrivateReport,
 };
-use crate::cli::args::{Explain, KernelChoice, OobName, ScheduleChoice, Work};
+use crate::cli::args::{Explain, OobName, Work};
 use crate::cli::console::Console;
 use crate::cli::explain::{circumstances, in_columns};
 use crate::cli::failure::Failure;
@@ -22,13 +22,14 @@ struct ExplainReport {
 }
 
 pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Failure> {
+    let plan = load::plan(&flags.schedule)?;
     let parsed = load::parsed(&flags.kernel.file, console)?;
     let mut kernels = Vec::new();
     let mut reports = Vec::new();
-    for kernel in wanted(flags, &parsed)? {
-        let mut report = KernelReport::of(&parsed, kernel, flags.mode.into())?;
+    for kernel in wanted(flags, &plan, &parsed)? {
+        let mut report = KernelReport::of(&parsed, kernel, &plan, flags.mode.into())?;
         if flags.run && report.refusal.is_none() {
-            report.run = Some(on_data(flags, kernel, console)?);
+            report.run = Some(on_data(flags, (kernel, &plan), console)?);
         }
         reports.push(report);
         kernels.push(kernel);
@@ -60,22 +61,26 @@ fn page<'p>(
     Ok(html::page(source, &explained))
 }
 
-/// The kernel that is named, or all.
-fn wanted<'p>(flags: &Explain, parsed: &'p Parsed) -> Result<Vec<&'p ParsedKernel>, Failure> {
-    Ok(match flags.kernel.name {
-        None if !flags.run => parsed.kernels().iter().collect(),
+/// The kernel that is named, or all: runs and schedules are of one.
+fn wanted<'p>(
+    flags: &Explain,
+    plan: &Plan,
+    parsed: &'p Parsed,
+) -> Result<Vec<&'p ParsedKernel>, Failure> {
+    Ok(match (&flags.kernel.name, plan) {
+        (None, Plan::Source) if !flags.run => parsed.kernels().iter().collect(),
         _ => vec![load::kernel(parsed, &flags.kernel)?],
     })
 }
 
-/// What the automatic schedule saw of the data, and what it did.
+/// What the kernel under its schedule saw of the data, and what it did.
 fn on_data(
     flags: &Explain,
-    kernel: &ParsedKernel,
+    (kernel, plan): (&ParsedKernel, &Plan),
     console: &mut Console,
 ) -> Result<Measured, Failure> {
     let started = Instant::now();
-    let compiled = kernel.schedule(&Plan::Source, &mut ())?.compile()?;
+    let compiled = kernel.schedule(plan, &mut ())?.compile()?;
     let compile = started.elapsed();
     let timeline = Timeline::new();
     let kernel = Kernel::from(compiled).timeline(timeline.clone());
@@ -92,18 +97,12 @@ fn on_data(
 /// The data of `flags`, as those of `strew run`.
 fn as_work(flags: &Explain) -> Work {
     Work {
-        kernel: KernelChoice {
-            file: flags.kernel.file.clone(),
-            name: flags.kernel.name.clone(),
-        },
-        schedule: ScheduleChoice {
-            path: None,
-            steps: Vec::new(),
-        },
+        kernel: flags.kernel.clone(),
+        schedule: flags.schedule.clone(),
         scalars: flags.scalars.clone(),
         inputs: flags.inputs.clone(),
         shapes: flags.shapes.clone(),
-        threads: None,
+        threads: flags.threads,
         body: None,
         strategy: None,
         mode: flags.mode,

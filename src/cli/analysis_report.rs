@@ -28,7 +28,7 @@ pub(crate) struct KernelReport {
     pub(crate) schedule: Schedule,
     /// Why the schedule is what it is, and what was tried besides.
     pub(crate) why: Vec<String>,
-    /// A step that the source asks for and that is declined; then there is no schedule.
+    /// A step that the source or the flags ask for and that is declined; then there is no schedule.
     #[serde(
         rename = "refused",
         skip_serializing_if = "Option::is_none",
@@ -65,8 +65,11 @@ pub(crate) struct Measured {
 #[derive(Debug, Serialize)]
 pub(crate) struct PrivateReport {
     pub(crate) variable: String,
-    /// The loop; `None` for a `while` without an iterator.
+    /// The loop by its iterator; a `while` without one by its line, as in what carries a dependence.
     #[serde(rename = "loop")]
+    pub(crate) in_loop: String,
+    /// Its iterator, if it has one.
+    #[serde(skip)]
     pub(crate) name: Option<String>,
     pub(crate) line: usize,
     pub(crate) private: bool,
@@ -121,8 +124,13 @@ pub(crate) struct RuntimeReport {
 }
 
 impl KernelReport {
-    /// Everything that is known of a kernel.
-    pub(crate) fn of(parsed: &Parsed, kernel: &ParsedKernel, mode: Mode) -> Result<Self, Failure> {
+    /// Everything that is known of a kernel, with what `plan` makes of it.
+    pub(crate) fn of(
+        parsed: &Parsed,
+        kernel: &ParsedKernel,
+        plan: &Plan,
+        mode: Mode,
+    ) -> Result<Self, Failure> {
         let analyzed = Analyzed::new(kernel.kernel());
         let dependences = analyzed.dependences();
         let reporter = Reporter {
@@ -138,7 +146,7 @@ impl KernelReport {
             regrouped: BTreeSet::new(),
             why: Vec::new(),
         };
-        let (schedule, refusal) = match kernel.schedule(&Plan::Source, &mut choices) {
+        let (schedule, refusal) = match kernel.schedule(plan, &mut choices) {
             Ok(scheduled) => (scheduled.steps().clone(), None),
             Err(Error::Refused(refusal)) => (Schedule::new(), Some(refusal)),
             Err(error) => return Err(error.into()),
@@ -396,6 +404,7 @@ impl<'k> Reporter<'_, 'k> {
         };
         Some(PrivateReport {
             variable: target.name(self.kernel).to_owned(),
+            in_loop: self.loop_called(verdict.level),
             name: self.name(verdict.level),
             line: self.line_of_loop(verdict.level),
             private: privacy == Privacy::Private,

@@ -232,6 +232,8 @@ pub(crate) struct Emit {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) kernel: KernelChoice,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleChoice,
     /// Run the kernel, too, and say what was seen of the data and what was taken for it
     #[arg(long)]
     pub(crate) run: bool,
@@ -244,6 +246,9 @@ pub(crate) struct Explain {
     /// Give the dimensions of an array that no file and no size tells
     #[arg(long = "shape", value_name = "NAME=D,D", requires = "run")]
     pub(crate) shapes: Vec<Assignment>,
+    /// Use this many threads for the run; as many as there are cores when left out
+    #[arg(long, value_name = "N", requires = "run", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroUsize>)]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,

@@ -40,6 +40,7 @@ Examples:
 pub(super) const EXPLAIN_EXAMPLE: &str = "\
 Examples:
   strew explain examples/kernels/smooth.c
+  strew explain examples/kernels/smooth.c --step 'skew(j by i, 1)' --html smooth.html
   strew explain examples/kernels/histogram.c --run --in 'key=uniform(0, m)' --set n=100000 \\
       --set m=64";
 

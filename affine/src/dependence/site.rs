@@ -235,6 +235,7 @@ impl<'k> Walk<'k> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 self.reads(condition, false);
                 self.inside(data(node, true), then);
@@ -345,15 +346,19 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// A scalar is read where its statement or loop stands, or else where it is declared: expressions have no place.
+    /// A scalar is read where its statement, loop, condition or the value that is returned stands: expressions have no place.
     fn span_of_read(&self, local: LocalId) -> Span {
         match self.node {
             Some(
-                Node::Assign { span, .. } | Node::Reduce { span, .. } | Node::ScfWhile { span, .. },
+                Node::Assign { span, .. }
+                | Node::Reduce { span, .. }
+                | Node::ScfWhile { span, .. }
+                | Node::ScfIf { span, .. },
             ) => *span,
             Some(Node::ScfFor(scf)) => self.kernel.iters[scf.iter].span,
             Some(Node::Declare { local, .. }) => self.kernel.locals[*local].span,
-            _ => self.kernel.locals[local].span,
+            Some(_) => self.kernel.locals[local].span,
+            None => self.kernel.result_span,
         }
     }
 

@@ -102,6 +102,7 @@ impl<'k> Machine<'k> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 let holds = self.holds(condition)?;
                 self.block(if holds { then } else { otherwise })

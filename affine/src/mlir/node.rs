@@ -53,6 +53,7 @@ impl Emitter<'_> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 let condition = self.expr(condition)?;
                 self.branches(&format!("scf.if {}", condition.name), then, otherwise)

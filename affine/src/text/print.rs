@@ -224,6 +224,7 @@ impl<'k> Printer<'k> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 let condition = self.expr(condition, Context::Known(Type::Bool));
                 self.branches(&format!("scf.if {condition}"), then, otherwise);

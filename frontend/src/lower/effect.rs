@@ -57,18 +57,19 @@ impl Lowering<'_> {
                 self.perform(first, body);
                 self.perform(second, body);
             }
-            ExprKind::Conditional(condition, then, otherwise) => {
-                let condition = self.condition(condition, body);
+            ExprKind::Conditional(tree, then, otherwise) => {
+                let condition = self.condition(tree, body);
                 let first = self.nested(then.span, |it, block| it.perform(then, block));
                 let second = self.nested(otherwise.span, |it, block| it.perform(otherwise, block));
-                body.extend(condition.map(|it| self.when(it, first, second)));
+                body.extend(condition.map(|it| self.when((it, tree.span), first, second)));
             }
             ExprKind::Binary(op @ (Operator::And | Operator::Or), left, right) => {
+                let span = left.span;
                 let left = self.condition(left, body);
                 let second = self.nested(right.span, |it, block| it.perform(right, block));
                 body.extend(left.map(|left| match op {
-                    Operator::And => self.when(left, second, Vec::new()),
-                    _ => self.when(left, Vec::new(), second),
+                    Operator::And => self.when((left, span), second, Vec::new()),
+                    _ => self.when((left, span), Vec::new(), second),
                 }));
             }
             ExprKind::Call(function, arguments) => {

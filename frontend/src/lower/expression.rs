@@ -175,7 +175,7 @@ impl Lowering<'_> {
         let chosen = self.variable_of("chosen", Typed::constant(Value::zero(ty)), span, body);
         first.push(self.set(chosen, then.expr, span));
         second.push(self.set(chosen, otherwise.expr, span));
-        body.push(self.when(condition.condition(), first, second));
+        body.push(self.when((condition.condition(), span), first, second));
         Typed::any(Computation::Local(chosen), ty)
     }
 
@@ -348,7 +348,7 @@ impl Lowering<'_> {
         } else {
             (Vec::new(), inner)
         };
-        body.push(self.when(left, then, otherwise));
+        body.push(self.when((left, span), then, otherwise));
         Some(Typed::any(Computation::Local(holds), Type::Bool))
     }
 

@@ -121,12 +121,13 @@ impl Forwarding<'_> {
                 condition,
                 then,
                 otherwise,
+                span,
             } if otherwise.is_empty() => {
                 let condition = held.put_into(condition)?;
                 let then = then.iter().map(|it| self.put_into_guarded(it, held));
                 let then: Option<Vec<Node>> = then.collect();
                 let sizes = &mut SizesByForm;
-                let node = recognize::guarded(self.kernel, &condition, &then?, sizes)?;
+                let node = recognize::guarded(self.kernel, (&condition, *span), &then?, sizes)?;
                 // Under a condition of its own it would not look at the place where it did before.
                 is_reduction(&node).then(|| vec![node])
             }

@@ -144,7 +144,7 @@ impl Lowering<'_> {
                 self.restore_flags(before);
                 let goes_on = self.goes_on(flow);
                 let rest = self.nested(statement.span, |it, rest| it.sequence(following, rest));
-                let node = self.when(goes_on, rest, Vec::new());
+                let node = self.when((goes_on, statement.span), rest, Vec::new());
                 body.push(node);
             }
         }
@@ -153,13 +153,13 @@ impl Lowering<'_> {
     /// An `if` one of whose branches never completes: what follows belongs to the other.
     fn absorbing(
         &mut self,
-        condition: &Expr,
+        tree: &Expr,
         then: &Statement,
         otherwise: Option<&Statement>,
         following: &Rest<'_>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.condition(condition, body);
+        let condition = self.condition(tree, body);
         let mut branch = |statement: Option<&Statement>| {
             let completes = statement.is_none_or(|it| it.flow.completes);
             let rest = Rest {
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         };
         let (then, otherwise) = (branch(Some(then)), branch(otherwise));
         if let Some(condition) = condition {
-            let node = self.when(condition, then, otherwise);
+            let node = self.when((condition, tree.span), then, otherwise);
             body.push(node);
         }
     }

@@ -29,7 +29,7 @@ pub(crate) mod value;
 mod while_loop;
 
 use crate::Lowered;
-use crate::ast::{DeclarationId, Name};
+use crate::ast::{DeclarationId, Function, Name, Statement, StatementKind};
 use crate::calls::{Functions, Resolved};
 use crate::diagnostic::Diagnostics;
 use crate::raise::{LoopSources, raise};
@@ -42,7 +42,9 @@ pub(crate) use reduction::{of_host, reductions, report_unused};
 use reference::Reference;
 use std::collections::HashMap;
 use std::rc::Rc;
-use strew_affine::{ArrayId, Combiner, Expr, Kernel, LocalId, Node, ScalarId, Type, Variable};
+use strew_affine::{
+    ArrayId, Combiner, Expr, Kernel, LocalId, Node, ScalarId, Span, Type, Variable,
+};
 use structure::Members;
 use value::{Known, Typed};
 
@@ -63,6 +65,7 @@ pub(crate) fn lower(
     if let types::Returned::Value(_) = lowering.active.exit.returned {
         let result = result.and_then(|it| it.into_iter().next());
         lowering.kernel.result = result.map(|it| it.expr);
+        lowering.kernel.result_span = span_of_result(function);
     }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
     lowering.kernel.body = body;
@@ -75,6 +78,18 @@ pub(crate) fn lower(
     let mut lowered = raise(kernel, ranges, &loop_sources, assumes, diagnostics);
     tidy::tidy(&mut lowered.kernel);
     lowered
+}
+
+/// Where what a function returns stands: the value at its end, or the statement there that returns in some way.
+fn span_of_result(function: &Function) -> Span {
+    match function.body.last() {
+        Some(Statement {
+            kind: StatementKind::Return(Some(value)),
+            ..
+        }) => value.span,
+        Some(last) => last.span,
+        None => function.name.span,
+    }
 }
 
 /// What a declaration has become.

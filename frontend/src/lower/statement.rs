@@ -160,19 +160,25 @@ impl Lowering<'_> {
 
     fn branch(
         &mut self,
-        condition: &Expr,
+        tree: &Expr,
         then: &Statement,
         otherwise: Option<&Statement>,
         body: &mut Vec<Node>,
     ) {
-        let condition = self.condition(condition, body);
+        let condition = self.condition(tree, body);
         let then = self.block(then);
         let otherwise = otherwise.map(|it| self.block(it)).unwrap_or_default();
-        body.extend(condition.map(|it| self.when(it, then, otherwise)));
+        let span = tree.span;
+        body.extend(condition.map(|it| self.when((it, span), then, otherwise)));
     }
 
-    /// `if (condition) then else otherwise`, a reduction if it is one.
-    pub(super) fn when(&self, condition: Typed, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    /// `if (condition) then else otherwise`, a reduction if it is one, for a condition at `span`.
+    pub(super) fn when(
+        &self,
+        (condition, span): (Typed, Span),
+        then: Vec<Node>,
+        otherwise: Vec<Node>,
+    ) -> Node {
         // What is not the conjunction of anything would not be affine.
         let is_inverse = then.is_empty() && !otherwise.is_empty();
         let (condition, then, otherwise) =
@@ -183,7 +189,7 @@ impl Lowering<'_> {
             };
         if otherwise.is_empty()
             && let Some(reduction) =
-                recognize::guarded(&self.kernel, &condition, &then, &mut SizesByForm)
+                recognize::guarded(&self.kernel, (&condition, span), &then, &mut SizesByForm)
         {
             return reduction;
         }
@@ -191,6 +197,7 @@ impl Lowering<'_> {
             condition,
             then,
             otherwise,
+            span,
         }
     }
 

@@ -231,7 +231,7 @@ impl Lowering<'_> {
             second.push(self.set(local, otherwise.expr, span));
             chosen.push(Typed::any(strew_affine::Expr::Local(local), ty));
         }
-        body.push(self.when(condition.condition(), first, second));
+        body.push(self.when((condition.condition(), span), first, second));
         chosen
     }
 

@@ -60,7 +60,7 @@ impl Lowering<'_> {
         let sections = self.sections(&groups, choice.as_ref(), span);
         let target = self.active.targets.pop();
         if let Some(choice) = choice {
-            self.choose(&choice, sections, body);
+            self.choose((&choice, span), sections, body);
         }
         if let Some(Target::Switch { left }) = target {
             body.splice(before..before, left.declared());
@@ -259,14 +259,20 @@ impl Lowering<'_> {
 
     fn guarded(&mut self, condition: Typed, group: &Group<'_>, body: &mut Vec<Node>) {
         let span = group.statements.first().map(|it| it.span);
-        let block = self.nested(span.unwrap_or_default(), |it, block| {
+        let span = span.unwrap_or_default();
+        let block = self.nested(span, |it, block| {
             it.statements(group.statements, block);
         });
-        body.push(self.when(condition, block, Vec::new()));
+        body.push(self.when((condition, span), block, Vec::new()));
     }
 
     /// Runs the section that `choice` selects.
-    fn choose(&mut self, choice: &Typed, sections: Vec<Section>, body: &mut Vec<Node>) {
+    fn choose(
+        &mut self,
+        (choice, span): (&Typed, Span),
+        sections: Vec<Section>,
+        body: &mut Vec<Node>,
+    ) {
         let count = sections.len();
         let (default, others): (Vec<_>, Vec<_>) =
             sections.into_iter().partition(|it| it.is_default);
@@ -274,7 +280,7 @@ impl Lowering<'_> {
         if count <= LONGEST_CHAIN {
             let chain = others.into_iter().rev().fold(default, |otherwise, it| {
                 let condition = is_any(choice, &it.labels);
-                vec![self.when(condition, it.body, otherwise)]
+                vec![self.when((condition, span), it.body, otherwise)]
             });
             body.extend(chain);
             return;
@@ -282,11 +288,11 @@ impl Lowering<'_> {
         if !default.is_empty() {
             let labels = others.iter().flat_map(|it| &it.labels);
             let condition = value::not(is_any(choice, labels));
-            body.push(self.when(condition, default, Vec::new()));
+            body.push(self.when((condition, span), default, Vec::new()));
         }
         for section in others {
             let condition = is_any(choice, &section.labels);
-            body.push(self.when(condition, section.body, Vec::new()));
+            body.push(self.when((condition, span), section.body, Vec::new()));
         }
     }
 }

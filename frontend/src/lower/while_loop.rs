@@ -127,7 +127,7 @@ impl Lowering<'_> {
             Some(again) if test.is_empty() => both(again, condition),
             Some(again) => {
                 test.push(self.set(again, condition.expr, span));
-                test.push(self.when(holds(again), turn, Vec::new()));
+                test.push(self.when((holds(again), span), turn, Vec::new()));
                 turn = test;
                 Computation::Local(again)
             }
@@ -251,7 +251,7 @@ impl Lowering<'_> {
             None => walk(self, body),
             Some(again) => {
                 let block = self.nested(span, walk);
-                body.push(self.when(holds(again), block, Vec::new()));
+                body.push(self.when((holds(again), span), block, Vec::new()));
             }
         }
     }

@@ -5,12 +5,12 @@ use super::assume::Assumption;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Guard};
 use crate::recognize::{self, Sizes};
-use strew_affine::{AffineExpr, CompareOp, Condition, Expr, Node};
+use strew_affine::{AffineExpr, CompareOp, Condition, Expr, Node, Span};
 
 impl<'k> Raising<'k> {
     pub(super) fn branch(
         &mut self,
-        condition: &Expr,
+        (condition, span): (&Expr, Span),
         then: &'k [Node],
         otherwise: &'k [Node],
         raised: &mut Vec<Node>,
@@ -54,7 +54,7 @@ impl<'k> Raising<'k> {
                 otherwise,
             }
         } else {
-            self.computed_branch(condition.expr, then, otherwise)
+            self.computed_branch((condition.expr, span), then, otherwise)
         });
     }
 
@@ -80,9 +80,14 @@ impl<'k> Raising<'k> {
         })
     }
 
-    fn computed_branch(&mut self, condition: Expr, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    fn computed_branch(
+        &mut self,
+        (condition, span): (Expr, Span),
+        then: Vec<Node>,
+        otherwise: Vec<Node>,
+    ) -> Node {
         if otherwise.is_empty()
-            && let Some(reduction) = self.reduction(&condition, &then)
+            && let Some(reduction) = self.reduction((&condition, span), &then)
         {
             return reduction;
         }
@@ -90,11 +95,12 @@ impl<'k> Raising<'k> {
             condition,
             then,
             otherwise,
+            span,
         }
     }
 
     /// `if (condition) body` as a reduction, if it is one with what is known, or can be assumed, of sizes.
-    fn reduction(&mut self, condition: &Expr, body: &[Node]) -> Option<Node> {
+    fn reduction(&mut self, condition: (&Expr, Span), body: &[Node]) -> Option<Node> {
         let mut sizes = AssumedSizes {
             raising: self,
             needed: Vec::new(),

@@ -232,7 +232,8 @@ impl<'k> Raising<'k> {
                 condition,
                 then,
                 otherwise,
-            } => self.branch(condition, then, otherwise, raised),
+                span,
+            } => self.branch((condition, *span), then, otherwise, raised),
             Node::ScfWhile {
                 condition,
                 body,

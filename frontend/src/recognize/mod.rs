@@ -62,22 +62,23 @@ impl Held<'_> {
     }
 }
 
-/// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition.
+/// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition, which stands at `span`.
 pub(crate) fn guarded(
     kernel: &Kernel,
-    condition: &Expr,
+    (condition, span): (&Expr, Span),
     body: &[Node],
     sizes: &mut dyn Sizes,
 ) -> Option<Node> {
     if let Expr::And(first, last) = condition {
-        if let Some(reduction) = guarded(kernel, last, body, sizes) {
+        if let Some(reduction) = guarded(kernel, (last, span), body, sizes) {
             return Some(Node::ScfIf {
                 condition: (**first).clone(),
                 then: vec![reduction],
                 otherwise: vec![],
+                span,
             });
         }
-        let reduction = guarded(kernel, first, body, sizes)?;
+        let reduction = guarded(kernel, (first, span), body, sizes)?;
         let mut evaluated = Evaluated::by_all(kernel, first, sizes);
         return evaluated
             .cannot_fault(last)
@@ -118,12 +119,14 @@ fn only_where(kernel: &Kernel, reduction: Node, condition: &Expr) -> Option<Node
             condition: outer,
             then,
             otherwise,
+            span,
         } => {
             let [inner] = <[Node; 1]>::try_from(then).ok()?;
             Some(Node::ScfIf {
                 condition: outer,
                 then: vec![only_where(kernel, inner, condition)?],
                 otherwise,
+                span,
             })
         }
         Node::Reduce {

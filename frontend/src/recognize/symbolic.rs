@@ -58,6 +58,7 @@ impl<'k> Symbolic<'k> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => self.branch(condition, then, otherwise),
             _ => Err(NoExpression::Effects),
         }

@@ -338,6 +338,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => {
                 if self.choose(condition, [then, otherwise])? {
                     return Ok(());

@@ -218,7 +218,7 @@ fn owns_rows(shape: &Shape) -> bool {
 
 fn pays(shape: &Shape) -> Why {
     Why::Pays {
-        trips: shape.trips,
+        updates: shape.trips,
         elements: shape.elements,
     }
 }
@@ -255,7 +255,8 @@ fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
         Some(Why::OneIteration)
     } else if shape.statements() < least {
         Some(Why::FewTrips {
-            trips: shape.statements(),
+            updates: shape.trips,
+            others: shape.others,
             elements: shape.elements,
             least,
         })

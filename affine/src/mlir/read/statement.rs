@@ -18,8 +18,12 @@ impl<'t> Reader<'_, 't> {
                     self.tokens.expect("=")?;
                     self.definition(name, &mut nodes)?;
                 }
-                Some(Token::Word("return" | "scf.yield")) => {
+                Some(Token::Word(word @ ("return" | "scf.yield"))) => {
+                    let span = self.tokens.here();
                     self.tokens.next();
+                    if word == "return" {
+                        self.kernel.result_span = span;
+                    }
                     if let Some(Token::Value(_)) = self.tokens.peek() {
                         end = Some(self.expr()?);
                         self.tokens.expect(":")?;
@@ -316,6 +320,7 @@ impl<'t> Reader<'_, 't> {
                 condition,
                 then,
                 otherwise,
+                span,
             },
             _ => return Err(ReadError::new(span, format!("`%{name}` is no condition"))),
         })

@@ -174,6 +174,9 @@ impl<'a, 'd> Resolver<'a, 'd> {
 
     fn outermost_block(&mut self, tree: &tree::Kernel<'a>) {
         self.kernel.body = self.statements(&tree.body);
+        if let Some(value) = &tree.returned {
+            self.kernel.result_span = value.span;
+        }
         self.kernel.result = match (tree.result, &tree.returned) {
             (Some(ty), Some(value)) => self.typed(value, ty),
             (Some(ty), None) => {
@@ -305,12 +308,14 @@ impl<'a, 'd> Resolver<'a, 'd> {
         then: &[Statement<'a>],
         otherwise: &[Statement<'a>],
     ) -> Option<Node> {
+        let span = condition.span;
         let condition = self.typed(condition, Type::Bool);
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         condition.map(|condition| Node::ScfIf {
             condition,
             then,
             otherwise,
+            span,
         })
     }
 

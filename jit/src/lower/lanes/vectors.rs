@@ -80,6 +80,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 condition,
                 then,
                 otherwise,
+                ..
             } => self.choose(condition, [then, otherwise]),
             // What is the same in all lanes was declared before, and what has no vector form is in no group.
             _ => {}
