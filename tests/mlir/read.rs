@@ -100,6 +100,69 @@ fn what_mlir_opt_rewrites_is_read_as_the_same_kernel() {
     assert!(modules.len() > 100);
 }
 
+/// Constants are in front then, bounds and dimensions are numbers where they can be, maps have symbols, and nothing has a name that only
+/// stands for another value.
+#[test]
+#[expect(clippy::print_stderr, reason = "how many were read must be seen")]
+fn what_canonicalize_makes_of_the_examples_is_read() {
+    let Some(opt) = tool("mlir-opt") else {
+        return;
+    };
+    let entries = std::fs::read_dir(root().join("examples/kernels")).expect("a folder");
+    let files = entries.map(|it| it.expect("an entry").path());
+    let files = files.filter(|it| it.extension().is_some_and(|it| it == "c"));
+    let (mut all, mut read) = (0, 0);
+    for file in files {
+        let name = file.file_name().and_then(|it| it.to_str()).expect("a name");
+        let path = format!("examples/kernels/{name}");
+        let module = done(emitted(root(), &path, None, &[]));
+        let module = done(piped(&opt, &["--canonicalize"], &module));
+        let output = read_back(&module);
+        all += 1;
+        if output.status.success() {
+            read += 1;
+            continue;
+        }
+        // Its `let` values are gone, and what they stood for is read before elements are set.
+        assert_eq!(name, "vertex_normals.c");
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(why.contains("` was read before something was set"), "{why}");
+    }
+    eprintln!("{read} of {all} examples are read");
+    assert_eq!(read + 1, all);
+}
+
+/// Forms that strew does not print and reads all the same.
+#[test]
+fn folded_constants_static_dimensions_and_sizes_that_nothing_needs_are_read() {
+    let text = "\
+module {
+  func.func @k(%arg0: i64, %arg1: i32, %arg2: memref<?xi32>) attributes {strew.kernel = \"kernel @k(n: i64, m: i32, x: i32[m])\"} {
+    %c3_i32 = arith.constant 3 : i32
+    %c0_i32 = arith.constant 0 : i32
+    %0 = arith.index_cast %arg1 : i32 to index
+    %alloc = memref.alloc(%0) : memref<?x2x3xi32>
+    linalg.fill ins(%c0_i32 : i32) outs(%alloc : memref<?x2x3xi32>)
+    affine.for %arg3 = 0 to %0 {
+      %1 = affine.load %arg2[%arg3] : memref<?xi32>
+      %2 = arith.divsi %1, %c3_i32 : i32
+      %3 = arith.shli %2, %c3_i32 : i32
+      affine.store %3, %alloc[-%arg3 + symbol(%0) - 1, 1, 2] : memref<?x2x3xi32>
+    }
+    return
+  }
+}
+";
+    let text = done(read_back(text));
+    for expected in [
+        "alloc `alloc`: i32[m, 2, 3]",
+        "affine.for arg3 in 0..m {",
+        "[-arg3 + m - 1, 1, 2] = x[arg3] / 3 << 3",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
 /// Every form of a condition, a `let` that is read before its element is set, and a target that is local.
 const REWRITTEN: &str = "\
 kernel @rewritten(n: i64, m: i64, x: f64[n + 1], out: f64[n + 1]) {

@@ -15,15 +15,20 @@ impl<'t> Reader<'_, 't> {
         span: Span,
         nodes: &mut Vec<Node>,
     ) -> Checked<()> {
-        let mut extents = Vec::new();
+        let mut sizes = Vec::new();
         self.tokens.expect("(")?;
         while !self.tokens.take(")") {
-            extents.push(self.index()?);
+            sizes.push(self.index()?);
             self.tokens.take(",");
         }
         let attributes = self.tokens.attributes()?;
         self.tokens.expect(":")?;
-        self.tokens.memref()?;
+        let (dimensions, _) = self.tokens.memref()?;
+        let mut sizes = sizes.into_iter();
+        let extents = dimensions.into_iter();
+        let extents = extents.map(|it| it.map_or_else(|| sizes.next(), |it| Some(it.into())));
+        let extents: Option<Vec<AffineExpr>> = extents.collect();
+        let extents = extents.ok_or_else(|| ReadError::new(span, "a size is missing here"))?;
         let of = |key: &str| {
             let mut all = attributes.iter();
             all.find(|it| it.0 == key).map(|it| it.1)
@@ -134,7 +139,7 @@ impl<'t> Reader<'_, 't> {
                 Subscript::Affine(self.tokens.affine(&|name| index_of(known, name))?)
             } else {
                 let (name, span) = self.tokens.value()?;
-                match self.known.get(name).cloned() {
+                match self.current_value(name, span)? {
                     Some(Known::Index(expr, _)) => Subscript::Affine(expr),
                     Some(Known::Wide(expr)) => Subscript::Computed(expr),
                     _ => return Err(ReadError::new(span, format!("`%{name}` is no index"))),
@@ -293,17 +298,24 @@ impl<'t> Reader<'_, 't> {
         found.ok_or_else(|| ReadError::new(span, format!("`%{name}` is no index")))
     }
 
-    /// The next value, as an expression.
-    pub(super) fn expr(&mut self) -> Checked<Expr> {
-        let (name, span) = self.tokens.value()?;
+    /// What `name` stands for, if that is still so.
+    pub(super) fn current_value(&self, name: &str, span: Span) -> Checked<Option<Known>> {
         match self.known.get(name) {
-            Some(Known::Expr(expr)) => Ok(expr.clone()),
             Some(Known::Stale) => Err(ReadError::new(
                 span,
                 format!(
                     "`%{name}` was read before something was set: strew names such values by `strew.name`"
                 ),
             )),
+            known => Ok(known.cloned()),
+        }
+    }
+
+    /// The next value, as an expression.
+    pub(super) fn expr(&mut self) -> Checked<Expr> {
+        let (name, span) = self.tokens.value()?;
+        match self.current_value(name, span)? {
+            Some(Known::Expr(expr)) => Ok(expr),
             Some(_) => Err(ReadError::new(span, format!("`%{name}` is no number here"))),
             None => Err(ReadError::new(span, format!("`%{name}` is not known"))),
         }

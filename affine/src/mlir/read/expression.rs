@@ -70,9 +70,10 @@ impl<'t> Reader<'_, 't> {
         self.end_of_type()?;
         self.tokens.expect("to")?;
         self.tokens.word()?;
-        match self.known.get(name).cloned() {
-            Some(Known::Expr(Expr::Param(scalar))) if self.sizes.last() == Some(&scalar) => {
-                self.sizes.pop();
+        match self.current_value(name, span)? {
+            Some(Known::Expr(Expr::Param(scalar))) if self.sizes.contains(&scalar) => {
+                // Those before it that nothing needs may have been left out.
+                while self.sizes.pop().is_some_and(|it| it != scalar) {}
                 Ok(Known::Index(scalar.into(), Division::None))
             }
             Some(Known::Expr(expr)) => Ok(Known::Wide(expr)),
@@ -131,13 +132,14 @@ impl<'t> Reader<'_, 't> {
 
     /// `%a, %b {…} : f64`: what both names stand for, and the attributes.
     fn sides(&mut self) -> Checked<([Option<Known>; 2], Attributes<'t>)> {
-        let (left, _) = self.tokens.value()?;
+        let (left, of_left) = self.tokens.value()?;
         self.tokens.expect(",")?;
-        let (right, _) = self.tokens.value()?;
+        let (right, of_right) = self.tokens.value()?;
         let attributes = self.tokens.attributes()?;
         self.end_of_type()?;
-        let sides = [left, right].map(|it| self.known.get(it).cloned());
-        Ok((sides, attributes))
+        let left = self.current_value(left, of_left)?;
+        let right = self.current_value(right, of_right)?;
+        Ok(([left, right], attributes))
     }
 
     fn compare(&mut self, span: Span) -> Checked<Known> {
@@ -176,7 +178,10 @@ impl<'t> Reader<'_, 't> {
             [Some(Known::Wide(_)), Some(Known::Index(..))] if predicate == "ult" => {
                 Ok(Known::InRange)
             }
-            _ => Err(ReadError::new(span, "these cannot be compared")),
+            _ => {
+                let why = format!("strew does not read a comparison `{predicate}` of these");
+                Err(ReadError::new(span, why))
+            }
         }
     }
 
@@ -290,10 +295,10 @@ impl<'t> Reader<'_, 't> {
                 all.push(last);
                 Ok(Known::Conditions(all))
             }
-            _ => Err(ReadError::new(
-                span,
-                "strew prints no such operation on these",
-            )),
+            _ => {
+                let why = format!("strew does not read `arith.{operation}` of these operands");
+                Err(ReadError::new(span, why))
+            }
         }
     }
 
@@ -326,6 +331,10 @@ impl<'t> Reader<'_, 't> {
                 };
                 return match right {
                     Expr::Select(_, _, divisor) => Ok(Known::Divided(op, left, *divisor)),
+                    // What `mlir-opt` makes of a divisor that is safe.
+                    Expr::Constant(divisor) if is_safe_divisor(divisor) => {
+                        Ok(made(op, left, right))
+                    }
                     _ => Err(ReadError::new(
                         span,
                         "strew makes divisors safe before this",
@@ -340,6 +349,10 @@ impl<'t> Reader<'_, 't> {
                 };
                 return match right {
                     Expr::Binary(BinaryOp::BitAnd, count, ..) => Ok(made(op, left, *count)),
+                    // What `mlir-opt` makes of a count that is less than the width.
+                    Expr::Constant(count) if is_count(count, left.ty(&self.kernel)) => {
+                        Ok(made(op, left, right))
+                    }
                     _ => Err(ReadError::new(
                         span,
                         "strew takes counts modulo the width before this",
@@ -442,4 +455,15 @@ fn number(text: &str, ty: Type) -> Option<Value> {
         };
     }
     Some(Value::integer(ty, text.parse().ok()?))
+}
+
+/// Whether everything can be divided by it.
+fn is_safe_divisor(divisor: Value) -> bool {
+    divisor.as_integer().is_some_and(|it| it != 0 && it != -1)
+}
+
+/// Whether numbers of type `ty` can be shifted by so many places.
+fn is_count(count: Value, ty: Type) -> bool {
+    let places = count.as_integer();
+    places.is_some_and(|it| (0..8 * i128::from(ty.bytes())).contains(&it))
 }

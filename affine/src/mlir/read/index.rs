@@ -29,7 +29,7 @@ fn apart(span: Span, left: AffineExpr, right: AffineExpr) -> Checked<(AffineExpr
     Ok((subtracted, right))
 }
 
-impl Tokens<'_> {
+impl<'t> Tokens<'t> {
     /// A sum of products.
     pub(super) fn affine(&mut self, names: Names<'_>) -> Checked<AffineExpr> {
         let mut sum = self.product(names)?;
@@ -77,6 +77,13 @@ impl Tokens<'_> {
             let negated = self.atom(names)?;
             return in_range(span, negated.times(&AffineExpr::from(-1)));
         }
+        // As it stands in subscripts, but for the mark before its name.
+        if self.take("symbol") {
+            self.expect("(")?;
+            let symbol = self.atom(names)?;
+            self.expect(")")?;
+            return Ok(symbol);
+        }
         match self.peek() {
             Some(Token::Number(_)) => Ok(self.integer()?.into()),
             Some(Token::Value(name) | Token::Word(name)) => {
@@ -88,16 +95,40 @@ impl Tokens<'_> {
         }
     }
 
-    /// `(d0, d1)`: how many.
-    fn dimensions(&mut self) -> Checked<usize> {
+    /// `(d0, d1)[s0]`: the names, of which those in square brackets, which strew does not print, may be missing.
+    fn dimensions(&mut self) -> Checked<Vec<&'t str>> {
         self.expect("(")?;
-        let mut count = 0;
+        let mut all = Vec::new();
         while !self.take(")") {
-            self.word()?;
-            count += 1;
+            all.push(self.word()?.0);
             self.take(",");
         }
-        Ok(count)
+        if self.take("[") {
+            while !self.take("]") {
+                all.push(self.word()?.0);
+                self.take(",");
+            }
+        }
+        Ok(all)
+    }
+
+    /// `(%0, %1)[%2]`, as [`dimensions`](Self::dimensions) has their names.
+    fn operands(&mut self, names: Names<'_>) -> Checked<Vec<AffineExpr>> {
+        let mut all = Vec::new();
+        for (open, close) in [("(", ")"), ("[", "]")] {
+            if open == "(" {
+                self.expect(open)?;
+            } else if !self.take(open) {
+                break;
+            }
+            while !self.take(close) {
+                let (name, span) = self.value()?;
+                let unknown = || ReadError::new(span, format!("`%{name}` is no index here"));
+                all.push(names(name).ok_or_else(unknown)?);
+                self.take(",");
+            }
+        }
+        Ok(all)
     }
 
     /// Reads `body` between `<(d0) separator (` and `)>(%0)`, where the names are those of the operands behind it.
@@ -111,7 +142,7 @@ impl Tokens<'_> {
         let behind = self.follow_alias()?;
         self.expect(word)?;
         self.expect("<")?;
-        let count = self.dimensions()?;
+        let dimensions = self.dimensions()?;
         self.expect(separator)?;
         let start = self.mark();
         self.skip_group()?;
@@ -119,15 +150,8 @@ impl Tokens<'_> {
         if let Some(behind) = behind {
             self.go_to(behind);
         }
-        self.expect("(")?;
-        let mut operands = Vec::new();
-        while !self.take(")") {
-            let (name, span) = self.value()?;
-            let operand = names(name);
-            let unknown = || ReadError::new(span, format!("`%{name}` is no index here"));
-            operands.push(operand.ok_or_else(unknown)?);
-            self.take(",");
-        }
+        let operands = self.operands(names)?;
+        let count = dimensions.len();
         if operands.len() != count {
             return Err(self.wanted(&format!("{count} operands before this")));
         }
@@ -135,7 +159,7 @@ impl Tokens<'_> {
         self.go_to(start);
         self.expect("(")?;
         let known = |name: &str| {
-            let position: usize = name.strip_prefix('d')?.parse().ok()?;
+            let position = dimensions.iter().position(|it| *it == name)?;
             operands.get(position).cloned()
         };
         let mut all = Vec::new();

@@ -150,7 +150,7 @@ impl<'t> Reader<'_, 't> {
             tokens.expect(":")?;
             let ty = match tokens.is("memref") {
                 true => tokens.memref()?,
-                false => (0, tokens.word()?.0),
+                false => (Vec::new(), tokens.word()?.0),
             };
             parameters.push((value, ty, span));
             tokens.take(",");
@@ -236,7 +236,7 @@ impl<'t> Reader<'_, 't> {
         &mut self,
         position: usize,
         value: &'t str,
-        ty: (usize, &str),
+        (dimensions, element): (Vec<Option<i64>>, &str),
         span: Span,
     ) -> Checked<()> {
         let (expected, known) = match self.kernel.params.get(position) {
@@ -257,7 +257,7 @@ impl<'t> Reader<'_, 't> {
                 return Err(ReadError::new(span, "`strew.kernel` says other parameters"));
             }
         };
-        if expected != ty {
+        if expected != (dimensions.len(), element) {
             let why = format!("`strew.kernel` says another parameter than `%{value}`");
             return Err(ReadError::new(span, why));
         }

@@ -201,6 +201,10 @@ impl<'t> Reader<'_, 't> {
         if let Some(Token::Number(_)) = self.tokens.peek() {
             return Ok(AffineExpr::from(self.tokens.integer()?).into());
         }
+        // What `mlir-opt` makes of a map that changes nothing.
+        if let Some(Token::Value(_)) = self.tokens.peek() {
+            return Ok(self.index()?.into());
+        }
         self.tokens.take(word);
         let known = &self.known;
         Ok(Bound(self.tokens.map(&|name| index_of(known, name))?))
@@ -254,26 +258,49 @@ impl<'t> Reader<'_, 't> {
         let step = self.index()?;
         let step = step.as_constant().unwrap_or(0);
         let ends = [lower, upper].map(|it| self.known.get(it).cloned());
+        if let [Some(lower), Some(upper)] = &ends
+            && let Some((lower, upper)) = self.computed(lower, upper)
+        {
+            let iter = self.iterator(name);
+            let body = self.turn()?;
+            let attributes = self.tokens.attributes()?;
+            self.describe(iter, &attributes);
+            return Ok(Node::ScfFor(ScfFor {
+                iter,
+                lower,
+                upper,
+                step,
+                body,
+            }));
+        }
         match ends {
-            [Some(Known::Wide(lower)), Some(Known::Wide(upper))] => {
-                let iter = self.iterator(name);
-                let body = self.turn()?;
-                let attributes = self.tokens.attributes()?;
-                self.describe(iter, &attributes);
-                Ok(Node::ScfFor(ScfFor {
-                    iter,
-                    lower,
-                    upper,
-                    step,
-                    body,
-                }))
-            }
             [Some(lower), Some(upper)] => match (alternatives(lower), alternatives(upper)) {
                 (Some(lower), Some(upper)) => self.counted(name, (lower, upper, step)),
                 _ => Err(ReadError::new(span, "these bounds are no indices")),
             },
             _ => Err(ReadError::new(span, "these bounds are not known")),
         }
+    }
+
+    /// Both bounds as values of 64 bits, if one of them is computed.
+    fn computed(&self, lower: &Known, upper: &Known) -> Option<(Expr, Expr)> {
+        let is_index = |it: &Known| matches!(it, Known::Index(..));
+        if is_index(lower) && is_index(upper) {
+            return None;
+        }
+        let value = |known: &Known| match known {
+            Known::Wide(expr) => match expr.ty(&self.kernel) {
+                Type::I64 => Some(expr.clone()),
+                // What `mlir-opt` makes of a conversion to 64 bits.
+                Type::I8 | Type::I16 | Type::I32 => {
+                    Some(Expr::Cast(Type::I64, Box::new(expr.clone())))
+                }
+                _ => None,
+            },
+            Known::Index(expr, _) => expr.as_constant().map(Expr::i64),
+            _ => None,
+        };
+        value(lower).zip(value(upper))
     }
 
     fn forall(&mut self) -> Checked<Node> {

@@ -231,19 +231,34 @@ impl<'t> Tokens<'t> {
         Ok(all)
     }
 
-    /// `memref<?x?xf32, …>`: the dimensions and the name of the element type.
-    pub(super) fn memref(&mut self) -> Checked<(usize, &'t str)> {
+    /// `memref<?x?xf32, …>`: the dimensions, as far as they are numbers, and the name of the element type.
+    pub(super) fn memref(&mut self) -> Checked<(Vec<Option<i64>>, &'t str)> {
         self.expect("memref")?;
         self.expect("<")?;
-        let mut rank = 0;
+        let mut dimensions = Vec::new();
         let mut element = None;
         while element.is_none() {
-            match self.next() {
-                Some(Token::Mark("?")) => rank += 1,
-                Some(Token::Word("x")) => {}
-                Some(Token::Word(word)) => element = Some(word.strip_prefix('x').unwrap_or(word)),
+            match self.peek() {
+                Some(Token::Mark("?")) => dimensions.push(None),
+                Some(Token::Number(number)) => dimensions.push(Some(self.dimension(number)?)),
+                Some(Token::Word(mut word)) => {
+                    // The dimensions behind the first one, as in `x3x4xf64`, are one word with the type.
+                    word = word.strip_prefix('x').unwrap_or(word);
+                    while let Some((number, rest)) = word.split_once('x')
+                        && number.starts_with(|it: char| it.is_ascii_digit())
+                    {
+                        dimensions.push(Some(self.dimension(number)?));
+                        word = rest;
+                    }
+                    match word.parse() {
+                        // `3x?xf64`
+                        Ok(number) => dimensions.push(Some(number)),
+                        Err(_) => element = Some(word).filter(|it| !it.is_empty()),
+                    }
+                }
                 _ => return Err(self.wanted("the type of a buffer")),
             }
+            self.next();
         }
         let mut depth = 1;
         while depth > 0 {
@@ -254,7 +269,11 @@ impl<'t> Tokens<'t> {
                 None => return Err(self.wanted("`>`")),
             }
         }
-        Ok((rank, element.unwrap_or_default()))
+        Ok((dimensions, element.unwrap_or_default()))
+    }
+
+    fn dimension(&self, number: &str) -> Checked<i64> {
+        number.parse().map_err(|_| self.wanted("a dimension"))
     }
 
     /// Goes on behind the next `memref.dealloc` of `name`.
