@@ -128,7 +128,7 @@ impl Generator {
             self.arguments.iter().map(|it| resolve(it, sizes)).collect();
         let numbers = numbers.map_err(wrong)?;
         let mut draw = self.draw(ty, length, &numbers).map_err(wrong)?;
-        meter.begin(length);
+        meter.begin(length, "elements");
         let draw = |index| {
             meter.pass(index);
             draw(index)

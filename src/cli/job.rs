@@ -149,7 +149,7 @@ pub(crate) fn inputs(
     let map = stop.filter(|_| work.mmap);
     let reading = Reading { meter, map };
     let ir = kernel.compiled().parsed().kernel();
-    with_bar("B", meter, || Inputs::read(ir, work, reading))
+    with_bar(meter, || Inputs::read(ir, work, reading))
 }
 
 pub(crate) fn written(kernel: &Kernel) -> impl Iterator<Item = String> {
@@ -230,7 +230,7 @@ impl Data {
         (inputs.notes.iter()).for_each(|note| console.talk_once(note));
         let sizes = sizes(kernel, &inputs)?;
         let made = || arrays(kernel, &mut inputs, &sizes, &meter);
-        let arrays = with_bar("elements", &meter, made)?;
+        let arrays = with_bar(&meter, made)?;
         Ok(Self {
             originals: originals(kernel, &arrays),
             sizes,

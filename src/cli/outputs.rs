@@ -89,7 +89,7 @@ impl Outputs {
                 Sink::Direct(file) => file,
             };
             let mut sink = BufWriter::new(file);
-            meter.begin(array.shape.iter().product());
+            meter.begin(array.shape.iter().product(), "elements");
             let written = output.format.write(name, array, &mut sink, meter);
             let written = written.and_then(|()| sink.flush());
             written.map_err(|error| Failure::unwritable(&output.path, error))?;

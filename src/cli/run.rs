@@ -10,7 +10,7 @@ use crate::cli::job::{
     Arrays, arrays, call, compile, configured, inputs, originals, sizes, written,
 };
 use crate::cli::outputs::Outputs;
-use crate::cli::progress::{Meter, with_bar};
+use crate::cli::progress::{Calls, Meter, with_bar};
 use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
@@ -33,10 +33,12 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&kernel, flags, (&inputs, &sizes), &temporaries)?;
     let files: BTreeMap<_, _> = inputs.files().map(owned).collect();
     let made = || arrays(&kernel, &mut inputs, &sizes, &meter);
-    let mut arrays = with_bar("elements", &meter, made)?;
+    let mut arrays = with_bar(&meter, made)?;
     let mut report = RunReport::new(&kernel, work.mode.into());
-    let called = with_bar("iterations", &progress, || {
-        calls(&kernel, flags, &sizes, &mut arrays)
+    let ir = kernel.compiled().kernel();
+    let turns = Calls::begin(ir, flags.repeat.get(), progress);
+    let called = with_bar(&turns, || {
+        calls(&kernel, flags, &sizes, &mut arrays, &turns)
     });
     let changed = arrays.iter().find(|(_, array)| !array.values.is_intact());
     if let Some(path) = changed.and_then(|(name, _)| files.get(name)) {
@@ -45,9 +47,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     match called {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));
-            with_bar("elements", &meter, || {
-                finish(flags, &kernel, (report, &arrays), outputs, &meter, console)
-            })?;
+            finish(flags, &kernel, (report, &arrays), outputs, console)?;
             calls
                 .last()
                 .into_iter()
@@ -74,6 +74,7 @@ fn calls(
     flags: &Run,
     sizes: &Sizes,
     arrays: &mut Arrays,
+    turns: &Calls,
 ) -> Result<Vec<Report>, Error> {
     let repeats = flags.repeat.get();
     let originals = match repeats {
@@ -90,6 +91,7 @@ fn calls(
             );
         }
         reports.push(call(kernel, sizes, arrays)?);
+        turns.pass();
     }
     Ok(reports)
 }
@@ -100,7 +102,6 @@ fn finish(
     kernel: &Kernel,
     (mut report, arrays): (RunReport, &Arrays),
     outputs: Outputs,
-    meter: &Meter,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let returned = report.returned.as_ref();
@@ -120,6 +121,8 @@ fn finish(
             name,
         });
     }
-    outputs.write(arrays, meter)?;
+    // One of its own: nothing has begun while results are shown in short.
+    let meter = Meter::default();
+    with_bar(&meter, || outputs.write(arrays, &meter))?;
     console.data(&if flags.json { json(&report) } else { summaries })
 }

@@ -44,7 +44,7 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
         writable(path)?;
     }
     let (kernel, data) = job::ready(&flags.work, console)?;
-    let turns = Turns::within(flags.seconds);
+    let turns = Turns::within(flags.seconds, "schedules");
     let mut search = Search {
         work: &flags.work,
         parsed: kernel.compiled().parsed().clone(),
@@ -58,7 +58,7 @@ pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
         schedule: kernel.compiled().steps().clone(),
         kernel,
     };
-    let found = with_bar("schedules", &turns, || search.fastest(&first, console))?;
+    let found = with_bar(&turns, || search.fastest(&first, console))?;
     let tried = counted(search.tried, "schedule");
     let (best, outcome) = match found {
         Some((best, compared)) => (best, compared.to_string()),

@@ -152,10 +152,10 @@ fn contested(
     flags: &Bench,
 ) -> Result<Contested, Failure> {
     let most = flags.rounds.get() as usize;
-    let turns = Turns::within(flags.seconds);
+    let turns = Turns::within(flags.seconds, "calls");
     let expect = |variants: usize| turns.expect(2 * variants, (most + 1).saturating_mul(variants));
     expect(variants.len());
-    with_bar("calls", &turns, || {
+    with_bar(&turns, || {
         let declined = contest.warm_up(variants, &turns)?;
         expect(variants.len());
         Ok((declined, contest.rounds(variants, most, &turns)?))

@@ -30,7 +30,7 @@ pub(super) fn column(
             "is empty; a table has the names of its columns in the first line",
         ));
     }
-    meter.begin(bytes.len() as u64);
+    meter.begin(bytes.len() as u64, "B");
     let mut builder = ReaderBuilder::new();
     let builder = builder.trim(Trim::All).has_headers(false);
     let mut table = Table {

@@ -112,7 +112,7 @@ struct Entry<'t> {
 /// Reads a part of the matrix in `text`: in the order of the file, each entry with its mirror image behind it where the matrix is
 /// symmetric; of a dense matrix all values, row by row.
 pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Array, DataError> {
-    meter.begin(text.lines().count() as u64);
+    meter.begin(text.lines().count() as u64, "lines");
     let first = text.lines().next().unwrap_or_default();
     let header = Header::parse(first)?;
     let lines = meter.count(text.lines()).zip(1..).skip(1);

@@ -345,7 +345,7 @@ fn bytes(path: &Path, meter: &Meter) -> io::Result<Vec<u8>> {
 /// All that `source` has, of which `length` bytes are expected.
 fn all_of(mut source: impl Read, length: u64, meter: &Meter) -> io::Result<Vec<u8>> {
     const PIECE: u64 = 1 << 20;
-    meter.begin(length);
+    meter.begin(length, "B");
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
     while (&mut source).take(PIECE).read_to_end(&mut bytes)? > 0 {

@@ -112,7 +112,7 @@ fn table(name: &str, array: &Array, sink: &mut impl Write, meter: &Meter) -> io:
                 1
             }
         };
-        meter.begin((values.len() / columns.max(1)) as u64);
+        meter.begin((values.len() / columns.max(1)) as u64, "rows");
         for row in meter.count(values.chunks_exact(columns.max(1))) {
             table.write_record(row.iter().map(exact))?;
         }
@@ -134,7 +134,7 @@ fn records_table(
         })
     });
     table.write_record(names)?;
-    meter.begin(records.len() as u64);
+    meter.begin(records.len() as u64, "rows");
     for index in meter.count(0..records.len()) {
         let row = fields.iter().flat_map(|field| {
             let first = index.saturating_mul(field.elements());
