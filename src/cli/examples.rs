@@ -6,9 +6,8 @@ Examples:
   strew explain examples/kernels/smooth.c
   strew opt examples/kernels/segment_sum.c --step 'unroll(i, 4)'
 
-Exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect of strew,
-130 ended by Ctrl-C, and strew run by a request to terminate once its inputs are read; before that
-and elsewhere such a request ends the process in the system's way, which shells tell as 143.";
+Exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect of strew;
+ended by a signal, as shells tell it: 129 hang-up, 130 Ctrl-C, 143 request to terminate.";
 
 pub(super) const RUN_EXAMPLE: &str = "\
 Examples:

@@ -47,6 +47,11 @@ impl Failure {
         Self::file(path, format!("cannot be written: {error}"))
     }
 
+    /// Whether it is that a call was stopped.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, Self::Library(Error::Failure(CallFailure::Stopped)))
+    }
+
     /// The exit status: 0 done, 1 refused or diagnosed, 2 usage, 3 fault while running, 70 defect.
     pub(crate) fn status(&self) -> u8 {
         match self {

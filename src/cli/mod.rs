@@ -65,6 +65,9 @@ pub(crate) fn main() -> ExitCode {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             console.complain(&failure);
+            if failure.is_stop() {
+                interrupt::end_if_stopped();
+            }
             ExitCode::from(failure.status())
         }
         Err(_) => {

@@ -15,7 +15,7 @@ use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use strew::{Error, Kernel, Progress, Report, Sizes, StopToken};
+use strew::{Error, Failure as CallFailure, Kernel, Progress, Report, Sizes, StopToken};
 
 pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let work = &flags.work;
@@ -28,7 +28,7 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let meter = Meter::default();
     let mut inputs = inputs(&kernel, work, &meter, Some(&stop))?;
     inputs.notes.iter().for_each(|note| console.talk(note));
-    let temporaries = interrupt::handle(stop);
+    let temporaries = interrupt::handle(Some(stop.clone()));
     let sizes = sizes(&kernel, &inputs)?;
     let outputs = Outputs::open(&kernel, flags, (&inputs, &sizes), &temporaries)?;
     let files: BTreeMap<_, _> = inputs.files().map(owned).collect();
@@ -44,6 +44,11 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     if let Some(path) = changed.and_then(|(name, _)| files.get(name)) {
         return Err(Failure::Changed(path.clone()));
     }
+    // A signal may come when a call has just looked for the last time.
+    let called = called.and_then(|calls| match stop.is_stopped() {
+        true => Err(Error::Failure(CallFailure::Stopped)),
+        false => Ok(calls),
+    });
     match called {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));

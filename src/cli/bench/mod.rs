@@ -12,6 +12,7 @@ mod variant;
 use crate::cli::args::{Assignment, Bench, Vary, Work};
 use crate::cli::console::{Console, is_standard_output};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::{self, Temporaries};
 use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
 use crate::cli::progress::{Turns, with_bar};
@@ -43,12 +44,19 @@ pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure>
             "--vary {name} and --set {name} both give `{name}` its value: leave one of them out"
         )));
     }
+    let temporaries = interrupt::handle(None);
     let mut rows = Vec::new();
     let mut kernel = String::new();
     for point in points(flags) {
         let (kernel_of, data) = job::ready(&point, console)?;
         kernel_of.name().clone_into(&mut kernel);
-        rows.extend(measured(flags, &point, (kernel_of, data), console)?);
+        rows.extend(measured(
+            flags,
+            &point,
+            (kernel_of, data),
+            &temporaries,
+            console,
+        )?);
     }
     let updates = rows.last().map_or(0, |it| it.updates);
     let report = BenchReport {
@@ -104,6 +112,7 @@ fn measured(
     flags: &Bench,
     work: &Work,
     (kernel, data): (strew::Kernel, Data),
+    temporaries: &Temporaries,
     console: &mut Console,
 ) -> Result<Vec<Row>, Failure> {
     let most = work.threads.map_or_else(
@@ -112,7 +121,8 @@ fn measured(
     );
     let everywhere = flags.plot.is_some() && flags.vary.is_none();
     let mut variants = variant::of_strew(&kernel, work, most, everywhere)?;
-    variants.extend(peer::variants(flags, &kernel, (&data, most), console));
+    let peers = peer::variants(flags, &kernel, (&data, most), temporaries, console);
+    variants.extend(peers);
     let mut contest = Contest::new(data);
     let (declined, rounds) = contested(&mut contest, &mut variants, flags)?;
     for (name, why) in declined {

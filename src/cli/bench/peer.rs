@@ -8,13 +8,14 @@ use crate::cli::array::Array;
 use crate::cli::console::Console;
 use crate::cli::data::OutputFormat;
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::{Process, Temporaries};
 use crate::cli::job::{Arrays, Data};
 use crate::cli::npy;
 use crate::cli::progress::Meter;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use strew::ir::Parameter;
 use strew::{ArgumentKind, Kernel, Language, Type};
@@ -23,7 +24,7 @@ use strew::{ArgumentKind, Kernel, Language, Type};
 #[derive(Debug)]
 pub(crate) struct Peer {
     name: &'static str,
-    child: Child,
+    process: Process,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     /// The arrays that it writes, in the order of the parameters.
@@ -36,8 +37,7 @@ impl Drop for Peer {
     fn drop(&mut self) {
         // It ends when there are no more orders. One that hangs is of no use to anybody.
         drop(self.orders.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Process::end(&mut self.process.child());
     }
 }
 
@@ -46,6 +46,7 @@ pub(crate) fn variants(
     flags: &Bench,
     kernel: &Kernel,
     (data, most): (&Data, usize),
+    temporaries: &Temporaries,
     console: &mut Console,
 ) -> Vec<Variant> {
     let mut variants = Vec::new();
@@ -55,7 +56,7 @@ pub(crate) fn variants(
             Against::Cc => ("cc -O3", &["-O3", "-march=native"], 1),
             Against::Openmp => ("openmp", &["-O3", "-march=native", "-fopenmp"], most),
         };
-        match Peer::start(name, (options, threads), kernel, data) {
+        match Peer::start(name, (options, threads), (kernel, data), temporaries) {
             Ok(peer) => variants.push(Variant {
                 name: name.to_owned(),
                 mode: None,
@@ -74,8 +75,8 @@ impl Peer {
     fn start(
         name: &'static str,
         (options, threads): (&[&str], usize),
-        kernel: &Kernel,
-        data: &Data,
+        (kernel, data): (&Kernel, &Data),
+        temporaries: &Temporaries,
     ) -> Result<Self, String> {
         let source = kernel.compiled().source();
         if source.language() != Language::C {
@@ -86,20 +87,25 @@ impl Peer {
             false => source.text(),
         };
         let program = program(kernel, data)?;
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let folder = temporaries.folder().map_err(|error| error.to_string())?;
         compile(folder.path(), options, (source.name(), text), &program)?;
         let mut command = Command::new(folder.path().join("peer"));
         command.env("OMP_NUM_THREADS", threads.to_string());
         // Copies of arrays are on the stacks of threads.
         command.env("OMP_STACKSIZE", "256M");
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = child.map_err(|error| format!("it does not start: {error}"))?;
-        let answers = child.stdout.take().map(BufReader::new);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let process = temporaries.start(command);
+        let process = process.map_err(|error| format!("it does not start: {error}"))?;
+        let (orders, answers) = {
+            let mut child = process.child();
+            (child.stdin.take(), child.stdout.take())
+        };
+        let answers = answers.map(BufReader::new);
         let mut peer = Self {
             name,
-            orders: child.stdin.take(),
+            orders,
             answers: answers.ok_or("it has no output")?,
-            child,
+            process,
             written: written(kernel).map(|(name, _)| name).collect(),
             _folder: folder,
         };
@@ -132,7 +138,7 @@ impl Peer {
         match (asked, answered, seconds) {
             (Some(Ok(())), Ok(_), Some(time)) => Ok(time),
             _ => {
-                let ended = self.child.wait().map(|status| status.to_string());
+                let ended = self.process.child().wait().map(|status| status.to_string());
                 let how = ended.unwrap_or_else(|error| error.to_string());
                 let name = self.name;
                 Err(Failure::Refused(format!(
