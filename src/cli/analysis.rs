@@ -126,7 +126,7 @@ fn text(report: &KernelReport) -> String {
         "dependences",
         report.dependences.iter().map(of_dependence),
     );
-    let refused = report.refusal.iter().map(|it| it.diagnostic().message);
+    let refused = report.refusal.iter().flat_map(of_refusal);
     let steps = report.schedule.steps().iter().map(ToString::to_string);
     section(&mut text, "schedule", steps.chain(refused));
     if !report.why.is_empty() {
@@ -137,6 +137,14 @@ fn text(report: &KernelReport) -> String {
         section(&mut text, "run", lines);
     }
     text
+}
+
+/// What is wrong with a step, and what to do.
+pub(crate) fn of_refusal(refusal: &strew::Refusal) -> impl Iterator<Item = String> + use<> {
+    let diagnostic = refusal.diagnostic();
+    [Some(diagnostic.message), diagnostic.help]
+        .into_iter()
+        .flatten()
 }
 
 pub(crate) fn of_private(report: &PrivateReport) -> String {

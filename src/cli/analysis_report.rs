@@ -1,7 +1,7 @@
 //! What `strew explain --json` prints. The keys are stable; more may be added.
 
 use crate::cli::failure::Failure;
-use crate::cli::report::RunReport;
+use crate::cli::report::{RefusalReport, RunReport};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use strew::ir::dependence::{
@@ -14,7 +14,8 @@ use strew::ir::visit::{AccessKind, walk, written_arrays};
 use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
 use strew::{
-    Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Source, Span,
+    Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Source,
+    Span, Step,
 };
 
 #[derive(Debug, Serialize)]
@@ -28,11 +29,11 @@ pub(crate) struct KernelReport {
     pub(crate) schedule: Schedule,
     /// Why the schedule is what it is, and what was tried besides.
     pub(crate) why: Vec<String>,
-    /// A step that the source or the flags ask for and that is declined; then there is no schedule.
+    /// A step that the source or the flags ask for and that is declined; the schedule ends before it.
     #[serde(
         rename = "refused",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "message"
+        serialize_with = "as_object"
     )]
     pub(crate) refusal: Option<Refusal>,
     /// What happened on the data, if it was run.
@@ -44,9 +45,9 @@ fn in_words<S: Serializer>(schedule: &Schedule, serializer: S) -> Result<S::Ok, 
     serializer.collect_seq(schedule.steps().iter().map(ToString::to_string))
 }
 
-fn message<S: Serializer>(refusal: &Option<Refusal>, serializer: S) -> Result<S::Ok, S::Error> {
-    let message = refusal.as_ref().map(|it| it.diagnostic().message);
-    message.serialize(serializer)
+fn as_object<S: Serializer>(refusal: &Option<Refusal>, serializer: S) -> Result<S::Ok, S::Error> {
+    let refused = refusal.as_ref().map(|it| &*it.refused);
+    refused.map(RefusalReport::from).serialize(serializer)
 }
 
 /// A run, for programs and for people.
@@ -145,10 +146,11 @@ impl KernelReport {
             mode,
             regrouped: BTreeSet::new(),
             why: Vec::new(),
+            accepted: Vec::new(),
         };
         let (schedule, refusal) = match kernel.schedule(plan, &mut choices) {
             Ok(scheduled) => (scheduled.steps().clone(), None),
-            Err(Error::Refused(refusal)) => (Schedule::new(), Some(refusal)),
+            Err(Error::Refused(refusal)) => (choices.accepted.drain(..).collect(), Some(refusal)),
             Err(error) => return Err(error.into()),
         };
         Ok(Self {
@@ -171,12 +173,20 @@ struct Choices {
     /// What the last step lets be added up in another order, in modes that allow it.
     regrouped: BTreeSet<Regrouped>,
     why: Vec<String>,
+    /// Steps that were taken, also those of schedules that were only tried.
+    accepted: Vec<Step>,
 }
 
 impl Observer for Choices {
     fn observe(&mut self, event: Event<'_>) {
         match event {
-            Event::Applied { before, after, .. } => {
+            Event::Applied {
+                step,
+                before,
+                after,
+                ..
+            } => {
+                self.accepted.push(step.clone());
                 self.regrouped = &regrouped(after) - &regrouped(before);
             }
             Event::Chosen { choice } => {

@@ -276,8 +276,9 @@ pub(crate) fn diagnostics(diagnostics: &Diagnostics) -> String {
     json(&rows.collect::<Vec<_>>())
 }
 
+/// A step that was declined.
 #[derive(Serialize)]
-struct RefusalReport<'a> {
+pub(crate) struct RefusalReport<'a> {
     step: String,
     verdict: String,
     reason: &'a str,
@@ -298,15 +299,21 @@ struct WitnessReport<'a> {
 
 /// A step that was declined, as JSON.
 pub(crate) fn refusal(refused: &Refused) -> String {
-    let Refused { step, reason, .. } = refused;
-    json(&RefusalReport {
-        step: step.to_string(),
-        verdict: reason.verdict().to_string(),
-        reason: reason.name(),
-        message: reason.to_string(),
-        witness: reason.witness().map(witness),
-        try_next: refused.try_next(),
-    })
+    json(&RefusalReport::from(refused))
+}
+
+impl<'a> From<&'a Refused> for RefusalReport<'a> {
+    fn from(refused: &'a Refused) -> Self {
+        let Refused { step, reason, .. } = refused;
+        Self {
+            step: step.to_string(),
+            verdict: reason.verdict().to_string(),
+            reason: reason.name(),
+            message: reason.to_string(),
+            witness: reason.witness().map(witness),
+            try_next: refused.try_next(),
+        }
+    }
 }
 
 fn witness(witness: &Witness) -> WitnessReport<'_> {

@@ -340,3 +340,31 @@ fn a_dash_is_standard_output_for_text_and_no_file() {
     refused(&plot, 2, &["pictures do not go to standard output"]);
     assert_eq!(bench.files(), ["k.c", "seg.npy", "x.npy"]);
 }
+
+#[test]
+fn accepted_steps_are_explained_before_the_one_that_is_refused() {
+    let bench = Bench::new();
+    let source = "void k(long n, double x[n][n]) {
+  #pragma strew interchange(i, j)
+  #pragma strew parallelize(j)
+  for (long i = 0; i < n; i++)
+    for (long j = 1; j < n; j++) x[i][j] = x[i][j - 1];
+}
+";
+    bench.file("r.c", source.as_bytes());
+    let shown = bench.strew(&["explain", "r.c"]);
+    assert_eq!(shown.status, 1, "{}", shown.stderr);
+    let steps = "  schedule:\n    interchange(i, j)\n    parallelize(j) is illegal: ";
+    assert!(shown.stdout.contains(steps), "{}", shown.stdout);
+    let json = bench.strew(&["explain", "r.c", "--json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let kernel = &json["kernels"][0];
+    assert_eq!(kernel["schedule"], serde_json::json!(["interchange(i, j)"]));
+    assert_eq!(kernel["refused"]["step"], "parallelize(j)");
+    assert_eq!(kernel["refused"]["verdict"], "illegal");
+    assert!(kernel["refused"]["witness"].is_object(), "{kernel}");
+    let page = bench.strew(&["explain", "r.c", "--html", "-"]).stdout;
+    let step = page.find("1. <code>interchange(i, j)</code>");
+    let refused = page.find("<p>parallelize(j) is illegal");
+    assert!(step.is_some() && step < refused, "{page}");
+}

@@ -1,6 +1,6 @@
 //! `strew explain --html`: what is known of a file on one page that needs nothing else: no network, no other file.
 
-use crate::cli::analysis::{of_access, of_dependence, of_private};
+use crate::cli::analysis::{of_access, of_dependence, of_private, of_refusal};
 use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::fmt::{self, Write as _};
@@ -190,17 +190,8 @@ fn write_list(
 
 fn write_steps(page: &mut String, steps: &[StepDone], refusal: Option<&Refusal>) -> fmt::Result {
     page.push_str("<h3>Schedule</h3>\n");
-    match refusal {
-        Some(refusal) => {
-            let message = refusal.diagnostic().message;
-            writeln!(page, "<p>No schedule: {}</p>", Escaped(&message))?;
-        }
-        None if steps.is_empty() => {
-            page.push_str(
-                "<p>No steps: the loops run in the order in which they are written.</p>\n",
-            );
-        }
-        None => {}
+    if steps.is_empty() && refusal.is_none() {
+        page.push_str("<p>No steps: the loops run in the order in which they are written.</p>\n");
     }
     for (place, done) in steps.iter().enumerate() {
         let open = if place == 0 { " open" } else { "" };
@@ -212,6 +203,9 @@ fn write_steps(page: &mut String, steps: &[StepDone], refusal: Option<&Refusal>)
         )?;
         write_difference(page, done)?;
         page.push_str("</details>\n");
+    }
+    for text in refusal.into_iter().flat_map(of_refusal) {
+        writeln!(page, "<p>{}</p>", Escaped(&text))?;
     }
     if let Some(last) = steps.last().filter(|it| is_long(it)) {
         let text = Escaped(&last.after);
