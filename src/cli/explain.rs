@@ -1,101 +1,244 @@
-//! What ran, and why so, in words.
+//! `strew explain`: what a kernel accesses, what depends on what, which loops may run in parallel, and what is done about it.
 
-use crate::cli::report::{mode_name, predicted};
-use std::time::Duration;
-use strew::{Body, Mode, Record, Report, Sample};
+use crate::cli::args::{Explain, OobName, Work};
+use crate::cli::circumstances::{circumstances, in_columns};
+use crate::cli::console::Console;
+use crate::cli::explain_report::{
+    AccessReport, DependenceReport, KernelReport, LoopReport, Measured, PrivateReport,
+};
+use crate::cli::failure::Failure;
+use crate::cli::html::{self, Explained};
+use crate::cli::job::tried;
+use crate::cli::report::RunReport;
+use crate::cli::{load, report};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::time::Instant;
+use strew::{Kernel, Parsed, ParsedKernel, Plan, Source, Timeline};
 
-/// What a call did; `compile` is the time from source text to callable code.
-pub(crate) fn explanation(report: &Report, compile: Duration) -> String {
-    let schedule = if report.schedule.is_empty() {
-        "none".to_owned()
-    } else {
-        report.schedule.join("\n          ")
-    };
-    let head = [("kernel", report.kernel.clone()), ("schedule", schedule)];
-    let lines = head.into_iter().chain(circumstances(report, compile));
-    let lines: Vec<_> = lines.map(|(what, text)| in_columns(what, &text)).collect();
-    lines.join("\n")
+#[derive(Serialize)]
+struct ExplainReport {
+    kernels: Vec<KernelReport>,
 }
 
-/// `what` and `text` beside each other.
-pub(crate) fn in_columns(what: &str, text: &str) -> String {
-    format!("{what:<10}{text}")
-}
-
-/// What was seen, expected and taken, and how long it took, each with a word for it.
-pub(crate) fn circumstances(report: &Report, compile: Duration) -> Vec<(&'static str, String)> {
-    let record = &report.record;
-    let mut lines = Vec::new();
-    lines.extend(record.sample.map(|it| ("saw", seen(&it))));
-    lines.extend(expected(record).map(|it| ("expected", it)));
-    lines.push(("strategy", strategy(report)));
-    lines.push(("mode", mode(report)));
-    let compiled = format!("in {:.3} ms", compile.as_secs_f64() * 1e3);
-    lines.push(("compiled", compiled));
-    lines.push(("ran", ran(record)));
-    if record.skipped > 0 {
-        let skipped = format!("{} statements with an index out of range", record.skipped);
-        lines.push(("skipped", skipped));
+pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Failure> {
+    let plan = load::plan(&flags.schedule)?;
+    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let mut kernels = Vec::new();
+    let mut reports = Vec::new();
+    for kernel in wanted(flags, &plan, &parsed)? {
+        let mut report = KernelReport::of(&parsed, kernel, &plan, flags.mode.into())?;
+        if flags.run && report.refusal.is_none() {
+            let found = Plan::Explicit(report.schedule.clone());
+            report.run = Some(on_data(flags, (kernel, &found), console)?);
+        }
+        reports.push(report);
+        kernels.push(kernel);
     }
-    lines
-}
-
-/// What was seen of the keys.
-fn seen(sample: &Sample) -> String {
-    let skewed = if sample.is_skewed {
-        ", some far more often than others"
-    } else {
-        ""
-    };
-    format!(
-        "{} updates: {:.0} % go to the element of the one before, {:.2} cache lines each, within {} elements in one place, to {} in all{skewed}",
-        sample.updates,
-        sample.repeated * 100.0,
-        sample.scattered,
-        sample.span,
-        sample.elements,
-    )
-}
-
-/// What each strategy was expected to take, the cheapest first, if that was thought about.
-fn expected(record: &Record) -> Option<String> {
-    let mut costs: Vec<_> = predicted(record.costs?).into_iter().collect();
-    costs.sort_by_key(|(_, nanoseconds)| *nanoseconds);
-    let costs = costs.iter();
-    let costs: Vec<_> = costs
-        .map(|(strategy, nanoseconds)| format!("{strategy} {:.3} ms", *nanoseconds as f64 / 1e6))
+    let refusals = reports.iter().filter_map(|it| it.refusal.clone());
+    let mut failures: Vec<Failure> = refusals
+        .map(|it| strew::Error::Refused(it).into())
         .collect();
-    Some(costs.join(", "))
+    if let Some(path) = &flags.html {
+        let page = page(parsed.source(), kernels.into_iter().zip(reports))?;
+        console.data_to(Some(path), &page)?;
+    } else if flags.json {
+        console.data(&report::json(&ExplainReport { kernels: reports }))?;
+    } else {
+        let texts: Vec<String> = reports.iter().map(text).collect();
+        console.data(&texts.join("\n"))?;
+    }
+    // What is known of the others is told all the same.
+    let last = failures.pop();
+    failures.iter().for_each(|it| console.complain(it));
+    last.map_or(Ok(()), Err)
 }
 
-fn strategy(report: &Report) -> String {
-    let body = match report.record.body {
-        Body::RunLength => ", repeated elements in a register",
-        Body::Partials => ", repeated elements in registers by turns",
-        Body::Tables => ", several tables by turns",
-        Body::Auto | Body::Direct => "",
-    };
-    format!("{}{body}: {}", report.record.strategy, report.why())
+/// The page on `kernels`.
+fn page<'p>(
+    source: &Source,
+    kernels: impl Iterator<Item = (&'p ParsedKernel, KernelReport)>,
+) -> Result<String, Failure> {
+    let explained = kernels.map(|(kernel, report)| Explained::new(kernel, report));
+    let explained: Vec<Explained> = explained.collect::<Result<_, strew::Error>>()?;
+    Ok(html::page(source, &explained))
 }
 
-fn mode(report: &Report) -> String {
-    let itself = match (report.mode, report.record.strategy) {
-        (Mode::Exact, "serial") => " by running the loop as it is written",
-        _ => "",
-    };
-    let threads = match report.record.threads {
-        1 => "1 thread".to_owned(),
-        count => format!("{count} threads"),
-    };
-    format!("{}{itself}, {threads}", mode_name(report.mode))
+/// The kernel that is named, or all: runs and schedules are of one.
+fn wanted<'p>(
+    flags: &Explain,
+    plan: &Plan,
+    parsed: &'p Parsed,
+) -> Result<Vec<&'p ParsedKernel>, Failure> {
+    Ok(match (&flags.kernel.name, plan) {
+        (None, Plan::Source) if !flags.run => parsed.kernels().iter().collect(),
+        _ => vec![load::kernel(parsed, &flags.kernel)?],
+    })
 }
 
-fn ran(record: &Record) -> String {
-    let seconds = record.total.as_secs_f64().max(1e-9);
+/// What the kernel under its schedule saw of the data, and what it did.
+fn on_data(
+    flags: &Explain,
+    (kernel, plan): (&ParsedKernel, &Plan),
+    console: &mut Console,
+) -> Result<Measured, Failure> {
+    let started = Instant::now();
+    let compiled = kernel.schedule(plan, &mut ())?.compile()?;
+    let compile = started.elapsed();
+    let timeline = Timeline::new();
+    let kernel = Kernel::from(compiled).timeline(timeline.clone());
+    let mut run = RunReport::new(&kernel, flags.mode.into());
+    let report = tried(kernel, &as_work(flags), console)?;
+    run.add(&report, compile);
+    Ok(Measured {
+        run,
+        lines: circumstances(&report, compile),
+        lanes: timeline.lanes(),
+    })
+}
+
+/// The data of `flags`, as those of `strew run`.
+fn as_work(flags: &Explain) -> Work {
+    Work {
+        kernel: flags.kernel.clone(),
+        schedule: flags.schedule.clone(),
+        scalars: flags.scalars.clone(),
+        inputs: flags.inputs.clone(),
+        shapes: flags.shapes.clone(),
+        threads: flags.threads,
+        body: None,
+        strategy: None,
+        mode: flags.mode,
+        oob: OobName::Error,
+        memory: None,
+        mmap: false,
+    }
+}
+
+/// One kernel for people.
+fn text(report: &KernelReport) -> String {
+    let mut text = format!("kernel {}\n", report.kernel);
+    let indented = |it: &LoopReport| "  ".repeat(it.depth) + &of_loop(it);
+    section(&mut text, "loops", report.loops.iter().map(indented));
+    if !report.privates.is_empty() {
+        let privates = report.privates.iter().map(of_private);
+        section(&mut text, "private", privates);
+    }
+    section(&mut text, "accesses", report.accesses.iter().map(of_access));
+    section(
+        &mut text,
+        "dependences",
+        report.dependences.iter().map(of_dependence),
+    );
+    let refused = report.refusal.iter().flat_map(of_refusal);
+    let steps = report.schedule.steps().iter().map(ToString::to_string);
+    section(&mut text, "schedule", steps.chain(refused));
+    if !report.why.is_empty() {
+        section(&mut text, "why", report.why.iter().cloned());
+    }
+    if let Some(Measured { lines, .. }) = &report.run {
+        let lines = lines.iter().map(|(what, text)| in_columns(what, text));
+        section(&mut text, "run", lines);
+    }
+    text
+}
+
+/// What is wrong with a step, and what to do.
+pub(crate) fn of_refusal(refusal: &strew::Refusal) -> impl Iterator<Item = String> + use<> {
+    let diagnostic = refusal.diagnostic();
+    [Some(diagnostic.message), diagnostic.help]
+        .into_iter()
+        .flatten()
+}
+
+pub(crate) fn of_private(report: &PrivateReport) -> String {
     format!(
-        "in {:.3} ms, {} updates, {:.1} million updates/s",
-        record.total.as_secs_f64() * 1e3,
-        record.updates,
-        record.updates as f64 / seconds / 1e6,
+        "{} in {} (line {}): {}",
+        report.variable,
+        called(report.name.as_deref()),
+        report.line,
+        report.reason
     )
+}
+
+fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        let _ = writeln!(text, "  {title}: none");
+        return;
+    }
+    let _ = writeln!(text, "  {title}:");
+    for line in lines {
+        let _ = writeln!(text, "    {line}");
+    }
+}
+
+pub(crate) fn of_loop(report: &LoopReport) -> String {
+    let name = called(report.name.as_deref());
+    format!("{name} (line {}): {}", report.line, report.reason)
+}
+
+/// What a loop is called, by its iterator.
+pub(crate) fn called(iterator: Option<&str>) -> &str {
+    iterator.unwrap_or("while")
+}
+
+pub(crate) fn of_access(report: &AccessReport) -> String {
+    let AccessReport {
+        array,
+        line,
+        kind,
+        map,
+        runtime,
+    } = report;
+    let mut text = format!("line {line}: {kind} {array}");
+    if let Some(map) = map {
+        let _ = write!(text, " {map}");
+    }
+    for variable in runtime {
+        if let Some(array) = &variable.array {
+            let _ = write!(text, "; {} from {array}", variable.name);
+        }
+        if let Some(map) = &variable.map {
+            let _ = write!(text, " {map}");
+        }
+    }
+    text
+}
+
+pub(crate) fn of_dependence(report: &DependenceReport) -> String {
+    let vector: Vec<String> = report
+        .direction
+        .iter()
+        .zip(&report.distance)
+        .map(|(direction, distance)| match distance {
+            Some(distance) => distance.to_string(),
+            None => (*direction).to_owned(),
+        })
+        .collect();
+    let mut text = format!(
+        "{} {} from line {} to line {}, ({})",
+        report.kind,
+        report.array,
+        report.source_line,
+        report.sink_line,
+        vector.join(", ")
+    );
+    match &report.carried_by {
+        Some(carried) => text += &format!(", carried by {carried}"),
+        None => text += ", loop-independent",
+    }
+    if !report.must {
+        text += ", may";
+    }
+    if report.reduction {
+        text += ", of a reduction";
+    }
+    if let Some(witness) = &report.example {
+        text += &format!("; {witness}");
+    }
+    for array in &report.unless_monotone {
+        text += &format!("; not if {array} never falls");
+    }
+    text
 }

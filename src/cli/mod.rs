@@ -1,13 +1,12 @@
 //! One file for each command, and what they share. The only part of strew that prints.
 
-mod analysis;
-mod analysis_report;
 mod args;
 mod array;
 mod bench;
 mod calibrate;
 mod calibration;
 mod check;
+mod circumstances;
 mod console;
 mod data;
 mod decimal;
@@ -15,6 +14,7 @@ mod emit;
 mod examples;
 mod excerpt;
 mod explain;
+mod explain_report;
 mod failure;
 mod generate;
 mod html;
@@ -83,7 +83,7 @@ fn command(command: &Command, console: &mut Console) -> Result<(), Failure> {
         Command::Check(flags) => check::check(flags, console),
         Command::Opt(flags) => opt::opt(flags, console),
         Command::Emit(flags) => emit::emit(flags, console),
-        Command::Explain(flags) => analysis::explain(flags, console),
+        Command::Explain(flags) => explain::explain(flags, console),
         Command::Indexing(flags) => indexing::indexing(flags, console),
         Command::Bench(flags) => bench::bench(flags, console),
         Command::Tune(flags) => tune::tune(flags, console),

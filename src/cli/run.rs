@@ -2,8 +2,8 @@
 
 use crate::cli::args::Run;
 use crate::cli::calibration;
+use crate::cli::circumstances::explanation;
 use crate::cli::console::Console;
-use crate::cli::explain::explanation;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::job::{

@@ -368,3 +368,25 @@ fn accepted_steps_are_explained_before_the_one_that_is_refused() {
     let refused = page.find("<p>parallelize(j) is illegal");
     assert!(step.is_some() && step < refused, "{page}");
 }
+
+#[test]
+fn every_refused_kernel_is_told_with_its_place() {
+    let bench = Bench::new();
+    let kernel = |name: &str| {
+        format!(
+            "void {name}(long n, double x[n]) {{
+  #pragma strew parallelize(i)
+  for (long i = 1; i < n; i++) x[i] = x[i - 1];
+}}
+"
+        )
+    };
+    bench.file("both.c", (kernel("a") + &kernel("b")).as_bytes());
+    let shown = bench.strew(&["explain", "both.c"]);
+    assert_eq!(shown.status, 1, "{}", shown.stderr);
+    for place in ["both.c:3:", "both.c:7:"] {
+        assert!(shown.stderr.contains(place), "{}", shown.stderr);
+    }
+    let refused = shown.stdout.matches("parallelize(i) is illegal").count();
+    assert_eq!(refused, 2, "{}", shown.stdout);
+}

@@ -1,7 +1,7 @@
 //! `strew explain --html`: what is known of a file on one page that needs nothing else: no network, no other file.
 
-use crate::cli::analysis::{of_access, of_dependence, of_private, of_refusal};
-use crate::cli::analysis_report::{KernelReport, LoopReport, Measured};
+use crate::cli::explain::{called, of_access, of_dependence, of_loop, of_private, of_refusal};
+use crate::cli::explain_report::{KernelReport, LoopReport, Measured};
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::fmt::{self, Write as _};
 use strew::ir::spelling::counted;
@@ -99,7 +99,7 @@ fn write_source(page: &mut String, text: &str, loops: &[&LoopReport]) -> fmt::Re
         )?;
         for it in loops.iter().filter(|it| it.line == number) {
             let (class, words, why) = (it.parallel, verdict(it.parallel), Escaped(&it.reason));
-            let name = Escaped(it.name.as_deref().unwrap_or("while"));
+            let name = Escaped(called(it.name.as_deref()));
             write!(
                 page,
                 "<span class=\"verdict {class}\" title=\"{why}\">{name}: {words}</span>"
@@ -127,11 +127,8 @@ fn write_kernel(page: &mut String, kernel: &Explained) -> fmt::Result {
         "<section>\n<h2>Kernel <code>{}</code></h2>\n",
         Escaped(name)
     )?;
-    let loops = report.loops.iter().map(|it| {
-        let iterator = it.name.as_deref().unwrap_or("while");
-        let text = format!("{iterator} (line {}): {}", it.line, it.reason);
-        (text, (it.line, None))
-    });
+    let loops = report.loops.iter();
+    let loops = loops.map(|it| (of_loop(it), (it.line, None)));
     write_list(page, (name, "Loops"), loops)?;
     if !report.privates.is_empty() {
         let privates = report
