@@ -54,11 +54,14 @@ impl Temporaries {
         Ok(folder)
     }
 
-    /// Starts a process.
+    /// Starts a process. It is in a group of its own: what a terminal sends to this one does not end it first, and is not taken for
+    /// a failure of its own.
     ///
     /// # Errors
     /// Those of the system.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Process> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
         let mut list = self.list();
         let process = Process(Arc::new(Mutex::new(command.spawn()?)));
         list.push(Temporary::Process(process.clone()));

@@ -8,10 +8,12 @@ use crate::cli::data::Reading;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, zeros};
 use crate::cli::load;
-use crate::cli::progress::{Meter, with_bar};
+use crate::cli::progress::{Calls, Meter, with_bar};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use strew::{ArgumentError, ArgumentKind, Bind, Error, Kernel, Origin, Report, Sizes, StopToken};
+use strew::{
+    ArgumentError, ArgumentKind, Bind, Error, Kernel, Origin, Progress, Report, Sizes, StopToken,
+};
 
 /// The arrays of a call by the names of their parameters.
 pub(crate) type Arrays = BTreeMap<String, Array>;
@@ -187,9 +189,16 @@ pub(crate) fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Resul
 /// Calls `kernel` on the data that `work` gives, and keeps no results. The first call makes code that this data needs and warms caches;
 /// the second one is told of.
 pub(crate) fn tried(kernel: Kernel, work: &Work, console: &mut Console) -> Result<Report, Failure> {
+    let progress = Progress::new();
+    let kernel = kernel.progress(progress.clone());
     let (kernel, mut data) = with_data(kernel, work, console)?;
-    data.call(&kernel)?;
-    Ok(data.call(&kernel)?)
+    let turns = Calls::begin(kernel.compiled().kernel(), 2, progress);
+    let report = with_bar(&turns, || {
+        data.call(&kernel)?;
+        turns.pass();
+        data.call(&kernel)
+    });
+    Ok(report?)
 }
 
 /// A kernel's data, which each call finds as it was given.

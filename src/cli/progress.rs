@@ -124,6 +124,11 @@ impl Meter {
         *begun = Some(Begun { at, units, total });
     }
 
+    /// All of it is done, and what comes next tells nothing of itself.
+    pub(crate) fn end(&self) {
+        *self.begun() = None;
+    }
+
     fn begun(&self) -> MutexGuard<'_, Option<Begun>> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -371,6 +376,8 @@ mod tests {
         assert_eq!(after(seconds(1)), "0%, 0.0 rows/s");
         meter.reach(200);
         assert_eq!(after(seconds(2)), "25%, 100.0 rows/s, 6 s to go");
+        meter.end();
+        assert_eq!(after(seconds(3)), "");
     }
 
     #[test]

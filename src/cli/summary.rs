@@ -16,8 +16,7 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
     // Writing to a `String` does not fail.
     with_values!(&array.values, values => {
         if let Some((least, greatest)) = extremes(values) {
-            let sum: f64 = values.iter().map(|it| as_float(it.to_value())).sum();
-            let mean = sum / values.len() as f64;
+            let mean = mean(values.len(), values.iter().map(|it| as_float(it.to_value())));
             let (least, greatest, mean) = (readable(least), readable(greatest), rounded(mean));
             let _ = write!(text, "  min {least}  max {greatest}  mean {mean}");
         }
@@ -29,6 +28,16 @@ pub(crate) fn summary(name: &str, array: &Array) -> String {
     });
     text.push('\n');
     text
+}
+
+/// The mean of `count` values. Of values whose sum is too large for a float, each is divided first.
+fn mean(count: usize, values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = count as f64;
+    let sum: f64 = values.clone().sum();
+    match sum.is_infinite() {
+        true => values.map(|it| it / count).sum(),
+        false => sum / count,
+    }
 }
 
 /// The first of `length` elements, each in words.
@@ -88,6 +97,15 @@ mod tests {
             summary("out", &array),
             "out: i32[2, 4]  min -6  max 9  mean 2.375  [3, 1, 4, 1, 5, 9, …]\n"
         );
+    }
+
+    #[test]
+    fn the_mean_of_huge_values_is_no_infinity() {
+        let of = |values: &[f64]| mean(values.len(), values.iter().copied());
+        assert_eq!(of(&[1e308, 1e308]), 1e308);
+        assert_eq!(of(&[1.0, 2.0]), 1.5);
+        assert_eq!(of(&[f64::INFINITY, 1.0]), f64::INFINITY);
+        assert!(of(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
     }
 
     #[test]

@@ -88,7 +88,9 @@ impl Peer {
         };
         let program = program(kernel, data)?;
         let folder = temporaries.folder().map_err(|error| error.to_string())?;
-        compile(folder.path(), options, (source.name(), text), &program)?;
+        let texts = [("kernel.c", text), ("peer.c", &program)];
+        let beside = Path::new(source.name()).parent();
+        compile(folder.path(), options, (texts, beside), temporaries)?;
         let mut command = Command::new(folder.path().join("peer"));
         command.env("OMP_NUM_THREADS", threads.to_string());
         // Copies of arrays are on the stacks of threads.
@@ -194,29 +196,34 @@ fn arrays(kernel: &Kernel) -> Vec<(String, bool)> {
 fn compile(
     folder: &Path,
     options: &[&str],
-    (name, text): (&str, &str),
-    program: &str,
+    (texts, beside): ([(&str, &str); 2], Option<&Path>),
+    temporaries: &Temporaries,
 ) -> Result<(), String> {
-    let write = |name: &str, text: &str| {
-        std::fs::write(folder.join(name), text).map_err(|error| error.to_string())
-    };
-    write("kernel.c", text)?;
-    write("peer.c", program)?;
+    for (name, text) in texts {
+        std::fs::write(folder.join(name), text).map_err(|error| error.to_string())?;
+    }
     let compiler = Compiler::from_environment();
-    let beside = Path::new(name).parent().unwrap_or(Path::new("."));
-    let output = compiler
-        .command()
+    let beside = beside.unwrap_or(Path::new("."));
+    let mut command = compiler.command();
+    command
         .args(options)
         .args(["-w", "-o", "peer", "peer.c", "-lm"])
         .arg("-I")
         .arg(std::path::absolute(beside).unwrap_or_default())
         .current_dir(folder)
-        .output();
-    let output = output.map_err(|error| format!("{compiler} does not start: {error}"))?;
-    if output.status.success() {
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let started = temporaries.start(&mut command);
+    let process = started.map_err(|error| format!("{compiler} does not start: {error}"))?;
+    let mut said = Vec::new();
+    let pipe = process.child().stderr.take();
+    let read = pipe.map(|mut it| it.read_to_end(&mut said)).transpose();
+    let ended = read.and_then(|_| process.child().wait());
+    if ended.map_err(|error| error.to_string())?.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&said);
     let error = said.lines().find(|line| line.contains("error"));
     let error = error.unwrap_or("without a word").to_owned();
     Err(format!("{compiler} declines: {error}"))

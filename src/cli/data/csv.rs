@@ -186,7 +186,14 @@ fn empty_line(bytes: &[u8], place: usize) -> Option<u64> {
 /// The number of the line at `place`.
 fn line_at(bytes: &[u8], place: usize) -> u64 {
     let before = bytes.get(..place).unwrap_or(bytes);
-    1 + before.iter().filter(|it| **it == b'\n').count() as u64
+    let behind = bytes.iter().skip(1).map(Some).chain([None]);
+    // A carriage return ends a line too, but for one that a line feed follows.
+    let ends = before.iter().zip(behind).filter(|it| match it {
+        (b'\n', _) => true,
+        (b'\r', next) => *next != Some(&b'\n'),
+        _ => false,
+    });
+    1 + ends.count() as u64
 }
 
 /// That of the line in which the record begins that is found at `place`.
@@ -387,6 +394,9 @@ mod tests {
         assert_eq!(error("v,k\n1,\"2\n3,4\n5,6\n"), Err(open(2)));
         assert_eq!(error("k,v\n\"1,2\n3,4\n5,6\n"), Err(open(2)));
         assert_eq!(error("v,\"k\n1,2\n"), Err(open(1)));
+        assert_eq!(error("v,k\r1,2\r\"3,4\r"), Err(open(3)));
+        let third = "line 3: column `k`: `x` is not a whole number, expected i32".to_owned();
+        assert_eq!(error("v,k\r1,2\r3,x\r5,6\r"), Err(third));
         let first = "line 2: column `k`: `x` is not a whole number, expected i32".to_owned();
         assert_eq!(error("v,k\n1,x\n3,\"4\n5,6\n"), Err(first));
         let cut = format!("line 2: column `k`: `{}…` is not a whole", "x".repeat(40));

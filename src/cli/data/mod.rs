@@ -132,6 +132,8 @@ impl DataFile {
             false => bytes(&self.path, reading.meter).map(Cow::Owned),
         };
         let bytes = read.map_err(unreadable)?;
+        // To take them apart can take long as well.
+        reading.meter.end();
         let array = self.decode(&bytes, element, reading.meter)?;
         let unmapped = unmapped.map(|why| format!("is read and not mapped: {why}"));
         Ok((array, unmapped.or_else(|| self.doubt(&bytes))))
