@@ -97,34 +97,29 @@ impl<'t> Tokens<'t> {
 
     /// `(d0, d1)[s0]`: the names, of which those in square brackets, which strew does not print, may be missing.
     fn dimensions(&mut self) -> Checked<Vec<&'t str>> {
-        self.expect("(")?;
-        let mut all = Vec::new();
-        while !self.take(")") {
-            all.push(self.word()?.0);
-            self.take(",");
-        }
-        if self.take("[") {
-            while !self.take("]") {
-                all.push(self.word()?.0);
-                self.take(",");
-            }
-        }
-        Ok(all)
+        self.in_groups(|tokens| Ok(tokens.word()?.0))
     }
 
     /// `(%0, %1)[%2]`, as [`dimensions`](Self::dimensions) has their names.
     fn operands(&mut self, names: Names<'_>) -> Checked<Vec<AffineExpr>> {
+        self.in_groups(|tokens| {
+            let (name, span) = tokens.value()?;
+            let unknown = || ReadError::new(span, format!("`%{name}` is no index here"));
+            names(name).ok_or_else(unknown)
+        })
+    }
+
+    /// What stands between round brackets, and between the square ones behind them if there are any.
+    fn in_groups<T>(&mut self, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
         let mut all = Vec::new();
-        for (open, close) in [("(", ")"), ("[", "]")] {
-            if open == "(" {
-                self.expect(open)?;
-            } else if !self.take(open) {
-                break;
-            }
-            while !self.take(close) {
-                let (name, span) = self.value()?;
-                let unknown = || ReadError::new(span, format!("`%{name}` is no index here"));
-                all.push(names(name).ok_or_else(unknown)?);
+        self.expect("(")?;
+        while !self.take(")") {
+            all.push(item(self)?);
+            self.take(",");
+        }
+        if self.take("[") {
+            while !self.take("]") {
+                all.push(item(self)?);
                 self.take(",");
             }
         }
