@@ -4,7 +4,7 @@ use crate::cli::args::{Explain, OobName, Work};
 use crate::cli::circumstances::{circumstances, in_columns};
 use crate::cli::console::Console;
 use crate::cli::explain_report::{
-    AccessReport, DependenceReport, KernelReport, LoopReport, Measured, PrivateReport,
+    AccessReport, DependenceReport, KernelReport, LoopReport, Made, Measured, PrivateReport,
 };
 use crate::cli::failure::Failure;
 use crate::cli::html::{self, Explained};
@@ -27,10 +27,9 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
     let mut kernels = Vec::new();
     let mut reports = Vec::new();
     for kernel in wanted(flags, &plan, &parsed)? {
-        let mut report = KernelReport::of(&parsed, kernel, &plan, flags.mode.into())?;
-        if flags.run && report.refusal.is_none() {
-            let found = Plan::Explicit(report.schedule.clone());
-            report.run = Some(on_data(flags, (kernel, &found), console)?);
+        let (mut report, made) = KernelReport::of(&parsed, kernel, &plan, flags.mode.into())?;
+        if let (true, Some(made)) = (flags.run, made) {
+            report.run = Some(on_data(flags, made, console)?);
         }
         reports.push(report);
         kernels.push(kernel);
@@ -79,12 +78,12 @@ fn wanted<'p>(
 /// What the kernel under its schedule saw of the data, and what it did.
 fn on_data(
     flags: &Explain,
-    (kernel, plan): (&ParsedKernel, &Plan),
+    (scheduled, scheduling): Made,
     console: &mut Console,
 ) -> Result<Measured, Failure> {
     let started = Instant::now();
-    let compiled = kernel.schedule(plan, &mut ())?.compile()?;
-    let compile = started.elapsed();
+    let compiled = scheduled.compile()?;
+    let compile = scheduling + started.elapsed();
     let timeline = Timeline::new();
     let kernel = Kernel::from(compiled).timeline(timeline.clone());
     let mut run = RunReport::new(&kernel, flags.mode.into());

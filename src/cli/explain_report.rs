@@ -4,6 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::report::{RefusalReport, RunReport};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 use strew::ir::dependence::{
     Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
     Witness,
@@ -14,8 +15,8 @@ use strew::ir::visit::{AccessKind, walk, written_arrays};
 use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
 use strew::{
-    Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Source,
-    Span, Step,
+    Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Scheduled,
+    Source, Span, Step,
 };
 
 #[derive(Debug, Serialize)]
@@ -124,14 +125,17 @@ pub(crate) struct RuntimeReport {
     pub(crate) map: Option<String>,
 }
 
+/// A kernel under a schedule, and the time that it took to find and to apply that.
+pub(crate) type Made = (Scheduled, Duration);
+
 impl KernelReport {
-    /// Everything that is known of a kernel, with what `plan` makes of it.
+    /// Everything that is known of a kernel, and what `plan` makes of it unless that is declined.
     pub(crate) fn of(
         parsed: &Parsed,
         kernel: &ParsedKernel,
         plan: &Plan,
         mode: Mode,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Option<Made>), Failure> {
         let analyzed = Analyzed::new(kernel.kernel());
         let dependences = analyzed.dependences();
         let reporter = Reporter {
@@ -148,12 +152,17 @@ impl KernelReport {
             why: Vec::new(),
             accepted: Vec::new(),
         };
-        let (schedule, refusal) = match kernel.schedule(plan, &mut choices) {
-            Ok(scheduled) => (scheduled.steps().clone(), None),
-            Err(Error::Refused(refusal)) => (choices.accepted.drain(..).collect(), Some(refusal)),
+        let started = Instant::now();
+        let (scheduled, refusal) = match kernel.schedule(plan, &mut choices) {
+            Ok(scheduled) => (Some((scheduled, started.elapsed())), None),
+            Err(Error::Refused(refusal)) => (None, Some(refusal)),
             Err(error) => return Err(error.into()),
         };
-        Ok(Self {
+        let schedule = match &scheduled {
+            Some((scheduled, _)) => scheduled.steps().clone(),
+            None => choices.accepted.into_iter().collect(),
+        };
+        let report = Self {
             kernel: kernel.kernel().name.clone(),
             loops: reporter.loops(),
             privates: reporter.privates(),
@@ -163,7 +172,8 @@ impl KernelReport {
             schedule,
             refusal,
             why: choices.why,
-        })
+        };
+        Ok((report, scheduled))
     }
 }
 
