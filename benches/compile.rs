@@ -57,7 +57,7 @@ fn main() {
 
 /// How the time grows with a kernel.
 fn growth(rounds: usize) -> String {
-    let most = if rounds == 1 { 2 } else { 32 };
+    let most = if rounds == 1 { 2 } else { 64 };
     let mut table =
         String::from("| nests | statements | median | for a statement |\n|---|--:|--:|--:|\n");
     for (name, source) in [
@@ -70,7 +70,7 @@ fn growth(rounds: usize) -> String {
         } else {
             most
         };
-        for count in [2, 4, 8, 16, 32].into_iter().filter(|it| *it <= most) {
+        for count in [2, 4, 8, 16, 32, 64].into_iter().filter(|it| *it <= most) {
             let source = source(count);
             let (_, median) = timed(&source, rounds);
             let each = median / u32::try_from(count).unwrap_or(1);

@@ -1,4 +1,5 @@
 use crate::{IterId, ScalarId};
+use std::sync::Arc;
 
 /// What an affine expression speaks of: an iterator of an enclosing loop or an integer parameter of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +37,8 @@ pub struct Term {
 /// integers: nothing here wraps, and what leaves 64 bits is [`Overflow`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AffineExpr {
-    terms: Vec<Term>,
+    /// Shared, since kernels are copied in every step and expressions are not changed.
+    terms: Arc<[Term]>,
     constant: i64,
 }
 
@@ -48,7 +50,7 @@ pub struct Overflow;
 impl From<i64> for AffineExpr {
     fn from(constant: i64) -> Self {
         Self {
-            terms: Vec::new(),
+            terms: Arc::default(),
             constant,
         }
     }
@@ -76,10 +78,10 @@ impl AffineExpr {
     /// The expression that is just `factor`.
     pub fn from_factor(factor: Factor) -> Self {
         Self {
-            terms: vec![Term {
+            terms: Arc::new([Term {
                 factors: vec![factor],
                 coefficient: 1,
-            }],
+            }]),
             constant: 0,
         }
     }
@@ -125,7 +127,7 @@ impl AffineExpr {
 
     /// The factor, when the expression is just one.
     fn as_factor(&self) -> Option<&Factor> {
-        match (self.terms.as_slice(), self.constant) {
+        match (&*self.terms, self.constant) {
             ([term], 0) if term.coefficient == 1 => match term.factors.as_slice() {
                 [factor] => Some(factor),
                 _ => None,
@@ -137,7 +139,7 @@ impl AffineExpr {
     /// `self + other`.
     pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let constant = self.constant.checked_add(other.constant).ok_or(Overflow)?;
-        let terms = self.terms.iter().chain(&other.terms).cloned().collect();
+        let terms = self.terms.iter().chain(&*other.terms).cloned().collect();
         Self::collect(terms, constant)
     }
 
@@ -166,7 +168,7 @@ impl AffineExpr {
     /// `self * other`, multiplied out.
     pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
         let mut product = self.scaled(other.constant)?;
-        for term in &other.terms {
+        for term in &*other.terms {
             product = product.plus(&self.times_term(term)?)?;
         }
         Ok(product)
@@ -189,7 +191,7 @@ impl AffineExpr {
             coefficient: self.constant.checked_mul(by.coefficient).ok_or(Overflow)?,
         };
         let mut terms = vec![alone];
-        for term in &self.terms {
+        for term in &*self.terms {
             let mut factors = [term.factors.as_slice(), &by.factors].concat();
             factors.sort();
             let coefficient = term.coefficient.checked_mul(by.coefficient);
@@ -278,7 +280,7 @@ impl AffineExpr {
         }
         merged.retain(|term| term.coefficient != 0);
         Ok(Self {
-            terms: merged,
+            terms: merged.into(),
             constant,
         })
     }
@@ -328,7 +330,7 @@ impl AffineExpr {
         replacement: &impl Fn(Variable) -> Option<Self>,
     ) -> Result<Self, Overflow> {
         let mut sum = Self::from(self.constant);
-        for term in &self.terms {
+        for term in &*self.terms {
             let mut product = Self::from(term.coefficient);
             for factor in &term.factors {
                 let factor = match factor {

@@ -50,20 +50,22 @@ pub(crate) struct Target<'k> {
 
 /// The loop that `path` names.
 pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Nested<'k>, Reason> {
-    let loops = tree::loops(kernel);
     let has_label = |nested: &&Nested<'_>| {
         let labels = &kernel.iters[nested.it.iter()].labels;
         path.0.last().is_some_and(|it| labels.contains(it))
     };
     let at_path = |is_called: IsCalled| {
-        let mut found = loops.iter().filter(|it| is_at(kernel, it, path, is_called));
-        found.clone().find(has_label).or_else(|| found.next())
+        let found = tree::loops_where(kernel, |it, around| {
+            is_at(kernel, (it, around), path, is_called)
+        });
+        let labelled = found.iter().find(has_label);
+        labelled.or_else(|| found.first()).cloned()
     };
     let found = at_path(is_called).or_else(|| match path.0.len() {
         ..=1 => None,
         _ => at_path(is_called_but_for_numbers),
     });
-    found.cloned().ok_or_else(|| no_such_loop(kernel, path))
+    found.ok_or_else(|| no_such_loop(kernel, path))
 }
 
 /// That `path` names no loop.
@@ -135,12 +137,17 @@ pub(crate) fn only_loop_in<'k>(
 /// Whether a loop is meant by a name.
 type IsCalled = fn(&Kernel, Loop<'_>, &str) -> bool;
 
-fn is_at(kernel: &Kernel, nested: &Nested<'_>, path: &LoopPath, is_called: IsCalled) -> bool {
+fn is_at(
+    kernel: &Kernel,
+    (it, around): (Loop<'_>, &[Loop<'_>]),
+    path: &LoopPath,
+    is_called: IsCalled,
+) -> bool {
     let Some((last, outer)) = path.0.split_last() else {
         return false;
     };
-    let mut around = nested.around.iter();
-    is_called(kernel, nested.it, last)
+    let mut around = around.iter();
+    is_called(kernel, it, last)
         && outer
             .iter()
             .all(|name| around.any(|it| is_called(kernel, *it, name)))

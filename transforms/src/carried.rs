@@ -26,7 +26,7 @@ struct Meeting<'m, 'k> {
 impl<'k> Iterations<'k> {
     pub(crate) fn of(kernel: &'k Kernel, path: &'k LoopPath, target: &AffineFor) -> Self {
         Self {
-            analyzed: Analyzed::new(kernel),
+            analyzed: Analyzed::around(kernel, &[target.iter]),
             path,
             target: target.iter,
         }

@@ -32,6 +32,7 @@ pub(crate) enum Tick {
 impl<'k> Reordering<'k> {
     /// About what stands in `loops`.
     pub(crate) fn of(kernel: &'k Kernel, loops: &[&AffineFor]) -> Self {
+        let inside: Vec<_> = loops.iter().map(|it| it.iter).collect();
         let mut numbers = HashMap::new();
         let mut number = 0;
         visit::walk(&kernel.body, &mut |node, _| {
@@ -39,8 +40,8 @@ impl<'k> Reordering<'k> {
             numbers.extend(Loop::of(node).map(|it| (it.iter(), number)));
         });
         Self {
-            analyzed: Analyzed::new(kernel),
-            inside: loops.iter().map(|it| it.iter).collect(),
+            analyzed: Analyzed::around(kernel, &inside),
+            inside,
             numbers,
             is_strict: false,
         }

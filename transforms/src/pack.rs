@@ -124,7 +124,7 @@ fn check_in_range(
     target: &AffineFor,
     path: &LoopPath,
 ) -> Result<(), Reason> {
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::around(kernel, &[target.iter]);
     let mut sites = analyzed.sites().iter().filter(|it| {
         let is_inside = it.levels().any(|of| of.iter() == Some(target.iter));
         is_inside && it.target == Variable::Array(array)

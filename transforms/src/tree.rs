@@ -17,9 +17,18 @@ pub(crate) struct Nested<'k> {
 
 /// Every loop that binds an iterator, in the order of the text.
 pub(crate) fn loops(kernel: &Kernel) -> Vec<Nested<'_>> {
+    loops_where(kernel, |_, _| true)
+}
+
+/// Those that `are_meant`, which is asked with the loops around each.
+pub(crate) fn loops_where<'k>(
+    kernel: &'k Kernel,
+    are_meant: impl Fn(Loop<'k>, &[Loop<'k>]) -> bool,
+) -> Vec<Nested<'k>> {
     let mut found = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
-        found.extend(Loop::of(node).map(|it| Nested {
+        let meant = Loop::of(node).filter(|it| are_meant(*it, around));
+        found.extend(meant.map(|it| Nested {
             it,
             around: around.to_vec(),
         }));

@@ -5,7 +5,7 @@ use super::vector::{Component, Direction, leading, merged};
 use super::witness::Witness;
 use crate::sets::Budget;
 use crate::visit::AccessKind;
-use crate::{ArrayId, Kernel, Node, Place};
+use crate::{ArrayId, IterId, Kernel, Node, Place};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -109,7 +109,17 @@ pub struct Analyzed<'k> {
 impl<'k> Analyzed<'k> {
     /// Collects the accesses of `kernel`, which is taken to be a verified one. Everything else is found when it is asked for.
     pub fn new(kernel: &'k Kernel) -> Self {
-        let Sites { sites, homes } = Sites::of(kernel);
+        Self::of(kernel, Sites::of(kernel))
+    }
+
+    /// The same of what may happen while one of these `loops` runs or between two of them: of the outermost statements in which they stand
+    /// and those between. That is all there is to know about accesses inside of the loops, and costs what these take however much else the
+    /// kernel does; what happens before and behind it does not say.
+    pub fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
+        Self::of(kernel, Sites::around(kernel, loops))
+    }
+
+    fn of(kernel: &'k Kernel, Sites { sites, homes }: Sites<'k>) -> Self {
         let frame = Frame::new(kernel, &sites, homes);
         Self { sites, frame }
     }
@@ -151,9 +161,26 @@ impl<'k> Analyzed<'k> {
         &self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
     ) -> Vec<Dependence> {
+        self.dependences_of(self.pairs(), wanted)
+    }
+
+    /// Those between accesses inside of the loop over `iter`.
+    pub fn dependences_inside(
+        &self,
+        iter: IterId,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> Vec<Dependence> {
+        self.dependences_of(self.pairs_of(|it| it.depth_of(iter).is_some()), wanted)
+    }
+
+    fn dependences_of<'s>(
+        &'s self,
+        pairs: impl Iterator<Item = (&'s Site<'k>, &'s Site<'k>)>,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> Vec<Dependence> {
         let mut left = ROWS_A_KERNEL;
         let mut found = Vec::new();
-        for (first, second) in self.pairs() {
+        for (first, second) in pairs {
             if !wanted(first, second) {
                 continue;
             }

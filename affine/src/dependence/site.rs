@@ -160,21 +160,36 @@ pub(super) struct Sites<'k> {
 
 impl<'k> Sites<'k> {
     pub(super) fn of(kernel: &'k Kernel) -> Self {
-        let mut walk = Walk {
-            kernel,
-            found: Self {
-                sites: Vec::new(),
-                homes: HashMap::new(),
-            },
-            around: Vec::new(),
-            node: None,
-        };
+        let mut walk = Walk::of(kernel);
         walk.block(&kernel.body);
         if let Some(result) = &kernel.result {
             walk.reads(result, false);
         }
         walk.found
     }
+
+    /// Those in the outermost statements in which `loops` stand, and between these.
+    pub(super) fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
+        let has_one = |node: &Node| has_loop(node, loops);
+        let first = kernel.body.iter().position(has_one);
+        let last = kernel.body.iter().rposition(has_one);
+        let mut walk = Walk::of(kernel);
+        if let (Some(first), Some(last)) = (first, last) {
+            walk.block(kernel.body.get(first..=last).unwrap_or_default());
+        }
+        walk.found
+    }
+}
+
+/// Whether one of `loops` stands in `node`.
+fn has_loop(node: &Node, loops: &[IterId]) -> bool {
+    let is_one = Loop::of(node).is_some_and(|it| loops.contains(&it.iter()));
+    is_one
+        || node
+            .blocks()
+            .into_iter()
+            .flatten()
+            .any(|it| has_loop(it, loops))
 }
 
 fn data(node: &Node, branch: bool) -> Around<'_> {
@@ -189,6 +204,19 @@ struct Walk<'k> {
 }
 
 impl<'k> Walk<'k> {
+    fn of(kernel: &'k Kernel) -> Self {
+        let found = Sites {
+            sites: Vec::new(),
+            homes: HashMap::new(),
+        };
+        Self {
+            kernel,
+            found,
+            around: Vec::new(),
+            node: None,
+        }
+    }
+
     fn block(&mut self, block: &'k [Node]) {
         for node in block {
             self.node = Some(node);

@@ -50,18 +50,19 @@ use crate::{
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
 pub const MAX_NESTING: usize = 100;
 
 /// A kernel that keeps all invariants.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verified(Kernel);
+pub struct Verified(Arc<Kernel>);
 
 impl Verified {
     /// The kernel, to be changed.
     pub fn into_kernel(self) -> Kernel {
-        self.0
+        Arc::unwrap_or_clone(self.0)
     }
 }
 
@@ -103,7 +104,7 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
         violations = without_lanes(&kernel);
     }
     if violations.is_empty() {
-        Ok(Verified(kernel))
+        Ok(Verified(Arc::new(kernel)))
     } else {
         Err(violations)
     }
@@ -127,7 +128,7 @@ fn without_lanes(kernel: &Kernel) -> Vec<Violation> {
 
 struct Verifier<'k> {
     kernel: &'k Kernel,
-    scope: Scope,
+    scope: Scope<'k>,
     violations: Vec<Violation>,
     /// What is looked at, for constructs without a span of their own.
     here: Span,
@@ -146,7 +147,7 @@ impl<'k> Verifier<'k> {
     }
 
     /// A name that becomes visible, or whose user does.
-    fn new_name(&mut self, name: &str) {
+    fn new_name(&mut self, name: &'k str) {
         self.name(name);
         if !self.scope.take_name(name) {
             self.report(ViolationKind::NameTaken(name.to_owned()));
@@ -155,16 +156,22 @@ impl<'k> Verifier<'k> {
 
     /// Each name stands for one combiner, since the text says in one place what it is.
     fn combiners_differ(&mut self) {
+        let mut used: Vec<&Combiner> = Vec::new();
+        for_each_combiner(&self.kernel.body, &mut |combiner| {
+            if !used.contains(&combiner) {
+                used.push(combiner);
+            }
+        });
         let mut known: BTreeMap<String, &Combiner> = BTreeMap::new();
         let mut differ = BTreeSet::new();
-        for_each_combiner(&self.kernel.body, &mut |combiner| {
+        for combiner in used {
             let name = combiner.to_string();
             let first = known.entry(name.clone()).or_insert(combiner);
             let is_declared = combiner.declaration().is_some();
             if *first != combiner || is_declared && Combiner::is_built_in(combiner.name()) {
                 differ.insert(name);
             }
-        });
+        }
         for name in differ {
             self.report(ViolationKind::CombinersDiffer(name));
         }

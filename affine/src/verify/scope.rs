@@ -3,7 +3,7 @@ use std::collections::HashSet;
 
 /// What is visible at a point of the text, and what was declared so far.
 #[derive(Default)]
-pub(super) struct Scope {
+pub(super) struct Scope<'k> {
     pub(super) scalars: HashSet<ScalarId>,
     pub(super) arrays: HashSet<ArrayId>,
     pub(super) records: HashSet<RecordId>,
@@ -15,7 +15,7 @@ pub(super) struct Scope {
     frozen: Vec<ArrayId>,
     /// How many of `locals` were declared outside of the innermost forall.
     outside_forall: usize,
-    names: HashSet<String>,
+    names: HashSet<&'k str>,
     bound: HashSet<IterId>,
     declared: HashSet<LocalId>,
     owned: HashSet<ArrayId>,
@@ -27,10 +27,10 @@ pub(super) struct OuterForall {
     outside_forall: usize,
 }
 
-impl Scope {
+impl<'k> Scope<'k> {
     /// Whether the name was free.
-    pub(super) fn take_name(&mut self, name: &str) -> bool {
-        self.names.insert(name.to_owned())
+    pub(super) fn take_name(&mut self, name: &'k str) -> bool {
+        self.names.insert(name)
     }
 
     /// Whether no loop bound the iterator before.

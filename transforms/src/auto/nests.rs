@@ -106,15 +106,9 @@ impl<'k> Nest<'_, 'k> {
     }
 
     fn find_vectors(&self) -> Vectors {
-        let is_inside = |site: &Site<'k>| {
-            let mut levels = site.levels();
-            levels.any(|it| it.iter() == Some(self.target.iter))
-        };
-        let dependences = self.analyzed.dependences_where(|one, other| {
-            (one.writes() || other.writes())
-                && self.is_shared(one)
-                && is_inside(one)
-                && is_inside(other)
+        let inside = self.target.iter;
+        let dependences = self.analyzed.dependences_inside(inside, |one, other| {
+            (one.writes() || other.writes()) && self.is_shared(one)
         });
         let here = dependences.into_iter().filter(|it| {
             let mut around = it.vector.iter().take(self.depth);
