@@ -6,7 +6,9 @@
 
 use crate::indexing::{Declaration, IndexExpr, IndexingError, IndexingMap, Interval, VariableKind};
 use crate::visit::Loop;
-use crate::{AffineExpr, Bound, Condition, IterId, Node, Overflow, Relation, ScalarId, Variable};
+use crate::{
+    AffineExpr, AffineFor, Bound, Condition, IterId, Node, Overflow, Relation, ScalarId, Variable,
+};
 use std::collections::BTreeSet;
 
 /// The parts that the search for the ends of a range looks at: a call waits for it.
@@ -101,15 +103,45 @@ pub fn numeric_range_where(
     around: &[Around<'_>],
     value_of: &dyn Fn(ScalarId) -> i64,
 ) -> Result<Option<(i64, i64)>, Overflow> {
-    let Some(needed) = needed(expr, around) else {
-        return Ok(None);
-    };
+    match needed(expr, around) {
+        Some(needed) => range_in(expr, needed, value_of),
+        None => Ok(None),
+    }
+}
+
+/// The values that `expr` can take in the innermost of the `loops` (outermost first) that it speaks of, which is only where all loops around
+/// that one run: their bounds, too, say of which iterations of those outside there are any.
+///
+/// Loops further inside count for nothing, so that what is computed once for all of their iterations has these values even if there are none.
+///
+/// # Errors
+/// As for [`numeric_range`].
+pub fn numeric_range_inside(
+    expr: &AffineExpr,
+    loops: &[Loop<'_>],
+    value_of: &dyn Fn(ScalarId) -> i64,
+) -> Result<Option<(i64, i64)>, Overflow> {
+    let is_meant = |it: &Loop<'_>| expr.mentions(Variable::Iter(it.iter()));
+    let innermost = loops.iter().rposition(is_meant);
+    let around = loops.iter().take(innermost.map_or(0, |it| it + 1));
+    let is_known = |it: &Loop<'_>| !matches!(it, Loop::Scf(_));
+    match around.clone().all(is_known) {
+        true => range_in(expr, around.copied().map(Around::Loop).collect(), value_of),
+        false => Ok(None),
+    }
+}
+
+fn range_in(
+    expr: &AffineExpr,
+    around: Vec<Around<'_>>,
+    value_of: &dyn Fn(ScalarId) -> i64,
+) -> Result<Option<(i64, i64)>, Overflow> {
     let mut nest = Nest {
         value_of,
         iters: Vec::new(),
         domain: IndexingMap::identity(&[]),
     };
-    match nest.range_in(expr, needed) {
+    match nest.range_in(expr, around) {
         Ok(range) => Ok(Some(range.map_or((0, -1), |it| (it.low, it.high)))),
         Err(IndexingError::TooDeep | IndexingError::TooLarge) => Ok(None),
         Err(_) => Err(Overflow),
@@ -146,6 +178,45 @@ fn needed<'k>(expr: &AffineExpr, around: &[Around<'k>]) -> Option<Vec<Around<'k>
     }
     needed.reverse();
     open.is_empty().then_some(needed)
+}
+
+/// A number that `expr` never exceeds inside of `loops`, outermost first, whatever values the parameters have; `None` if the bounds of these
+/// loops do not tell one.
+///
+/// Iterators give way to their bounds from the inside out, so that what these have in common cancels.
+pub fn greatest_inside(expr: &AffineExpr, loops: &[Loop<'_>]) -> Option<i64> {
+    greatest(expr, loops, &mut { PARTS })
+}
+
+fn greatest(expr: &AffineExpr, loops: &[Loop<'_>], parts: &mut usize) -> Option<i64> {
+    if let Some(constant) = expr.as_constant() {
+        return Some(constant);
+    }
+    *parts = parts.checked_sub(1)?;
+    let (innermost, around) = loops.split_last()?;
+    let (scale, rest) = expr.split_off(innermost.iter())?;
+    let ends = match innermost {
+        _ if scale == 0 => return greatest(expr, around, parts),
+        Loop::Affine(it) if scale < 0 => it.lower.0.clone(),
+        Loop::Affine(it) => last_values(it),
+        Loop::Forall(_) if scale < 0 => vec![0.into()],
+        Loop::Forall(it) => it.count.offset(-1).into_iter().collect(),
+        Loop::Scf(_) => return None,
+    };
+    let ends = ends.iter().filter_map(|end| {
+        let at_end = rest.plus(&end.scaled(scale).ok()?).ok()?;
+        greatest(&at_end, around, parts)
+    });
+    ends.min()
+}
+
+/// The iterator of `target` exceeds none of these.
+fn last_values(target: &AffineFor) -> Vec<AffineExpr> {
+    let ends = target.upper.0.iter().map(|beyond| match &*target.lower.0 {
+        [first] => last_turn(first, beyond, target.step),
+        _ => beyond.offset(-1),
+    });
+    ends.flatten().collect()
 }
 
 /// The iterations of some loops.
@@ -245,7 +316,11 @@ impl Nest<'_> {
             }
         }
         for beyond in &upper {
-            let last = beyond.offset(-1).map_err(beyond_64_bits)?;
+            let last = match (around, lower.as_slice()) {
+                (Loop::Affine(affine), [first]) => last_turn(first, beyond, affine.step),
+                _ => beyond.offset(-1),
+            };
+            let last = last.map_err(beyond_64_bits)?;
             let range = self.range_of_bound(&last)?.unwrap_or(Interval::ALL);
             bounds.high = bounds.high.min(range.high);
             if last.as_constant().is_none() {
@@ -284,6 +359,15 @@ impl Nest<'_> {
             self.limit(&[room], range)?;
         }
         Ok(())
+    }
+}
+
+/// The last value of an iterator that ends before `beyond`: whole steps behind `first`, where the distance is a number.
+fn last_turn(first: &AffineExpr, beyond: &AffineExpr, step: i64) -> Result<AffineExpr, Overflow> {
+    let last = beyond.offset(-1)?;
+    match last.minus(first)?.as_constant() {
+        Some(distance @ 0..) if step > 0 => first.offset(distance - distance % step),
+        _ => Ok(last),
     }
 }
 
@@ -388,6 +472,38 @@ mod tests {
 
     fn single(lower: AffineExpr, upper: AffineExpr) -> (Bound, Bound) {
         (lower.into(), upper.into())
+    }
+
+    /// `k in t..t + 64 step 64` has one turn, so `i in t + 64..n` is behind all that is counted from there.
+    #[test]
+    fn bounds_of_loops_show_which_iterator_is_greater() {
+        let kernel = "kernel @k(n: i64, x: f64[n]) {
+          affine.for t in 0..n step 64 {
+            scf.forall c in 0..-((t - n + 64) floordiv 32) strategy(auto) {
+              affine.for s in t..t + 64 step 64 {
+                affine.for i in t + c * 32 + 64..min(n - 1, t + c * 32 + 95) step 2 {
+                  affine.for k in s..s + 61 step 4 { x[i] = x[k + 3] }
+                }
+              }
+            }
+          }
+        }";
+        let kernels = crate::text::parse(kernel).expect("a kernel");
+        let sites = crate::visit::accesses(&kernels[0]);
+        let [read, written] = [&sites[0], &sites[1]].map(|it| match &it.access.subscripts[0] {
+            crate::Subscript::Affine(expr) => expr.clone(),
+            crate::Subscript::Computed(_) => panic!("affine"),
+        });
+        let ahead = read.minus(&written).expect("small");
+        assert_eq!(greatest_inside(&ahead, &sites[0].loops), Some(-1));
+        let behind = written.minus(&read).expect("small");
+        assert_eq!(greatest_inside(&behind, &sites[0].loops), None);
+        // Where no row trails nothing is read, and `t` ends before.
+        for n in [64, 192, 200, 1500] {
+            let range = numeric_range_inside(&read, &sites[0].loops, &|_| n);
+            let (_, greatest) = range.expect("small").expect("known");
+            assert!(greatest < n, "{n}: {greatest}");
+        }
     }
 
     #[test]

@@ -381,3 +381,28 @@ fn flat_subscripts_have_witnesses() {
     assert_eq!((at, witnesses[0].cell.as_slice()), (next - m, &[at][..]));
     assert!(next < len);
 }
+
+/// What a subscript says of an iteration holds as far as the rest of it is equal at both ends.
+#[test]
+fn a_subscript_tells_iterations_apart() {
+    for (subscripts, is_apart, is_apart_anywhere) in [
+        ("i, 0", true, true),
+        ("2 * i + n, j", true, true),
+        ("i + t, 0", true, false),
+        ("i + j, 0", false, false),
+        ("i + j, j", true, true),
+        ("i floordiv 2, 0", false, false),
+        ("t, j", false, false),
+    ] {
+        let kernel = with_body(&format!(
+            "affine.for t in 0..n {{ affine.for i in 0..n {{ affine.for j in 0..n {{ z[{subscripts}] = z[{subscripts}] * 0.5 }} }} }}"
+        ));
+        let mut iters = kernel.iters.iter();
+        let (iter, _) = iters.find(|(_, it)| it.name == "i").expect("a loop");
+        let analyzed = Analyzed::around(&kernel, &[iter]);
+        let found = analyzed.are_apart(iter, |_, _| true);
+        assert_eq!(found, is_apart, "{subscripts}");
+        let found = analyzed.are_apart_anywhere(iter, 0, |_, _| true);
+        assert_eq!(found, is_apart_anywhere, "{subscripts}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Whether all affine subscripts of a kernel are in range with the sizes of a call, so that code without checks of them is safe.
 
 use crate::facts::{Checks, extents, for_each_affine, has_known_domain};
-use strew_affine::bounds::{Around, numeric_range, numeric_range_where};
+use strew_affine::bounds::{Around, numeric_range, numeric_range_inside, numeric_range_where};
 use strew_affine::visit::{AccessSite, Loop, accesses};
 use strew_affine::{AffineExpr, Factor, Kernel, ScalarId, Subscript};
 
@@ -22,6 +22,7 @@ pub(crate) fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -
                 };
                 is_within(range(expr, &site.loops, value_of))
                     || is_within(range_there(kernel, expr, site, value_of))
+                    || is_within(range_inside(expr, &site.loops, value_of))
             }
             _ => true,
         })
@@ -63,6 +64,16 @@ fn range_there(
         return None;
     }
     let range = numeric_range_where(expr, &around, &|scalar| value_of(scalar));
+    range.ok().flatten()
+}
+
+/// The range of `expr` where the innermost loop runs that it speaks of. A load may be moved out of loops inside of that one, but not out of it.
+fn range_inside(
+    expr: &AffineExpr,
+    loops: &[Loop<'_>],
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Option<(i64, i64)> {
+    let range = numeric_range_inside(expr, loops, &|scalar| value_of(scalar));
     range.ok().flatten()
 }
 

@@ -98,19 +98,28 @@ struct Changing {
 }
 
 impl Changing {
-    /// The outermost and first.
+    /// The outermost and first. Alternatives of a bound are equal on a border between them, which is then one where the loop begins or
+    /// ends, if it may be: that leaves nothing on one side.
     fn first_in(target: &AffineFor) -> Result<Option<Self>, Overflow> {
         let mut inner = Vec::new();
         visit::walk(&target.body, &mut |node, _| {
             inner.extend(Loop::of(node).map(Loop::iter));
         });
-        for difference in differences(&target.body)? {
+        for Difference { it, is_tie } in differences(&target.body)? {
             let mut is_outer = true;
-            difference.for_each_variable(&mut |variable| {
+            it.for_each_variable(&mut |variable| {
                 is_outer &= !matches!(variable, Variable::Iter(iter) if inner.contains(&iter));
             });
-            if is_outer && let Some(found) = Self::of(difference, target.iter)? {
-                return Ok(Some(found));
+            let opposite = it.scaled(-1)?;
+            if is_outer && let Some(found) = Self::of(it, target.iter)? {
+                let other = is_tie
+                    .then(|| Self::of(opposite, target.iter))
+                    .transpose()?;
+                let is_end = |it: &Self| {
+                    let mut ends = target.lower.0.iter().chain(&target.upper.0);
+                    ends.any(|end| *end == it.border)
+                };
+                return Ok(other.flatten().filter(is_end).or(Some(found)));
             }
         }
         Ok(None)
@@ -225,19 +234,33 @@ enum Side {
     Upper,
 }
 
+/// By how much two alternatives of a bound differ, or a condition holds.
+struct Difference {
+    it: AffineExpr,
+    /// Where it is zero, one side is as good as the other.
+    is_tie: bool,
+}
+
+impl Difference {
+    fn all(found: Vec<AffineExpr>, is_tie: bool) -> Vec<Self> {
+        let found = found.into_iter();
+        found.map(|it| Self { it, is_tie }).collect()
+    }
+}
+
 /// By how much alternatives of bounds differ, and by how much conditions hold, the outermost first.
-fn differences(body: &[Node]) -> Result<Vec<AffineExpr>, Overflow> {
+fn differences(body: &[Node]) -> Result<Vec<Difference>, Overflow> {
     let mut found = Vec::new();
     let mut failed = None;
     visit::walk(body, &mut |node, _| {
         let here = match node {
             Node::AffineFor(it) => between(&it.lower).and_then(|mut lower| {
                 lower.extend(between(&it.upper)?);
-                Ok(lower)
+                Ok(Difference::all(lower, true))
             }),
             Node::AffineIf { conditions, .. } => {
                 let margins: Result<Vec<_>, _> = conditions.iter().map(margin).collect();
-                margins.map(|it| it.into_iter().flatten().collect())
+                margins.map(|it| Difference::all(it.into_iter().flatten().collect(), false))
             }
             _ => Ok(Vec::new()),
         };
@@ -266,6 +289,20 @@ fn between(bound: &Bound) -> Result<Vec<AffineExpr>, Overflow> {
 mod tests {
     use crate::Verdict::Misaddressed;
     use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    /// Both alternatives are the same where `i` is `64`, so no iteration stands apart.
+    #[test]
+    fn alternatives_that_are_equal_where_a_loop_begins_leave_one_loop() {
+        accepts(
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i in 64..n { affine.for k in 0..min(i, 64) { y[i] = y[i] * x[k] } }
+}",
+            "separate(i)",
+            "kernel @k(n: i64, x: f64[n], y: f64[n]) {
+  affine.for i_r in 64..n { affine.for k_1 in 0..64 { y[i_r] = y[i_r] * x[k_1] } }
+}",
+        );
+    }
 
     #[test]
     fn scheme() {

@@ -3,10 +3,10 @@
 use super::analyzed::Analyzed;
 use super::pair::{disjoint_depth, witness_of};
 use super::relation::{Checked, End, Relation};
-use super::site::Site;
+use super::site::{Level, Site};
 use super::witness::Witness;
 use crate::sets::{Budget, Row, Solved, Unknown};
-use crate::{AffineExpr, IterId};
+use crate::{AffineExpr, IterId, Subscript, Variable};
 
 /// One access in one iteration, while the time of it in another order is worked out.
 pub struct Instance<'r, 'a, 'k> {
@@ -168,6 +168,34 @@ fn directions<'p, 'k>(
     [(first, second), (second, first)].into_iter().take(count)
 }
 
+/// Whether a subscript alone shows that the two meet in one iteration of the loop at `depth` or in none, where they are in one of the `outer`
+/// loops: it is the same at both ends, moves with that loop, and else with what is equal. So it is mostly, and no set is made then.
+fn tells_iteration(source: &Site<'_>, sink: &Site<'_>, depth: usize, outer: usize) -> bool {
+    let iter = |depth| source.levels().nth(depth).and_then(Level::iter);
+    let (Some(iter), Some(one), Some(other)) = (iter(depth), source.access, sink.access) else {
+        return false;
+    };
+    let is_equal = |rest: &AffineExpr| {
+        let mut is_equal = true;
+        rest.for_each_variable(&mut |variable| {
+            let at = match variable {
+                Variable::Param(_) => return,
+                Variable::Iter(it) => source.depth_of(it),
+            };
+            is_equal &= at.is_some_and(|at| at < outer);
+        });
+        is_equal
+    };
+    let mut pairs = one.subscripts.iter().zip(&other.subscripts);
+    pairs.any(|pair| match pair {
+        (Subscript::Affine(one), Subscript::Affine(other)) if one == other => {
+            let split = one.split_off(iter);
+            split.is_some_and(|(scale, rest)| scale != 0 && is_equal(&rest))
+        }
+        _ => false,
+    })
+}
+
 struct Question<'q, 'k> {
     analyzed: &'q Analyzed<'k>,
     budget: Budget,
@@ -229,7 +257,8 @@ impl<'q, 'k> Question<'q, 'k> {
         // What is made anew in each iteration of a loop meets itself in the same one alone.
         let outer = outer.max(home).min(depth);
         let disjoint = disjoint_depth(source, sink);
-        if home > depth || disjoint.is_some_and(|it| it <= outer) {
+        let is_clear = home > depth || disjoint.is_some_and(|it| it <= outer);
+        if is_clear || tells_iteration(source, sink, depth, outer) {
             return Ok(None);
         }
         let Some(relation) = Relation::of(&self.analyzed.frame, source, sink)? else {

@@ -30,8 +30,9 @@ pub(super) fn sizes(kernel: &Kernel, band: &[&AffineFor]) -> Option<Tiling> {
         [outer, inner] => across(kernel, &accesses, [outer, inner]),
         _ => None,
     }?;
-    let is_long =
-        |(it, size): (&&AffineFor, &i64)| trips(it).is_none_or(|trips| trips > size.unsigned_abs());
+    let is_long = |(it, size): (&&AffineFor, &i64)| {
+        trips(it).is_none_or(|trips| trips >= size.unsigned_abs())
+    };
     let is_whole = band.iter().zip(&tiling.sizes).all(is_long);
     (is_whole && is_rectangular(band)).then_some(tiling)
 }

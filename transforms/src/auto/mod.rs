@@ -14,6 +14,7 @@ mod pivot;
 mod profit;
 mod registers;
 mod traffic;
+mod trailing;
 mod wavefront;
 
 use crate::tile_reduction::reduces_scalars;

@@ -5,8 +5,9 @@ use super::order::{self, Vectors};
 use super::panels;
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
+use super::trailing;
 use super::wavefront;
-use super::{Choice, Scheduler, has_computed_loops};
+use super::{Around, Choice, Scheduler, has_computed_loops};
 use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
@@ -21,7 +22,7 @@ const POINTS: i64 = 512;
 const POINTS_IN_LANES: i64 = 4096;
 
 /// The same where other loops run inside of a group: what these use again stays in the cache.
-const POINTS_AROUND_LOOPS: i64 = 64;
+const POINTS_AROUND_LOOPS: i64 = 128;
 
 /// What is known of the nests of a kernel.
 pub(super) struct Nests<'k> {
@@ -223,7 +224,7 @@ impl Scheduler<'_> {
         target: &'k AffineFor,
         (depth, around): (usize, &[Loop<'k>]),
     ) -> bool {
-        if !may_be_long(target) {
+        if !may_be_long(target, around) {
             let path = name(nests.kernel(), target);
             self.tell(Choice::Little { path });
             return false;
@@ -304,7 +305,7 @@ impl Scheduler<'_> {
             self.attempt_for([why], |attempt| pivot::around(attempt, target, it))
         }) || match band.is_straight {
             true => self.wavefront(nests, &band.nest, &band.loops),
-            false => self.panels(band),
+            false => self.panels(band) || self.trailing(band),
         };
         if !is_done {
             let loops = (0..band.loops.len()).filter_map(|it| band.called(it));
@@ -317,12 +318,34 @@ impl Scheduler<'_> {
     /// Lets the rows of a nest that is not perfect use groups of rows before them at once.
     fn panels(&mut self, band: &Band<'_, '_>) -> bool {
         let [target] = *band.loops else { return false };
-        let why = Choice::Panels {
-            path: name(band.kernel, target),
-            points: panels::SETTLED,
-        };
         band.nest.depth == 0
-            && self.attempt_for([why], |attempt| panels::at_once(attempt, target.iter))
+            && self.attempt_for([settled(band)], |attempt| {
+                panels::at_once(attempt, target.iter)
+            })
+    }
+
+    /// The same where what they use them for is a product; each part is then a nest by itself.
+    fn trailing(&mut self, band: &Band<'_, '_>) -> bool {
+        let iter = band.nest.target.iter;
+        let mut groups = None;
+        let is_done = band.nest.depth == 0
+            && self.attempt_for([settled(band)], |attempt| {
+                groups = Some(trailing::updated(attempt, iter)?);
+                Some(())
+            });
+        if let Some(groups) = groups.filter(|_| is_done) {
+            let kernel = self.found.kernel.clone();
+            let mut outermost = kernel.body.iter();
+            let node = outermost.find(|it| Loop::of(it).is_some_and(|it| it.iter() == groups));
+            let nests = Nests::of(&kernel);
+            for node in node.into_iter() {
+                let around = Around::default().and(node);
+                let blocks = node.blocks().into_iter();
+                blocks.for_each(|block| self.tile(&nests, block, &around));
+            }
+            self.attempt(|attempt| panels::settle_conditions(attempt, groups));
+        }
+        is_done
     }
 
     /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
@@ -400,7 +423,11 @@ fn in_tiles(
 }
 
 /// The same, where only the innermost of these loops can run at once: its iterations in groups, around all of the others.
-fn in_columns(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
+pub(super) fn in_columns(
+    attempt: &mut Attempt,
+    band: &[&AffineFor],
+    order: &[usize],
+) -> Option<()> {
     permute(attempt, band, order)?;
     let innermost = band.get(*order.last()?)?;
     let points = points_of(attempt.kernel(), band);
@@ -421,6 +448,14 @@ fn points_of(kernel: &Kernel, band: &[&AffineFor]) -> i64 {
         [only] if lanes::count(kernel, only).is_some() => POINTS_IN_LANES,
         [] | [_] => POINTS,
         _ => POINTS_AROUND_LOOPS,
+    }
+}
+
+/// That groups of iterations of the first loop settle what all others use.
+fn settled(band: &Band<'_, '_>) -> Choice {
+    Choice::Panels {
+        path: name(band.kernel, band.nest.target),
+        points: panels::SETTLED,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
 };
 use std::collections::BTreeSet;
-use strew_affine::visit;
+use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
 
 /// So many iterations of the innermost loop are settled before the others use them: what they settle stays in the first cache, and what is
@@ -35,11 +35,10 @@ pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
     let groups = *attempt.made().first()?;
     nested(attempt, &loops)?;
     panels(attempt, outer, groups)?;
-    settle_conditions(attempt);
-    Some(())
+    settle_conditions(attempt, groups)
 }
 
-fn nested(attempt: &mut Attempt, loops: &[IterId]) -> Option<()> {
+pub(super) fn nested(attempt: &mut Attempt, loops: &[IterId]) -> Option<()> {
     let paths: Vec<_> = loops.iter().map(|it| attempt.path(*it)).collect();
     attempt.step(Permute::new(paths))
 }
@@ -80,7 +79,7 @@ fn gathered(body: &[Node]) -> BTreeSet<LocalId> {
 }
 
 /// Sinks what stands behind loops into them, from the inside out and from the last to the first, until the nest is perfect.
-fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
+pub(super) fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
     loop {
         let body = &find_affine_loop(attempt.kernel(), target)?.body;
         let last = innermost_before_something(body);
@@ -139,26 +138,29 @@ fn panels(attempt: &mut Attempt, loops: &[IterId], groups: IterId) -> Option<()>
     }
 }
 
-/// Takes conditions out of loops where they change once in them.
-fn settle_conditions(attempt: &mut Attempt) {
+/// Takes conditions out of loops in that over `groups` where they change once in them.
+pub(super) fn settle_conditions(attempt: &mut Attempt, groups: IterId) -> Option<()> {
     for _ in 0..MOST_SETTLED {
-        let Some(path) = conditional(attempt.kernel()).map(|it| attempt.path(it)) else {
-            return;
+        let Some(path) = conditional(attempt.kernel(), groups).map(|it| attempt.path(it)) else {
+            break;
         };
         if attempt
             .together(|attempt| attempt.step(Separate::new(path)))
             .is_none()
         {
-            return;
+            break;
         }
     }
+    Some(())
 }
 
-/// The first loop in the text with a condition inside that its iterator and those around it decide.
-fn conditional(kernel: &Kernel) -> Option<IterId> {
-    tree::affine_loops(kernel)
-        .find(|it| decides(it))
-        .map(|it| it.iter)
+/// The first loop in that over `groups` with a condition inside that its iterator and those around it decide.
+fn conditional(kernel: &Kernel, groups: IterId) -> Option<IterId> {
+    let inside = tree::loops_where(kernel, |it, around| {
+        let is_inside = around.iter().any(|it| it.iter() == groups);
+        is_inside && matches!(it, Loop::Affine(it) if decides(it))
+    });
+    inside.first().map(|it| it.it.iter())
 }
 
 fn decides(target: &AffineFor) -> bool {

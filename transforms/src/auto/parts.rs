@@ -60,7 +60,7 @@ fn apart(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
     parts.any(|it| is_tiled(attempt.kernel(), it)).then_some(())
 }
 
-fn is_tiled(kernel: &Kernel, target: &AffineFor) -> bool {
+pub(super) fn is_tiled(kernel: &Kernel, target: &AffineFor) -> bool {
     let band = band(target);
     let order = order::best(&order::costs(kernel, &band));
     let ordered: Vec<_> = order

@@ -6,8 +6,10 @@ use super::{Row, constant};
 use crate::lower::convert::clif_type;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use strew_affine::bounds::greatest_inside;
 use strew_affine::lanes::VECTOR_BYTES;
-use strew_affine::{Access, Subscript};
+use strew_affine::visit::Loop;
+use strew_affine::{Access, AffineExpr, Subscript};
 
 /// What was written in this turn and is not in memory yet.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         if let Some(held) = self.held.iter().find(|it| it.access.is_same(access)) {
             return held.vectors.clone();
         }
-        self.store_held(|it| may_meet(it, access));
+        self.store_met(access);
         self.load(access)
     }
 
@@ -31,10 +33,16 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         match self.held.iter_mut().find(|it| it.access.is_same(access)) {
             Some(held) => held.vectors = vectors,
             None => {
-                self.store_held(|it| may_meet(it, access));
+                self.store_met(access);
                 self.held.push(Held { access, vectors });
             }
         }
+    }
+
+    /// Stores what is held of elements that `access` may be of, too.
+    fn store_met(&mut self, access: &Access) {
+        let loops = self.function.loops.clone();
+        self.store_held(|it| may_meet(it, access, &loops));
     }
 
     /// Stores what is held of the accesses that `is_meant`, and holds it no longer.
@@ -125,18 +133,22 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 }
 
 /// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows with different numbers, as every
-/// subscript is in its range.
-fn may_meet(one: &Access, other: &Access) -> bool {
+/// subscript is in its range: numbers that differ by a constant, or of which the bounds of `loops` show that one is greater.
+fn may_meet(one: &Access, other: &Access, loops: &[Loop<'_>]) -> bool {
     let numbers = |access: &'_ Access| access.subscripts.len().saturating_sub(1);
     let outer = one.subscripts.iter().zip(&other.subscripts);
     let mut outer = outer.take(numbers(one).min(numbers(other)));
-    one.array == other.array && !outer.any(|(one, other)| is_apart(one, other))
+    one.array == other.array && !outer.any(|(one, other)| is_apart(one, other, loops))
 }
 
-fn is_apart(one: &Subscript, other: &Subscript) -> bool {
+fn is_apart(one: &Subscript, other: &Subscript, loops: &[Loop<'_>]) -> bool {
     let (Subscript::Affine(one), Subscript::Affine(other)) = (one, other) else {
         return false;
     };
-    let distance = one.minus(other).ok().and_then(|it| it.as_constant());
-    distance.is_some_and(|it| it != 0)
+    let is_less = |one: &AffineExpr, other: &AffineExpr| {
+        let distance = one.minus(other).ok();
+        let greatest = distance.and_then(|it| greatest_inside(&it, loops));
+        greatest.is_some_and(|it| it < 0)
+    };
+    is_less(one, other) || is_less(other, one)
 }
