@@ -35,6 +35,7 @@ mod rejected;
 mod same;
 pub mod sets;
 mod span;
+pub mod speculation;
 pub mod spelling;
 #[cfg(test)]
 mod test_kernels;

@@ -186,6 +186,9 @@ pub enum Relation {
 ///
 /// No iteration may touch what another writes, private buffers apart: whoever makes a forall answers for that, as every step that does
 /// so proves it first. [`verify`](mod@crate::verify) does not.
+///
+/// With a [speculative](Private::is_speculative) target the iterations mean what they do in their order, and whoever runs them at once has
+/// to find out that nothing is read that others update.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forall {
     /// Bound by this loop and by no other.
@@ -226,6 +229,22 @@ pub struct Private {
 }
 
 impl Private {
+    /// Targets that the body updates itself, and reads besides: `speculative(target reduce(combiner))`.
+    pub fn speculative(targets: Vec<ArrayId>, combiner: Combiner) -> Self {
+        Self {
+            buffers: targets.clone(),
+            targets,
+            combiner,
+        }
+    }
+
+    /// Whether the body updates the targets themselves, which are then in the place of the buffers, and may read them. The iterations of
+    /// such a forall mean what they do in their order. They may run at once, on copies that are merged into the targets in the end, where
+    /// no element is both read and updated.
+    pub fn is_speculative(&self) -> bool {
+        self.buffers == self.targets
+    }
+
     /// The element types of the targets, which are those of the buffers.
     pub fn types(&self, kernel: &Kernel) -> Vec<Type> {
         let element = |array: &ArrayId| kernel.arrays[*array].element;
@@ -240,6 +259,17 @@ impl Forall {
             let buffers = private.buffers.iter().copied();
             buffers.zip(private.targets.iter().copied())
         })
+    }
+
+    /// The private buffers that the forall declares, which are no targets.
+    pub fn own_buffers(&self) -> impl Iterator<Item = ArrayId> + '_ {
+        let own = self.privates.iter().filter(|it| !it.is_speculative());
+        own.flat_map(|it| it.buffers.iter().copied())
+    }
+
+    /// Whether its iterations mean what they do in their order, since they may read what others update.
+    pub fn is_speculative(&self) -> bool {
+        self.privates.iter().any(Private::is_speculative)
     }
 
     /// Whether `array` is one of its private buffers.

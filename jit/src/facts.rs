@@ -507,8 +507,7 @@ impl FreeNames {
                 own.arrays.insert(*array);
             }
             if let Node::Forall(forall) = node {
-                own.arrays
-                    .extend(forall.buffers().map(|(buffer, _)| buffer));
+                own.arrays.extend(forall.own_buffers());
             }
         });
         Self {

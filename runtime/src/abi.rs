@@ -22,14 +22,21 @@ pub enum Status {
     Stopped = 2,
     /// A forall could not start or finish; the session knows why.
     Refused = 3,
+    /// A body in the shape [`BodyShape::Unmarked`] came to an update of an element with a mark.
+    Met = 4,
 }
 
 impl Status {
     /// The status that `bits` stands for, if it is one.
     pub fn from_bits(bits: u32) -> Option<Self> {
-        [Self::Done, Self::Fault, Self::Stopped, Self::Refused]
-            .into_iter()
-            .find(|status| *status as u32 == bits)
+        let all = [
+            Self::Done,
+            Self::Fault,
+            Self::Stopped,
+            Self::Refused,
+            Self::Met,
+        ];
+        all.into_iter().find(|status| *status as u32 == bits)
     }
 }
 
@@ -83,6 +90,9 @@ pub struct Call {
     pub local_memory: *mut c_void,
     /// Where long loops add what they have done, and those outside of foralls what there is to do; never null.
     pub work: *const Work,
+    /// For bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`]: for the buffers that are merged together the address of
+    /// their marks, a bit for each element, row by row, the lowest of a byte first; null where the body does not read the target.
+    pub marks: *const *mut u8,
     /// How much this function has added to what is done.
     pub worked: u64,
     /// How many updates of array elements were done.
@@ -104,6 +114,7 @@ impl Call {
             session: std::ptr::null(),
             local_memory: std::ptr::null_mut(),
             work,
+            marks: std::ptr::null(),
             worked: 0,
             updates: 0,
             skipped: 0,
@@ -212,11 +223,18 @@ pub enum BodyShape {
     Emit,
     /// The same for who knows the keys: it appends values alone, and evaluates nothing that only the keys need.
     Values,
+    /// Of a body that reads targets: it marks the elements that it reads, and perhaps some more, in [`Call::marks`], and does nothing else.
+    /// Several threads may run it with the same marks. It is handed no buffers. In [`Call::updates`] it counts, about, how often loops with
+    /// updates turn whose bounds are computed.
+    Marks,
+    /// [`Direct`](Self::Direct) for a body that reads targets, with buffers that are none of them: what it reads is what they hold meanwhile,
+    /// and it ends with [`Status::Met`] before the first update of an element that is marked in [`Call::marks`].
+    Unmarked,
 }
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
@@ -235,6 +253,8 @@ impl BodyShape {
         Self::WithinRunLength,
         Self::Emit,
         Self::Values,
+        Self::Marks,
+        Self::Unmarked,
     ];
 }
 
@@ -409,6 +429,9 @@ pub struct PrivateCall {
     pub parts: u32,
     /// The number in [`OnDemand`] of the functions that combine them.
     pub merge: u32,
+    /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a body in the shape [`BodyShape::Direct`]
+    /// that runs all iterations in order, else there are bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`] alone.
+    pub speculative: u32,
 }
 
 impl PrivateCall {

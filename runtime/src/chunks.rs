@@ -25,6 +25,7 @@ pub(crate) struct Chunks<'j> {
     stop: &'j AtomicU32,
     body: ChunkFn,
     frame: *const u64,
+    marks: *const *mut u8,
     may_stop: bool,
     between_looks: i64,
     updates: AtomicU64,
@@ -38,8 +39,8 @@ pub(crate) struct Chunks<'j> {
     failure: Mutex<Option<Failure>>,
 }
 
-// SAFETY: the pointers are read only, and what they point to outlives the forall: whoever calls `run_forall` vouches for that and
-// for bodies that may run on any thread. Everything else is `Sync` by itself, the session among it, as is asserted below.
+// SAFETY: the pointers are read only, but for marks, which bodies set one by one and in one step, and what they point to outlives the
+// forall: whoever calls `run_forall` vouches for that and for bodies that may run on any thread. Everything else is `Sync` by itself, the session among it, as is asserted below.
 unsafe impl Sync for Chunks<'_> {}
 
 /// Bodies reach the session through a pointer, which no compiler looks at.
@@ -62,6 +63,7 @@ impl<'j> Chunks<'j> {
             stop: session.settings().stop_flag(),
             body: forall.body,
             frame: forall.frame,
+            marks: call.marks,
             may_stop,
             between_looks: (TRIPS_BETWEEN_LOOKS / trips_each.max(1)).max(1),
             updates: AtomicU64::new(0),
@@ -135,6 +137,7 @@ impl<'j> Chunks<'j> {
         let mut memory = LocalMemory::default();
         let mut call = self.session.call(self.slots, self.stop, &mut memory);
         call.work = self.work;
+        call.marks = self.marks;
         let Range { mut start, end } = iterations;
         while start < end && self.is_wanted(number) {
             let next = start.saturating_add(self.between_looks).min(end);
@@ -165,6 +168,11 @@ impl<'j> Chunks<'j> {
         // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers. Of no iterations it
         // has nothing to tell.
         let _ = unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), 0, 0) };
+    }
+
+    /// How many updates those that have run have counted.
+    pub(crate) fn updates(&self) -> u64 {
+        self.updates.load(Ordering::Relaxed)
     }
 
     /// The same for what chunk `number` came to; there is nothing when it failed.

@@ -32,6 +32,8 @@ pub enum Failure {
     },
     /// A forall cannot be run as asked.
     Refused(Refusal),
+    /// A loop that reads what it updates came to an element that is both. What runs foralls then runs it in order: no call ends so.
+    Met,
     /// A defect of strew or of a combiner: the message of a panic.
     Panicked(String),
 }
@@ -105,6 +107,11 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
+    /// The strategy does not look whether the elements that the loop reads of its outputs are others than those that it updates.
+    Speculates {
+        /// The name of the strategy.
+        strategy: &'static str,
+    },
     /// The forall names a strategy by a number that none has.
     UnknownStrategy {
         /// The number.
@@ -139,6 +146,7 @@ impl fmt::Display for Failure {
                 write!(f, "the system could not provide {bytes} bytes of memory")
             }
             Self::Refused(refusal) => refusal.fmt(f),
+            Self::Met => f.write_str("a loop updates an element that it reads"),
             Self::Panicked(message) => write!(f, "defect in strew or in a combiner: {message}"),
         }
     }
@@ -200,6 +208,11 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` updates one element at a time, and this loop updates several together, such as a maximum \
                  and its place; choose the strategy `dense` or `serial`"
+            ),
+            Self::Speculates { strategy } => write!(
+                f,
+                "the strategy `{strategy}` runs no loops that read elements of the outputs that they update; choose the strategy `dense`, \
+                 which looks whether they are different elements, or `serial`"
             ),
             Self::UnknownStrategy { number } => {
                 write!(

@@ -284,7 +284,9 @@ impl CodeTable {
             Failure::Fault(record) => return self.fault(record),
             Failure::OverBudget { .. } | Failure::OutOfMemory { .. } => Code::Memory,
             Failure::Refused(_) => Code::Refused,
-            Failure::Combiner { .. } | Failure::Stopped | Failure::Panicked(_) => Code::Internal,
+            Failure::Combiner { .. } | Failure::Stopped | Failure::Met | Failure::Panicked(_) => {
+                Code::Internal
+            }
         };
         say(failure);
         Missed::Fault(CFault::of(code))

@@ -64,6 +64,8 @@ pub enum Why {
     Nested,
     /// Exact mode, and updates that round.
     Rounds,
+    /// The loop reads elements that it updates, or may.
+    Meets,
     /// To wake threads, to fill private buffers and to merge them would cost more than threads save.
     FewTrips {
         /// About how many updates all iterations make together.
@@ -149,6 +151,9 @@ impl fmt::Display for Why {
             Self::Rounds => {
                 f.write_str("exact mode, and regrouping updates that round would change bits")
             }
+            Self::Meets => f.write_str(
+                "the loop reads elements of the outputs that it updates, or cannot be looked at for that, so its iterations run in order",
+            ),
             Self::FewTrips {
                 updates,
                 others: 0,

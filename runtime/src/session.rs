@@ -44,6 +44,8 @@ struct Shared<'r> {
     account: Account,
     failure: Mutex<Option<Failure>>,
     tally: Mutex<Tally>,
+    /// The numbers of the foralls that came to an element that they both read and update.
+    met: Mutex<Vec<u64>>,
     /// Why no forall was shared among threads, if none is.
     without: Why,
     /// What nobody wants to know.
@@ -163,6 +165,7 @@ impl<'r> Shared<'r> {
             account: Account::default(),
             failure: Mutex::new(None),
             tally: Mutex::default(),
+            met: Mutex::default(),
             without: match code.has_foralls {
                 true => Why::Little,
                 false => Why::NoForall,
@@ -303,6 +306,16 @@ impl<'r> Session<'r> {
         done
     }
 
+    /// Whether the forall came to an element that it both reads and updates when it ran before in this call.
+    pub(crate) fn has_met(&self, forall: &ForallCall) -> bool {
+        memory::lock(&self.shared.met).contains(&forall.body_number)
+    }
+
+    /// Keeps in mind that it did.
+    pub(crate) fn note_met(&self, forall: &ForallCall) {
+        memory::lock(&self.shared.met).push(forall.body_number);
+    }
+
     /// Adds an outermost forall to what the record will say.
     pub(crate) fn add(&self, part: Part) {
         if !self.is_nested {
@@ -332,6 +345,7 @@ impl<'r> Session<'r> {
             Some(Status::Done) => Ok(()),
             Some(Status::Fault) => Err(Failure::Fault(call.fault)),
             Some(Status::Stopped) => Err(Failure::Stopped),
+            Some(Status::Met) => Err(Failure::Met),
             Some(Status::Refused) => {
                 let failure = memory::lock(&self.shared.failure).clone();
                 Err(failure.unwrap_or_else(|| Failure::Panicked("no reason was kept".to_owned())))

@@ -206,7 +206,7 @@ pub(crate) fn compiled_recording(
 
 /// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
 /// one whose outputs are fields of records.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 12] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
     "regroups updates that round",
@@ -218,6 +218,7 @@ const REFUSALS: [&str; 11] = [
     "the strategy `blocked` runs only loops",
     "the strategy `apart` looks at all updates before it makes them",
     "the strategy `colored` looks at all updates before it makes them",
+    "runs no loops that read elements of the outputs that they update",
 ];
 
 pub(crate) fn is_refusal(said: &str) -> bool {

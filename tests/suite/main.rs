@@ -23,6 +23,7 @@ mod random_c;
 mod random_schedules;
 mod reductions;
 mod skip;
+mod speculation;
 mod steps;
 mod strategies;
 mod views;

@@ -125,7 +125,7 @@ impl Copying {
             Node::ScfFor(it) => self.new_iter(kernel, it.iter, suffix),
             Node::Forall(it) => {
                 self.new_iter(kernel, it.iter, suffix);
-                for (buffer, _) in it.buffers() {
+                for buffer in it.own_buffers() {
                     self.new_array(kernel, buffer, suffix);
                 }
             }

@@ -40,11 +40,18 @@ pub(crate) fn apply(kernel: &Verified, script: &str) -> Verified {
 /// `script` is refused for the reason called `name`; a witness is replayed.
 #[track_caller]
 pub(crate) fn refuses(source: &str, script: &str, verdict: Verdict, name: &str) -> Reason {
+    let reason = refused(source, script);
+    assert_eq!(reason.name(), name, "{reason}");
+    assert_eq!(reason.verdict(), verdict, "{reason}");
+    reason
+}
+
+/// Why `script` is refused; a witness is replayed.
+#[track_caller]
+pub(crate) fn refused(source: &str, script: &str) -> Reason {
     let kernel = kernel(source);
     let schedule: Schedule = script.parse().expect("a schedule");
     let refused = schedule.apply(&kernel, &mut ()).expect_err("a refusal");
-    assert_eq!(refused.reason.name(), name, "{}", refused.reason);
-    assert_eq!(refused.reason.verdict(), verdict, "{}", refused.reason);
     assert!(refused.is_replayed(), "{}", refused.reason);
     refused.reason
 }

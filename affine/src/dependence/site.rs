@@ -297,7 +297,7 @@ impl<'k> Walk<'k> {
     fn forall(&mut self, forall: &'k crate::Forall, node: &'k Node) {
         self.around
             .push(Around::Level(Level::Loop(Loop::Forall(forall))));
-        for (buffer, _) in forall.buffers() {
+        for buffer in forall.own_buffers() {
             self.make(Target::Array(buffer));
         }
         for disjoint in &forall.disjoint {
@@ -306,7 +306,8 @@ impl<'k> Walk<'k> {
         self.block(&forall.body);
         self.around.pop();
         self.node = Some(node);
-        for private in &forall.privates {
+        let merged = forall.privates.iter().filter(|it| !it.is_speculative());
+        for private in merged {
             for (part, target) in private.targets.iter().enumerate() {
                 let update = Update {
                     combiner: &private.combiner,

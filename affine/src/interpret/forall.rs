@@ -4,6 +4,11 @@ use crate::{Access, Disjoint, Forall, Private, Type, Value};
 /// The private buffers of one iteration, in the order of the clauses: for each clause its buffers.
 type Buffers = Vec<Vec<Vec<Value>>>;
 
+/// The clauses that have buffers; what is speculative is updated in its place.
+fn merged(forall: &Forall) -> impl Iterator<Item = &Private> {
+    forall.privates.iter().filter(|it| !it.is_speculative())
+}
+
 impl<'k> Machine<'k> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), Stop> {
         let count = self.affine(&forall.count)?;
@@ -73,16 +78,18 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
-    /// Whether the iterations have to run in their order, since a combiner has no identity, or to tell the first that meet.
+    /// Whether the iterations have to run in their order, since a combiner has no identity, since they read what others update, or to tell
+    /// the first that meet.
     fn is_in_order(&self, forall: &Forall) -> bool {
         let mut privates = forall.privates.iter();
         !forall.disjoint.is_empty()
+            || forall.is_speculative()
             || privates.any(|it| it.combiner.identity(&it.types(self.kernel)).is_none())
     }
 
     /// Runs an iteration on buffers of its own.
     fn privately(&mut self, forall: &'k Forall, iteration: i64) -> Result<Buffers, Stop> {
-        for private in &forall.privates {
+        for private in merged(forall) {
             self.fill_private(private)?;
         }
         self.iteration(forall.iter, iteration, &forall.body)?;
@@ -90,7 +97,7 @@ impl<'k> Machine<'k> {
             let buffers = private.buffers.iter();
             buffers.map(|it| self.memory.take(*it)).collect()
         };
-        Ok(forall.privates.iter().map(&mut take).collect())
+        Ok(merged(forall).map(&mut take).collect())
     }
 
     fn fill_private(&mut self, private: &Private) -> Result<(), Stop> {
@@ -113,7 +120,7 @@ impl<'k> Machine<'k> {
     }
 
     fn merge(&mut self, forall: &Forall, buffers: Buffers) -> Result<(), Stop> {
-        for (private, buffer) in forall.privates.iter().zip(buffers) {
+        for (private, buffer) in merged(forall).zip(buffers) {
             if private
                 .combiner
                 .identity(&private.types(self.kernel))

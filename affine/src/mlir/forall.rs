@@ -16,7 +16,9 @@ impl Emitter<'_> {
         }
         let count = self.index(&forall.count)?;
         let mut all = Vec::new();
-        for private in &forall.privates {
+        let (speculative, merged): (Vec<_>, Vec<_>) =
+            forall.privates.iter().partition(|it| it.is_speculative());
+        for private in &merged {
             let identity = private.combiner.identity(&private.types(self.kernel));
             let identity = identity.ok_or_else(|| undefined(&private.combiner))?;
             for (part, (buffer, identity)) in private.buffers.iter().zip(identity).enumerate() {
@@ -39,7 +41,14 @@ impl Emitter<'_> {
             }
         }
         let iter = self.named(&self.kernel.iters[forall.iter].name);
-        let head = format!("scf.forall ({iter}) in ({count})");
+        let head = match speculative.is_empty() {
+            true => format!("scf.forall ({iter}) in ({count})"),
+            // What it means in order is all that others are to know.
+            false => {
+                let (first, step) = (self.index_constant(0), self.index_constant(1));
+                format!("scf.for {iter} = {first} to {count} step {step}")
+            }
+        };
         self.iters.insert(forall.iter, iter.clone());
         self.region(&head, |this| {
             for (buffer, rows) in &all {
@@ -50,9 +59,11 @@ impl Emitter<'_> {
         })?;
         let strategy = format!("strew.strategy = {}", quoted(&forall.strategy));
         let name = named(&self.kernel.iters[forall.iter].name);
-        self.behind_brace([name, strategy].into_iter().chain(labels));
+        let speculative = (!speculative.is_empty()).then(|| self.speculative(&speculative));
+        let attributes = [name, strategy].into_iter().chain(speculative);
+        self.behind_brace(attributes.chain(labels));
         let mut rows = all.iter().map(|(_, rows)| rows.clone());
-        for private in &forall.privates {
+        for private in merged {
             let rows: Vec<_> = rows.by_ref().take(private.buffers.len()).collect();
             self.merge(private, &rows, &count)?;
         }
@@ -60,6 +71,21 @@ impl Emitter<'_> {
             self.line(&format!("memref.dealloc {name} : {ty}"));
         }
         Ok(())
+    }
+
+    /// The attribute with what is updated in its place: by what, and behind that the names, each on a line.
+    fn speculative(&self, privates: &[&Private]) -> String {
+        let clauses = privates.iter().map(|private| {
+            let targets = private.targets.iter();
+            let names = targets.map(|it| self.kernel.arrays[*it].name.clone());
+            let lines: Vec<_> = [private.combiner.to_string()]
+                .into_iter()
+                .chain(names)
+                .collect();
+            lines.join("\n")
+        });
+        let clauses: Vec<_> = clauses.collect();
+        format!("strew.speculative = {}", quoted(&clauses.join("\n\n")))
     }
 
     /// The row of an iteration, as the private buffer.

@@ -293,32 +293,8 @@ impl<'k> Printer<'k> {
         let kernel = self.kernel;
         let iter = written(&kernel.iters[forall.iter].name);
         let mut header = format!("scf.forall {iter} in 0..{}", self.affine(&forall.count));
-        if !forall.privates.is_empty() {
-            let (buffers, merges): (Vec<_>, Vec<_>) = forall
-                .privates
-                .iter()
-                .map(|private| {
-                    let buffers = private.buffers.iter().map(|it| &kernel.arrays[*it]);
-                    let declared = buffers.map(|it| self.array(it)).collect();
-                    let combiner = combiner(&private.combiner);
-                    let names = |arrays: &[ArrayId]| {
-                        let names = arrays.iter().map(|it| written(&kernel.arrays[*it].name));
-                        tuple(names.collect())
-                    };
-                    let (targets, merged) = (names(&private.targets), names(&private.buffers));
-                    (
-                        format!("{} = identity({combiner})", tuple(declared)),
-                        format!("{targets} reduce({combiner}) {merged}"),
-                    )
-                })
-                .unzip();
-            let clauses = format!(
-                " private({}) merge({})",
-                buffers.join(", "),
-                merges.join(", ")
-            );
-            header.push_str(&clauses);
-        }
+        header.push_str(&self.merged(forall));
+        header.push_str(&self.speculative(forall));
         if !forall.disjoint.is_empty() {
             let name = |array: ArrayId| written(&kernel.arrays[array].name);
             let pairs = forall.disjoint.iter();
@@ -327,6 +303,51 @@ impl<'k> Printer<'k> {
             header.push_str(&format!(" disjoint({})", pairs.join(", ")));
         }
         format!("{header} strategy({})", written(&forall.strategy))
+    }
+
+    fn merged(&self, forall: &Forall) -> String {
+        let merged = forall.privates.iter().filter(|it| !it.is_speculative());
+        let (buffers, merges): (Vec<_>, Vec<_>) = merged
+            .map(|private| {
+                let buffers = private.buffers.iter().map(|it| &self.kernel.arrays[*it]);
+                let declared = buffers.map(|it| self.array(it)).collect();
+                let combiner = combiner(&private.combiner);
+                let (targets, merged) =
+                    (self.names(&private.targets), self.names(&private.buffers));
+                (
+                    format!("{} = identity({combiner})", tuple(declared)),
+                    format!("{targets} reduce({combiner}) {merged}"),
+                )
+            })
+            .unzip();
+        match buffers.is_empty() {
+            true => String::new(),
+            false => format!(
+                " private({}) merge({})",
+                buffers.join(", "),
+                merges.join(", ")
+            ),
+        }
+    }
+
+    fn speculative(&self, forall: &Forall) -> String {
+        let speculative = forall.privates.iter().filter(|it| it.is_speculative());
+        let clauses = speculative.map(|it| {
+            let targets = self.names(&it.targets);
+            format!("{targets} reduce({})", combiner(&it.combiner))
+        });
+        let clauses: Vec<_> = clauses.collect();
+        match clauses.is_empty() {
+            true => String::new(),
+            false => format!(" speculative({})", clauses.join(", ")),
+        }
+    }
+
+    fn names(&self, arrays: &[ArrayId]) -> String {
+        let names = arrays
+            .iter()
+            .map(|it| written(&self.kernel.arrays[*it].name));
+        tuple(names.collect())
     }
 
     fn scf_header(&self, scf: &ScfFor) -> String {

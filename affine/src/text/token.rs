@@ -53,6 +53,8 @@ pub(super) enum Token<'a> {
     Private,
     #[token("merge")]
     Merge,
+    #[token("speculative")]
+    Speculative,
     #[token("disjoint")]
     Disjoint,
     #[token("strategy")]

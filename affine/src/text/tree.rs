@@ -188,6 +188,7 @@ pub(super) struct Forall<'a> {
     pub(super) count: Tree<'a>,
     pub(super) privates: Vec<PrivateClause<'a>>,
     pub(super) merges: Vec<MergeClause<'a>>,
+    pub(super) speculative: Vec<SpeculativeClause<'a>>,
     /// What is written, and what tells that it was.
     pub(super) disjoint: Vec<(Name<'a>, Name<'a>)>,
     pub(super) strategy: Option<Name<'a>>,
@@ -197,6 +198,12 @@ pub(super) struct Forall<'a> {
 #[derive(Debug)]
 pub(super) struct PrivateClause<'a> {
     pub(super) buffers: Vec<Param<'a>>,
+    pub(super) combiner: Combiner<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct SpeculativeClause<'a> {
+    pub(super) targets: Vec<Name<'a>>,
     pub(super) combiner: Combiner<'a>,
 }
 

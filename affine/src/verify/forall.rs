@@ -1,6 +1,7 @@
 //! What the body of a forall does with the arrays that the forall says something of.
 
 use super::{Verifier, ViolationKind};
+use crate::speculation::{Updated, is_contained};
 use crate::visit::{allocated_arrays, for_each_load, for_each_load_in_subscripts, walk};
 use crate::{Access, ArrayId, Disjoint, Forall, Node, Private, Type};
 
@@ -34,6 +35,38 @@ impl<'k> Verifier<'k> {
             if !is_mark || !is_plain || array.extents != marks.extents {
                 self.report(ViolationKind::NotDisjoint);
             }
+        }
+    }
+
+    /// What the body updates itself and may read: it has to be fit to run for nothing.
+    pub(super) fn speculative(&mut self, private: &'k Private, forall: &'k Forall) {
+        let combiner = &private.combiner;
+        let targets = private.targets.iter();
+        let targets: Vec<_> = targets.map(|it| self.visible_array(*it)).collect();
+        let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        if targets.len() != combiner.parts() {
+            return self.wrong_part_count(combiner, targets.len(), targets.len());
+        }
+        self.merged(&targets, combiner);
+        let is_target = |array: ArrayId| {
+            let of = forall.buffers().filter(move |(_, target)| *target == array);
+            of.count() == 1
+        };
+        let updated = forall.privates.iter().map(|it| Updated {
+            arrays: &it.buffers,
+            combiner: &it.combiner,
+            is_read: it.is_speculative(),
+        });
+        let updated: Vec<_> = updated.collect();
+        let has_identity = |it: &Private| it.combiner.identity(&it.types(self.kernel)).is_some();
+        let is_speculative = private.targets.iter().all(|it| is_target(*it))
+            && forall.privates.iter().all(has_identity)
+            && forall.disjoint.is_empty()
+            && is_contained(&forall.body, &updated);
+        if !is_speculative {
+            self.report(ViolationKind::NotSpeculative);
         }
     }
 

@@ -30,6 +30,9 @@
 //! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
 //!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
 //!   and extents; the body does not touch the target.
+//! * A target that a forall calls speculative is no target of it otherwise; all that its body does is to update it and private buffers by
+//!   their combiners, which have identities, and to set arrays and scalars of its own; it reads no private buffer, holds no forall and no
+//!   `scf.while`, and nothing that it reads of the target decides on the bounds of a loop.
 //! * What a forall calls disjoint is no field and nothing that it makes private; what marks it is a local array of `u8` with the same
 //!   extents that its body does not touch; that holds no other forall.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
@@ -354,12 +357,15 @@ impl<'k> Verifier<'k> {
         self.affine(&forall.count);
         let outer = self.scope.enter_forall();
         for private in &forall.privates {
-            self.private(private);
+            match private.is_speculative() {
+                true => self.speculative(private, forall),
+                false => self.private(private),
+            }
         }
         self.in_order(forall);
         self.disjoint(forall);
         self.loop_body(forall.iter, &forall.body, depth);
-        for (buffer, _) in forall.buffers() {
+        for buffer in forall.own_buffers() {
             self.scope.arrays.remove(&buffer);
         }
         self.scope.leave_forall(outer);
@@ -375,9 +381,13 @@ impl<'k> Verifier<'k> {
         let targets: Vec<_> = pairs
             .map(|(buffer, target)| self.buffer(*buffer, *target))
             .collect();
-        let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() else {
-            return;
-        };
+        if let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() {
+            self.merged(&targets, combiner);
+        }
+    }
+
+    /// That targets can be merged together.
+    fn merged(&mut self, targets: &[&'k crate::Array], combiner: &'k Combiner) {
         for pair in targets.windows(2) {
             if let [first, second] = pair
                 && !self.are_equal(&first.extents, &second.extents)

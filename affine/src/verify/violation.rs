@@ -199,6 +199,11 @@ pub enum ViolationKind {
         "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch"
     )]
     NotDisjoint,
+    /// A forall with a speculative target whose body does more than update that and private buffers.
+    #[error(
+        "with `speculative` the body can do nothing but update what stands there and private buffers, by combiners with an identity; it          holds no other forall and no scf.while, and what it reads of the targets decides on no bounds"
+    )]
+    NotSpeculative,
     /// A forall that merges by a combiner without an identity, and whose body does more than update private buffers.
     #[error(
         "`{0}` has no identity, so the body can do nothing but update private buffers, and hold no other forall"

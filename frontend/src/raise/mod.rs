@@ -32,6 +32,7 @@ use crate::ast::PragmaText;
 use crate::diagnostic::Diagnostics;
 use crate::lower::interval::Ranges;
 use crate::lower::value::{self, Typed};
+use crate::recognize;
 use crate::{Lowered, Pragma};
 use assume::Assumptions;
 use context::Context;
@@ -200,11 +201,12 @@ impl<'k> Raising<'k> {
                 if let Place::Local(local) = place {
                     self.learn(*local, &value);
                 }
-                raised.push(Node::Assign {
+                let reduced = recognize::scattered(&self.kernel, &written, &value.expr, *span);
+                raised.push(reduced.unwrap_or(Node::Assign {
                     place: written,
                     value: value.expr,
                     span: *span,
-                });
+                }));
             }
             Node::Reduce {
                 places,

@@ -7,6 +7,8 @@ pub(super) struct Held<'k> {
     pub(super) kernel: &'k Kernel,
     pub(super) load: Expr,
     pub(super) ty: Type,
+    /// Whether values may read elements of the same array at other places.
+    reads_others: bool,
 }
 
 impl<'k> Held<'k> {
@@ -17,8 +19,22 @@ impl<'k> Held<'k> {
             Place::Local(local) => Expr::Local(*local),
         };
         let ty = load.ty(kernel);
-        let held = Self { kernel, load, ty };
+        let held = Self {
+            kernel,
+            load,
+            ty,
+            reads_others: false,
+        };
         held.is_unread_by_subscripts_of(place).then_some(held)
+    }
+
+    /// The same where a value may read other elements, as far as the text tells: it is evaluated before its element is updated.
+    pub(super) fn among_others(kernel: &'k Kernel, place: &Place) -> Option<Self> {
+        let held = Self::new(kernel, place)?;
+        Some(Self {
+            reads_others: true,
+            ..held
+        })
     }
 
     pub(super) fn is_unread_by_subscripts_of(&self, place: &Place) -> bool {
@@ -39,8 +55,9 @@ impl<'k> Held<'k> {
         match expr {
             Expr::Local(_) => *expr != self.load,
             Expr::Load(access) => {
-                !matches!(&self.load, Expr::Load(held) if held.array == access.array)
-                    && self.is_unread_by_subscripts(access)
+                let reads = |held: &Access| held.array == access.array && !self.reads_others;
+                let is_read = matches!(&self.load, Expr::Load(held) if reads(held));
+                !is_read && !expr.is_same(&self.load) && self.is_unread_by_subscripts(access)
             }
             other => other.operands().into_iter().all(|it| self.is_unread_by(it)),
         }

@@ -24,7 +24,7 @@ pub(crate) use truth::flag;
 
 use evaluated::Evaluated;
 use held::Held;
-use strew_affine::{Combiner, Expr, Kernel, Node, Place, Span};
+use strew_affine::{Combiner, Expr, Kernel, Node, Place, Span, Subscript};
 
 /// How a place is combined with what.
 type Update = (Combiner, Expr);
@@ -40,6 +40,21 @@ pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span)
         }
         None => vec![Node::Assign { place, value, span }],
     }
+}
+
+/// `place = value` as one reduction, if it is that but for reading other elements of the array, and data say which element it is for.
+/// Whether that may run in another order is for those to say who know the loops around.
+pub(crate) fn scattered(kernel: &Kernel, place: &Place, value: &Expr, span: Span) -> Option<Node> {
+    let Place::Element(access) = place else {
+        return None;
+    };
+    let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
+    if !access.subscripts.iter().any(is_computed) {
+        return None;
+    }
+    let updates = Held::among_others(kernel, place)?.updates(value)?;
+    let [update] = <[Update; 1]>::try_from(updates).ok()?;
+    Some(reduction(place.clone(), update, span))
 }
 
 impl Held<'_> {

@@ -96,7 +96,7 @@ impl FunctionLowering<'_, '_, '_> {
             }
             None => {}
         }
-        let element = self.element(access);
+        let element = self.element_to_read(access);
         let value = self.read_element(ty, &element);
         self.keep_element(access, value, Width::Own);
         value
@@ -128,7 +128,7 @@ impl FunctionLowering<'_, '_, '_> {
             Some((value, Width::Own)) => return extend(&mut self.builder, value, ty),
             None => {}
         }
-        let element = self.element(access);
+        let element = self.element_to_read(access);
         let wide = self.read_extended(ty, &element);
         self.keep_element(access, wide, Width::Extended);
         wide

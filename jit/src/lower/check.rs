@@ -48,6 +48,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         values.iter().for_each(|value| self.check_expr(value));
         let key = self.key(places);
         self.note_bounds(places, key);
+        self.set_mark(places, key);
     }
 
     /// Whether nobody needs what would be put into `places`.

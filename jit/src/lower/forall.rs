@@ -68,7 +68,7 @@ impl<'k> Program<'k> {
         for param in self.kernel.array_params() {
             free.arrays.remove(&param);
         }
-        for (buffer, _) in forall.buffers() {
+        for buffer in forall.own_buffers() {
             free.arrays.remove(&buffer);
         }
         free.arrays.extend(forall.disjoint.iter().map(|it| it.met));
@@ -106,6 +106,8 @@ pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
         {
             let is_asked_for = |shape: &BodyShape| match shape {
                 BodyShape::Direct => false,
+                BodyShape::Marks | BodyShape::Unmarked => forall.is_speculative(),
+                _ if forall.is_speculative() => false,
                 BodyShape::Columns => column_loops(forall).is_some(),
                 BodyShape::Rows => row_loops(forall, request.kernel).is_some(),
                 _ => !forall.privates.is_empty(),
@@ -118,7 +120,7 @@ pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
 }
 
 /// What the runtime knows a forall by: the number of its iterator, which no other loop has.
-fn body_number(forall: &Forall) -> u32 {
+pub(super) fn body_number(forall: &Forall) -> u32 {
     forall.iter.into_raw().into_u32()
 }
 
@@ -224,6 +226,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
                 self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
+                let speculative = u32::from(private.is_speculative());
+                self.store_constant(
+                    table,
+                    at + offset_of!(PrivateCall, speculative),
+                    speculative,
+                );
                 at += size_of::<PrivateCall>();
             }
         }
@@ -333,7 +341,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         self.read_frame(frame, &outlined.captured);
         self.disjoint.clone_from(&outlined.forall.disjoint);
+        let targets = self.read_targets(outlined.forall);
         self.bind_private(outlined.forall, outlined.shape, privates);
+        self.read_beside(targets);
         self.loops.clone_from(&outlined.loops);
         if outlined.shape == BodyShape::Scan {
             self.scan(outlined.forall, (first, last), privates);
@@ -406,6 +416,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::WithinRunLength => {
                 self.bind_within(forall, privates);
                 self.begin_runs(forall);
+            }
+            BodyShape::Marks => {
+                self.bind_checked(forall);
+                self.bind_marks(forall);
+            }
+            BodyShape::Unmarked => {
+                self.bind_buffers(forall, privates);
+                self.bind_marks(forall);
             }
             BodyShape::Emit => self.bind_streams(forall, privates, Keys::Made),
             BodyShape::Values => self.bind_streams(forall, privates, Keys::Known),

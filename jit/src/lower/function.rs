@@ -8,6 +8,7 @@ use super::convert::clif_type;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
+use super::marks::MarksValue;
 use super::offsets::Offsets;
 use super::pages::PagesValue;
 use super::partials::Partials;
@@ -40,6 +41,10 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) locals: ArenaMap<LocalId, Binding>,
     pub(super) scalars: ArenaMap<ScalarId, Value>,
     pub(super) arrays: ArenaMap<ArrayId, ArrayValue>,
+    /// What is read of the arrays of which other elements are updated than those that are there.
+    pub(super) targets: ArenaMap<ArrayId, ArrayValue>,
+    /// The elements that nobody may update.
+    pub(super) marks: Vec<MarksValue>,
     /// The elements of the arrays that are variables.
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
     /// The loops around what is being lowered, outermost first.
@@ -155,6 +160,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             locals: ArenaMap::default(),
             scalars: ArenaMap::default(),
             arrays: ArenaMap::default(),
+            targets: ArenaMap::default(),
+            marks: Vec::new(),
             promoted: ArenaMap::default(),
             loops: Vec::new(),
             conditions: 0,

@@ -32,6 +32,7 @@ mod known;
 mod lanes;
 mod little;
 mod loops;
+mod marks;
 mod meet;
 mod merge;
 mod offsets;
@@ -167,8 +168,34 @@ pub(crate) fn lower_body(
     (number, shape): (u32, BodyShape),
     module: &mut dyn Module,
 ) -> Result<Lowered, CompileError> {
+    if shape == BodyShape::Marks {
+        return lower_marks(request, number, module);
+    }
     let mut program = Program::new(request, module)?;
     let body = program.body(number, shape)?;
+    program.finish(body)
+}
+
+/// The same of a body that only marks what it reads. It may look for elements that the loop does not come to, so it checks all indices,
+/// and does nothing where one is out of range.
+fn lower_marks(
+    request: &Request<'_>,
+    number: u32,
+    module: &mut dyn Module,
+) -> Result<Lowered, CompileError> {
+    let kernel = marks::inspecting(request.kernel, number);
+    let form = Form {
+        checks: Checks::All,
+        ..request.form
+    };
+    let request = Request {
+        kernel: &kernel,
+        form,
+        oob: Oob::Skip,
+        ..*request
+    };
+    let mut program = Program::new(&request, module)?;
+    let body = program.body(number, BodyShape::Marks)?;
     program.finish(body)
 }
 

@@ -67,6 +67,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let (incoming, bodies) = self.incoming(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
         self.reach_cells(places, &cells);
+        self.leave_if_marked(places, &cells);
         for (place, cell) in places.iter().zip(&cells) {
             self.meet_cell(place, cell);
         }
@@ -162,6 +163,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && !self.disjoint.is_empty()
         {
             self.meet(access, element);
+        }
+    }
+
+    /// Leaves where the loop reads the element. Those that are updated with it are at the same place.
+    fn leave_if_marked(&mut self, places: &[Place], cells: &[Cell]) {
+        if let (Some(Place::Element(access)), Some(Cell::Element(element))) =
+            (places.first(), cells.first())
+            && let Some(marks) = self.marks_of(access.array)
+        {
+            let place = self.whole_address(element);
+            self.meet_mark(&marks, access.array, place);
         }
     }
 

@@ -17,6 +17,18 @@ impl<'r> Session<'r> {
         &self.shared.unseen
     }
 
+    /// How much is done.
+    pub(crate) fn work_done(&self) -> u64 {
+        self.work().done.load(Ordering::Relaxed)
+    }
+
+    /// Forgets what was done since [`work_done`](Self::work_done) said `done`, for a forall that begins anew.
+    pub(crate) fn begin_again(&self, done: u64) {
+        if !self.is_nested {
+            self.work().done.store(done, Ordering::Relaxed);
+        }
+    }
+
     /// Counts the iterations of a forall that begins, unless they are part of those of another.
     pub(crate) fn begin_work(&self, forall: &ForallCall) {
         if !self.is_nested {

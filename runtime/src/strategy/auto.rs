@@ -27,12 +27,19 @@ use std::ops::Range;
 /// To wake threads and to wait for them takes about as long as half as many simple updates, on any number of threads.
 const LEAST_TRIPS: u64 = 1 << 16;
 
+/// To make a body that counts updates takes about as long as so many iterations.
+const LEAST_COUNTED: u64 = 1 << 12;
+
 /// To fill and to merge an element of two groups takes about as long as one simple update; on two threads half of the updates must
 /// be worth more than that.
 const TRIPS_PER_ELEMENT: u64 = 2;
 
 /// Where a few elements get most of the updates, one thread waits for them, and two groups wait at once.
 const TRIPS_PER_ELEMENT_SKEWED: u64 = 1;
+
+/// So many elements an update may have far from the caches in a loop that reads them too, where updates wait for memory much longer than it
+/// takes to fill and to merge an element.
+const ELEMENTS_PER_TRIP_FAR: u64 = 2;
 
 /// A private copy larger than this is not made unasked, whatever it might save.
 const MOST_BYTES: u64 = 64 << 20;
@@ -240,9 +247,13 @@ fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
         Some(sample) if sample.is_skewed => TRIPS_PER_ELEMENT_SKEWED,
         _ => TRIPS_PER_ELEMENT,
     };
-    let least = shape
-        .elements
-        .saturating_mul(per_element)
+    // What they wait for far from the caches is divided among threads, and nothing else could do that.
+    let is_far = shape.is_speculative && shape.bytes > MOST_BYTES_UNSORTED;
+    let least = match is_far {
+        true => shape.elements / ELEMENTS_PER_TRIP_FAR,
+        false => shape.elements.saturating_mul(per_element),
+    };
+    let least = least
         // In lanes, more of them take as long.
         .saturating_mul(shape.lanes)
         .saturating_add(LEAST_TRIPS);
@@ -342,6 +353,14 @@ fn free(
         return Decision::new(&Serial, Why::OverBudget { needed, budget });
     }
     Decision::new(&Dense, pays(shape))
+}
+
+/// Whether to count some of the updates of a loop that reads targets, since they are too few if loops inside of it hardly turn. What is
+/// needed to count takes as long to make as this many iterations.
+pub(super) fn may_be_many(shape: &Shape, around: Circumstances, why: Why) -> bool {
+    let is_useless = shape.is_free() && alone(shape, around).is_some();
+    let are_few = matches!(why, Why::FewTrips { .. });
+    are_few && shape.trips >= LEAST_COUNTED && !is_useless
 }
 
 /// What speaks against several threads.

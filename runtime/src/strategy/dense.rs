@@ -7,6 +7,8 @@ use crate::settings::Body;
 use crate::timeline::Phase;
 use std::time::Instant;
 
+pub(super) const NAME: &str = "dense";
+
 /// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
 #[derive(Debug)]
 pub(super) struct Dense;
@@ -29,7 +31,7 @@ const TRIPS_PER_ELEMENT: u64 = 2;
 
 impl Strategy for Dense {
     fn name(&self) -> &'static str {
-        "dense"
+        NAME
     }
 
     fn refusal(&self, shape: &Shape) -> Option<Refusal> {
@@ -39,8 +41,9 @@ impl Strategy for Dense {
         })
     }
 
-    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
+    fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape {
         match body {
+            _ if shape.is_speculative => BodyShape::Unmarked,
             Body::Auto | Body::Direct => BodyShape::Direct,
             Body::RunLength => BodyShape::RunLength,
             Body::Partials => BodyShape::Partials,

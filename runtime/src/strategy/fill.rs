@@ -46,6 +46,7 @@ mod tests {
             exact: 1,
             commutes: 1,
             ordered: 0,
+            speculative: 0,
             parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.

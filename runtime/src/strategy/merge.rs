@@ -270,6 +270,7 @@ mod tests {
             exact: 1,
             commutes: 1,
             ordered: 0,
+            speculative: 0,
             parts: 1,
         };
         assert!(lies_apart(&private));
@@ -302,6 +303,7 @@ mod tests {
             exact: 1,
             commutes: 1,
             ordered: 0,
+            speculative: 0,
             parts: 2,
         };
         let second = PrivateCall {

@@ -25,6 +25,7 @@ mod rows;
 mod safety;
 mod sample;
 mod serial;
+mod speculative;
 
 use crate::abi::{
     AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, NO_COLUMNS, PrivateCall, TABLES,
@@ -131,6 +132,8 @@ pub struct Shape {
     pub targets: u64,
     /// Whether updates have to be made in the order of the loop, in all modes.
     pub is_ordered: bool,
+    /// Whether the loop reads targets too, so that private buffers are good for it only where it reads no element that it updates.
+    pub is_speculative: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -160,6 +163,7 @@ impl Shape {
             commutes: true,
             targets: 1,
             is_ordered: false,
+            is_speculative: false,
             is_exact: false,
             mode: crate::Mode::Stable,
             threads: 2,
@@ -180,6 +184,7 @@ impl Shape {
             sizes.fold(0_u64, u64::saturating_add)
         };
         let is_ordered = privates.iter().any(|private| private.ordered == 1);
+        let is_speculative = privates.iter().any(|private| private.speculative == 1);
         Self {
             count,
             trips: u64::try_from(forall.trips).unwrap_or(0),
@@ -189,10 +194,11 @@ impl Shape {
             has_privates: !privates.is_empty(),
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
-            can_emit: can_emit(forall, privates),
-            is_pure: forall.pure == 1,
-            columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS),
-            row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS),
+            // What it reads decides what its updates are.
+            can_emit: can_emit(forall, privates) && !is_speculative,
+            is_pure: forall.pure == 1 && !is_speculative,
+            columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
+            row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             lanes: forall.lanes.max(1),
             has_fixed_keys: false,
             runs_again: false,
@@ -204,6 +210,7 @@ impl Shape {
                 false => session.settings().mode,
             },
             is_ordered,
+            is_speculative,
             threads: session.runtime().threads(),
         }
     }
@@ -368,12 +375,20 @@ pub(crate) unsafe fn run(
         unsafe { job.recall() };
     }
     let mut decision = decide(asked, &job.shape, around, || session.budget())?;
+    if job.shape.is_speculative {
+        // SAFETY: the caller vouches for the forall.
+        decision = unsafe { speculative::decide(decision, &mut job, around) }?;
+    }
+    let done = session.work_done();
+    let counted = (job.call.updates, job.call.skipped);
     // SAFETY: the caller vouches for the forall.
     let mut ran = unsafe { run_as(decision, &mut job, sample) };
     if let Err(failure) = &ran
         && let Some(other) = instead(decision, failure, &job, around)
     {
         decision = other;
+        session.begin_again(done);
+        (job.call.updates, job.call.skipped) = counted;
         // SAFETY: as above; nothing was written.
         ran = unsafe { run_as(decision, &mut job, sample) };
     }
@@ -407,6 +422,10 @@ unsafe fn run_as(
 ) -> Result<Ran, Failure> {
     job.body = body(job.session.settings().body, &job.shape, sample, why);
     job.is_few = matches!(why, Why::Few { .. });
+    if job.shape.is_speculative && strategy.name() != serial::NAME {
+        // SAFETY: that of the caller.
+        return unsafe { speculative::run(strategy, job) };
+    }
     // SAFETY: that of the caller.
     unsafe { strategy.run(job) }
 }
@@ -422,6 +441,10 @@ fn instead(
     around: auto::Circumstances,
 ) -> Option<Decision> {
     let budget = job.session.budget();
+    if *failure == Failure::Met {
+        job.session.note_met(job.forall);
+        return Some(Decision::new(&serial::Serial, Why::Meets));
+    }
     let (needed, most) = match failure {
         Failure::OverBudget { needed, budget, .. } => (*needed, *budget),
         Failure::OutOfMemory { bytes } => (*bytes, budget),
@@ -430,6 +453,7 @@ fn instead(
     let keeps_bits = match decision.why {
         Why::Cheapest { .. } | Why::SameKeys { .. } => true,
         Why::Few { .. } | Why::Near { .. } => job.shape.is_free() && job.shape.is_pure,
+        Why::Pays { .. } => job.shape.is_free() && job.shape.is_speculative,
         _ => false,
     };
     if matches!(decision.why, Why::Few { .. }) && most < budget && job.shape.is_pure {
@@ -471,7 +495,9 @@ fn combining(shape: BodyShape) -> Body {
         | BodyShape::Columns
         | BodyShape::Rows
         | BodyShape::Emit
-        | BodyShape::Values => Body::Direct,
+        | BodyShape::Values
+        | BodyShape::Marks
+        | BodyShape::Unmarked => Body::Direct,
     }
 }
 
@@ -483,6 +509,8 @@ fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
     let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
     let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
     match asked {
+        // What is in a register is not what the loop would read.
+        _ if shape.is_speculative => Body::Direct,
         Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
         Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,
         Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
@@ -528,6 +556,10 @@ fn decide(
         }
         _ => auto::decide(shape, around, budget),
     };
+    let strategy = decision.strategy.name();
+    if shape.is_speculative && ![serial::NAME, dense::NAME].contains(&strategy) {
+        return Err(Refusal::Speculates { strategy }.into());
+    }
     match decision.strategy.refusal(shape) {
         Some(Refusal::Regroups { strategy } | Refusal::AnyOrder { strategy })
             if shape.is_ordered =>

@@ -99,6 +99,11 @@ pub enum Choice {
         /// Their turns take different times, since loops inside compute their bounds.
         is_uneven: bool,
     },
+    /// To find out whether what a loop reads and what it updates are different elements would take about as long as the loop.
+    ReadsAsMuch {
+        /// The loop.
+        path: String,
+    },
     /// A loop never has enough to do to be worth sharing.
     Little {
         /// The loop.
@@ -228,6 +233,11 @@ impl fmt::Display for Choice {
                 chunks,
                 is_uneven,
             } => scattered(f, path, *chunks, *is_uneven),
+            Self::ReadsAsMuch { path } => write!(
+                f,
+                "{path} reads what it updates as deep inside as it makes updates: to find out whether these are different elements would take \
+                 about as long as the loop"
+            ),
             Self::Little { path } => write!(
                 f,
                 "{path} always has too little to do to share it among threads"
@@ -457,7 +467,8 @@ mod tests {
                affine.for i in 0..n { out[seg[i]] reduce(add) out[0] }
              }",
             &[
-                "tried tile_indirection_using_forall(i, chunks = 8, strategy = auto): illegal: `out` is read in the loop",
+                "i reads what it updates as deep inside as it makes updates: to find out whether these are different elements would take about \
+                 as long as the loop",
             ],
         );
     }

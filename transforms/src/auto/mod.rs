@@ -13,6 +13,7 @@ mod parts;
 mod pivot;
 mod profit;
 mod registers;
+mod speculation;
 mod traffic;
 mod trailing;
 mod wavefront;
@@ -161,8 +162,8 @@ impl Scheduler<'_> {
         let path = || path_to(kernel, target);
         let scatters = goes_through_indirection(&target.body, is_update_or_store);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
-        let is_taken = scatters
-            && self.consider(TileIndirection::new(path()).chunks(chunks).into())
+        let request = TileIndirection::new(path()).chunks(chunks);
+        let is_taken = scatters && self.consider_indirection(target, request)
             || sums && self.consider(TileReduction::new(path()).chunks(chunks).into());
         if is_taken {
             self.tell(match scatters {

@@ -3,6 +3,7 @@
 mod cover;
 mod plan;
 mod rewrite;
+mod speculate;
 #[cfg(test)]
 mod together;
 
@@ -31,6 +32,18 @@ use strew_affine::verify::Verified;
 /// writes
 /// * becomes private: the loop touches it by reductions with one combiner alone, or assigns every cell of it exactly once
 ///   (then a loop before the forall fills it with the identity, so that merging gives what was assigned), or
+/// * is speculative: the loop does nothing but update what becomes private, and reads the array besides, at places that may be others than
+///   those of its updates for all that the kernel says; whether they are is found out when it runs:
+///
+/// ```text
+/// affine.for i in 0..n {                      scf.forall i_c in 0..8 speculative(out reduce(add)) strategy(auto) {
+///   let v: f64 = out[from[i]]                   affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+///   out[seg[i]] reduce(add) v             →       let v: f64 = out[from[i]]
+/// }                                               out[seg[i]] reduce(add) v
+///                                               }
+///                                             }
+/// ```
+///
 /// * is kept apart: some subscript is an affine function of the loop's iterator that takes different values in different
 ///   iterations, or
 /// * is said to be disjoint, by `reduction(array) = disjoint(trusted)`: whoever says so answers for no two iterations touching one
@@ -151,7 +164,9 @@ impl Transform for TileIndirection {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses, suggestion};
+    use crate::test_support::{
+        accepts, apply, assert_same_meaning, kernel, refused, refuses, suggestion,
+    };
     use crate::{Contents, Reason};
 
     const TILE: &str = "tile_indirection_using_forall(i)";
@@ -397,9 +412,52 @@ kernel @worked_example(x: f32[4], out: f32[4]) {
     fn a_read_in_a_subscript_or_a_condition_counts() {
         let reads = "out[seg[i]] reduce(add) x[i]\nscf.if out[0] < 1.0 { y[i] = 0.0 }";
         refuses(&in_loop(reads), TILE, Illegal, "ReadsPartialSum");
-        let source =
-            "kernel @k(n: i64, h: i32[n]) { affine.for i in 0..n { h[h[i]] reduce(add) 1 } }";
-        refuses(source, TILE, Illegal, "ReadsPartialSum");
+        let reads =
+            "out[seg[i]] reduce(add) x[i]\nscf.if out[seg[i]] < 1.0 { out[0] reduce(add) x[i] }";
+        refuses(&in_loop(reads), TILE, Illegal, "ReadsPartialSum");
+    }
+
+    #[test]
+    fn what_only_the_data_say_is_looked_for_when_the_loop_runs() {
+        let body = "let v: f64 = out[n - i - 1] * x[i]\nout[seg[i]] reduce(add) v\ny[seg[i]] reduce(max) v";
+        let source = in_loop(body).replace("out: f64[m]", "out: f64[n]");
+        let after = "
+kernel @k(n: i64, m: i64, seg: i32[n], x: f64[n], y: f64[n], out: f64[n]) {
+  scf.forall i_c in 0..8 private(y_p: f64[n] = identity(max)) merge(y reduce(max) y_p) speculative(out reduce(add)) strategy(auto) {
+    affine.for i in (i_c * n) floordiv 8..(i_c * n + n) floordiv 8 {
+      let v: f64 = out[n - i - 1] * x[i]
+      out[seg[i]] reduce(add) v
+      y_p[seg[i]] reduce(max) v
+    }
+  }
+}";
+        accepts(&source, TILE, after);
+        assert_same_meaning(&kernel(&source), &apply(&kernel(&source), TILE));
+        for source in [
+            "kernel @k(n: i64, h: i32[n]) { affine.for i in 0..n { h[h[i]] reduce(add) 1 } }",
+            "kernel @k(n: i64, a: i32[n], b: i32[n], h: f64[n], g: i64[n]) {
+               affine.for i in 0..n { scf.if g[b[i]] < i { (h[a[i]], g[a[i]]) reduce(argmax) (h[b[i]], i) } } }",
+        ] {
+            let before = kernel(source);
+            let after = apply(&before, TILE);
+            assert!(after.to_string().contains("speculative("), "{}", *after);
+            assert_same_meaning(&before, &after);
+        }
+    }
+
+    #[test]
+    fn what_could_not_begin_anew_is_refused_as_before() {
+        for body in [
+            "y[i] = out[0]\nout[seg[i]] reduce(add) x[i]",
+            "scf.for k in 0..i64(out[0]) { out[seg[i]] reduce(add) x[i] }",
+            "var s: f64 = out[0]\nscf.while s > 0.0 { s = s - 1.0 }\nout[seg[i]] reduce(add) s",
+            "out[seg[i]] reduce(add) x[i] * out[seg[i]]",
+            "out[i] reduce(add) out[i + 1]",
+            "y[i] = x[i]\nout[seg[i]] reduce(add) y[i] + out[0]",
+        ] {
+            let reason = refused(&in_loop(body), TILE_OUT);
+            assert_eq!(reason.name(), "ReadsPartialSum", "{body}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Legality of `tile_indirection_using_forall`: every refusal is born here.
 
 use super::cover::fills_array;
+use super::speculate::{can_be_dropped, may_be_apart};
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, find_array};
 use crate::carried::Iterations;
@@ -41,6 +42,8 @@ pub(super) struct Privatized {
     pub(super) combiner: Combiner,
     /// What to fill the array with before the loop, when the loop assigns all of it.
     pub(super) fill: Option<Value>,
+    /// Whether the loop reads elements too, so that it takes a look at the data to tell whether they can be private.
+    pub(super) is_read: bool,
 }
 
 pub(crate) fn plan(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reason> {
@@ -57,6 +60,7 @@ fn plan_shared(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reaso
     let body = Body::of(kernel, request, loop_and_around)?;
     let privates = body.privatized()?;
     let disjoint = body.disjoint()?;
+    body.check_speculation(&privates)?;
     body.check_kept_apart(&privates)?;
     scalars::check_none_set(kernel, &request.target, body.target)?;
     let mut prepared = kernel.clone();
@@ -274,6 +278,7 @@ impl<'k> Body<'k> {
             arrays: vec![array],
             fill: Some(identity),
             combiner,
+            is_read: false,
         })
     }
 
@@ -314,6 +319,7 @@ impl<'k> Body<'k> {
             arrays: vec![array],
             combiner: Combiner::new(Last),
             fill: None,
+            is_read: false,
         })
     }
 
@@ -325,14 +331,14 @@ impl<'k> Body<'k> {
         sites: &[&AccessSite<'k>],
     ) -> Result<Privatized, Reason> {
         let mut used: Vec<(&Combiner, Span)> = Vec::new();
-        for site in sites {
+        self.check_read(array, sites)?;
+        for site in sites.iter().filter(|it| it.kind != AccessKind::Read) {
             match (site.kind, site.node) {
                 (AccessKind::Reduce, Some(Node::Reduce { combiner, span, .. })) => {
                     if used.iter().all(|(known, _)| *known != combiner) {
                         used.push((combiner, *span));
                     }
                 }
-                (AccessKind::Read, _) => return Err(self.reads_partial_sum(array, site)),
                 _ => return Err(self.overwrites(array, site)),
             }
         }
@@ -364,11 +370,18 @@ impl<'k> Body<'k> {
         combiner: &Combiner,
         sites: &[&AccessSite<'k>],
     ) -> Result<Privatized, Reason> {
-        let first = sites.first().and_then(|site| site.node);
+        let mut updates = sites.iter().filter(|it| it.kind != AccessKind::Read);
+        let first = updates.next().and_then(|site| site.node);
         let arrays = first.map_or_else(Vec::new, written_arrays);
+        let mut is_read = false;
         for other in &arrays {
-            for site in self.sites_of(*other) {
-                self.check_together(*other, &arrays, combiner, site)?;
+            let sites = self.sites_of(*other);
+            self.check_read(*other, &sites)?;
+            for site in &sites {
+                match site.kind {
+                    AccessKind::Read => is_read = true,
+                    _ => self.check_together(*other, &arrays, combiner, site)?,
+                }
             }
         }
         let types: Vec<_> = arrays
@@ -390,7 +403,36 @@ impl<'k> Body<'k> {
             arrays,
             combiner: combiner.clone(),
             fill: None,
+            is_read,
         })
+    }
+
+    /// That what is read of the array may be other elements than those that are updated, as far as one knows before the data are there.
+    fn check_read(&self, array: ArrayId, sites: &[&AccessSite<'k>]) -> Result<(), Reason> {
+        let read = sites.iter().find(|it| it.kind == AccessKind::Read);
+        match read.filter(|_| !may_be_apart(sites)) {
+            Some(read) => Err(self.reads_partial_sum(array, read)),
+            None => Ok(()),
+        }
+    }
+
+    /// That the loop can begin anew, if it turns out that they are the same.
+    fn check_speculation(&self, privates: &[Privatized]) -> Result<(), Reason> {
+        let Some(private) = privates.iter().find(|it| it.is_read) else {
+            return Ok(());
+        };
+        if can_be_dropped(self.kernel, self.target, privates) {
+            return Ok(());
+        }
+        let read = private.arrays.iter().find_map(|array| {
+            let sites = self.sites_of(*array).into_iter();
+            let mut reads = sites.filter(|it| it.kind == AccessKind::Read);
+            Some((*array, reads.next()?))
+        });
+        match read {
+            Some((array, site)) => Err(self.reads_partial_sum(array, site)),
+            None => Ok(()),
+        }
     }
 
     /// Whether `site`, an access of `array`, belongs to a reduction of one cell of each of `arrays`, all at one place.
@@ -403,7 +445,6 @@ impl<'k> Body<'k> {
     ) -> Result<(), Reason> {
         let (node, found) = match (site.kind, site.node) {
             (AccessKind::Reduce, Some(node @ Node::Reduce { combiner, .. })) => (node, combiner),
-            (AccessKind::Read, _) => return Err(self.reads_partial_sum(array, site)),
             _ => return Err(self.overwrites(array, site)),
         };
         if found != combiner {

@@ -24,7 +24,10 @@ pub(crate) fn rewrite(plan: Plan) -> Kernel {
         let fills = private.arrays.iter().zip(private.fill);
         replacement.extend(fills.map(|(array, value)| fill_loop(&mut kernel, *array, value)));
     }
-    let privates = privates.into_iter().map(|private| {
+    let (read, copied): (Vec<_>, Vec<_>) = privates.into_iter().partition(|it| it.is_read);
+    let read = read.into_iter();
+    let read = read.map(|it| Private::speculative(it.arrays, it.combiner));
+    let copied = copied.into_iter().map(|private| {
         let mut buffers = Vec::new();
         for array in &private.arrays {
             let buffer = private_buffer(&mut kernel, *array);
@@ -38,7 +41,7 @@ pub(crate) fn rewrite(plan: Plan) -> Kernel {
             combiner: private.combiner,
         }
     });
-    let privates = privates.collect();
+    let privates = copied.collect::<Vec<_>>().into_iter().chain(read).collect();
     (tile.lower, tile.upper) = (part.lower, part.upper);
     let mut marked = Vec::new();
     for Disjoint { array, .. } in disjoint.iter().filter(|it| it.is_checked) {

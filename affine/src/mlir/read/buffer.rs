@@ -5,7 +5,7 @@ use super::statement::index_of;
 use super::{Checked, Division, Known, Pending, ReadError, Reader, Token, labels, name_of};
 use crate::combiner::Combiner;
 use crate::{
-    Access, AffineExpr, Array, Expr, Node, Operand, Place, Private, Span, Subscript, Type,
+    Access, AffineExpr, Array, ArrayId, Expr, Node, Operand, Place, Private, Span, Subscript, Type,
 };
 
 impl<'t> Reader<'_, 't> {
@@ -56,12 +56,7 @@ impl<'t> Reader<'_, 't> {
             self.known.insert(name, Known::Array(array));
             return Ok(());
         };
-        let target = super::unquoted(target);
-        let found = self.kernel.arrays.iter().find(|(_, it)| it.name == target);
-        let Some(target) = found.map(|(id, _)| id) else {
-            let why = format!("`{target}` is no buffer");
-            return Err(ReadError::new(span, why));
-        };
+        let target = self.target(&super::unquoted(target), span)?;
         array.name = super::unquoted(buffer);
         // The first dimension is the iteration.
         array.extents = array.extents.split_off(1.min(array.extents.len()));
@@ -83,7 +78,14 @@ impl<'t> Reader<'_, 't> {
         Ok(())
     }
 
-    fn combiner(&self, name: &str, span: Span) -> Checked<Combiner> {
+    /// The array called `name`.
+    pub(super) fn target(&self, name: &str, span: Span) -> Checked<ArrayId> {
+        let found = self.kernel.arrays.iter().find(|(_, it)| it.name == name);
+        let known = found.map(|(id, _)| id);
+        known.ok_or_else(|| ReadError::new(span, format!("`{name}` is no buffer")))
+    }
+
+    pub(super) fn combiner(&self, name: &str, span: Span) -> Checked<Combiner> {
         let name = super::unquoted(name);
         let mut declared = self.combiners.iter();
         let found = declared.find(|it| it.to_string() == name).cloned();

@@ -3,7 +3,8 @@
 use super::token::Attributes;
 use super::{Checked, Division, Known, ReadError, Reader, Token, forall, labels, name_of};
 use crate::{
-    AffineExpr, AffineFor, Bound, Expr, Iter, IterId, Local, LocalId, Node, ScfFor, Span, Type,
+    AffineExpr, AffineFor, Bound, Expr, Forall, Iter, IterId, Local, LocalId, Node, Private,
+    ScfFor, Span, Type,
 };
 
 impl<'t> Reader<'_, 't> {
@@ -228,15 +229,27 @@ impl<'t> Reader<'_, 't> {
         name: &'t str,
         (lower, upper, step): (Bound, Bound, i64),
     ) -> Checked<Node> {
+        let merged = (
+            std::mem::take(&mut self.privates),
+            std::mem::take(&mut self.rows),
+        );
         let iter = self.iterator(name);
         let body = self.turn()?;
         let mut lanes = 1;
         let attributes = self.tokens.attributes()?;
         self.describe(iter, &attributes);
-        for (key, value) in attributes {
-            if key == "strew.lanes" {
-                lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
-            }
+        let of = |key: &str| attributes.iter().find(|(known, _)| *known == key);
+        if let Some((_, value)) = of("strew.lanes") {
+            lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
+        }
+        if let (Some((_, clauses)), Some(count)) = (of("strew.speculative"), upper.as_single()) {
+            let (mut privates, rows) = merged;
+            privates.extend(self.speculative(clauses)?);
+            let strategy = of("strew.strategy")
+                .map_or("auto", |(_, it)| *it)
+                .to_owned();
+            let made = forall(iter, count.clone(), privates, strategy);
+            return self.merged(Forall { body, ..made }, rows);
         }
         Ok(Node::AffineFor(AffineFor {
             iter,
@@ -323,13 +336,29 @@ impl<'t> Reader<'_, 't> {
                 strategy = value.to_owned();
             }
         }
-        // How they are merged follows from their combiners.
+        let made = forall(iter, count, privates, strategy);
+        self.merged(Forall { body, ..made }, rows)
+    }
+
+    /// The forall whose buffers are the rows `rows`. How they are merged follows from their combiners.
+    fn merged(&mut self, made: Forall, rows: Vec<&'t str>) -> Checked<Node> {
         for name in rows.into_iter().rev() {
             self.tokens.skip_to_end_of(name)?;
         }
-        let mut made = forall(iter, count, privates, strategy);
-        made.body = body;
         Ok(Node::Forall(made))
+    }
+
+    /// What stands in `strew.speculative`.
+    fn speculative(&self, clauses: &str) -> Checked<Vec<Private>> {
+        let clauses = super::unquoted(clauses);
+        let clauses = clauses.split("\n\n").map(|clause| {
+            let mut lines = clause.split('\n');
+            let combiner = self.combiner(lines.next().unwrap_or_default(), Span::default())?;
+            let targets = lines.map(|it| self.target(it, Span::default()));
+            let targets = targets.collect::<Checked<Vec<_>>>()?;
+            Ok(Private::speculative(targets, combiner))
+        });
+        clauses.collect()
     }
 
     fn scf_if(&mut self) -> Checked<Node> {

@@ -3,6 +3,7 @@
 mod affine;
 mod expr;
 mod label;
+mod private;
 mod record;
 mod reduction;
 mod scope;
@@ -10,12 +11,11 @@ mod view;
 
 use super::error::{ParseError, ParseErrorKind};
 use super::tree::{
-    self, Binder, Forall, Item, KernelParam, MergeClause, Name, Param, PrivateClause, Statement,
-    StatementKind, Tree, TreeKind,
+    self, Binder, Forall, Item, KernelParam, Name, Param, Statement, StatementKind, Tree, TreeKind,
 };
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
-    Local, Node, Parameter, Place, Private, Scalar, ScfFor, Span, Type,
+    Local, Node, Parameter, Place, Scalar, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
@@ -403,6 +403,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
         for merge in &forall.merges {
             self.merged_buffers(merge, forall);
         }
+        let clauses = forall.speculative.iter();
+        let speculative: Vec<_> = clauses.map(|it| self.speculative(it)).collect();
         let disjoint = forall.disjoint.iter().map(|(target, met)| {
             let (target, met) = (self.target(*target), self.target(*met));
             Some(Disjoint {
@@ -416,53 +418,16 @@ impl<'a, 'd> Resolver<'a, 'd> {
         Node::Forall(crate::Forall {
             iter,
             count,
-            privates: privates.into_iter().flatten().collect(),
+            privates: privates.into_iter().chain(speculative).flatten().collect(),
             disjoint: disjoint.into_iter().flatten().collect(),
             strategy: forall.strategy.map_or("auto", |it| it.text).to_owned(),
             body,
         })
     }
 
-    fn private(&mut self, clause: &PrivateClause<'a>, forall: &Forall<'a>) -> Option<Private> {
-        let names: Vec<_> = clause.buffers.iter().map(|it| it.name).collect();
-        let types = clause.buffers.iter().map(|it| it.ty).collect();
-        let combiner = self.combiner(clause.combiner, Some(types));
-        let mut merges = forall
-            .merges
-            .iter()
-            .filter(|it| shares_a_name(&it.buffers, &names));
-        let targets = match (merges.next(), merges.next()) {
-            (Some(merge), None) if is_merge_of(merge, clause, &names) => {
-                let targets = merge.targets.iter().map(|it| self.target(*it));
-                targets.collect::<Vec<_>>().into_iter().collect()
-            }
-            _ => {
-                for name in names {
-                    self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
-                }
-                None
-            }
-        };
-        let buffers = clause.buffers.iter().map(|it| self.array(it)).collect();
-        Some(Private {
-            buffers,
-            targets: targets?,
-            combiner: combiner?,
-        })
-    }
-
     fn target(&mut self, name: Name<'a>) -> Option<ArrayId> {
         let symbol = self.lookup(name.text, name.span)?;
         self.array_symbol(symbol, name)
-    }
-
-    fn merged_buffers(&mut self, merge: &MergeClause<'a>, forall: &Forall<'a>) {
-        for name in &merge.buffers {
-            let mut private = forall.privates.iter().flat_map(|it| &it.buffers);
-            if !private.any(|it| it.name.text == name.text) {
-                self.report(name.span, ParseErrorKind::Merge(name.text.to_owned()));
-            }
-        }
     }
 
     fn array_symbol(&mut self, symbol: Symbol, name: Name<'a>) -> Option<ArrayId> {
@@ -577,17 +542,4 @@ fn text_of(written: tree::Combiner<'_>) -> String {
         }
         None => name.to_owned(),
     }
-}
-
-fn shares_a_name(left: &[Name<'_>], right: &[Name<'_>]) -> bool {
-    left.iter()
-        .any(|it| right.iter().any(|other| it.text == other.text))
-}
-
-/// Whether `merge` merges all that `clause` declares, in that order, by the combiner that fills it.
-fn is_merge_of(merge: &MergeClause<'_>, clause: &PrivateClause<'_>, names: &[Name<'_>]) -> bool {
-    let merged = merge.buffers.iter().map(|it| it.text);
-    merged.eq(names.iter().map(|it| it.text))
-        && text_of(merge.combiner) == text_of(clause.combiner)
-        && merge.targets.len() == names.len()
 }

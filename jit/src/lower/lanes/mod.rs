@@ -56,7 +56,8 @@ struct Row {
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How to run `node` in lanes, where it says so and that is the same.
     pub(super) fn group(&self, node: &'k AffineFor) -> Option<Group<'k>> {
-        let is_plain = node.lanes > 1 && self.program.oob == Oob::Error && self.disjoint.is_empty();
+        let is_looked_after = !self.disjoint.is_empty() || !self.marks.is_empty();
+        let is_plain = node.lanes > 1 && self.program.oob == Oob::Error && !is_looked_after;
         if !is_plain {
             return None;
         }

@@ -1,0 +1,168 @@
+//! Bodies that read what they update, where both are to be different elements.
+
+use super::access::Element;
+use super::function::{ArrayValue, FunctionLowering, offset};
+use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types};
+use std::mem::offset_of;
+use strew_affine::speculation::inspector;
+use strew_affine::{Access, ArrayId, Forall, Kernel, Node, Place, ScfFor};
+use strew_runtime::abi::{Call, Status};
+
+/// The marks of arrays that are updated together.
+#[derive(Clone, Debug)]
+pub(super) struct MarksValue {
+    arrays: Vec<ArrayId>,
+    /// Of the bit of the first element.
+    address: Value,
+}
+
+/// `kernel` with a forall that marks what it reads, in the place of the one with the number `number`.
+pub(super) fn inspecting(kernel: &Kernel, number: u32) -> Kernel {
+    let mut kernel = kernel.clone();
+    inspect_in(&mut kernel.body, number);
+    kernel
+}
+
+fn inspect_in(nodes: &mut [Node], number: u32) {
+    for node in nodes {
+        if let Node::Forall(forall) = node
+            && super::forall::body_number(forall) == number
+        {
+            let is_watched = |array| is_read(forall, array);
+            forall.body = inspector(&forall.body, &is_watched);
+            return;
+        }
+        node.blocks_mut()
+            .into_iter()
+            .for_each(|it| inspect_in(it, number));
+    }
+}
+
+fn is_read(forall: &Forall, array: ArrayId) -> bool {
+    let mut privates = forall.privates.iter();
+    privates.any(|it| it.is_speculative() && it.buffers.contains(&array))
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// What is known of the targets that the body of `forall` may read, before the buffers take their places.
+    pub(super) fn read_targets(&self, forall: &Forall) -> Vec<(ArrayId, ArrayValue)> {
+        let speculative = forall.privates.iter().filter(|it| it.is_speculative());
+        let arrays = speculative.flat_map(|it| it.targets.iter().copied());
+        let known = arrays.filter_map(|it| Some((it, self.arrays.get(it)?.clone())));
+        known.collect()
+    }
+
+    /// From now on reads are of `targets`, which the buffers may be all the same: both are one memory for the code generator.
+    pub(super) fn read_beside(&mut self, targets: Vec<(ArrayId, ArrayValue)>) {
+        for (array, mut target) in targets {
+            if let Some(buffer) = self.arrays.get(array) {
+                target.region = buffer.region;
+            }
+            self.targets.insert(array, target);
+        }
+    }
+
+    /// The element of `access`, to be read.
+    pub(super) fn element_to_read(&mut self, access: &Access) -> Element {
+        let array = access.array;
+        let Some(target) = self.targets.get(array).cloned() else {
+            return self.element(access);
+        };
+        let buffer = self.arrays.insert(array, target);
+        let element = self.element(access);
+        if let Some(buffer) = buffer {
+            self.arrays.insert(array, buffer);
+        }
+        element
+    }
+
+    /// Makes the marks known that the call has.
+    pub(super) fn bind_marks(&mut self, forall: &Forall) {
+        let at = offset(offset_of!(Call, marks));
+        let flags = MemFlagsData::trusted();
+        let table = self.builder.ins().load(types::I64, flags, self.call, at);
+        for (position, private) in forall.privates.iter().enumerate() {
+            if private.is_speculative() {
+                let address = self.read(types::I64, table, position);
+                self.marks.push(MarksValue {
+                    arrays: private.buffers.clone(),
+                    address,
+                });
+            }
+        }
+    }
+
+    pub(super) fn marks_of(&self, array: ArrayId) -> Option<MarksValue> {
+        let mut marks = self.marks.iter();
+        marks.find(|it| it.arrays.contains(&array)).cloned()
+    }
+
+    /// Leaves if the element at `place`, an address in the buffer for `array`, has a mark.
+    pub(super) fn meet_mark(&mut self, marks: &MarksValue, array: ArrayId, place: Value) {
+        let Some(buffer) = self.arrays.get(array).cloned() else {
+            return;
+        };
+        let bytes = self.builder.ins().isub(place, buffer.address);
+        let ins = self.builder.ins();
+        let bytes = ins.iadd_imm_s(bytes, -i64::from(buffer.offset));
+        // Widths are powers of two.
+        let shift = i64::from(buffer.element_bytes.trailing_zeros());
+        let number = self.builder.ins().ushr_imm_u(bytes, shift);
+        let (_, held, bit) = self.bit_of(marks, number);
+        let met = self.builder.ins().band(held, bit);
+        self.leave_with(met, Status::Met);
+    }
+
+    /// Marks the element number `key` at `places`, which others may do at the same time.
+    pub(super) fn set_mark(&mut self, places: &[Place], key: Option<Value>) {
+        let (Some(Place::Element(access)), Some(key)) = (places.first(), key) else {
+            return;
+        };
+        let Some(marks) = self.marks_of(access.array) else {
+            return;
+        };
+        let (address, held, bit) = self.bit_of(&marks, key);
+        let is_set = self.builder.ins().band(held, bit);
+        let (new, next) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(is_set, next, &[], new, &[]);
+        self.builder.switch_to_block(new);
+        let flags = MemFlagsData::trusted();
+        let bit = self.builder.ins().ireduce(types::I8, bit);
+        let or = AtomicRmwOp::Or;
+        self.builder
+            .ins()
+            .atomic_rmw(types::I8, flags, or, address, bit);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Whether nothing is done but to mark what is read.
+    pub(super) fn is_looking(&self) -> bool {
+        !self.marks.is_empty() && !self.checked.is_empty()
+    }
+
+    /// Counts each turn of a loop as an update.
+    pub(super) fn count_turns(&mut self, node: &ScfFor) {
+        let (lower, upper) = (self.expr(&node.lower), self.expr(&node.upper));
+        let none = self.builder.ins().iconst(types::I64, 0);
+        let distance = self.builder.ins().isub(upper, lower);
+        let distance = self.builder.ins().smax(distance, none);
+        let turns = self.builder.ins().udiv_imm_u(distance, node.step);
+        let before = self.builder.use_var(self.updates);
+        let after = self.builder.ins().iadd(before, turns);
+        self.builder.def_var(self.updates, after);
+    }
+
+    /// The address of the byte with the mark of the element `number`, what is there, and which bit of it is the mark.
+    fn bit_of(&mut self, marks: &MarksValue, number: Value) -> (Value, Value, Value) {
+        let byte = self.builder.ins().ushr_imm_u(number, 3);
+        let address = self.builder.ins().iadd(marks.address, byte);
+        let flags = MemFlagsData::trusted();
+        let held = self.builder.ins().uload8(types::I32, flags, address, 0);
+        let bit = self.builder.ins().band_imm_s(number, 7);
+        let bit = self.builder.ins().ireduce(types::I32, bit);
+        let one = self.builder.ins().iconst(types::I32, 1);
+        let bit = self.builder.ins().ishl(one, bit);
+        (address, held, bit)
+    }
+}

@@ -1,0 +1,54 @@
+//! Loops that read what they update, of which only the data tell whether they can run at once.
+
+use super::{Choice, Scheduler};
+use crate::TileIndirection;
+use std::collections::BTreeSet;
+use strew_affine::speculation::{depth, inspector};
+use strew_affine::visit::{for_each_load, for_each_load_in_subscripts, walk};
+use strew_affine::{Access, AffineFor, ArrayId, Node};
+
+impl Scheduler<'_> {
+    /// Takes `request`, which tiles `target`, into the schedule if it is accepted, and if a look at what the loop reads does not take as
+    /// long as the loop.
+    pub(super) fn consider_indirection(
+        &mut self,
+        target: &AffineFor,
+        request: TileIndirection,
+    ) -> bool {
+        let step = request.into();
+        if reads_as_much(&target.body) && crate::Step::apply(&step, &self.found.kernel).is_ok() {
+            let path = self.found.kernel.iters[target.iter].name.clone();
+            self.tell(Choice::ReadsAsMuch { path });
+            return false;
+        }
+        self.consider(step)
+    }
+}
+
+/// Whether elements of arrays that `body` updates are read in loops as deep as those of the updates.
+fn reads_as_much(body: &[Node]) -> bool {
+    let watched = read_and_updated(body);
+    let is_watched = |array: ArrayId| watched.contains(&array);
+    if watched.is_empty() {
+        return false;
+    }
+    depth(&inspector(body, &is_watched), &is_watched) >= depth(body, &is_watched)
+}
+
+/// The arrays that `body` both updates and reads.
+fn read_and_updated(body: &[Node]) -> BTreeSet<ArrayId> {
+    let (mut read, mut updated) = (BTreeSet::new(), BTreeSet::new());
+    walk(body, &mut |node, _| {
+        let mut look = |access: &Access| read.extend([access.array]);
+        for expr in node.expressions() {
+            for_each_load(expr, &mut look);
+        }
+        for access in node.written_elements() {
+            for_each_load_in_subscripts(access, &mut look);
+        }
+        if matches!(node, Node::Reduce { .. }) {
+            updated.extend(node.written_elements().map(|it| it.array));
+        }
+    });
+    &read & &updated
+}
