@@ -89,16 +89,16 @@ pub(crate) fn measure(
 ) -> Result<Measurement, String> {
     let mut bench = Bench::new(cell, peers)?;
     let variants = bench.check()?;
-    let longest = variants.iter().map(|(_, time)| *time).fold(1.0, f64::max);
-    let all: f64 = variants.iter().map(|(_, time)| *time).sum();
-    let repeats = (ROUND.as_secs_f64() * 1e9 / longest).ceil().max(1.0);
-    let affordable = effort.budget.as_secs_f64() * 1e9 / (all * repeats);
+    let round = ROUND.as_secs_f64() * 1e9;
+    let all: f64 = variants.iter().map(|(_, time)| time.max(round)).sum();
+    let affordable = effort.budget.as_secs_f64() * 1e9 / all;
     let rounds = (affordable as usize).clamp(effort.rounds.0, effort.rounds.1);
     let mut times: Vec<(Variant, Vec<f64>)> =
-        variants.into_iter().map(|(it, _)| (it, vec![])).collect();
+        variants.iter().map(|(it, _)| (*it, vec![])).collect();
     for _ in 0..rounds {
-        for (variant, times) in &mut times {
-            times.extend(bench.run(*variant, repeats as usize)?);
+        for ((variant, times), (_, time)) in times.iter_mut().zip(&variants) {
+            let repeats = (round / time.max(1.0)).ceil() as usize;
+            times.extend(bench.run(*variant, repeats)?);
         }
     }
     Ok(Measurement { cell, times })

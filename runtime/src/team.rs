@@ -1,14 +1,17 @@
 //! The threads that share the work of a call, and the memory they keep warm.
 
 use crate::arena::Arena;
+use crate::helpers::{Helpers, LOOKING_OUT};
+use crate::pace::Paces;
+use crate::portions::Portions;
 use crate::{memory, panics};
-use crossbeam::utils::{Backoff, CachePadded};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// The largest number of threads a runtime is made with.
 pub const MAX_THREADS: usize = 1024;
@@ -54,7 +57,7 @@ impl Runtime {
         if threads > MAX_THREADS {
             return Err(TooManyThreads { asked: threads });
         }
-        Ok(Self::from_team(Team::Own {
+        Ok(Self::from_threads(Threads::Own {
             threads,
             helpers: OnceLock::new(),
         }))
@@ -62,7 +65,7 @@ impl Runtime {
 
     /// A runtime that runs parallel loops on `pool` alone. A thread that calls from outside of the pool waits for it.
     pub fn with_pool(pool: Arc<ThreadPool>) -> Self {
-        Self::from_team(Team::Lent(pool))
+        Self::from_threads(Threads::Lent(pool))
     }
 
     /// The runtime that all callers in this process with the same number of threads share; as [`new`](Self::new) otherwise.
@@ -82,7 +85,13 @@ impl Runtime {
         Ok(runtime)
     }
 
-    fn from_team(team: Team) -> Self {
+    fn from_threads(threads: Threads) -> Self {
+        let team = Team {
+            threads,
+            paces: OnceLock::new(),
+            created: Instant::now(),
+            expected: AtomicU64::new(0),
+        };
         let arena = Arena::new(memory::free_bytes() / 4);
         Self(Arc::new(Inner { team, arena }))
     }
@@ -120,11 +129,21 @@ fn all_threads() -> usize {
 
 /// The threads of a runtime.
 #[derive(Debug)]
-pub(crate) enum Team {
+pub(crate) struct Team {
+    threads: Threads,
+    /// How fast loops ran on them lately.
+    paces: OnceLock<Paces>,
+    created: Instant,
+    /// When more work was expected last, in nanoseconds from then.
+    expected: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Threads {
     /// The caller and `threads - 1` helpers, started when they are needed; `None` inside when they could not be.
     Own {
         threads: usize,
-        helpers: OnceLock<Option<ThreadPool>>,
+        helpers: OnceLock<Option<Helpers>>,
     },
     /// The threads of a pool that somebody else keeps.
     Lent(Arc<ThreadPool>),
@@ -132,93 +151,107 @@ pub(crate) enum Team {
 
 impl Team {
     fn threads(&self) -> usize {
-        match self {
-            Self::Own { threads, .. } => *threads,
-            Self::Lent(pool) => pool.current_num_threads(),
+        match &self.threads {
+            Threads::Own { threads, .. } => *threads,
+            Threads::Lent(pool) => pool.current_num_threads(),
         }
     }
 
-    /// The pool, how many of its threads may help with `tasks` tasks, and whether the caller takes tasks too.
-    ///
-    /// A caller that is a thread of the pool always works: it would have to wait on its own pool otherwise.
-    fn helpers(&self, tasks: usize) -> Option<(&ThreadPool, usize, bool)> {
-        if tasks < 2 || self.threads() < 2 {
-            return None;
+    /// The helpers, started if they were not; `None` where there are none.
+    fn helpers(&self) -> Option<&Helpers> {
+        match &self.threads {
+            Threads::Own { threads, helpers } if *threads > 1 => helpers
+                .get_or_init(|| Helpers::start(threads - 1, all_threads()))
+                .as_ref(),
+            Threads::Own { .. } | Threads::Lent(_) => None,
         }
-        let (pool, caller_works) = match self {
-            Self::Own { threads, helpers } => {
-                let pool = helpers.get_or_init(|| start(threads - 1)).as_ref()?;
-                (pool, true)
+    }
+
+    /// How fast loops ran lately.
+    pub(crate) fn paces(&self) -> &Paces {
+        self.paces.get_or_init(Paces::default)
+    }
+
+    /// Whether a thread looks out for work, so that little of it is worth sharing.
+    pub(crate) fn is_awake(&self) -> bool {
+        match &self.threads {
+            Threads::Own { helpers, .. } => {
+                let started = helpers.get().and_then(Option::as_ref);
+                started.is_some_and(Helpers::are_awake)
             }
-            Self::Lent(pool) => (&**pool, pool.current_thread_index().is_some()),
-        };
-        let callers = usize::from(caller_works);
-        Some((pool, self.threads().min(tasks) - callers, caller_works))
+            Threads::Lent(_) => false,
+        }
     }
 
-    /// Calls `work` once with each number below `tasks`, in rising order where one thread takes several, and returns when all
-    /// calls have. A panic in one of them goes on in the caller after the others have ended.
+    /// Is told of work that is too little to wake a thread for. Where there was some a moment ago, too, it wakes one: what comes twice
+    /// will come again.
+    pub(crate) fn expect_more(&self) {
+        let now = u64::try_from(self.created.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let before = self.expected.swap(now, Ordering::Relaxed);
+        let passed = Duration::from_nanos(now.saturating_sub(before));
+        if passed < LOOKING_OUT
+            && before > 0
+            && let Some(helpers) = self.helpers()
+        {
+            helpers.wake();
+        }
+    }
+
+    /// Calls `work` once with each number below `tasks`, and returns when all calls have. A panic in one of them goes on in the caller
+    /// after the others have ended. Of tasks that are shared again, each thread gets those that it had before.
     pub(crate) fn for_each(&self, tasks: usize, work: &(dyn Fn(usize) + Sync)) {
-        let Some((pool, helpers, caller_works)) = self.helpers(tasks) else {
+        let few = u32::try_from(tasks).ok();
+        let (Some(few), true) = (few, tasks > 1 && self.threads() > 1) else {
             return (0..tasks).for_each(work);
         };
         let (noted, is_noted) = (Mutex::new(None), AtomicBool::new(false));
         // After a panic of a combiner, tasks that begin later call none.
-        let work = |task: usize| {
+        let work = |task: u32| {
             let is_after = is_noted.load(Ordering::Relaxed);
             let before = is_after.then(|| memory::lock(&noted).clone()).flatten();
-            let ((), after) = panics::collect(before, || work(task));
+            let ((), after) = panics::collect(before, || work(task as usize));
             if let Some(note) = after {
                 memory::lock(&noted).get_or_insert(note);
                 is_noted.store(true, Ordering::Relaxed);
             }
         };
-        let next = CachePadded::new(AtomicUsize::new(0));
-        let ended = CachePadded::new(AtomicUsize::new(0));
-        let take_tasks = || {
-            loop {
-                let task = next.fetch_add(1, Ordering::Relaxed);
-                if task >= tasks {
-                    return;
-                }
-                work(task);
-            }
-        };
-        pool.in_place_scope(|scope| {
-            for _ in 0..helpers {
-                scope.spawn(|_| {
-                    take_tasks();
-                    ended.fetch_add(1, Ordering::Release);
-                });
-            }
-            if caller_works {
-                take_tasks();
-                wait_a_little(|| ended.load(Ordering::Acquire) == helpers);
-            }
-        });
+        let threads = self.threads().min(tasks);
+        let portions = Portions::new(few, threads);
+        self.share(threads, &|thread| portions.take(thread, work));
         panics::pass_on(noted.into_inner().unwrap_or_default());
     }
-}
 
-fn start(threads: usize) -> Option<ThreadPool> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|number| format!("strew-{number}"))
-        .build()
-        .ok()
-}
-
-/// To sleep and be woken costs more than the ends of well balanced tasks lie apart; so look for a while first.
-fn wait_a_little(is_over: impl Fn() -> bool) {
-    let backoff = Backoff::new();
-    while !is_over() && !backoff.is_completed() {
-        backoff.snooze();
+    /// Calls `work` on up to `threads` threads, with the number of each.
+    fn share(&self, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+        match &self.threads {
+            Threads::Own { .. } => match self.helpers() {
+                Some(helpers) => helpers.share(threads - 1, work),
+                None => work(0),
+            },
+            Threads::Lent(pool) => share_in(pool, threads, work),
+        }
     }
+}
+
+/// Calls `work` on up to `threads` threads of `pool`. A caller that is one of them works too: it would have to wait on its own pool
+/// otherwise.
+fn share_in(pool: &ThreadPool, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+    let number = || pool.current_thread_index();
+    let caller = number();
+    pool.in_place_scope(|scope| {
+        for _ in usize::from(caller.is_some())..threads {
+            scope.spawn(|_| work(number().unwrap_or(0)));
+        }
+        if let Some(caller) = caller {
+            work(caller);
+        }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rayon::ThreadPoolBuilder;
     use std::sync::atomic::AtomicU32;
 
     fn runtime(threads: usize) -> Runtime {
@@ -294,9 +327,10 @@ mod tests {
     fn threads_start_when_they_are_needed() {
         let runtime = runtime(2);
         counts(&runtime, 1);
-        let started = |runtime: &Runtime| match runtime.team() {
-            Team::Own { helpers, .. } => helpers.get().is_some(),
-            Team::Lent(_) => true,
+        runtime.team().expect_more();
+        let started = |runtime: &Runtime| match &runtime.team().threads {
+            Threads::Own { helpers, .. } => helpers.get().is_some(),
+            Threads::Lent(_) => true,
         };
         assert!(!started(&runtime));
         counts(&runtime, 2);

@@ -2,12 +2,17 @@ use super::{Job, Ran, Shape, Strategy};
 use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
+use crate::pace::{Pace, Way};
 use crate::settings::Body;
+use crate::team::Team;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Work that takes less than this is not worth waking a thread for.
+/// Work that takes less than this is not worth waking a thread for; any is worth sharing with one that is awake.
 const WORTH_SHARING: Duration = Duration::from_micros(30);
+
+/// A loop that takes longer is not run on one thread to find out whether that is faster.
+const NOT_TRIED_ALONE: Duration = Duration::from_micros(500);
 
 /// Parts for each thread, so that slow ones can be made up for.
 const PARTS_PER_THREAD: usize = 8;
@@ -33,23 +38,31 @@ impl Strategy for Direct {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let chunks = Chunks::new(job.session, job.call, job.forall, job.session.may_stop());
+        let shape = &job.shape;
+        let team = job.session.runtime().team();
+        let pace = team.paces().of(job.forall.body, statements(shape));
+        let (way, is_awake) = (way(shape, pace, team), team.is_awake());
         // SAFETY: the caller vouches for the forall, which has no private buffers.
-        let begun = unsafe { begin(&chunks, &job.shape, start) };
-        let rest = i64::try_from(job.shape.count).unwrap_or(i64::MAX) - begun.iterations;
-        let rest = u64::try_from(rest).unwrap_or(0);
-        let parts = PARTS_PER_THREAD
-            .saturating_mul(job.shape.threads)
-            .min(usize::try_from(rest).unwrap_or(usize::MAX));
-        job.session.runtime().team().for_each(parts, &|number| {
-            let Range { start, end } = part(rest, parts, number);
-            let range = start + begun.iterations..end + begun.iterations;
-            // SAFETY: as above; the parts have no iteration in common.
-            unsafe { chunks.run(begun.chunks + number, range, &[]) };
-        });
+        let begun = unsafe {
+            match way {
+                Some(Way::Shared) => Begun::default(),
+                Some(Way::Alone) => begin(&chunks, shape, || false),
+                None => begin(&chunks, shape, || start.elapsed() >= WORTH_SHARING),
+            }
+        };
+        if begun.iterations > 0 {
+            pace.note(Way::Alone, begun.statements(shape), start.elapsed());
+        }
+        // SAFETY: as above; those that have begun are done.
+        let parts = unsafe { share(&chunks, shape, team, &begun) };
+        if way == Some(Way::Shared) && is_awake {
+            pace.note(Way::Shared, statements(shape), start.elapsed());
+        }
+        let threads = shape.threads.min(parts.max(1));
         chunks.finish(job.call)?;
         Ok(Ran {
             chunks: (begun.chunks + parts) as u64,
-            threads: job.shape.threads.min(parts.max(1)),
+            threads,
             main: start.elapsed(),
             ..Ran::default()
         })
@@ -62,6 +75,31 @@ const STATEMENTS_BETWEEN_LOOKS: u64 = 1 << 13;
 /// With more statements than this it is clear that they are worth sharing.
 const MANY_STATEMENTS: u64 = 1 << 17;
 
+/// About how many statements all iterations run.
+fn statements(shape: &Shape) -> u64 {
+    shape.trips.max(shape.count)
+}
+
+/// On how many threads to run a loop; `None` where that is to be found out.
+fn way(shape: &Shape, pace: &Pace, team: &Team) -> Option<Way> {
+    if shape.threads == 1 {
+        return Some(Way::Alone);
+    }
+    let Some(expected) = pace.expected(statements(shape), shape.threads) else {
+        return (shape.trips >= MANY_STATEMENTS).then_some(Way::Shared);
+    };
+    if expected > NOT_TRIED_ALONE {
+        Some(Way::Shared)
+    } else if expected > WORTH_SHARING || team.is_awake() {
+        Some(pace.next())
+    } else {
+        if pace.may_gain() {
+            team.expect_more();
+        }
+        Some(Way::Alone)
+    }
+}
+
 /// In how many iterations at once to find out what they cost: first, and at most.
 fn lengths(shape: &Shape) -> (i64, i64) {
     if shape.trips == 0 {
@@ -73,9 +111,19 @@ fn lengths(shape: &Shape) -> (i64, i64) {
     (length, length)
 }
 
+/// What one thread has run.
+#[derive(Clone, Copy, Default)]
 struct Begun {
     iterations: i64,
     chunks: usize,
+}
+
+impl Begun {
+    /// About how many statements that were.
+    fn statements(&self, shape: &Shape) -> u64 {
+        let all = u128::from(statements(shape)) * u128::from(self.iterations.unsigned_abs());
+        u64::try_from(all / u128::from(shape.count.max(1))).unwrap_or(u64::MAX)
+    }
 }
 
 /// Runs the first iterations on the calling thread until it is clear that the rest is worth sharing. Nobody knows beforehand what
@@ -83,21 +131,11 @@ struct Begun {
 ///
 /// # Safety
 /// That of [`Chunks::run`], without private buffers.
-unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
+unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, is_clear: impl Fn() -> bool) -> Begun {
     let count = i64::try_from(shape.count).unwrap_or(i64::MAX);
-    let mut begun = Begun {
-        iterations: 0,
-        chunks: 0,
-    };
-    let (mut length, most) = match shape.threads {
-        1 => (count, count),
-        _ if shape.trips >= MANY_STATEMENTS => return begun,
-        _ => lengths(shape),
-    };
-    while begun.iterations < count
-        && (shape.threads == 1 || start.elapsed() < WORTH_SHARING)
-        && chunks.is_wanted(begun.chunks)
-    {
+    let mut begun = Begun::default();
+    let (mut length, most) = lengths(shape);
+    while begun.iterations < count && !is_clear() && chunks.is_wanted(begun.chunks) {
         let end = begun.iterations.saturating_add(length).min(count);
         // SAFETY: the caller vouches for the body; these chunks run one after the other.
         unsafe { chunks.run(begun.chunks, begun.iterations..end, &[]) };
@@ -106,6 +144,30 @@ unsafe fn begin(chunks: &Chunks<'_>, shape: &Shape, start: Instant) -> Begun {
         length = length.saturating_mul(2).min(most);
     }
     begun
+}
+
+/// Runs the iterations behind those that have begun on all threads, and says in how many parts.
+///
+/// # Safety
+/// That of [`Chunks::run`], without private buffers.
+unsafe fn share(chunks: &Chunks<'_>, shape: &Shape, team: &Team, begun: &Begun) -> usize {
+    let rest = i64::try_from(shape.count).unwrap_or(i64::MAX) - begun.iterations;
+    let rest = u64::try_from(rest).unwrap_or(0);
+    let worth_it = usize::try_from(statements(shape) / STATEMENTS_BETWEEN_LOOKS);
+    let parts = worth_it
+        .unwrap_or(usize::MAX)
+        .clamp(
+            shape.threads,
+            PARTS_PER_THREAD.saturating_mul(shape.threads),
+        )
+        .min(usize::try_from(rest).unwrap_or(usize::MAX));
+    team.for_each(parts, &|number| {
+        let Range { start, end } = part(rest, parts, number);
+        let range = start + begun.iterations..end + begun.iterations;
+        // SAFETY: the caller vouches for the body; the parts have no iteration in common.
+        unsafe { chunks.run(begun.chunks + number, range, &[]) };
+    });
+    parts
 }
 
 #[cfg(test)]

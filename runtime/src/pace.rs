@@ -1,0 +1,176 @@
+//! How fast loops ran lately, on one thread and on several.
+//!
+//! Whether threads gain anything on a loop of some microseconds depends on what it reads, on whose caches hold that, and on how fast
+//! these hand it on. No model knows all of it; the loop itself tells, when it runs again. This chooses between ways that give
+//! the same bits.
+
+use crate::abi::ChunkFn;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// So many loops are remembered, each with sizes that differ by no more than a factor of two.
+const REMEMBERED: usize = 256;
+
+/// Both ways are tried by turns in so many first runs …
+const FIRST_RUNS: u32 = 8;
+
+/// … and from then on each so many runs the one that seemed slower.
+const RUNS_BETWEEN_TRIALS: u32 = 32;
+
+/// On how many threads a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Alone,
+    Shared,
+}
+
+/// The loops that ran lately.
+#[derive(Debug)]
+pub(crate) struct Paces(Box<[Pace]>);
+
+/// How a loop of some size ran.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// Which loop, and which size; 0 where there is none.
+    key: AtomicU64,
+    runs: AtomicU32,
+    /// Picoseconds for a statement, by [`Way`]; 0 where that is not known.
+    alone: AtomicU32,
+    shared: AtomicU32,
+}
+
+impl Default for Paces {
+    fn default() -> Self {
+        Self((0..REMEMBERED).map(|_| Pace::default()).collect())
+    }
+}
+
+impl Paces {
+    /// Of the loop whose iterations `body` runs, with about so many statements. One that ran longer ago may be forgotten for it.
+    pub(crate) fn of(&self, body: ChunkFn, statements: u64) -> &Pace {
+        // Two loops with the same key would only be taken for each other.
+        let size = u64::from(statements.max(1).ilog2());
+        let key = (body as usize as u64)
+            .wrapping_mul(64)
+            .wrapping_add(size)
+            .max(1);
+        // The upper bits of such a product depend on all of the factor (Knuth, The Art of Computer Programming, 6.4).
+        let place = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - REMEMBERED.ilog2());
+        let pace = &self.0[place as usize];
+        if pace.key.swap(key, Ordering::Relaxed) != key {
+            let all = [&pace.runs, &pace.alone, &pace.shared];
+            all.into_iter()
+                .for_each(|it| it.store(0, Ordering::Relaxed));
+        }
+        pace
+    }
+}
+
+impl Pace {
+    /// What so many statements take on one thread, or at most do by what they take on `threads`; `None` when nobody knows.
+    pub(crate) fn expected(&self, statements: u64, threads: usize) -> Option<Duration> {
+        let [alone, shared] = self.paces().map(u64::from);
+        let pace = match alone {
+            0 => shared.saturating_mul(threads as u64),
+            pace => pace,
+        };
+        (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(statements) / 1000))
+    }
+
+    /// Whether it is not known that threads gain nothing.
+    pub(crate) fn may_gain(&self) -> bool {
+        let [alone, shared] = self.paces();
+        shared < alone
+    }
+
+    /// How to run it next, where both ways can be had: the way that was the faster one, and now and then the other.
+    pub(crate) fn next(&self) -> Way {
+        let [alone, shared] = self.paces();
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        let is_first = runs < FIRST_RUNS;
+        let is_trial = runs % RUNS_BETWEEN_TRIALS == RUNS_BETWEEN_TRIALS - 1;
+        let is_shared = match alone {
+            0 => false,
+            _ if is_first => runs % 2 == 1,
+            _ => (shared < alone) != is_trial,
+        };
+        match is_shared {
+            true => Way::Shared,
+            false => Way::Alone,
+        }
+    }
+
+    fn paces(&self) -> [u32; 2] {
+        [&self.alone, &self.shared].map(|it| it.load(Ordering::Relaxed))
+    }
+
+    /// Notes how long so many statements took. What disturbs a run makes it slower: less time counts at once, more time by and by.
+    pub(crate) fn note(&self, way: Way, statements: u64, time: Duration) {
+        let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(statements.max(1));
+        let new = u32::try_from(picoseconds).unwrap_or(u32::MAX).max(1);
+        let pace = match way {
+            Way::Alone => &self.alone,
+            Way::Shared => &self.shared,
+        };
+        let mean = match pace.load(Ordering::Relaxed) {
+            0 => new,
+            old if new < old => new,
+            old => old + (new - old) / 8,
+        };
+        pace.store(mean, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::Call;
+
+    unsafe extern "C" fn body(
+        _call: *mut Call,
+        _frame: *const u64,
+        _privates: *const *mut u8,
+        _first: i64,
+        _last: i64,
+    ) -> u32 {
+        0
+    }
+
+    #[test]
+    fn the_faster_way_is_taken_once_both_are_known() {
+        for (shared, faster) in [(5, Way::Shared), (20, Way::Alone)] {
+            let paces = Paces::default();
+            let pace = paces.of(body, 1000);
+            assert_eq!((pace.next(), pace.expected(1000, 2)), (Way::Alone, None));
+            pace.note(Way::Alone, 1000, Duration::from_micros(10));
+            assert_eq!(pace.expected(2000, 2), Some(Duration::from_micros(20)));
+            pace.note(Way::Shared, 1000, Duration::from_micros(shared));
+            let next: Vec<_> = (1..128).map(|_| paces.of(body, 1000).next()).collect();
+            assert_eq!(next[..3], [Way::Shared, Way::Alone, Way::Shared]);
+            let others = next[8..].iter().filter(|it| **it != faster);
+            assert_eq!(others.count(), 4);
+        }
+    }
+
+    #[test]
+    fn sizes_are_remembered_apart() {
+        let paces = Paces::default();
+        paces
+            .of(body, 1000)
+            .note(Way::Alone, 1000, Duration::from_micros(1));
+        assert_eq!(paces.of(body, 5000).expected(5000, 2), None);
+        assert!(paces.of(body, 1001).expected(1001, 2).is_some());
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let paces = Paces::default();
+        for statements in [0, 1, u64::MAX] {
+            let pace = paces.of(body, statements);
+            for time in [Duration::ZERO, Duration::MAX, Duration::MAX] {
+                pace.note(Way::Alone, statements, time);
+            }
+            assert!(pace.expected(u64::MAX, 2).is_some());
+        }
+    }
+}
