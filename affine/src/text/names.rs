@@ -3,13 +3,14 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 41] = [
+pub(super) const RESERVED: [&str; 42] = [
     "kernel",
     "in",
     "step",
     "lanes",
     "private",
     "merge",
+    "speculative",
     "disjoint",
     "strategy",
     "identity",
