@@ -112,8 +112,8 @@ impl Helpers {
     /// Calls `work` on this thread and, while it runs, on up to `wanted` helpers; returns when all calls have. A panic of one of them
     /// goes on here, after the others have ended.
     pub(crate) fn share(&self, wanted: usize, work: &Work<'_>) {
-        // SAFETY: the offer is gone from the board, and nobody is inside of it any more, before `open` is dropped, which is before this
-        // function returns or unwinds; helpers call the work only while they are inside.
+        // SAFETY: helpers call the work only while they are inside of the offer. Dropping `open`, which happens before this function
+        // returns or unwinds, takes the offer down, so that nobody enters any more, and waits until nobody is inside.
         let for_helpers = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
         let open = Open {
             board: &self.board,
