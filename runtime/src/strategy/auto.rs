@@ -124,7 +124,7 @@ pub(super) fn decide(
     if !shape.has_privates {
         return Decision::new(&Direct, Why::NoPrivates);
     }
-    let against = against(shape, around.sample).or_else(|| streams(shape, around));
+    let against = against(shape, around).or_else(|| streams(shape, around));
     let are_few = shape.trips / TRIPS_PER_ELEMENT_MERGED < shape.elements;
     let advances = advances(shape, around);
     if let (Some(span), true) = (advances, are_few) {
@@ -241,8 +241,8 @@ fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
 }
 
 /// What speaks against private buffers whatever the machine.
-fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
-    let uneven = sample.filter(|it| it.scattered <= EVEN);
+fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
+    let uneven = around.sample.filter(|it| it.scattered <= EVEN);
     let per_element = match uneven {
         Some(sample) if sample.is_skewed => TRIPS_PER_ELEMENT_SKEWED,
         _ => TRIPS_PER_ELEMENT,
@@ -253,10 +253,12 @@ fn against(shape: &Shape, sample: Option<Sample>) -> Option<Why> {
         true => shape.elements / ELEMENTS_PER_TRIP_FAR,
         false => shape.elements.saturating_mul(per_element),
     };
-    let least = least
-        // In lanes, more of them take as long.
-        .saturating_mul(shape.lanes)
-        .saturating_add(LEAST_TRIPS);
+    // In lanes, more of them take as long. Where any grouping will do, one thread makes no copies, and costs tell whether several should.
+    let at_once = match shape.is_free() && is_cheaper(around.costs.dense, &around.costs) {
+        true => 1,
+        false => shape.lanes,
+    };
+    let least = least.saturating_mul(at_once).saturating_add(LEAST_TRIPS);
     let most = if shape.can_emit && shape.is_pure && uneven.is_none() {
         MOST_BYTES_UNSORTED
     } else {
