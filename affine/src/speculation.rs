@@ -4,7 +4,7 @@
 //! The LRPD test, 1995). To find that out the [`inspector`] marks what is read: all of it before the first update, since as long as no update
 //! meets a mark, whatever the loop reads is what was there before it.
 
-use crate::visit::{Loop, allocated_arrays, for_each_load, for_each_load_in_subscripts, walk};
+use crate::visit::{Loop, allocated_arrays, for_each_load_of, walk};
 use crate::{
     Access, ArrayId, Combiner, Expr, IterId, Last, LocalId, Node, Place, Subscript, Type, Value,
     Variable,
@@ -60,12 +60,7 @@ fn updates(node: &Node, updated: &Updated<'_>) -> bool {
 /// What `node` itself loads, in order of evaluation.
 fn loads(node: &Node) -> Vec<&Access> {
     let mut found = Vec::new();
-    for expr in node.expressions() {
-        for_each_load(expr, &mut |it| found.push(it));
-    }
-    for access in node.written_elements() {
-        for_each_load_in_subscripts(access, &mut |it| found.push(it));
-    }
+    for_each_load_of(node, &mut |it| found.push(it));
     found
 }
 
@@ -274,13 +269,8 @@ impl Turning {
     fn is_steady(&self, access: &Access, is_watched: &dyn Fn(ArrayId) -> bool) -> bool {
         access.subscripts.iter().all(|subscript| match subscript {
             Subscript::Affine(expr) => {
-                let mut steady = true;
-                expr.for_each_variable(&mut |variable| {
-                    if let Variable::Iter(iter) = variable {
-                        steady &= !self.iters.contains(&iter);
-                    }
-                });
-                steady
+                let mut iters = self.iters.iter();
+                !iters.any(|it| expr.mentions(Variable::Iter(*it)))
             }
             Subscript::Computed(expr) => self.is_steady_value(expr, is_watched),
         })

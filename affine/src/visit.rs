@@ -234,6 +234,17 @@ pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMu
     }
 }
 
+/// Calls `visit` for every load that the node itself makes, in order of evaluation, those in the subscripts of its places included.
+/// What an update reads of what it updates does not count.
+pub fn for_each_load_of<'k>(node: &'k Node, visit: &mut impl FnMut(&'k Access)) {
+    for expr in node.expressions() {
+        for_each_load(expr, visit);
+    }
+    for access in node.written_elements() {
+        for_each_load_in_subscripts(access, visit);
+    }
+}
+
 /// Calls `visit` for every local that `expr` reads, those in subscripts included.
 pub fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
     match expr {

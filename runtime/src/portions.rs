@@ -25,28 +25,18 @@ impl Portions {
         let count = self.0.len();
         for distance in 0..count {
             let portion = &self.0[(own + distance) % count];
-            let next = match distance {
-                0 => next_of_own,
-                _ => next_of_others,
+            let is_own = distance == 0;
+            let rest = |portion| match (unpack(portion), is_own) {
+                ((first, end), _) if first >= end => None,
+                ((first, end), true) => Some(pack(first + 1, end)),
+                ((first, end), false) => Some(pack(first, end - 1)),
             };
-            while let Ok(taken) = portion.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            while let Ok(taken) = portion.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest) {
                 let (first, end) = unpack(taken);
-                work(if distance == 0 { first } else { end - 1 });
+                work(if is_own { first } else { end - 1 });
             }
         }
     }
-}
-
-/// What is left of a portion behind its first task.
-fn next_of_own(portion: u64) -> Option<u64> {
-    let (first, end) = unpack(portion);
-    (first < end).then(|| pack(first + 1, end))
-}
-
-/// What is left of a portion before its last task.
-fn next_of_others(portion: u64) -> Option<u64> {
-    let (first, end) = unpack(portion);
-    (first < end).then(|| pack(first, end - 1))
 }
 
 fn pack(first: u32, end: u32) -> u64 {

@@ -88,7 +88,7 @@ impl Runtime {
     fn from_threads(threads: Threads) -> Self {
         let team = Team {
             threads,
-            paces: OnceLock::new(),
+            paces: Paces::default(),
             created: Instant::now(),
             expected: AtomicU64::new(0),
         };
@@ -132,7 +132,7 @@ fn all_threads() -> usize {
 pub(crate) struct Team {
     threads: Threads,
     /// How fast loops ran on them lately.
-    paces: OnceLock<Paces>,
+    paces: Paces,
     created: Instant,
     /// When more work was expected last, in nanoseconds from then.
     expected: AtomicU64,
@@ -169,7 +169,7 @@ impl Team {
 
     /// How fast loops ran lately.
     pub(crate) fn paces(&self) -> &Paces {
-        self.paces.get_or_init(Paces::default)
+        &self.paces
     }
 
     /// Whether a thread looks out for work, so that little of it is worth sharing.

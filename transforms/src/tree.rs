@@ -297,13 +297,8 @@ pub(crate) fn arrays_in(nodes: &[Node]) -> impl Iterator<Item = ArrayId> + use<>
             found.extend(forall.disjoint.iter().flat_map(|it| [it.target, it.met]));
         }
         let mut take = |access: &Access| found.push(access.array);
-        for expr in node.expressions() {
-            visit::for_each_load(expr, &mut take);
-        }
-        for access in node.written_elements() {
-            visit::for_each_load_in_subscripts(access, &mut take);
-            take(access);
-        }
+        visit::for_each_load_of(node, &mut take);
+        node.written_elements().for_each(take);
     });
     found.into_iter()
 }

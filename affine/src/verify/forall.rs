@@ -2,7 +2,7 @@
 
 use super::{Verifier, ViolationKind};
 use crate::speculation::{Updated, is_contained};
-use crate::visit::{allocated_arrays, for_each_load, for_each_load_in_subscripts, walk};
+use crate::visit::{allocated_arrays, for_each_load_of, walk};
 use crate::{Access, ArrayId, Disjoint, Forall, Node, Private, Type};
 
 impl<'k> Verifier<'k> {
@@ -20,14 +20,9 @@ impl<'k> Verifier<'k> {
             let mut touched = false;
             walk(&forall.body, &mut |node, _| {
                 touched |= matches!(node, Node::Forall(_));
-                let mut read = |access: &Access| touched |= access.array == *met;
-                for expr in node.expressions() {
-                    for_each_load(expr, &mut read);
-                }
-                for access in node.written_elements() {
-                    read(access);
-                    for_each_load_in_subscripts(access, &mut read);
-                }
+                let mut touch = |access: &Access| touched |= access.array == *met;
+                for_each_load_of(node, &mut touch);
+                node.written_elements().for_each(touch);
             });
             let is_local = allocated_arrays(&kernel.body).contains(met);
             let is_mark = marks.element == Type::U8 && is_local && !touched;
@@ -92,13 +87,9 @@ fn only_updates(forall: &Forall) -> bool {
     };
     let mut only = true;
     walk(&forall.body, &mut |node, _| {
-        let mut read = |access: &Access| only &= private_of(access.array).is_none();
-        for expr in node.expressions() {
-            for_each_load(expr, &mut read);
-        }
-        for access in node.written_elements() {
-            for_each_load_in_subscripts(access, &mut read);
-        }
+        for_each_load_of(node, &mut |access| {
+            only &= private_of(access.array).is_none();
+        });
         let arrays: Vec<_> = node.written_elements().map(|it| it.array).collect();
         let private = arrays.iter().find_map(|array| private_of(*array));
         only &= match (node, private) {

@@ -170,13 +170,8 @@ impl Inside {
     pub(super) fn stays(&self, subscript: &Subscript) -> bool {
         match subscript {
             Subscript::Affine(expr) => {
-                let mut stays = true;
-                expr.for_each_variable(&mut |variable| {
-                    if let Variable::Iter(iter) = variable {
-                        stays &= !self.iters.contains(&iter);
-                    }
-                });
-                stays
+                let mut iters = self.iters.iter();
+                !iters.any(|it| expr.mentions(Variable::Iter(*it)))
             }
             Subscript::Computed(expr) => self.expr_stays(expr),
         }

@@ -1,12 +1,12 @@
 //! What kind of body a forall has.
 
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::{Loop, for_each_load, for_each_load_in_subscripts, walk};
+use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, ArrayId, Combiner, Forall, IterId, Kernel, Node, Private};
 
 /// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
-/// merged together together and at one place, and read those that are targets too. Only if not can several iterations share a buffer: then combining into it is the same,
-/// up to grouping, as merging buffers of their own.
+/// merged together together and at one place, and read those that are targets too. Only if not can several iterations share a
+/// buffer: then combining into it is the same, up to grouping, as merging buffers of their own.
 pub(super) fn is_separate(forall: &Forall) -> bool {
     let private_of = |array: ArrayId| {
         let mut privates = forall.privates.iter();
@@ -15,15 +15,9 @@ pub(super) fn is_separate(forall: &Forall) -> bool {
     let is_private = |access: &Access| private_of(access.array).is_some();
     let mut separate = false;
     walk(&forall.body, &mut |node, _| {
-        let mut read = |access: &Access| {
+        for_each_load_of(node, &mut |access| {
             separate |= private_of(access.array).is_some_and(|it| !it.is_speculative());
-        };
-        for expr in node.expressions() {
-            for_each_load(expr, &mut read);
-        }
-        for access in node.written_elements() {
-            for_each_load_in_subscripts(access, &mut read);
-        }
+        });
         separate |= match node {
             Node::Assign { .. } => node.written_elements().any(is_private),
             Node::Reduce { combiner, .. } => node.written_elements().any(|access| {

@@ -338,7 +338,7 @@ impl Scheduler<'_> {
             let mut outermost = kernel.body.iter();
             let node = outermost.find(|it| Loop::of(it).is_some_and(|it| it.iter() == groups));
             let nests = Nests::of(&kernel);
-            for node in node.into_iter() {
+            if let Some(node) = node {
                 let around = Around::default().and(node);
                 let blocks = node.blocks().into_iter();
                 blocks.for_each(|block| self.tile(&nests, block, &around));

@@ -118,14 +118,8 @@ fn forward_band(kernel: &Kernel, target: IterId) -> Option<Vec<IterId>> {
 /// once: they use what the group has settled, and no more than that.
 fn panels(attempt: &mut Attempt, loops: &[IterId], groups: IterId) -> Option<()> {
     let (innermost, outer) = loops.split_last()?;
-    let end = [
-        attempt.path(groups).to_string().as_str().into(),
-        SETTLED.into(),
-    ];
-    attempt.step(Split::new(
-        attempt.path(*innermost),
-        Size::Sum(Box::new(end)),
-    ))?;
+    let end = end_of(attempt, groups);
+    attempt.step(Split::new(attempt.path(*innermost), end))?;
     let mut behind = *attempt.made().first()?;
     for iter in outer.iter().rev() {
         attempt.step(Distribute::new(attempt.path(*iter)))?;
@@ -136,6 +130,15 @@ fn panels(attempt: &mut Attempt, loops: &[IterId], groups: IterId) -> Option<()>
         true => Some(()),
         false => panels(attempt, outer, groups),
     }
+}
+
+/// The first iteration behind a group of `groups`.
+pub(super) fn end_of(attempt: &Attempt, groups: IterId) -> Size {
+    let sum = [
+        attempt.path(groups).to_string().as_str().into(),
+        SETTLED.into(),
+    ];
+    Size::Sum(Box::new(sum))
 }
 
 /// Takes conditions out of loops in that over `groups` where they change once in them.

@@ -4,8 +4,8 @@ use super::{Choice, Scheduler};
 use crate::TileIndirection;
 use std::collections::BTreeSet;
 use strew_affine::speculation::{depth, inspector};
-use strew_affine::visit::{for_each_load, for_each_load_in_subscripts, walk};
-use strew_affine::{Access, AffineFor, ArrayId, Node};
+use strew_affine::visit::{for_each_load_of, walk};
+use strew_affine::{AffineFor, ArrayId, Node};
 
 impl Scheduler<'_> {
     /// Takes `request`, which tiles `target`, into the schedule if it is accepted, and if a look at what the loop reads does not take as
@@ -39,13 +39,7 @@ fn reads_as_much(body: &[Node]) -> bool {
 fn read_and_updated(body: &[Node]) -> BTreeSet<ArrayId> {
     let (mut read, mut updated) = (BTreeSet::new(), BTreeSet::new());
     walk(body, &mut |node, _| {
-        let mut look = |access: &Access| read.extend([access.array]);
-        for expr in node.expressions() {
-            for_each_load(expr, &mut look);
-        }
-        for access in node.written_elements() {
-            for_each_load_in_subscripts(access, &mut look);
-        }
+        for_each_load_of(node, &mut |access| read.extend([access.array]));
         if matches!(node, Node::Reduce { .. }) {
             updated.extend(node.written_elements().map(|it| it.array));
         }

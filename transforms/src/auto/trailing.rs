@@ -3,7 +3,7 @@
 
 use super::attempt::Attempt;
 use super::nests::{Nests, band, has_loops};
-use super::panels::{SETTLED, nested, sink};
+use super::panels::{SETTLED, end_of, nested, sink};
 use super::parts::is_tiled;
 use crate::distribute::keeps_updates;
 use crate::tree::{self, find_affine_loop};
@@ -33,10 +33,7 @@ pub(super) fn updated(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
     attempt.step(StripMine::new(attempt.path(points), SETTLED))?;
     let groups = *attempt.made().first()?;
     nested(attempt, &[rows, points])?;
-    let end = Size::Sum(Box::new([
-        attempt.path(groups).to_string().as_str().into(),
-        SETTLED.into(),
-    ]));
+    let end = end_of(attempt, groups);
     for part in beside_the_group(attempt, [rows, points], &end)? {
         attempt.step(Split::new(attempt.path(part), end.clone()))?;
         let trailing = *attempt.made().first()?;

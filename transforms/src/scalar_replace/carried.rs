@@ -6,7 +6,7 @@
 use super::{is_counted, stay_in_range};
 use crate::tree::{change_expr, change_subscripts, if_runs, replace_loop, replaced_in, scalar_for};
 use std::collections::BTreeSet;
-use strew_affine::visit::{self, for_each_load, for_each_load_in_subscripts};
+use strew_affine::visit;
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, Condition, Expr, Kernel, Local, LocalId, Node,
     Overflow, Place, Relation, Subscript, Value, Variable,
@@ -93,12 +93,7 @@ fn chains_in(target: &AffineFor, array: ArrayId) -> Vec<Chain<'_>> {
 fn reads(body: &[Node], array: ArrayId) -> Vec<&Access> {
     let mut found = Vec::new();
     for node in body {
-        for expr in node.expressions() {
-            for_each_load(expr, &mut |it| found.push(it));
-        }
-        for written in node.written_elements() {
-            for_each_load_in_subscripts(written, &mut |it| found.push(it));
-        }
+        visit::for_each_load_of(node, &mut |it| found.push(it));
     }
     found.retain(|it| it.array == array);
     found

@@ -41,7 +41,7 @@ pub(crate) fn rewrite(plan: Plan) -> Kernel {
             combiner: private.combiner,
         }
     });
-    let privates = copied.collect::<Vec<_>>().into_iter().chain(read).collect();
+    let privates = copied.chain(read).collect();
     (tile.lower, tile.upper) = (part.lower, part.upper);
     let mut marked = Vec::new();
     for Disjoint { array, .. } in disjoint.iter().filter(|it| it.is_checked) {

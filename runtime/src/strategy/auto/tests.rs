@@ -397,16 +397,21 @@ fn exact_mode_regroups_only_what_keeps_its_bits() {
     assert_eq!(name(&integers), "dense");
 }
 
-#[test]
-fn long_rows_beyond_the_second_cache_have_owners() {
-    let machine = Machine {
+/// A last cache that many processors share.
+fn with_far_last_cache() -> Machine {
+    Machine {
         caches: Caches {
             first: 48 << 10,
             second: 2 << 20,
             last: 480 << 20,
         },
         ..Machine::default()
-    };
+    }
+}
+
+#[test]
+fn long_rows_beyond_the_second_cache_have_owners() {
+    let machine = with_far_last_cache();
     // As of rows of floats with keys in no order.
     let of = |columns: u64, elements: u64, threads: usize| {
         let sample = Sample {
@@ -437,14 +442,7 @@ fn long_rows_beyond_the_second_cache_have_owners() {
 /// Two threads take 4.0 ms by copies for 5.3 by one of them with rows of 8 floats in 4 MiB, 1.9 for 3.3 with rows of 16.
 #[test]
 fn rows_in_lanes_are_copied_where_any_grouping_will_do() {
-    let machine = Machine {
-        caches: Caches {
-            first: 48 << 10,
-            second: 2 << 20,
-            last: 480 << 20,
-        },
-        ..Machine::default()
-    };
+    let machine = with_far_last_cache();
     let of = |mode: Mode, threads: usize| {
         let shape = Shape {
             trips: 1 << 23,
