@@ -133,3 +133,73 @@ fn a_loop_that_is_looked_at_before_it_runs_leaves_its_output_alone() {
     assert!(error.is_some_and(|it| it.contains("i = 299990")));
     assert!(out.iter().all(|it| *it == 0.25));
 }
+
+/// Rows of keys, and how they are spoilt.
+struct Rows {
+    row: Vec<i64>,
+    key: Vec<i32>,
+}
+
+impl Rows {
+    /// Of five keys each; nobody reads the last hundred.
+    fn new() -> Self {
+        Self {
+            row: (0..=180).map(|it| it * 5).collect(),
+            key: (0..1000).map(|it| it * 37 % 100).collect(),
+        }
+    }
+}
+
+const SPOILT: [fn(&mut Rows); 9] = [
+    |_| {},
+    |rows| rows.key[500] = 100,
+    |rows| rows.key[899] = -1,
+    |rows| rows.key[950] = -7,
+    |rows| rows.row[180] = 1001,
+    |rows| rows.row[0] = -1,
+    |rows| rows.row[90] = 2000,
+    |rows| rows.row[90] = 17,
+    |rows| rows.row.fill(-3),
+];
+
+#[test]
+fn rows_are_looked_at_as_what_lies_between_the_first_and_the_last() {
+    let ends = [
+        ("const long row[n + 1]", "row[r]", "row[r + 1]"),
+        ("const long row[n], const long end[n]", "row[r]", "end[r]"),
+    ];
+    let mut failed = 0;
+    for (parameters, first, last) in ends {
+        let source = format!(
+            "void rows(int n, int e, int m, {parameters}, const int key[e], double out[m]) {{
+               for (int r = 0; r < n; r++)
+                 for (long k = {first}; k < {last}; k++)
+                   if (r != 7) out[key[k]] += 1.0 + r;
+             }}"
+        );
+        for spoil in SPOILT {
+            let mut rows = Rows::new();
+            spoil(&mut rows);
+            let run = |strategy: &str| {
+                let compiler = Compiler::new().threads(2);
+                let compiler = compiler.strategy(strategy.parse().expect("a strategy"));
+                let program = compiler.compile("k.c", &source).expect("a program");
+                let kernel = program.kernel("rows").expect("a kernel");
+                let mut out = vec![0.25; ELEMENTS];
+                let bind = kernel.bind().array_mut("out", &mut out);
+                let bind = bind.array("key", &rows.key);
+                let (all, behind) = (&rows.row, &rows.row[1..]);
+                let bind = match parameters.contains("end") {
+                    true => bind.array("row", &all[..180]).array("end", behind),
+                    false => bind.array("row", all),
+                };
+                let error = bind.run().err().map(|it| it.to_string());
+                (error, out)
+            };
+            let expected = run("serial");
+            assert_eq!(run("colored"), expected);
+            failed += usize::from(expected.0.is_some());
+        }
+    }
+    assert!((6..=12).contains(&failed), "{failed}");
+}

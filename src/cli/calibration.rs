@@ -232,11 +232,11 @@ mod tests {
         assert!(why("[1]").starts_with("not what `strew calibrate` writes"));
         let without = good.replace("\"sort\"", "\"sorts\"");
         assert!(why(&without).contains("missing field `sort`"));
-        let short = good.replace("19.0", "\"19\"");
+        let short = good.replace("13.0", "\"13\"");
         assert!(why(&short).starts_with("not what `strew calibrate` writes"));
         let later = good.replace("\"version\": 1", "\"version\": 2");
         assert_eq!(why(&later), "of version 2, and this strew takes 1");
-        let negative = good.replace("6.8", "-6.8");
+        let negative = good.replace("8.5", "-8.5");
         assert_eq!(why(&negative), "a cost is negative");
     }
 }

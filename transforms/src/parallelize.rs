@@ -12,7 +12,7 @@ use crate::tree::{Replacing, has_forall};
 use crate::{LoopPath, Reason};
 use strew_affine::flat::conditions_of;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relation};
+use strew_affine::{AffineExpr, AffineFor, Bound, Condition, Forall, Kernel, Node, Relation};
 
 /// Runs the iterations of a loop at once.
 ///
@@ -24,8 +24,8 @@ use strew_affine::{AffineExpr, AffineFor, Condition, Forall, Kernel, Node, Relat
 ///
 /// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. Scalars and local arrays that
 /// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. A loop that does not begin at
-/// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, and
-/// iterations beyond the others do nothing.
+/// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, or one
+/// with which their number is a constant, and iterations beyond the others do nothing.
 ///
 /// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for `j` below `m`, and sizes decide whether
 /// they are, the kernel asks that first and else runs the loop as it was.
@@ -98,7 +98,7 @@ fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reas
     address::check_no_lanes(target, path)?;
     let several = || Reason::SeveralBounds { path: path.clone() };
     let (lower, lower_rest) = target.lower.0.split_first().ok_or_else(several)?;
-    let (upper, upper_rest) = target.upper.0.split_first().ok_or_else(several)?;
+    let (upper, upper_rest) = counted(target, lower).ok_or_else(several)?;
     if !lower_rest.is_empty() && target.step != 1 {
         return Err(several());
     }
@@ -111,7 +111,7 @@ fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reas
         privates: Vec::new(),
         disjoint: Vec::new(),
         strategy: "auto".to_owned(),
-        body: only_within(target, lower_rest, upper_rest),
+        body: only_within(target, lower_rest, &upper_rest),
     };
     let forall = match (lower.as_constant(), target.step) {
         (Some(0), 1) => forall,
@@ -122,6 +122,23 @@ fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reas
         target: target.iter,
         replacement: vec![folded(Node::Forall(forall))],
     })
+}
+
+/// The alternative of the upper bound up to which iterations are counted, and the others: one from which `lower` has a constant distance,
+/// as the end of a whole tile has, if there is one.
+fn counted<'k>(
+    target: &'k AffineFor,
+    lower: &AffineExpr,
+) -> Option<(&'k AffineExpr, Vec<AffineExpr>)> {
+    let Bound(ends) = &target.upper;
+    let is_constant = |end: &AffineExpr| {
+        let trips = end.minus(lower).ok();
+        trips.is_some_and(|it| it.as_constant().is_some())
+    };
+    let position = ends.iter().position(is_constant).unwrap_or(0);
+    let (before, behind) = ends.split_at_checked(position)?;
+    let (end, behind) = behind.split_first()?;
+    Some((end, [before, behind].concat()))
 }
 
 /// The body, in the iterations that lie within these bounds too.

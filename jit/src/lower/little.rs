@@ -164,7 +164,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all.bounded(&mut self.builder)
     }
 
-    /// About how many turns `target` has each time: the least distance between alternatives of its bounds that parameters tell.
+    /// About how many turns `target` has each time: the least distance between alternatives of its bounds that parameters and the loops
+    /// around the forall tell.
     fn turns_of(
         &mut self,
         target: &AffineFor,
@@ -174,7 +175,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for lower in &target.lower.0 {
             for upper in &target.upper.0 {
                 let distance = upper.minus(lower).and_then(|it| it.substitute(&middle));
-                let known = distance.ok().filter(AffineExpr::is_over_parameters);
+                let known = distance.ok().filter(|it| self.is_known_here(it));
                 if let Some(distance) = known {
                     let distance = match distance.as_constant() {
                         Some(distance) => Count::Known(distance),
@@ -192,6 +193,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let turns = self.groups_of(target, distance);
         turns.bounded(&mut self.builder)
+    }
+
+    /// Whether all that `expr` is over has a value where the forall begins.
+    fn is_known_here(&self, expr: &AffineExpr) -> bool {
+        let mut is_known = true;
+        expr.for_each_variable(&mut |variable| {
+            is_known &= match variable {
+                Variable::Param(_) => true,
+                Variable::Iter(iter) => self.loops.iter().any(|it| it.iter() == iter),
+            };
+        });
+        is_known
     }
 
     /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that is not whole counts, too: where tiles are longer

@@ -214,7 +214,7 @@ impl fmt::Display for Choice {
             ),
             Self::Panels { path, points } => write!(
                 f,
-                "iterations of {path} need those before them: what {points} of them have settled goes into all others at once"
+                "iterations of {path} need those before them: what is settled in front of a group of {points} is used at once"
             ),
             Self::Diagonals {
                 loops,

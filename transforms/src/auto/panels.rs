@@ -19,11 +19,54 @@ pub(super) const SETTLED: i64 = 64;
 /// Conditions are taken out of so many loops: each makes two of them.
 const MOST_SETTLED: usize = 24;
 
+/// Groups of the iterations of `target`, or of a loop inside of it: what one has settled the others use at once.
+pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
+    let target = apart_from_beginnings(attempt, target)?;
+    let is_done = attempt.together(|attempt| groups_of_rows(attempt, target));
+    is_done.or_else(|| attempt.together(|attempt| groups_of_columns(attempt, target)))
+}
+
+/// The nest of `target`, a loop over rows with one over columns in it, in groups of rows, each of which first uses what is settled, all of
+/// its rows at once, and then settles the rest row by row. It reads each row from one end to the other.
+///
+/// ```text
+/// affine.for i in 0..n {                        affine.for i_t in 0..n step 64 {
+///   affine.for j in 0..i {                        scf.forall i in i_t..min(n, i_t + 64) {
+///     x[i] = x[i] - l[i, j] * x[j]                  affine.for j in 0..i_t { x[i] = x[i] - l[i, j] * x[j] }
+///   }                                             }
+///   x[i] = x[i] / l[i, i]               →         affine.for i in i_t..min(n, i_t + 64) {
+/// }                                                 affine.for j in i_t..i { x[i] = x[i] - l[i, j] * x[j] }
+///                                                   x[i] = x[i] / l[i, i]
+///                                                 }
+///                                               }
+/// ```
+fn groups_of_rows(attempt: &mut Attempt, rows: IterId) -> Option<()> {
+    let body = &find_affine_loop(attempt.kernel(), rows)?.body;
+    let (first, others) = body.split_first()?;
+    let Node::AffineFor(columns) = first else {
+        return None;
+    };
+    let is_straight = !has_loops(&columns.body) && !has_loops(others);
+    let columns = is_straight.then_some(columns.iter)?;
+    attempt.step(StripMine::new(attempt.path(rows), SETTLED))?;
+    let groups = *attempt.made().first()?;
+    let begin: Size = attempt.path(groups).to_string().as_str().into();
+    attempt.step(Split::new(attempt.path(columns), begin))?;
+    let path = attempt.path(rows);
+    keeps_updates(attempt.kernel(), &path).then_some(())?;
+    attempt.step(Distribute::new(path))?;
+    // No row of a group ends before the group begins.
+    let path = attempt.path(rows);
+    attempt.together(|attempt| attempt.step(Separate::new(path)));
+    let first = find_affine_loop(attempt.kernel(), groups)?.body.first()?;
+    let settled = Loop::of(first)?.iter();
+    attempt.step(Parallelize::new(attempt.path(settled)))
+}
+
 /// The nest of `target` made perfect, with groups of iterations of its innermost loop around all others, those behind the group at once.
 ///
 /// Sums keep their order: dependences, those between updates among them, go forward in all loops.
-pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
-    let target = apart_from_beginnings(attempt, target)?;
+fn groups_of_columns(attempt: &mut Attempt, target: IterId) -> Option<()> {
     sink(attempt, target)?;
     let loops = forward_band(attempt.kernel(), target)?;
     let (innermost, outer) = loops.split_last()?;
@@ -196,18 +239,15 @@ mod tests {
             &[
                 "expand(s, i)",
                 "distribute(i)",
-                "sink(j)",
-                "permute(j, i_2)",
-                "strip_mine(j = 64)",
-                "permute(i_2, j_p)",
-                "split(i_2, at = j_t + 64)",
-                "parallelize(i_2_r)",
-                "separate(j_p)",
-                "separate(j_p_1)",
+                "strip_mine(i_2 = 64)",
+                "split(j, at = i_2_t)",
+                "distribute(i_2_p)",
+                "separate(i_2_p)",
+                "parallelize(i_2_p_r)",
                 "scalar_replace(s_x)",
                 "vectorize(i, 4)",
-                "vectorize(j_p, 8)",
-                "vectorize(j_p_1, 8)",
+                "vectorize(j_1, 8)",
+                "vectorize(j_r, 8)",
             ],
         );
     }

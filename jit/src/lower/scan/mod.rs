@@ -2,7 +2,8 @@
 //!
 //! Loops are not run: iterators are taken as the ranges they go through, affine expressions as those of their values, and of an array of
 //! indices, or of numbers that indices rise or fall with, the least and the largest are looked for in the part that may be read, whichever
-//! of them are. If all of that is in range, no iteration fails. If it is not, some iteration may fail, or none: that takes the body that checks them one by one.
+//! of them are. So they are in an array of bounds: rows that it tells the ends of are taken as all that lies between the first and the last.
+//! If all of that is in range, no iteration fails. If it is not, some iteration may fail, or none: that takes the body that checks them one by one.
 
 mod interval;
 mod monotone;
@@ -18,7 +19,7 @@ use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{
     Access, AffineFor, ArrayId, BinaryOp, Bound, Expr, Forall, IterId, LocalId, Node, Place,
-    Subscript, Term, Type,
+    ScfFor, Subscript, Term, Type,
 };
 use strew_runtime::abi::{Bounds, Scanned};
 
@@ -42,6 +43,13 @@ struct Part<'k> {
     /// How many iterations read it, and how many elements each.
     turns: Value,
     reads: i64,
+}
+
+impl Part<'_> {
+    /// Whether iterations read `other` where they read this, but for a fixed distance.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.array, self.innermost) == (other.array, other.innermost) && self.terms == other.terms
+    }
 }
 
 /// What a subscript may be.
@@ -203,7 +211,8 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
     fn node(&mut self, node: &'k Node) -> Result<(), Unknown> {
         match node {
             Node::AffineFor(affine_for) => return self.affine_for(affine_for),
-            Node::Forall(_) | Node::ScfFor(_) | Node::ScfWhile { .. } => return Err(Unknown),
+            Node::ScfFor(scf_for) => return self.scf_for(scf_for),
+            Node::Forall(_) | Node::ScfWhile { .. } => return Err(Unknown),
             Node::Declare { local, value } if !self.assigned.contains(local) => {
                 self.held.insert(*local, value);
             }
@@ -241,6 +250,44 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         let back = self.constant(-1);
         let most = self.sum(most, back);
         self.in_loop(Loop::Affine(node), Interval { least, most }, node.step)
+    }
+
+    /// A loop whose bounds are elements, as those over rows are.
+    fn scf_for(&mut self, node: &'k ScfFor) -> Result<(), Unknown> {
+        self.expr(&node.lower)?;
+        self.expr(&node.upper)?;
+        let mut lower = self.part_of(&node.lower)?;
+        let upper = self.part_of(&node.upper)?;
+        // What its iterator is a subscript of has to be known at once.
+        let [least, most] = if lower.is_like(&upper) {
+            self.join(&mut lower, upper.elements);
+            self.ends_in_order([&lower, &lower])
+        } else {
+            self.ends_in_order([&lower, &upper])
+        };
+        let back = self.constant(-1);
+        let most = self.sum(most, back);
+        // Rows are parts of what lies between the first and the last, not all of it again.
+        let one = self.constant(1);
+        let turns = std::mem::replace(&mut self.turns, one);
+        let outcome = self.in_loop(Loop::Scf(node), Interval { least, most }, node.step);
+        self.turns = turns;
+        outcome
+    }
+
+    /// The least that a row begins with and the most that one ends with. Nothing is known unless these are the first row and the last one:
+    /// elsewhere what lies between may be far more than all rows.
+    fn ends_in_order(&mut self, [lower, upper]: [&Part<'k>; 2]) -> [Value; 2] {
+        let [first, last] = [(lower, lower.elements.least), (upper, upper.elements.most)];
+        let least = self.extremes(lower).least;
+        let most = self.extremes(upper).most;
+        for ((part, at), end) in [(first, least), (last, most)] {
+            let one = self.constant(1);
+            let only = self.call_scan(part, at, one);
+            let is_end = (self.function.builder.ins()).icmp(IntCC::Equal, only.least, end);
+            self.require_if(part.is_read, is_end);
+        }
+        [least, most]
     }
 
     fn intervals(&mut self, bound: &Bound) -> Result<Vec<Interval>, Unknown> {
@@ -291,8 +338,20 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         Ok(())
     }
 
-    /// The part of an array of indices that `index` is read from.
+    /// The number of the part of an array of indices that `index` is read from.
     fn part(&mut self, index: &'k Expr) -> Result<usize, Unknown> {
+        let part = self.part_of(index)?;
+        let mut known = std::mem::take(&mut self.parts);
+        let position = known.iter().position(|it| it.is_like(&part));
+        match position.and_then(|position| known.get_mut(position)) {
+            Some(known) => self.join(known, part.elements),
+            None => known.push(part),
+        }
+        self.parts = known;
+        Ok(position.unwrap_or(self.parts.len() - 1))
+    }
+
+    fn part_of(&mut self, index: &'k Expr) -> Result<Part<'k>, Unknown> {
         let access = self.read_from(index).ok_or(Unknown)?;
         let mut terms = Vec::new();
         let mut intervals = Vec::new();
@@ -303,31 +362,19 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
             terms.push(expr.terms());
             intervals.push(self.interval(expr)?);
         }
-        let elements = self.number(access.array, &intervals);
-        let innermost = self.function.loops.last().map(|it| it.iter());
-        let known = |part: &Part<'_>| {
-            (part.array, part.innermost) == (access.array, innermost) && part.terms == terms
-        };
-        if let Some(position) = self.parts.iter().position(known) {
-            self.join(position, elements);
-            return Ok(position);
-        }
-        self.parts.push(Part {
+        Ok(Part {
             array: access.array,
             terms,
-            innermost,
-            elements,
+            innermost: self.function.loops.last().map(|it| it.iter()),
+            elements: self.number(access.array, &intervals),
             is_read: self.runs,
             turns: self.turns,
             reads: 1,
-        });
-        Ok(self.parts.len() - 1)
+        })
     }
 
-    fn join(&mut self, position: usize, elements: Interval) {
-        let Some(part) = self.parts.get_mut(position) else {
-            return;
-        };
+    /// Adds `elements` to those of `part`.
+    fn join(&mut self, part: &mut Part<'k>, elements: Interval) {
         let ins = &mut self.function.builder;
         let least = ins.ins().smin(part.elements.least, elements.least);
         let most = ins.ins().smax(part.elements.most, elements.most);
@@ -440,28 +487,27 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         let length = self.extents(part.array);
         let length = self.function.elements(&length);
         self.require_within(part.elements, length, part.is_read);
-        let is_within = self.is_within(part.elements, length);
         let ins = &mut self.function.builder;
         let count = ins.ins().isub(part.elements.most, part.elements.least);
         let count = ins.ins().iadd_imm_s(count, 1);
         let most = ins.ins().imul_imm_s(part.turns, SPARSE * part.reads);
         let is_dense = (ins.ins()).icmp(IntCC::SignedLessThanOrEqual, count, most);
         self.require_if(part.is_read, is_dense);
-        let ins = &mut self.function.builder;
-        let is_wanted = ins.ins().band(is_within, is_dense);
-        let is_wanted = ins.ins().band(is_wanted, part.is_read);
-        let none = ins.ins().iconst(types::I64, 0);
-        let count = ins.ins().select(is_wanted, count, none);
-        self.call_scan(part, count)
+        self.call_scan(part, part.elements.least, count)
     }
 
-    fn call_scan(&mut self, part: &Part<'k>, count: Value) -> Interval {
+    /// The same of `count` elements of `part` from the one at `first` on, if all that is required so far holds; else of none.
+    fn call_scan(&mut self, part: &Part<'k>, first: Value, count: Value) -> Interval {
+        let none = self.constant(0);
+        let ins = &mut self.function.builder;
+        let is_wanted = ins.ins().band(self.is_known, part.is_read);
+        let count = ins.ins().select(is_wanted, count, none);
         let function = &mut *self.function;
         let ty = function.program.kernel.arrays[part.array].element;
         let bytes = i64::from(ty.bytes());
         let array = function.arrays.get(part.array).map(|it| it.address);
         let array = array.unwrap_or(count);
-        let behind = (function.builder.ins()).imul_imm_s(part.elements.least, bytes);
+        let behind = (function.builder.ins()).imul_imm_s(first, bytes);
         let keys = function.builder.ins().iadd(array, behind);
         let kind = bytes
             + match ty {
