@@ -6,8 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// How the peers are compiled: wrapping as in the kernels, and else all that the compiler can do.
-const FLAGS: [&str; 5] = ["-std=gnu11", "-O3", "-march=native", "-fwrapv", "-w"];
+/// How peers in C are compiled: wrapping as in the kernels, and else all that the compiler can do.
+const FLAGS: [&str; 6] = ["-std=gnu11", "-O3", "-march=native", "-fwrapv", "-w", "-c"];
+
+/// How peers in Rust are.
+const RUST_FLAGS: [&str; 9] = [
+    "-C",
+    "opt-level=3",
+    "-C",
+    "target-cpu=native",
+    "-C",
+    "panic=abort",
+    "--edition=2024",
+    "--crate-type=staticlib",
+    "-Awarnings",
+];
+
+const RUSTC: &str = "rustc";
 
 /// Files that are compiled alike.
 #[derive(Clone, Debug)]
@@ -27,6 +42,11 @@ impl Unit {
             files: files.iter().map(|file| folder.join(file)).collect(),
             flags: Vec::new(),
         }
+    }
+
+    /// Files in Rust, each a library; C calls one function of them, or they are left out.
+    pub(crate) fn rust(files: &[&str]) -> Self {
+        Self::new(files).by(RUSTC)
     }
 
     pub(crate) fn by(mut self, compiler: &'static str) -> Self {
@@ -206,17 +226,19 @@ fn build(folder: &Path, units: &[Unit], more: &[&str]) -> Result<(), String> {
     let mut objects = Vec::new();
     for unit in std::iter::once(&driver).chain(units) {
         for file in &unit.files {
-            let object = folder.join(format!("{}.o", objects.len()));
+            let object = folder.join(format!("lib{}.o", objects.len()));
             let mut command = Command::new(unit.compiler);
-            command.args(FLAGS).args(&unit.flags).args(more);
-            command.arg("-c").arg(file);
-            succeed(command.arg("-o").arg(&object))?;
+            match unit.compiler {
+                RUSTC => command.args(RUST_FLAGS).args(&unit.flags),
+                _ => command.args(FLAGS).args(&unit.flags).args(more),
+            };
+            succeed(command.arg(file).arg("-o").arg(&object))?;
             objects.push(object);
         }
     }
     let mut link = Command::new("cc");
     link.args(more).arg("-o").arg(folder.join(PROGRAM));
-    succeed(link.args(objects).args(["-lm", "-lpthread"]))
+    succeed(link.args(objects).args(["-lm", "-lpthread", "-ldl"]))
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {

@@ -75,11 +75,10 @@ fn run() -> Result<(), String> {
 }
 
 /// The kernels in C: as `cc` compiles them for this processor, the same with vectors no wider than strew's, by clang where it has
-/// Polly, and as they are written.
+/// Polly, and as they are written; and in Rust.
 fn units() -> Vec<Unit> {
     let nests = Unit::new(&["nests.c"]);
     let mut units = vec![
-        Unit::new(&["nests_ways.c"]),
         nests.clone().with(&["-DWAY=native"]),
         nests
             .clone()
@@ -93,7 +92,20 @@ fn units() -> Vec<Unit> {
     } else {
         say("skipped: there is no clang with Polly");
     }
+    let ways = Unit::new(&["nests_ways.c"]);
+    if has_rustc() {
+        // What calls a library stands in front of it.
+        units.extend([ways.with(&["-DRUSTC"]), Unit::rust(&["nests.rs"])]);
+    } else {
+        say("skipped: there is no rustc");
+        units.push(ways);
+    }
     units
+}
+
+fn has_rustc() -> bool {
+    let output = Command::new("rustc").arg("--version").output();
+    output.is_ok_and(|it| it.status.success())
 }
 
 fn has_polly() -> bool {

@@ -136,7 +136,7 @@ impl<'p> Bench<'p> {
                 continue;
             }
             let found = match (&mut self.peers, variant) {
-                (Some(peers), Variant::C(_)) => &peers.outputs(&self.problem)?,
+                (Some(peers), Variant::Peer(_)) => &peers.outputs(&self.problem)?,
                 _ => &self.outputs,
             };
             if let Some(expected) = &expected {
@@ -152,7 +152,7 @@ impl<'p> Bench<'p> {
     /// same state of the caches.
     fn run(&mut self, variant: Variant, repeats: usize) -> Result<Option<f64>, String> {
         let (mode, threads) = match variant {
-            Variant::C(way) => {
+            Variant::Peer(way) => {
                 return match &mut self.peers {
                     Some(peers) => peers.run(way, repeats),
                     None => Ok(None),

@@ -5,27 +5,31 @@ use strew::Mode;
 /// A way to run a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// A way of `peers/nests_ways.c`.
-    C(&'static str),
+    /// A way of `peers/nests_ways.c`, in C or in Rust.
+    Peer(&'static str),
     /// strew, with the schedule that it finds.
     Strew { mode: Mode, threads: usize },
 }
 
 impl Variant {
     /// Serial C, rounding as it is written: what results are compared with.
-    pub(crate) const PLAIN: Self = Self::C("plain");
+    pub(crate) const PLAIN: Self = Self::Peer("plain");
     /// Serial C by `cc -O3 -march=native`, which may multiply and add in one step.
-    pub(crate) const CC: Self = Self::C("native");
+    pub(crate) const CC: Self = Self::Peer("native");
+
+    /// Rust that does the same, which rounds as it is written.
+    const RUSTC: Self = Self::Peer("rustc");
 
     const fn strew(mode: Mode, threads: usize) -> Self {
         Self::Strew { mode, threads }
     }
 
     /// In the order in which they take turns.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::CC,
-        Self::C("narrow"),
-        Self::C("polly"),
+        Self::Peer("narrow"),
+        Self::Peer("polly"),
+        Self::RUSTC,
         Self::strew(Mode::Exact, 1),
         Self::strew(Mode::Stable, 1),
         Self::strew(Mode::Fast, 1),
@@ -36,9 +40,9 @@ impl Variant {
 
     pub(crate) fn name(self) -> String {
         match self {
-            Self::C("native") => "cc".to_owned(),
-            Self::C("narrow") => "cc 128".to_owned(),
-            Self::C(way) => way.to_owned(),
+            Self::Peer("native") => "cc".to_owned(),
+            Self::Peer("narrow") => "cc 128".to_owned(),
+            Self::Peer(way) => way.to_owned(),
             Self::Strew { mode, threads } => {
                 format!("{} {threads}", format!("{mode:?}").to_lowercase())
             }
@@ -48,6 +52,7 @@ impl Variant {
     /// Whether the result has to have the bits of the serial loop.
     pub(crate) fn is_exact(self) -> bool {
         let exact = Mode::Exact;
-        self == Self::PLAIN || matches!(self, Self::Strew { mode, .. } if mode == exact)
+        [Self::PLAIN, Self::RUSTC].contains(&self)
+            || matches!(self, Self::Strew { mode, .. } if mode == exact)
     }
 }

@@ -8,6 +8,9 @@
 WAYS(DECLARE)
 /* Where clang has Polly. */
 Run *polly(const char *kernel) __attribute__((weak));
+#ifdef RUSTC
+Run *by_rustc(const char *kernel);
+#endif
 
 typedef double Lanes __attribute__((vector_size(16)));
 
@@ -28,5 +31,8 @@ Run *find_peer(const char *kernel, const char *way) {
     if (!strcmp(way, #found)) return found(kernel);
     WAYS(FIND)
     if (!strcmp(way, "polly") && polly) return polly(kernel);
+#ifdef RUSTC
+    if (!strcmp(way, "rustc")) return by_rustc(kernel);
+#endif
     return NULL;
 }
