@@ -7,7 +7,7 @@ use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{Request, lower_body};
 use crate::merges::Merges;
 use std::sync::{Arc, Mutex, PoisonError};
-use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeySlots, KeyWidth, MergeFn, OnDemand};
+use strew_runtime::abi::{ApplyFn, BodyShape, ChunkFn, KeySlots, MergeFn, OnDemand};
 
 /// Those that were made, by the number of the forall and the shape.
 #[derive(Default)]
@@ -84,8 +84,8 @@ impl OnDemand for Functions<'_> {
         self.merges.merge(number)
     }
 
-    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
-        self.merges.apply(number, keys)
+    fn apply(&self, number: u32) -> Result<ApplyFn, String> {
+        self.merges.apply(number)
     }
 
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {

@@ -7,7 +7,7 @@ use crate::lower::{LoweredMerge, Merging};
 use cranelift_module::Module;
 use std::fmt;
 use std::sync::OnceLock;
-use strew_runtime::abi::{ApplyFn, KeyWidth, MergeFn};
+use strew_runtime::abi::{ApplyFn, MergeFn};
 
 /// What private buffers are merged with, and updates applied, by number.
 #[derive(Debug)]
@@ -19,8 +19,7 @@ struct Merge {
     merging: Merging,
     target: Target,
     merge: Made,
-    apply_narrow: Made,
-    apply_wide: Made,
+    apply: Made,
 }
 
 impl fmt::Debug for Merge {
@@ -35,8 +34,7 @@ impl Merges {
             merging,
             target,
             merge: OnceLock::new(),
-            apply_narrow: OnceLock::new(),
-            apply_wide: OnceLock::new(),
+            apply: OnceLock::new(),
         };
         Self(merges.into_iter().map(merge).collect())
     }
@@ -72,14 +70,10 @@ impl Merges {
         }
     }
 
-    pub(crate) fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
+    pub(crate) fn apply(&self, number: u32) -> Result<ApplyFn, String> {
         let merge = self.get(number)?;
-        let made = match keys {
-            KeyWidth::Narrow => &merge.apply_narrow,
-            KeyWidth::Wide => &merge.apply_wide,
-        };
-        let lower = |module: &mut dyn Module| merge.merging.lower_apply(keys, module);
-        match made.get_or_init(|| merge.make(lower)) {
+        let lower = |module: &mut dyn Module| merge.merging.lower_apply(module);
+        match merge.apply.get_or_init(|| merge.make(lower)) {
             // SAFETY: the function has the signature that `Merging::lower_apply` gives it, which is that of `ApplyFn`: three tables
             // and a number of elements in, nothing out, the C calling convention.
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, ApplyFn>(made.address) }),

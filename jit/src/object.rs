@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use strew_affine::verify::Verified;
 use strew_affine::{Parameter, Span};
-use strew_runtime::abi::KeyWidth;
 use strew_runtime::{Mode, object as tables};
 
 /// What goes into an object.
@@ -212,12 +211,10 @@ impl Writer<'_> {
         for (position, merging) in merges.iter().enumerate() {
             let at = position * size_of::<tables::Merge>();
             let merge = merging.lower(self.module)?;
-            let narrow = merging.lower_apply(KeyWidth::Narrow, self.module)?;
-            let wide = merging.lower_apply(KeyWidth::Wide, self.module)?;
+            let apply = merging.lower_apply(self.module)?;
             image.function(at + offset_of!(tables::Merge, merge), merge.id);
-            image.function(at + offset_of!(tables::Merge, apply_narrow), narrow.id);
-            image.function(at + offset_of!(tables::Merge, apply_wide), wide.id);
-            self.define(vec![merge.function, narrow.function, wide.function])?;
+            image.function(at + offset_of!(tables::Merge, apply), apply.id);
+            self.define(vec![merge.function, apply.function])?;
         }
         image.define(self.module)
     }

@@ -146,23 +146,13 @@ pub type MergeFn =
     unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
 /// `held[keys[i]] = held[keys[i]] ∘ incoming[i]` for `elements` numbers `i`, in rising order. Both are tables of addresses as those of
-/// a [`MergeFn`]; the keys are 16 or 32 bits wide, whichever the function was asked for, and each is below the number of held
-/// elements.
+/// a [`MergeFn`]; each key is below the number of held elements.
 pub type ApplyFn = unsafe extern "C" fn(
     held: *const *mut u8,
-    keys: *const u8,
+    keys: *const u16,
     incoming: *const *mut u8,
     elements: u64,
 );
-
-/// How wide the keys of an [`ApplyFn`] are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeyWidth {
-    /// 16 bits.
-    Narrow,
-    /// 32 bits.
-    Wide,
-}
 
 /// What the body of a forall does with its updates of private buffers. Everything else is the same in all shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,10 +208,14 @@ pub enum BodyShape {
     Within,
     /// [`Within`](Self::Within) and [`RunLength`](Self::RunLength) at once.
     WithinRunLength,
-    /// It appends them to a [`Stream`] for each of the buffers that are merged together, whose address stands in the place of that
-    /// of the first of them.
+    /// It evaluates them and appends their keys to a [`Stream`] for each of the buffers that are merged together, whose address stands in
+    /// the place of that of the first of them.
     Emit,
-    /// The same for who knows the keys: it appends values alone, and evaluates nothing that only the keys need.
+    /// It puts each, its value and the end of its key, into the line of its range, of [`Lines`] for each of the buffers that are
+    /// merged together, whose address stands in the place of that of the first of them.
+    Sorted,
+    /// The same for who knows the keys: it puts values alone, each into the line of the next of [`Lines::ranges`], and evaluates nothing
+    /// that only the keys need.
     Values,
     /// Of a body that reads targets: it marks the elements that it reads, and perhaps some more, in [`Call::marks`], and does nothing else.
     /// Several threads may run it with the same marks. It is handed no buffers. In [`Call::updates`] it counts, about, how often loops with
@@ -234,7 +228,7 @@ pub enum BodyShape {
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
@@ -252,6 +246,7 @@ impl BodyShape {
         Self::Within,
         Self::WithinRunLength,
         Self::Emit,
+        Self::Sorted,
         Self::Values,
         Self::Marks,
         Self::Unmarked,
@@ -279,7 +274,7 @@ pub trait OnDemand: std::fmt::Debug + Sync {
     ///
     /// # Errors
     /// Why it could not be made.
-    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String>;
+    fn apply(&self, number: u32) -> Result<ApplyFn, String>;
 
     /// The body of the forall with a number that generated code put into [`ForallCall::body_number`], in another shape than the
     /// one it handed over.
@@ -292,14 +287,12 @@ pub trait OnDemand: std::fmt::Debug + Sync {
     fn keys(&self, number: u32) -> Option<KeySlots>;
 }
 
-/// Updates that a body in the shape [`BodyShape::Emit`] has made and nobody has taken yet.
+/// The keys of updates that a body in the shape [`BodyShape::Emit`] has evaluated and nobody has taken yet.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Stream {
     /// The numbers of the elements, row by row, of [`STAGED`] updates.
     pub keys: *mut u32,
-    /// For each buffer that is merged together, the address of as many values of its type.
-    pub values: *const *mut u8,
     /// How many updates there are.
     pub staged: u64,
 }
@@ -401,6 +394,33 @@ pub const STAGED: u64 = 1024;
 /// The entry point that a body in the shape [`BodyShape::Emit`] calls when a stream is full: returns a [`Status`], and leaves the stream
 /// empty if that is [`Status::Done`].
 pub type TakeFn = unsafe extern "C" fn(call: *mut Call, stream: *mut Stream) -> u32;
+
+/// Lines in which updates are gathered, one for each range of elements, until one is full.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Lines {
+    /// For each range the place of its next update. Places count through all lines: those of range `r` are the [`LINE`] places from
+    /// `r * LINE` on.
+    pub places: *mut u32,
+    /// For bodies in the shape [`BodyShape::Sorted`]: for each place the lowest [`KEY_BITS`] of the number of the element.
+    pub keys: *mut u16,
+    /// For each buffer that is merged together, the address of as many values of its type as there are places.
+    pub values: *const *mut u8,
+    /// For bodies in the shape [`BodyShape::Values`]: the range of the next update, with those of all that follow behind it. A body leaves
+    /// it where it ended.
+    pub ranges: *const u16,
+    /// For bodies in the shape [`BodyShape::Sorted`]: the number of an element, shifted right so far, is its range.
+    pub shift: u64,
+}
+
+/// How many places a line has, a power of two: with keys of [`KEY_BITS`], those of a line fill a cache line.
+pub const LINE: u32 = 32;
+
+/// How many bits a key of sorted updates has. No range of elements is larger.
+pub const KEY_BITS: u32 = u16::BITS;
+
+/// The entry point that a body calls when the line of `range` is full: returns a [`Status`], and with [`Status::Done`] the line is empty.
+pub type FullFn = unsafe extern "C" fn(call: *mut Call, lines: *mut Lines, range: u64) -> u32;
 
 /// A private buffer of a forall.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ mod arena;
 mod chunks;
 mod failure;
 mod forall;
+mod gathering;
 mod helpers;
 mod loan;
 mod local;
@@ -39,6 +40,7 @@ mod timeline;
 
 pub use failure::{Failure, Held, Refusal};
 pub use forall::run_forall;
+pub use gathering::empty_line;
 pub use local::local_array;
 pub use machine::{Caches, Calibration, LINES, Machine};
 pub use mapped::{Mapped, Plain};

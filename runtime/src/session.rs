@@ -4,8 +4,8 @@ mod budget;
 mod work;
 
 use crate::abi::{
-    ApplyFn, BodyShape, Call, ChunkFn, EntryFn, ForallCall, KeyWidth, MergeFn, OnDemand,
-    PrivateCall, Slot, Status, Work,
+    ApplyFn, BodyShape, Call, ChunkFn, EntryFn, ForallCall, MergeFn, OnDemand, PrivateCall, Slot,
+    Status, Work,
 };
 use crate::failure::Failure;
 use crate::loan::Account;
@@ -198,8 +198,8 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// [`Failure::Panicked`] when it could not be made.
-    pub(crate) fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, Failure> {
-        let made = self.shared.on_demand.apply(number, keys);
+    pub(crate) fn apply(&self, number: u32) -> Result<ApplyFn, Failure> {
+        let made = self.shared.on_demand.apply(number);
         made.map_err(Failure::Panicked)
     }
 

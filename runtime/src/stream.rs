@@ -10,25 +10,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who takes updates.
 pub(crate) trait Sink {
-    /// Takes these, in their order.
+    /// Takes the numbers of the elements of some, in their order.
     ///
     /// # Errors
     /// Why no more are wanted; the body then ends.
-    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure>;
+    fn take(&mut self, keys: &[u32]) -> Result<(), Failure>;
 
     /// So many of the first updates that it takes are none: one that wants few gets them sooner.
     fn skipped(&self) -> u64 {
         0
     }
-}
-
-/// Some updates of the buffers that are merged together.
-#[derive(Debug)]
-pub(crate) struct Updates<'u> {
-    /// The number of the element of each.
-    pub(crate) keys: &'u [u32],
-    /// For each buffer the address of as many values of its type.
-    pub(crate) values: &'u [*mut u8],
 }
 
 /// A stream with the memory behind it, and who takes what is in it.
@@ -38,31 +29,22 @@ struct Staging<'s> {
     stream: Stream,
     sink: &'s mut dyn Sink,
     keys: Vec<u32>,
-    columns: Vec<*mut u8>,
-    _values: Vec<Vec<u64>>,
+    parts: usize,
 }
 
 impl<'s> Staging<'s> {
     /// An empty stream for buffers that are merged together, `parts` of them.
     fn new(parts: usize, sink: &'s mut dyn Sink) -> Self {
         let mut keys = vec![0_u32; STAGED as usize];
-        // Room for the widest elements in each.
-        let mut values = vec![vec![0_u64; STAGED as usize]; parts];
-        let columns: Vec<*mut u8> = values
-            .iter_mut()
-            .map(|it| it.as_mut_ptr().cast::<u8>())
-            .collect();
         let stream = Stream {
             keys: keys.as_mut_ptr(),
-            values: columns.as_ptr(),
             staged: sink.skipped().min(STAGED - 1),
         };
         Self {
             stream,
             sink,
             keys,
-            columns,
-            _values: values,
+            parts,
         }
     }
 
@@ -82,10 +64,7 @@ impl<'s> Staging<'s> {
         let keys = self.keys.get(..staged).unwrap_or(&self.keys);
         // SAFETY: the keys are as long; generated code has written them through the address that was taken from the same vector.
         let keys = unsafe { std::slice::from_raw_parts(self.stream.keys, keys.len()) };
-        self.sink.take(&Updates {
-            keys,
-            values: &self.columns,
-        })
+        self.sink.take(keys)
     }
 }
 
@@ -105,19 +84,21 @@ pub(crate) unsafe fn run<'s>(
 ) -> Result<(), Failure> {
     let stagings = sinks.map(|(parts, sink)| Staging::new(parts, sink));
     let mut stagings: Vec<_> = stagings.collect();
-    let addresses = addresses(&mut stagings);
+    let each = stagings.iter_mut();
+    let addresses = addresses(each.map(|it| (it.address(), it.parts)));
     // SAFETY: the caller vouches for the body; the streams stay where they are until it has ended.
     unsafe { chunks.run(number, iterations, &addresses) };
     stagings.iter_mut().try_for_each(Staging::flush)
 }
 
-/// What a body that makes updates is handed in the place of its private buffers, for one stream after the other.
-fn addresses(stagings: &mut [Staging<'_>]) -> SmallVec<[*mut u8; 8]> {
+/// What a body that makes updates is handed in the place of its private buffers: for those that are merged together the address of
+/// what takes their updates, with which comes how many they are.
+pub(crate) fn addresses(takers: impl Iterator<Item = (*mut u8, usize)>) -> SmallVec<[*mut u8; 8]> {
     let mut addresses = SmallVec::new();
-    for staging in stagings {
-        addresses.push(staging.address());
-        // The others are merged together with the first, and share its stream.
-        let others = staging.columns.len().saturating_sub(1);
+    for (address, parts) in takers {
+        addresses.push(address);
+        // The others are merged together with the first, and share what it has.
+        let others = parts.saturating_sub(1);
         addresses.resize(addresses.len() + others, std::ptr::null_mut());
     }
     addresses

@@ -2,7 +2,8 @@
 
 use crate::abi::{
     AUTO, ApplyFn, BodyShape, Bounds, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots,
-    KeyWidth, MergeFn, NO_BODY, OnDemand, PAGE, Pages, PrivateCall, STAGED, Slot, Status, Stream,
+    LINE, Lines, MergeFn, NO_BODY, OnDemand, PAGE, Pages, PrivateCall, STAGED, Slot, Status,
+    Stream,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use std::num::NonZeroUsize;
@@ -162,19 +163,19 @@ impl OnDemand for Additions {
         }
     }
 
-    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
-        match (number, keys) {
-            (0, KeyWidth::Narrow) => Ok(apply_counts_narrow),
-            (0, KeyWidth::Wide) => Ok(apply_counts_wide),
-            (1, KeyWidth::Narrow) => Ok(apply_sums_narrow),
-            (1, KeyWidth::Wide) => Ok(apply_sums_wide),
+    fn apply(&self, number: u32) -> Result<ApplyFn, String> {
+        match number {
+            0 => Ok(apply_counts),
+            1 => Ok(apply_sums),
             _ => Err(format!("no apply function {number}")),
         }
     }
 
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         match (number, shape) {
-            (0, BodyShape::Emit | BodyShape::Values) => Ok(emit),
+            (0, BodyShape::Emit) => Ok(emit),
+            (0, BodyShape::Sorted) => Ok(sort),
+            (0, BodyShape::Values) => Ok(sort_values),
             (0, BodyShape::Check) => Ok(check),
             (0, BodyShape::Bounds) => Ok(bounds),
             (0, BodyShape::Scan) => Ok(scan_nothing),
@@ -265,20 +266,28 @@ unsafe extern "C" fn scatter(
     }
 }
 
-unsafe extern "C" fn emit(
-    call: *mut Call,
-    frame: *const u64,
-    streams: *const *mut u8,
-    first: i64,
-    last: i64,
-) -> u32 {
-    // SAFETY: handed on as it came; where the streams stand is as `run_protected` made the tables.
-    unsafe {
-        each_update(call, frame, (first, last), |call, case, i| {
-            emit_one(call, case, streams, i)
-        })
-    }
+macro_rules! handing_over {
+    ($body:ident, $way:expr) => {
+        unsafe extern "C" fn $body(
+            call: *mut Call,
+            frame: *const u64,
+            takers: *const *mut u8,
+            first: i64,
+            last: i64,
+        ) -> u32 {
+            // SAFETY: handed on as it came; where the takers stand is as `run_protected` made the tables.
+            unsafe {
+                each_update(call, frame, (first, last), |call, case, i| {
+                    hand_over_one(call, case, takers, i, $way)
+                })
+            }
+        }
+    };
 }
+
+handing_over!(emit, Staged);
+handing_over!(sort, Lined { has_keys: true });
+handing_over!(sort_values, Lined { has_keys: false });
 
 unsafe extern "C" fn check(
     call: *mut Call,
@@ -459,46 +468,109 @@ enum Ended {
     With(u32),
 }
 
-unsafe fn emit_one(
+/// How an update is handed to who takes it, which is at some address.
+trait HandOver {
+    /// # Safety
+    /// The strategy handed this address to the body.
+    unsafe fn hand_over<T>(
+        self,
+        call: *mut Call,
+        to: *mut u8,
+        update: (usize, T),
+    ) -> Result<(), Ended>;
+}
+
+/// Hands over updates of counts and sums, as generated code does.
+unsafe fn hand_over_one(
     call: &mut Call,
     case: &Scatter,
     mut next: *const *mut u8,
     i: usize,
+    way: impl HandOver + Copy,
 ) -> Result<(), Ended> {
     let key = case.keys[i];
     if let Some(counts) = &case.counts {
         let at = in_range(key, counts.len())?;
-        // SAFETY: the stream of the counts comes first.
+        // SAFETY: what takes the counts comes first.
         unsafe {
-            stage(call, *next, at, 1_i32)?;
+            way.hand_over(call, *next, (at, 1_i32))?;
             next = next.add(1);
         }
     }
     if let Some(sums) = &case.sums {
         let at = in_range(key, sums.len())?;
-        // SAFETY: that of the sums comes next.
-        unsafe { stage(call, *next, at, case.weights[i])? };
+        // SAFETY: what takes the sums comes next.
+        unsafe { way.hand_over(call, *next, (at, case.weights[i]))? };
     }
     Ok(())
 }
 
-/// Appends an update, as generated code does.
-unsafe fn stage<T>(call: *mut Call, stream: *mut u8, at: usize, value: T) -> Result<(), Ended> {
-    // SAFETY: the caller vouches for the stream, which has room: it is emptied when it is full.
-    unsafe {
-        let stream = stream.cast::<Stream>();
-        let staged = (*stream).staged as usize;
-        *(*stream).keys.add(staged) = at as u32;
-        *(*(*stream).values).cast::<T>().add(staged) = value;
-        (*stream).staged += 1;
-        if (*stream).staged == STAGED {
-            match crate::take_updates(call, stream) {
-                0 => {}
-                status => return Err(Ended::With(status)),
+#[derive(Clone, Copy)]
+struct Staged;
+
+impl HandOver for Staged {
+    unsafe fn hand_over<T>(
+        self,
+        call: *mut Call,
+        to: *mut u8,
+        (at, _): (usize, T),
+    ) -> Result<(), Ended> {
+        // SAFETY: the caller vouches for the stream, which has room: it is emptied when it is full.
+        unsafe {
+            let stream = to.cast::<Stream>();
+            let staged = (*stream).staged as usize;
+            *(*stream).keys.add(staged) = at as u32;
+            (*stream).staged += 1;
+            if (*stream).staged == STAGED {
+                ended(crate::take_updates(call, stream))?;
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Into lines, with keys or without.
+#[derive(Clone, Copy)]
+struct Lined {
+    has_keys: bool,
+}
+
+impl HandOver for Lined {
+    unsafe fn hand_over<T>(
+        self,
+        call: *mut Call,
+        to: *mut u8,
+        (at, value): (usize, T),
+    ) -> Result<(), Ended> {
+        // SAFETY: the caller vouches for the lines, which have room: each is emptied when it is full.
+        unsafe {
+            let lines = to.cast::<Lines>();
+            let range = if self.has_keys {
+                at >> (*lines).shift
+            } else {
+                let range = (*lines).ranges;
+                (*lines).ranges = range.add(1);
+                usize::from(*range)
+            };
+            let place = *(*lines).places.add(range);
+            if self.has_keys {
+                *(*lines).keys.add(place as usize) = at as u16;
+            }
+            *(*(*lines).values).cast::<T>().add(place as usize) = value;
+            *(*lines).places.add(range) = place + 1;
+            if (place + 1).is_multiple_of(LINE) {
+                ended(crate::empty_line(call, lines, range as u64))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ended(status: u32) -> Result<(), Ended> {
+    match status {
+        0 => Ok(()),
+        status => Err(Ended::With(status)),
+    }
 }
 
 unsafe fn scatter_one(case: &Scatter, mut next: *const *mut u8, i: usize) -> Result<(), Ended> {
@@ -544,17 +616,16 @@ addition!(merge_counts, i32);
 addition!(merge_sums, f64);
 
 macro_rules! application {
-    ($apply:ident, $key:ty, $ty:ty) => {
+    ($apply:ident, $ty:ty) => {
         unsafe extern "C" fn $apply(
             held: *const *mut u8,
-            keys: *const u8,
+            keys: *const u16,
             incoming: *const *mut u8,
             elements: u64,
         ) {
             // SAFETY: the caller vouches for so many keys and values, and for the elements that the keys name.
             unsafe {
                 let (held, incoming) = ((*held).cast::<$ty>(), (*incoming).cast::<$ty>());
-                let keys = keys.cast::<$key>();
                 (0..elements as usize)
                     .for_each(|i| *held.add(*keys.add(i) as usize) += *incoming.add(i));
             }
@@ -562,7 +633,5 @@ macro_rules! application {
     };
 }
 
-application!(apply_counts_narrow, u16, i32);
-application!(apply_counts_wide, u32, i32);
-application!(apply_sums_narrow, u16, f64);
-application!(apply_sums_wide, u32, f64);
+application!(apply_counts, i32);
+application!(apply_sums, f64);

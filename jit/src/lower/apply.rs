@@ -11,7 +11,8 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::Module;
 use strew_affine::{Expr, Type};
-use strew_runtime::abi::KeyWidth;
+
+const KEY_BYTES: u32 = size_of::<u16>() as u32;
 
 /// How many keys are loaded before the updates that they belong to are made, which hides the time that loading takes.
 const UNROLL: u32 = 4;
@@ -20,7 +21,6 @@ impl Merging {
     /// Makes the function that applies updates.
     pub(crate) fn lower_apply(
         &self,
-        keys: KeyWidth,
         module: &mut dyn Module,
     ) -> Result<LoweredMerge, CompileError> {
         let bodies = self.bodies();
@@ -33,7 +33,6 @@ impl Merging {
                 held: addresses(builder, held, count),
                 incoming: addresses(builder, incoming, count),
                 key,
-                width: keys,
                 types: self.types(),
                 bodies: &bodies,
             };
@@ -47,7 +46,6 @@ struct Updates<'t> {
     held: Vec<Value>,
     incoming: Vec<Value>,
     key: Value,
-    width: KeyWidth,
     types: &'t [Type],
     bodies: &'t [Expr],
 }
@@ -90,17 +88,10 @@ impl Updates<'_> {
     }
 
     fn load_key(&self, builder: &mut FunctionBuilder<'_>, number: Value, copy: u32) -> Value {
-        let bytes = match self.width {
-            KeyWidth::Narrow => 2,
-            KeyWidth::Wide => 4,
-        };
-        let place = behind(builder, self.key, number, bytes);
-        let at = offset((copy * bytes) as usize);
+        let place = behind(builder, self.key, number, KEY_BYTES);
+        let at = offset((copy * KEY_BYTES) as usize);
         let flags = MemFlagsData::trusted();
-        match self.width {
-            KeyWidth::Narrow => builder.ins().uload16(types::I64, flags, place, at),
-            KeyWidth::Wide => builder.ins().uload32(flags, place, at),
-        }
+        builder.ins().uload16(types::I64, flags, place, at)
     }
 
     fn update(

@@ -1,4 +1,4 @@
-//! Bodies that make updates and combine them into nothing: each is appended to a stream, for somebody to take.
+//! Bodies that evaluate updates and combine them into nothing: the key of each is appended to a stream, for somebody to take.
 
 use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -8,63 +8,48 @@ use std::mem::offset_of;
 use strew_affine::{ArrayId, Expr, Place, Private};
 use strew_runtime::abi::{STAGED, Status, Stream};
 
-/// Whether updates have keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keys {
-    /// Each its own.
-    Made,
-    /// None has, since who takes the updates knows them.
-    Known,
-}
-
 /// A stream while its function runs.
 #[derive(Clone, Debug)]
 pub(super) struct StreamValue {
     /// The first of the buffers that are merged together.
     buffer: ArrayId,
     address: Value,
-    /// Where keys go, if there are any.
-    keys: Option<Value>,
-    /// For each buffer the address of its values, and their bytes.
-    columns: Vec<(Value, u32)>,
+    /// Where keys go.
+    keys: Value,
     pub(super) staged: Variable,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the stream at `address` known as that for `private`, whose buffers have no memory.
-    pub(super) fn bind_stream(&mut self, private: &Private, address: Value, keys: Keys) {
-        let none = self.builder.ins().iconst(types::I64, 0);
-        for buffer in &private.buffers {
-            self.bind_array(*buffer, none);
-        }
-        let Some(buffer) = private.buffers.first() else {
+    pub(super) fn bind_stream(&mut self, private: &Private, address: Value) {
+        let Some(buffer) = self.bind_to_nothing(private) else {
             return;
         };
-        let keys =
-            (keys == Keys::Made).then(|| self.stream_field(address, offset_of!(Stream, keys)));
-        let values = self.stream_field(address, offset_of!(Stream, values));
-        let widths = private.types(self.program.kernel).into_iter();
-        let columns = widths.enumerate().map(|(part, ty)| {
-            let column = self.stream_field(values, part * size_of::<u64>());
-            (column, ty.bytes())
-        });
-        let columns = columns.collect();
+        let keys = self.field(address, offset_of!(Stream, keys));
         let staged = self.builder.declare_var(types::I64);
-        let before = self.stream_field(address, offset_of!(Stream, staged));
+        let before = self.field(address, offset_of!(Stream, staged));
         self.builder.def_var(staged, before);
         self.streams.push(StreamValue {
-            buffer: *buffer,
+            buffer,
             address,
             keys,
-            columns,
             staged,
         });
     }
 
-    fn stream_field(&mut self, base: Value, field: usize) -> Value {
+    /// Gives the buffers of `private` no memory; returns the first.
+    pub(super) fn bind_to_nothing(&mut self, private: &Private) -> Option<ArrayId> {
+        let none = self.builder.ins().iconst(types::I64, 0);
+        for buffer in &private.buffers {
+            self.bind_array(*buffer, none);
+        }
+        private.buffers.first().copied()
+    }
+
+    /// What stands `at` bytes behind `base`.
+    pub(super) fn field(&mut self, base: Value, at: usize) -> Value {
         let flags = MemFlagsData::trusted();
-        let at = offset(field);
-        self.builder.ins().load(types::I64, flags, base, at)
+        self.builder.ins().load(types::I64, flags, base, offset(at))
     }
 
     /// The stream for updates of `places`, if they are private buffers that have one.
@@ -76,20 +61,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         streams.find(|it| it.buffer == access.array).cloned()
     }
 
-    /// Appends an update. All `places` are at one element, but each is checked against its own extents.
+    /// Appends the key of an update, whose values are evaluated for their faults alone. All `places` are at one element, but each is
+    /// checked against its own extents.
     pub(super) fn emit(&mut self, stream: &StreamValue, places: &'k [Place], values: &'k [Expr]) {
-        let values: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
+        for value in values {
+            self.expr(value);
+        }
         let flags = MemFlagsData::trusted();
-        let number = stream.keys.and_then(|_| self.key(places));
+        let Some(number) = self.key(places) else {
+            return;
+        };
         let staged = self.builder.use_var(stream.staged);
-        if let Some((keys, number)) = stream.keys.zip(number) {
-            let place = self.behind(keys, staged, size_of::<u32>() as u32);
-            self.builder.ins().istore32(flags, number, place, 0);
-        }
-        for ((column, bytes), value) in stream.columns.iter().zip(values) {
-            let place = self.behind(*column, staged, *bytes);
-            self.builder.ins().store(flags, value, place, 0);
-        }
+        let place = self.behind(stream.keys, staged, size_of::<u32>() as u32);
+        self.builder.ins().istore32(flags, number, place, 0);
         let staged = self.builder.ins().iadd_imm_s(staged, 1);
         self.builder.def_var(stream.staged, staged);
         self.hand_over_if_full(stream, staged);
@@ -105,7 +89,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         numbers.first().copied()
     }
 
-    fn behind(&mut self, base: Value, elements: Value, bytes: u32) -> Value {
+    /// The address `elements` elements of so many bytes behind `base`.
+    pub(super) fn behind(&mut self, base: Value, elements: Value, bytes: u32) -> Value {
         let distance = self.builder.ins().imul_imm_s(elements, i64::from(bytes));
         self.builder.ins().iadd(base, distance)
     }

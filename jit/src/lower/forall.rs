@@ -3,10 +3,10 @@
 use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
-use super::emit::Keys;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
+use super::sort::Ranges;
 use super::trips::Trips;
 use super::{Program, Request, signature};
 use crate::CompileError;
@@ -16,7 +16,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{ArrayId, Forall, Kernel, Node};
+use strew_affine::{ArrayId, Forall, Kernel, Node, Private};
 use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, PrivateCall, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -425,8 +425,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(forall, privates);
                 self.bind_marks(forall);
             }
-            BodyShape::Emit => self.bind_streams(forall, privates, Keys::Made),
-            BodyShape::Values => self.bind_streams(forall, privates, Keys::Known),
+            BodyShape::Emit => self.each_of(forall, privates, |function, private, address| {
+                function.bind_stream(private, address);
+            }),
+            BodyShape::Sorted => self.bind_all_lines(forall, privates, Ranges::ByKey),
+            BodyShape::Values => self.bind_all_lines(forall, privates, Ranges::Listed),
         }
     }
 
@@ -469,10 +472,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn bind_bounds(&mut self, forall: &'k Forall, privates: Value) {
+        self.each_of(forall, privates, |function, private, address| {
+            function.begin_bounds(private, address);
+        });
+    }
+
+    fn bind_all_lines(&mut self, forall: &'k Forall, privates: Value, ranges: Ranges) {
+        self.each_of(forall, privates, |function, private, address| {
+            function.bind_lines(private, address, ranges);
+        });
+    }
+
+    /// Binds what stands in the places of the first of the buffers that are merged together.
+    fn each_of(
+        &mut self,
+        forall: &'k Forall,
+        privates: Value,
+        mut bind: impl FnMut(&mut Self, &'k Private, Value),
+    ) {
         let mut position = 0;
         for private in &forall.privates {
             let address = self.read(types::I64, privates, position);
-            self.begin_bounds(private, address);
+            bind(self, private, address);
             position += private.buffers.len();
         }
     }
@@ -490,15 +511,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         });
         let elements = elements.collect();
         self.keep_within(&forall.privates, elements);
-    }
-
-    fn bind_streams(&mut self, forall: &'k Forall, privates: Value, keys: Keys) {
-        let mut position = 0;
-        for private in &forall.privates {
-            let address = self.read(types::I64, privates, position);
-            self.bind_stream(private, address, keys);
-            position += private.buffers.len();
-        }
     }
 
     fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {

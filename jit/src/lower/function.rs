@@ -15,6 +15,7 @@ use super::partials::Partials;
 use super::rows::Rows;
 use super::run_length::Run;
 use super::skip::Skips;
+use super::sort::LinesValue;
 use super::tables::Tables;
 use super::within::Within;
 use crate::CompileError;
@@ -62,6 +63,7 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) exits: Exits,
     /// Where updates of private buffers go, if not into them.
     pub(super) streams: Vec<StreamValue>,
+    pub(super) lines: Vec<LinesValue>,
     /// What private buffers do not have yet.
     pub(super) runs: Vec<Run>,
     /// The same where there are several values of an element.
@@ -172,6 +174,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             offsets: Vec::new(),
             exits: Exits::default(),
             streams: Vec::new(),
+            lines: Vec::new(),
             runs: Vec::new(),
             partials: Vec::new(),
             tables: Vec::new(),
@@ -291,6 +294,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.add_to_call(offset_of!(Call, updates), done);
         self.end_skips();
         self.leave_streams();
+        self.leave_lines();
         self.end_runs();
         self.end_partials();
         self.end_bounds();

@@ -45,6 +45,7 @@ mod rows;
 mod run_length;
 mod scan;
 mod skip;
+mod sort;
 mod strips;
 mod sum;
 mod tables;
@@ -93,6 +94,9 @@ pub(crate) const LOCAL_ARRAY: &str = "strew_local_array";
 /// The name under which generated code calls [`strew_runtime::take_updates`].
 pub(crate) const TAKE_UPDATES: &str = "strew_take_updates";
 
+/// The name under which generated code calls [`strew_runtime::empty_line`].
+pub(crate) const EMPTY_LINE: &str = "strew_empty_line";
+
 /// The name under which generated code calls [`strew_runtime::reach_elements`].
 pub(crate) const REACH_ELEMENTS: &str = "strew_reach_elements";
 
@@ -137,6 +141,7 @@ pub(crate) struct Program<'k> {
     run_forall: FuncId,
     local_array: FuncId,
     take_updates: FuncId,
+    empty_line: FuncId,
     reach_elements: FuncId,
     scan_keys: FuncId,
     prefetch_row: FuncId,
@@ -204,6 +209,8 @@ impl<'k> Program<'k> {
         let status = signature(module, 2);
         let run_forall = module.declare_function(RUN_FORALL, Linkage::Import, &status)?;
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
+        let emptied = signature(module, 3);
+        let empty_line = module.declare_function(EMPTY_LINE, Linkage::Import, &emptied)?;
         let reached = signature(module, 4);
         let reach_elements = module.declare_function(REACH_ELEMENTS, Linkage::Import, &reached)?;
         let scanned = signature(module, 4);
@@ -229,6 +236,7 @@ impl<'k> Program<'k> {
             run_forall,
             local_array,
             take_updates,
+            empty_line,
             reach_elements,
             scan_keys,
             prefetch_row,

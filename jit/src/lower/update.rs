@@ -47,6 +47,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(stream) = self.stream_of(places) {
             return self.emit(&stream, places, values);
         }
+        if let Some(lines) = self.lines_of(places) {
+            return self.put(&lines, places, values);
+        }
         if self.is_only_checked(places) {
             return self.check_update(places, values);
         }

@@ -1,11 +1,11 @@
 //! What an object has of a kernel: tables that the compiler writes and nobody changes.
 
-use crate::abi::{ApplyFn, BodyShape, ChunkFn, EntryFn, KeySlots, KeyWidth, MergeFn, OnDemand};
+use crate::abi::{ApplyFn, BodyShape, ChunkFn, EntryFn, KeySlots, MergeFn, OnDemand};
 use std::ffi::c_char;
 use std::slice;
 
 /// What [`Kernel::version`] is: objects and runtimes of different versions of these tables do not go together.
-pub const TABLES_VERSION: u64 = 2;
+pub const TABLES_VERSION: u64 = 3;
 
 /// A kernel.
 #[derive(Debug)]
@@ -98,10 +98,8 @@ unsafe impl Sync for CodeTable {}
 pub struct Merge {
     /// Merges.
     pub merge: MergeFn,
-    /// Applies updates with keys of 16 bits.
-    pub apply_narrow: ApplyFn,
-    /// Applies updates with keys of 32 bits.
-    pub apply_wide: ApplyFn,
+    /// Applies updates.
+    pub apply: ApplyFn,
 }
 
 /// The body of a forall in some shape.
@@ -203,12 +201,8 @@ impl OnDemand for CodeTable {
         Ok(self.merging(number)?.merge)
     }
 
-    fn apply(&self, number: u32, keys: KeyWidth) -> Result<ApplyFn, String> {
-        let merge = self.merging(number)?;
-        Ok(match keys {
-            KeyWidth::Narrow => merge.apply_narrow,
-            KeyWidth::Wide => merge.apply_wide,
-        })
+    fn apply(&self, number: u32) -> Result<ApplyFn, String> {
+        Ok(self.merging(number)?.apply)
     }
 
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {

@@ -5,15 +5,18 @@ use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
+use crate::gathering::{self, LineSink};
 use crate::memory::lock;
 use crate::prefetch::prefetch;
 use crate::settings::Body;
-use crate::stream::{self, Sink};
 use crate::timeline::Phase;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
+
+/// How many bytes of the keys and of each column of a block are asked for ahead; by then a processor knows how they go on.
+const FORESEEN: usize = 512;
 
 /// Updates are sorted by ranges of elements first, then applied range by range: the bits of the serial loop, and nothing is written
 /// to a target before all iterations have run.
@@ -32,7 +35,7 @@ impl Strategy for Binned {
     }
 
     fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
-        BodyShape::Emit
+        BodyShape::Sorted
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
@@ -102,7 +105,7 @@ impl<'p> Column<'p> {
         let number = privates.first().map_or(0, |it| it.merge);
         Ok(Self {
             privates,
-            apply: job.session.apply(number, ranges.keys())?,
+            apply: job.session.apply(number)?,
             ranges,
         })
     }
@@ -121,7 +124,7 @@ impl<'s> Sorting<'_, 's> {
     /// For want of memory.
     ///
     /// # Safety
-    /// The body of `chunks` is one that makes updates, of these columns.
+    /// The body of `chunks` is one that sorts updates, of these columns.
     unsafe fn run<'a>(
         &'a self,
         chunks: &Chunks<'_>,
@@ -132,10 +135,10 @@ impl<'s> Sorting<'_, 's> {
         let bins = columns.map(|(column, slabs)| Bins::new(&column.ranges, slabs));
         let mut bins: Vec<_> = bins.collect::<Result<_, _>>()?;
         let sinks = self.columns.iter().zip(&mut bins);
-        let sinks = sinks.map(|(column, bins)| (column.privates.len(), bins as &mut dyn Sink));
+        let sinks = sinks.map(|(column, bins)| (column.privates.len(), bins as &mut dyn LineSink));
         // SAFETY: handed on as it came.
-        let ran = unsafe { stream::run(chunks, number, iterations, sinks) };
-        let finished = ran.and_then(|()| bins.iter_mut().try_for_each(Bins::finish));
+        unsafe { gathering::run(chunks, number, iterations, sinks) };
+        let finished = bins.iter_mut().try_for_each(Bins::finish);
         end_of_copies();
         finished.map(|()| bins)
     }
@@ -166,14 +169,16 @@ impl Applied<'_, '_> {
         let mut following = blocks().skip(1);
         for (block, count) in blocks() {
             // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
-            if let Some((next, count)) = following.next() {
-                prefetch(next, count * ranges.update_bytes());
+            if let Some((next, _)) = following.next() {
+                prefetch(next, FORESEEN);
+                let columns = ranges.columns();
+                columns.for_each(|column| prefetch(next.wrapping_add(column), FORESEEN));
             }
             let columns = ranges.columns();
             let values: SmallVec<[*mut u8; 2]> =
                 columns.map(|column| block.wrapping_add(column)).collect();
             // SAFETY: a block has its keys first, then its columns, with `count` updates in each; the caller vouches for the rest.
-            unsafe { apply(held.as_ptr(), block, values.as_ptr(), count as u64) };
+            unsafe { apply(held.as_ptr(), block.cast(), values.as_ptr(), count as u64) };
         }
     }
 }

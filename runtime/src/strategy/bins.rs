@@ -5,40 +5,30 @@
 //! is what makes it pay: the lines that are being gathered stay in the caches, what is written is read much later.
 
 use super::copy_past_caches;
-use super::lines::{Gather, Lines, Values, gather};
+use super::lines::{KEY_BYTES, LINE, Lines};
 use super::ranges::Ranges;
-use crate::abi::KeyWidth;
+use crate::abi;
 use crate::failure::{Failure, Held};
+use crate::gathering::LineSink;
 use crate::loan::{Loan, Reserved};
 use crate::memory::lock;
 use crate::session::Session;
-use crate::stream::{Sink, Updates};
-use smallvec::SmallVec;
 use std::ptr;
 use std::sync::Mutex;
 
-/// How many updates are gathered before they are written: with 16-bit keys, a cache line of them.
-const LINE: usize = 32;
-
 /// How many updates a block holds.
-pub(super) const BLOCK: usize = 16 * LINE;
+pub(super) const BLOCK: usize = 64 * LINE;
 
 /// Memory for blocks is taken so many bytes at a time.
 const SLAB_BYTES: usize = 4 << 20;
 
 impl Ranges {
-    /// The bytes that a range takes besides the lines in which its updates are gathered.
-    fn table_bytes(&self) -> usize {
-        size_of::<Bin>() + size_of::<u8>()
-    }
-
     /// Where the values for each buffer begin in a block, behind the keys.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let mut at = BLOCK * self.key_bytes();
-        self.widths.iter().map(move |width| {
-            let column = at;
-            at += BLOCK * width;
-            column
+        self.widths.iter().scan(BLOCK * KEY_BYTES, |at, width| {
+            let column = *at;
+            *at += BLOCK * width;
+            Some(column)
         })
     }
 }
@@ -89,11 +79,26 @@ impl<'s> Slabs<'s> {
 }
 
 /// The updates of one range.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Bin {
     blocks: Vec<*mut u8>,
-    /// In the last of the blocks; the others are full.
+    /// The last of the blocks; the others are full.
+    last: *mut u8,
+    /// How many updates are in it.
     used: usize,
+}
+
+impl Bin {
+    const EMPTY: Self = Self {
+        blocks: Vec::new(),
+        last: ptr::null_mut(),
+        used: BLOCK,
+    };
+
+    /// Whether there is no block with room.
+    fn is_full(&self) -> bool {
+        self.used == BLOCK
+    }
 }
 
 /// The updates of some consecutive iterations, by range.
@@ -101,9 +106,7 @@ pub(super) struct Bins<'a, 's> {
     ranges: &'a Ranges,
     slabs: &'a Slabs<'s>,
     bins: Vec<Bin>,
-    gathered: Vec<u8>,
-    key_lines: Lines<'s>,
-    value_lines: SmallVec<[Lines<'s>; 2]>,
+    lines: Lines<'s>,
     _reserved: Reserved<'s>,
 }
 
@@ -116,17 +119,13 @@ impl<'a, 's> Bins<'a, 's> {
     /// # Errors
     /// For want of memory.
     pub(super) fn new(ranges: &'a Ranges, slabs: &'a Slabs<'s>) -> Result<Self, Failure> {
-        let lines = |width: usize| Lines::new(&slabs.session, ranges.count, (LINE, width));
-        let values = ranges.widths.iter().map(|width| lines(*width));
-        let bytes = ranges.count.saturating_mul(ranges.table_bytes()) as u64;
+        let bytes = ranges.count.saturating_mul(size_of::<Bin>()) as u64;
         Ok(Self {
             _reserved: slabs.session.reserve(bytes, Held::Privates)?,
             ranges,
             slabs,
-            bins: vec![Bin::default(); ranges.count],
-            gathered: vec![0; ranges.count],
-            key_lines: lines(ranges.key_bytes())?,
-            value_lines: values.collect::<Result<_, _>>()?,
+            bins: vec![Bin::EMPTY; ranges.count],
+            lines: Lines::new(&slabs.session, (ranges, ranges.count), true)?,
         })
     }
 
@@ -135,10 +134,9 @@ impl<'a, 's> Bins<'a, 's> {
     /// # Errors
     /// For want of memory.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        (0..self.bins.len()).try_for_each(|range| {
-            let count = usize::from(self.gathered[range]);
-            self.gathered[range] = 0;
-            self.write(range, count)
+        (0..self.bins.len()).try_for_each(|range| match self.lines.gathered(range) {
+            0 => Ok(()),
+            count => self.write(range, count),
         })
     }
 
@@ -153,86 +151,36 @@ impl<'a, 's> Bins<'a, 's> {
         })
     }
 
-    /// Appends the first `count` updates of the line of `range` to its last block. All lines before were full.
+    /// Appends the first `count` updates of the line of `range` to its last block, and empties the line. All lines before were full.
     fn write(&mut self, range: usize, count: usize) -> Result<(), Failure> {
-        if count == 0 {
-            return Ok(());
-        }
         let bin = &mut self.bins[range];
-        if bin.blocks.is_empty() || bin.used == BLOCK {
-            bin.blocks.push(self.slabs.block()?);
+        if bin.is_full() {
+            bin.last = self.slabs.block()?;
+            bin.blocks.push(bin.last);
             bin.used = 0;
         }
-        let block = bin.blocks.last().copied().unwrap_or(ptr::null_mut());
-        let key_bytes = self.ranges.key_bytes();
-        let place = block.wrapping_add(bin.used * key_bytes);
-        // SAFETY: a line is no longer than what is left of the block, since blocks hold whole lines; the same below.
-        unsafe { copy_past_caches(self.key_lines.of(range), place, LINE * key_bytes) };
-        for (lines, column) in self.value_lines.iter_mut().zip(self.ranges.columns()) {
-            let place = block.wrapping_add(column + bin.used * lines.width);
-            // SAFETY: as above.
-            unsafe { copy_past_caches(lines.of(range), place, LINE * lines.width) };
+        let mut column = bin.last;
+        for lines in &self.lines.columns {
+            let place = column.wrapping_add(bin.used * lines.width);
+            // SAFETY: a line is no longer than what is left of the column, since blocks hold whole lines.
+            unsafe { copy_past_caches(lines.line(range), place, LINE * lines.width) };
+            column = column.wrapping_add(BLOCK * lines.width);
         }
         bin.used += count;
-        Ok(())
-    }
-
-    fn sort<K: LocalKey, V: Values>(&mut self, keys: &[u32], values: &V) -> Result<(), Failure> {
-        let lines = self.key_lines.of(0).cast::<K>();
-        for (number, key) in keys.iter().enumerate() {
-            let range = self.ranges.of(*key);
-            let gathered = &mut self.gathered[range];
-            let place = range * LINE + usize::from(*gathered);
-            *gathered += 1;
-            let is_full = usize::from(*gathered) == LINE;
-            // SAFETY: there is a line for each range, of `LINE` places, and `gathered` is below that before each update.
-            unsafe {
-                *lines.add(place) = K::of(self.ranges.local(*key));
-                values.put(number, place);
-            }
-            if is_full {
-                self.gathered[range] = 0;
-                self.write(range, LINE)?;
-            }
-        }
+        self.lines.empty(range);
         Ok(())
     }
 }
 
-impl Sink for Bins<'_, '_> {
-    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
-        gather(self, updates)
-    }
-}
-
-impl<'s> Gather<'s> for Bins<'_, 's> {
-    fn lines(&mut self) -> &mut [Lines<'s>] {
-        &mut self.value_lines
-    }
-
-    fn gather<V: Values>(&mut self, updates: &Updates<'_>, values: &V) -> Result<(), Failure> {
-        match self.ranges.keys() {
-            KeyWidth::Narrow => self.sort::<u16, V>(updates.keys, values),
-            KeyWidth::Wide => self.sort::<u32, V>(updates.keys, values),
+impl LineSink for Bins<'_, '_> {
+    fn lines(&mut self) -> abi::Lines {
+        abi::Lines {
+            shift: u64::from(self.ranges.shift),
+            ..self.lines.table()
         }
     }
-}
 
-/// The number of an element within its range.
-trait LocalKey: Copy {
-    fn of(key: u32) -> Self;
-}
-
-impl LocalKey for u16 {
-    #[inline]
-    fn of(key: u32) -> Self {
-        key as Self
-    }
-}
-
-impl LocalKey for u32 {
-    #[inline]
-    fn of(key: u32) -> Self {
-        key
+    fn take(&mut self, range: usize) -> Result<(), Failure> {
+        self.write(range, LINE)
     }
 }

@@ -1,124 +1,111 @@
-//! Lines of values, one for each range of elements, in which updates are gathered before they are written.
+//! Lines in which updates are gathered, one for each range of elements.
 
+use super::ranges::Ranges;
+use crate::abi;
 use crate::failure::{Failure, Held};
 use crate::loan::Reserved;
 use crate::session::Session;
-use crate::stream::Updates;
 use smallvec::SmallVec;
-use std::ptr;
 
-/// A line of values of one width for each range.
-pub(super) struct Lines<'s> {
-    memory: Vec<u128>,
-    length: usize,
+/// How many updates a line holds.
+pub(super) const LINE: usize = abi::LINE as usize;
+
+/// The bytes of a key.
+pub(super) const KEY_BYTES: usize = size_of::<u16>();
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct CacheLine(#[expect(dead_code, reason = "it is reached by address")] [u8; 64]);
+
+/// What the lines of all ranges hold for each update in one array.
+#[derive(Debug)]
+pub(super) struct Column {
+    memory: Vec<CacheLine>,
+    /// The bytes of one value.
     pub(super) width: usize,
+}
+
+impl Column {
+    fn new(lines: usize, width: usize) -> Self {
+        let bytes = lines.saturating_mul(LINE).saturating_mul(width);
+        Self {
+            memory: vec![CacheLine([0; 64]); bytes.div_ceil(size_of::<CacheLine>())],
+            width,
+        }
+    }
+
+    fn address(&mut self) -> *mut u8 {
+        self.memory.as_mut_ptr().cast()
+    }
+
+    /// The line of `range`.
+    #[inline]
+    pub(super) fn line(&self, range: usize) -> *const u8 {
+        let first = self.memory.as_ptr().cast::<u8>();
+        first.wrapping_add(range * LINE * self.width)
+    }
+}
+
+/// A line for each range, with a column of keys or without, and one of values for each buffer that is merged together.
+pub(super) struct Lines<'s> {
+    places: Vec<u32>,
+    /// That of keys, if there is one, and behind it those of values.
+    pub(super) columns: SmallVec<[Column; 2]>,
+    keys: *mut u8,
+    values: SmallVec<[*mut u8; 2]>,
     _reserved: Reserved<'s>,
 }
 
 impl<'s> Lines<'s> {
-    /// Lines of `length` values of `width` bytes.
+    /// Empty lines, `count` of them; `has_keys` says whether updates have keys.
     ///
     /// # Errors
     /// [`Failure::OverBudget`].
     pub(super) fn new(
         session: &Session<'s>,
-        ranges: usize,
-        (length, width): (usize, usize),
+        (ranges, count): (&Ranges, usize),
+        has_keys: bool,
     ) -> Result<Self, Failure> {
-        let bytes = ranges.saturating_mul(length).saturating_mul(width);
+        let widths = has_keys.then_some(KEY_BYTES).into_iter();
+        let widths = widths.chain(ranges.widths.iter().copied());
+        let update: usize = widths.clone().sum();
+        let bytes = count.saturating_mul(LINE * update + size_of::<u32>()) as u64;
+        let reserved = session.reserve(bytes, Held::Privates)?;
+        let mut columns: SmallVec<[_; 2]> = widths.map(|it| Column::new(count, it)).collect();
+        let mut addresses = columns.iter_mut().map(Column::address);
+        let keys = has_keys.then(|| addresses.next()).flatten();
         Ok(Self {
-            _reserved: session.reserve(bytes as u64, Held::Privates)?,
-            memory: vec![0; bytes.div_ceil(size_of::<u128>())],
-            length,
-            width,
+            places: (0..count).map(|range| (range * LINE) as u32).collect(),
+            keys: keys.unwrap_or(std::ptr::null_mut()),
+            values: addresses.collect(),
+            columns,
+            _reserved: reserved,
         })
     }
 
-    pub(super) fn of(&mut self, range: usize) -> *mut u8 {
-        let first = self.memory.as_mut_ptr().cast::<u8>();
-        first.wrapping_add(range * self.length * self.width)
-    }
-}
-
-/// The values of updates, one or more each.
-pub(super) trait Values {
-    /// Copies those of update `number` to the lines, at place `place` of them.
-    ///
-    /// # Safety
-    /// There is such an update and such a place.
-    unsafe fn put(&self, number: usize, place: usize);
-}
-
-/// Who gathers updates, with values of whatever widths.
-pub(super) trait Gather<'s> {
-    /// For each column of values its lines.
-    fn lines(&mut self) -> &mut [Lines<'s>];
-
-    /// Gathers `updates`, whose values are `values`.
-    ///
-    /// # Errors
-    /// For want of memory.
-    fn gather<V: Values>(&mut self, updates: &Updates<'_>, values: &V) -> Result<(), Failure>;
-}
-
-/// Has `gatherer` gather `updates`, by code that was made for their widths where there is one column.
-///
-/// # Errors
-/// Those of the gatherer.
-pub(super) fn gather<'s>(
-    gatherer: &mut impl Gather<'s>,
-    updates: &Updates<'_>,
-) -> Result<(), Failure> {
-    let lines = gatherer.lines().iter_mut();
-    let to: SmallVec<[_; 2]> = lines.map(|it| (it.of(0), it.width)).collect();
-    match (to.as_slice(), updates.values) {
-        ([(lines, 1)], [from]) => gatherer.gather(updates, &Column::<u8>::new(*from, *lines)),
-        ([(lines, 2)], [from]) => gatherer.gather(updates, &Column::<u16>::new(*from, *lines)),
-        ([(lines, 4)], [from]) => gatherer.gather(updates, &Column::<u32>::new(*from, *lines)),
-        ([(lines, 8)], [from]) => gatherer.gather(updates, &Column::<u64>::new(*from, *lines)),
-        (to, from) => {
-            let columns = from.iter().zip(to);
-            let columns = columns.map(|(from, (lines, width))| (*from, *lines, *width));
-            gatherer.gather(updates, &Columns(columns.collect()))
+    /// What a body puts updates into.
+    pub(super) fn table(&mut self) -> abi::Lines {
+        abi::Lines {
+            places: self.places.as_mut_ptr(),
+            keys: self.keys.cast(),
+            values: self.values.as_ptr(),
+            ranges: std::ptr::null(),
+            shift: 0,
         }
     }
-}
 
-struct Column<T> {
-    from: *const T,
-    lines: *mut T,
-}
-
-impl<T> Column<T> {
-    fn new(from: *mut u8, lines: *mut u8) -> Self {
-        Self {
-            from: from.cast(),
-            lines: lines.cast(),
-        }
+    /// The line of `range`, which is empty, is full after so few updates.
+    pub(super) fn expect(&mut self, range: usize, updates: usize) {
+        self.places[range] = (range * LINE + LINE - updates) as u32;
     }
-}
 
-impl<T: Copy> Values for Column<T> {
+    /// How many updates there are in the line of `range`, if it is not full.
+    pub(super) fn gathered(&self, range: usize) -> usize {
+        self.places[range] as usize % LINE
+    }
+
     #[inline]
-    unsafe fn put(&self, number: usize, place: usize) {
-        // SAFETY: the caller vouches for both.
-        unsafe { *self.lines.add(place) = *self.from.add(number) }
-    }
-}
-
-/// Source, lines and width of each buffer.
-struct Columns(SmallVec<[(*mut u8, *mut u8, usize); 2]>);
-
-impl Values for Columns {
-    #[inline]
-    unsafe fn put(&self, number: usize, place: usize) {
-        for (from, lines, width) in &self.0 {
-            let (from, to) = (
-                from.wrapping_add(number * width),
-                lines.wrapping_add(place * width),
-            );
-            // SAFETY: the caller vouches for both.
-            unsafe { ptr::copy_nonoverlapping(from, to, *width) };
-        }
+    pub(super) fn empty(&mut self, range: usize) {
+        self.places[range] = (range * LINE) as u32;
     }
 }

@@ -28,7 +28,7 @@ mod serial;
 mod speculative;
 
 use crate::abi::{
-    AUTO, BodyShape, Call, ChunkFn, ForallCall, NO_BODY, NO_COLUMNS, PrivateCall, TABLES,
+    AUTO, BodyShape, Call, ChunkFn, ForallCall, KEY_BITS, NO_BODY, NO_COLUMNS, PrivateCall, TABLES,
 };
 use crate::chunks::Chunks;
 use crate::failure::{Failure, Refusal};
@@ -227,10 +227,11 @@ impl Shape {
     }
 }
 
-/// Whether there is a body that makes updates, all elements have numbers of 32 bits, and those of a target follow each other.
+/// Whether there is a body that makes updates, all elements have numbers of 32 bits and lie in fewer than 2¹⁶ ranges, and those of a
+/// target follow each other.
 fn can_emit(forall: &ForallCall, privates: &[PrivateCall]) -> bool {
-    let numbered =
-        |it: &PrivateCall| it.elements <= 1 << u32::BITS && it.target_stride == it.run_bytes();
+    let most = u64::from(u16::MAX) << KEY_BITS;
+    let numbered = |it: &PrivateCall| it.elements <= most && it.target_stride == it.run_bytes();
     has_bodies(forall) && privates.iter().all(numbered)
 }
 
@@ -495,6 +496,7 @@ fn combining(shape: BodyShape) -> Body {
         | BodyShape::Columns
         | BodyShape::Rows
         | BodyShape::Emit
+        | BodyShape::Sorted
         | BodyShape::Values
         | BodyShape::Marks
         | BodyShape::Unmarked => Body::Direct,

@@ -1,14 +1,14 @@
-use super::lines::{Gather, Lines, Values, gather};
+use super::lines::{LINE, Lines};
 use super::past_caches::{copy_past_caches, end_of_copies};
-use super::routes::{ColumnRoutes, GROUP, PartRoutes, Routes, find};
+use super::routes::{ColumnRoutes, PartRoutes, Routes, find};
 use super::{Job, Ran, Shape, Strategy};
-use crate::abi::{ApplyFn, BodyShape, PrivateCall};
+use crate::abi::{self, ApplyFn, BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held, Refusal};
+use crate::gathering::{self, LineSink};
 use crate::loan::Loan;
 use crate::session::Session;
 use crate::settings::Body;
-use crate::stream::{self, Sink, Updates};
 use crate::timeline::Phase;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -136,7 +136,7 @@ impl<'c, 's> Column<'c, 's> {
             session: job.session,
             routes,
             privates,
-            apply: job.session.apply(number, routes.ranges.keys())?,
+            apply: job.session.apply(number)?,
             values: widths.map(take).collect::<Result<_, _>>()?,
             starts,
         })
@@ -174,7 +174,7 @@ impl<'c, 's> Column<'c, 's> {
 /// For want of memory.
 ///
 /// # Safety
-/// The body of `chunks` is one that makes values for these columns; no other task has the same part.
+/// The body of `chunks` is one that sorts values for these columns; no other task has the same part.
 unsafe fn move_values(
     columns: &[Column<'_, '_>],
     chunks: &Chunks<'_>,
@@ -184,12 +184,12 @@ unsafe fn move_values(
     let movers = columns.iter().map(|it| Mover::new(it, number));
     let mut movers: Vec<_> = movers.collect::<Result<_, _>>()?;
     let sinks = columns.iter().zip(&mut movers);
-    let sinks = sinks.map(|(column, mover)| (column.values.len(), mover as &mut dyn Sink));
+    let sinks = sinks.map(|(column, mover)| (column.values.len(), mover as &mut dyn LineSink));
     // SAFETY: handed on as it came.
-    let ran = unsafe { stream::run(chunks, number, iterations, sinks) };
+    unsafe { gathering::run(chunks, number, iterations, sinks) };
     movers.iter_mut().for_each(Mover::finish);
     end_of_copies();
-    ran
+    Ok(())
 }
 
 /// The values of one part on their way.
@@ -197,78 +197,63 @@ struct Mover<'c, 's> {
     routes: &'c PartRoutes,
     /// Where the values of the part begin, for each buffer.
     values: SmallVec<[*mut u8; 2]>,
-    /// How many updates have come.
-    taken: usize,
-    /// For each range where the next value goes when all are sorted.
+    /// For each range where the next line of values goes when all are sorted.
     next: Vec<usize>,
-    lines: SmallVec<[Lines<'s>; 2]>,
+    /// Behind those of all ranges is one for updates that the plan has not foreseen.
+    lines: Lines<'s>,
 }
 
 impl<'c, 's> Mover<'c, 's> {
     fn new(column: &Column<'c, 's>, part: usize) -> Result<Self, Failure> {
         let ranges = &column.routes.ranges;
         let routes = &column.routes.parts[part];
-        let lines = ranges.widths.iter();
-        let lines = lines.map(|width| Lines::new(column.session, ranges.count, (GROUP, *width)));
+        let mut lines = Lines::new(column.session, (ranges, ranges.count + 1), false)?;
+        lines.expect(ranges.count, 1);
         Ok(Self {
             routes,
             values: column.values_at(part, 0),
-            taken: 0,
             next: routes.starts.clone(),
-            lines: lines.collect::<Result<_, _>>()?,
+            lines,
         })
     }
 
-    /// Writes the line of `range` to the places from `place` on.
-    fn write(&mut self, range: usize, place: usize) {
-        for (lines, values) in self.lines.iter_mut().zip(&self.values) {
+    /// Writes the line of `range`, and empties it.
+    fn write(&mut self, range: usize) {
+        let place = self.next[range];
+        for (lines, values) in self.lines.columns.iter().zip(&self.values) {
             let sink = values.wrapping_add(place * lines.width);
-            // SAFETY: a line is as long as a group of places, and `place` is the first of one.
-            unsafe { copy_past_caches(lines.of(range), sink, GROUP * lines.width) };
+            // SAFETY: lines begin at multiples of their length, and so do the updates of ranges when they are sorted, of which there are no
+            // more than the plan has foreseen.
+            unsafe { copy_past_caches(lines.line(range), sink, LINE * lines.width) };
         }
+        self.next[range] = place + LINE;
+        self.lines.empty(range);
     }
 
     /// Writes the lines that are not full.
     fn finish(&mut self) {
         for range in 0..self.routes.counts.len() {
-            let next = self.next[range];
-            if !next.is_multiple_of(GROUP) {
-                self.write(range, next - next % GROUP);
+            if self.lines.gathered(range) > 0 {
+                self.write(range);
             }
         }
     }
 }
 
-impl Sink for Mover<'_, '_> {
-    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
-        gather(self, updates)
-    }
-}
-
-impl<'s> Gather<'s> for Mover<'_, 's> {
-    fn lines(&mut self) -> &mut [Lines<'s>] {
-        &mut self.lines
+impl LineSink for Mover<'_, '_> {
+    fn lines(&mut self) -> abi::Lines {
+        abi::Lines {
+            ranges: self.routes.sequence.as_ptr(),
+            ..self.lines.table()
+        }
     }
 
-    fn gather<V: Values>(&mut self, updates: &Updates<'_>, values: &V) -> Result<(), Failure> {
-        let routes = self.routes;
-        let end = self.taken + updates.keys.len();
-        let Some(sequence) = routes.sequence.get(self.taken..end) else {
+    fn take(&mut self, range: usize) -> Result<(), Failure> {
+        if range == self.routes.counts.len() {
             // The arrays of a plan are borrowed by it, so this does not happen.
             return Err(Failure::Panicked("keys changed under a plan".to_owned()));
-        };
-        self.taken = end;
-        for (number, range) in sequence.iter().enumerate() {
-            let range = usize::from(*range);
-            let place = self.next[range];
-            self.next[range] = place + 1;
-            let within = place % GROUP;
-            // SAFETY: there is a line for each range, of `GROUP` places.
-            unsafe { values.put(number, range * GROUP + within) };
-            if within == GROUP - 1 {
-                self.write(range, place - within);
-            }
         }
+        self.write(range);
         Ok(())
     }
 }

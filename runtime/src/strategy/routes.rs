@@ -1,19 +1,17 @@
 //! Where the updates of a forall go: found out once, used whenever it runs again.
 
 use super::Job;
+use super::lines::LINE;
 use super::ranges::Ranges;
-use crate::abi::{BodyShape, KeyWidth};
+use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held};
 use crate::loan::Reserved;
 use crate::memory::lock;
 use crate::session::Session;
-use crate::stream::{self, Sink, Updates};
+use crate::stream::{self, Sink};
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// Updates of a range are kept in groups of so many, each of which begins at a multiple of 16 bytes whatever their width.
-pub(super) const GROUP: usize = 16;
 
 /// Where all updates of a forall go.
 #[derive(Debug)]
@@ -32,26 +30,14 @@ pub(super) struct ColumnRoutes {
 /// Where the updates of some consecutive iterations go.
 #[derive(Debug, Default)]
 pub(super) struct PartRoutes {
-    /// For each update, in order, the range that it belongs to.
+    /// For each update, in order, the range that it belongs to; behind them all a number that no range has.
     pub(super) sequence: Vec<u16>,
-    /// For each range where its updates begin when they are sorted, a multiple of [`GROUP`], and behind them where they end.
+    /// For each range where its updates begin when they are sorted, a multiple of [`LINE`], and behind them where they end.
     pub(super) starts: Vec<usize>,
     /// For each range how many there are.
     pub(super) counts: Vec<usize>,
-    /// The number of each update's element within its range, when they are sorted.
-    keys: LocalKeys,
-}
-
-#[derive(Debug)]
-enum LocalKeys {
-    Narrow(Vec<u16>),
-    Wide(Vec<u32>),
-}
-
-impl Default for LocalKeys {
-    fn default() -> Self {
-        Self::Narrow(Vec::new())
-    }
+    /// The lowest bits of the number of each update's element, when they are sorted.
+    keys: Vec<u16>,
 }
 
 impl Routes {
@@ -142,15 +128,12 @@ impl PartRoutes {
         let mut end = 0;
         for count in &counts {
             starts.push(end);
-            end += count.next_multiple_of(GROUP);
+            end += count.next_multiple_of(LINE);
         }
         starts.push(end);
         let mut routes = Self {
-            sequence: filled(keys.len(), 0, session)?,
-            keys: match ranges.keys() {
-                KeyWidth::Narrow => LocalKeys::Narrow(filled(end, 0, session)?),
-                KeyWidth::Wide => LocalKeys::Wide(filled(end, 0, session)?),
-            },
+            sequence: filled(keys.len() + 1, ranges.count as u16, session)?,
+            keys: filled(end, 0, session)?,
             starts,
             counts,
         };
@@ -165,19 +148,13 @@ impl PartRoutes {
             *range = number as u16;
             let place = next[number];
             next[number] += 1;
-            match &mut self.keys {
-                LocalKeys::Narrow(keys) => keys[place] = ranges.local(*key) as u16,
-                LocalKeys::Wide(keys) => keys[place] = ranges.local(*key),
-            }
+            self.keys[place] = *key as u16;
         }
     }
 
     /// The keys from the sorted update `place` on.
-    pub(super) fn keys_from(&self, place: usize) -> *const u8 {
-        match &self.keys {
-            LocalKeys::Narrow(keys) => keys.as_ptr().wrapping_add(place).cast(),
-            LocalKeys::Wide(keys) => keys.as_ptr().wrapping_add(place).cast(),
-        }
+    pub(super) fn keys_from(&self, place: usize) -> *const u16 {
+        self.keys.as_ptr().wrapping_add(place)
     }
 
     /// How many updates there are when they are sorted, with what lies between the ranges.
@@ -186,10 +163,7 @@ impl PartRoutes {
     }
 
     fn bytes(&self) -> usize {
-        let keys = match &self.keys {
-            LocalKeys::Narrow(keys) => size_of_val(keys.as_slice()),
-            LocalKeys::Wide(keys) => size_of_val(keys.as_slice()),
-        };
+        let keys = size_of_val(self.keys.as_slice());
         let tables = self.starts.len() + self.counts.len();
         keys + size_of_val(self.sequence.as_slice()) + tables * size_of::<usize>()
     }
@@ -238,9 +212,9 @@ impl<'s> Keys<'s> {
 }
 
 impl Sink for Keys<'_> {
-    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
-        self.reserve(updates.keys.len())?;
-        self.all.extend_from_slice(updates.keys);
+    fn take(&mut self, keys: &[u32]) -> Result<(), Failure> {
+        self.reserve(keys.len())?;
+        self.all.extend_from_slice(keys);
         Ok(())
     }
 }

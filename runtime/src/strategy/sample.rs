@@ -5,7 +5,7 @@ use crate::abi::{BodyShape, ChunkFn, PrivateCall, STAGED};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
 use crate::prefetch::CACHE_LINE;
-use crate::stream::{self, Sink, Updates};
+use crate::stream::{self, Sink};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
@@ -221,10 +221,10 @@ fn counts(mut keys: Vec<u32>) -> Vec<usize> {
 struct Seen(Vec<u32>);
 
 impl Sink for Seen {
-    fn take(&mut self, updates: &Updates<'_>) -> Result<(), Failure> {
+    fn take(&mut self, keys: &[u32]) -> Result<(), Failure> {
         if self.0.is_empty() {
             let skipped = usize::try_from(self.skipped()).unwrap_or(0);
-            self.0.extend(updates.keys.iter().skip(skipped));
+            self.0.extend(keys.iter().skip(skipped));
         }
         Err(Failure::Stopped)
     }
@@ -238,7 +238,7 @@ impl Sink for Seen {
 struct Ignored;
 
 impl Sink for Ignored {
-    fn take(&mut self, _updates: &Updates<'_>) -> Result<(), Failure> {
+    fn take(&mut self, _keys: &[u32]) -> Result<(), Failure> {
         Ok(())
     }
 }

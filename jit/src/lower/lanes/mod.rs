@@ -77,6 +77,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     pub(in crate::lower) fn goes_to_memory(&self, places: &[Place]) -> bool {
         self.stream_of(places).is_none()
+            && self.lines_of(places).is_none()
             && !self.is_only_checked(places)
             && self.run_of(places).is_none()
             && self.partials_of(places).is_none()

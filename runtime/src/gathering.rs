@@ -1,0 +1,76 @@
+//! Updates on their way from a body that sorts them to somebody who takes a line of them at a time.
+
+use crate::abi::{Call, Lines, Status};
+use crate::chunks::Chunks;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::stream::addresses;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Who has lines, and takes the updates in them.
+pub(crate) trait LineSink {
+    /// The lines; they stay where they are as long as the sink does.
+    fn lines(&mut self) -> Lines;
+
+    /// Takes the updates in the line of `range`, which is full, and empties it.
+    ///
+    /// # Errors
+    /// Why no more are wanted; the body then ends.
+    fn take(&mut self, range: usize) -> Result<(), Failure>;
+}
+
+/// Lines with who takes what is in them.
+#[repr(C)]
+struct Gathering<'s> {
+    /// The first field, so that its address is that of the whole.
+    lines: Lines,
+    sink: &'s mut dyn LineSink,
+}
+
+/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that are merged together, one after the
+/// other; with each comes how many buffers those are. What is in the lines in the end stays there. Failures are left with the chunks.
+///
+/// # Safety
+/// The body of `chunks` is one that sorts updates of such buffers, into lines like these.
+pub(crate) unsafe fn run<'s>(
+    chunks: &Chunks<'_>,
+    number: usize,
+    iterations: Range<i64>,
+    sinks: impl Iterator<Item = (usize, &'s mut dyn LineSink)>,
+) {
+    let gatherings = sinks.map(|(parts, sink)| {
+        let lines = sink.lines();
+        (parts, Gathering { lines, sink })
+    });
+    let mut gatherings: Vec<_> = gatherings.collect();
+    let each = gatherings.iter_mut();
+    let addresses = addresses(each.map(|(parts, it)| (std::ptr::from_mut(it).cast(), *parts)));
+    // SAFETY: the caller vouches for the body; the lines stay where they are until it has ended.
+    unsafe { chunks.run(number, iterations, &addresses) };
+}
+
+/// What generated code calls when a line is full: see [`FullFn`](crate::abi::FullFn).
+///
+/// # Safety
+/// * `call` is the state that a strategy handed to the generated function that calls this.
+/// * `lines` is what a strategy handed to that function.
+#[unsafe(export_name = "strew_empty_line")]
+pub unsafe extern "C" fn empty_line(call: *mut Call, lines: *mut Lines, range: u64) -> u32 {
+    // SAFETY: the caller vouches for it.
+    let gathering = unsafe { &mut *lines.cast::<Gathering<'_>>() };
+    // A panic must not cross generated code, which could not unwind.
+    let taken = catch_unwind(AssertUnwindSafe(|| gathering.sink.take(range as usize)));
+    let failure = match taken {
+        Ok(Ok(())) => return Status::Done as u32,
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::Panicked("while sorting updates".to_owned()),
+    };
+    // SAFETY: the caller vouches for the call; the session outlives all generated code of it.
+    let (call, session) = unsafe {
+        let call = &mut *call;
+        let session = &*call.session.cast::<Session<'_>>();
+        (call, session)
+    };
+    session.report(call, failure) as u32
+}
