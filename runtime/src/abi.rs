@@ -404,7 +404,8 @@ pub struct Lines {
     pub places: *mut u32,
     /// For bodies in the shape [`BodyShape::Sorted`]: for each place the lowest [`KEY_BITS`] of the number of the element.
     pub keys: *mut u16,
-    /// For each buffer that is merged together, the address of as many values of its type as there are places.
+    /// For each buffer that is merged together, the address of as many values of its type as there are places. Bodies in the shape
+    /// [`BodyShape::Sorted`] leave out buffers whose updates all bring the [same value](PrivateCall::constant).
     pub values: *const *mut u8,
     /// For bodies in the shape [`BodyShape::Values`]: the range of the next update, with those of all that follow behind it. A body leaves
     /// it where it ended.
@@ -436,6 +437,8 @@ pub struct PrivateCall {
     pub target_run: u64,
     /// The bits of the identity that buffers start with, zero-extended.
     pub identity: u64,
+    /// If [`Self::constant`] is 1, the bits of the value that every update brings, zero-extended.
+    pub value: u64,
     /// The size of an element: 1, 2, 4 or 8.
     pub element_bytes: u32,
     /// 1 when regrouping never changes a bit, else 0.
@@ -449,6 +452,8 @@ pub struct PrivateCall {
     pub parts: u32,
     /// The number in [`OnDemand`] of the functions that combine them.
     pub merge: u32,
+    /// 1 when all updates of the buffer bring the same value, else 0.
+    pub constant: u32,
     /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a body in the shape [`BodyShape::Direct`]
     /// that runs all iterations in order, else there are bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`] alone.
     pub speculative: u32,

@@ -105,7 +105,7 @@ impl Default for Calibration {
             wait: 1.6,
             run: 0.2,
             lines: [0.2, 0.4, 1.0, 1.4, 1.6, 2.5, 5.3, 7.8, 10.5, 13.0],
-            sort: 8.5,
+            sort: 5.0,
             merge: 0.5,
             share: 40_000.0,
         }

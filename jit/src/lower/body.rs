@@ -2,7 +2,7 @@
 
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, ArrayId, Combiner, Forall, IterId, Kernel, Node, Private};
+use strew_affine::{Access, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Private, Value};
 
 /// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
 /// merged together together and at one place, and read those that are targets too. Only if not can several iterations share a
@@ -56,6 +56,33 @@ fn updates_each_turn(body: &[Node], forall: &Forall) -> bool {
 pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
     let mut written = node.written_elements();
     matches!(node, Node::Reduce { .. }) && written.any(|access| forall.has_buffer(access.array))
+}
+
+/// For each buffer of `private` the value that every update of it brings, if they are all the same.
+pub(super) fn constants(forall: &Forall, private: &Private) -> Vec<Option<Value>> {
+    let mut constants: Vec<Option<Value>> = vec![None; private.buffers.len()];
+    let mut is_first = true;
+    walk(&forall.body, &mut |node, _| {
+        let mut written = node.written_elements();
+        if let Node::Reduce { values, .. } = node
+            && written.any(|access| private.buffers.contains(&access.array))
+        {
+            for (constant, value) in constants.iter_mut().zip(values) {
+                let brought = match value {
+                    Expr::Constant(value) => Some(*value),
+                    _ => None,
+                };
+                let is_same = is_first || same_bits(*constant, brought);
+                *constant = brought.filter(|_| is_same);
+            }
+            is_first = false;
+        }
+    });
+    constants
+}
+
+fn same_bits(one: Option<Value>, other: Option<Value>) -> bool {
+    one.map(|it| it.bits()) == other.map(|it| it.bits())
 }
 
 /// Whether the loops that `is_found` names write nothing but updates of private buffers.
@@ -146,6 +173,28 @@ mod tests {
         assert!(steady(
             "affine.for i in 0..n { affine.for j in 0..n { let r: i64 = row[j] } p[key[i], 0] reduce(add) 1.0 }"
         ));
+    }
+
+    #[test]
+    fn updates_that_all_bring_the_same_value_are_known() {
+        let brought = |body: &str| {
+            let bits = |it: &Option<Value>| it.map(|it| it.bits());
+            of_forall(body, |forall, _| {
+                let constants = constants(forall, &forall.privates[0]);
+                constants.iter().map(bits).collect::<Vec<_>>()
+            })
+        };
+        let (one, two) = (
+            "p[key[i], 0] reduce(add) 1.0",
+            "p[0, key[i]] reduce(add) 2.0",
+        );
+        let within = |body: &str| format!("affine.for i in 0..n {{ {body} }}");
+        let bits = Some(u64::from(1_f32.to_bits()));
+        assert_eq!(brought(&within(one)), [bits]);
+        assert_eq!(brought(&within(&format!("{one} {one}"))), [bits]);
+        assert_eq!(brought(&within(&format!("{one} {two}"))), [None]);
+        assert_eq!(brought(&within(&format!("{one} {two} {two}"))), [None]);
+        assert_eq!(brought(&within("p[key[i], 0] reduce(add) y[i]")), [None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
+use super::body::{constants, holds_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -217,7 +217,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let identity = identity.unwrap_or_else(zeros);
             let exact = u32::from(private.combiner.is_exact(&types));
             let commutes = u32::from(private.combiner.is_commutative(&types));
-            for (part, (target, identity)) in private.targets.iter().zip(identity).enumerate() {
+            let constants = constants(forall, private);
+            let targets = private.targets.iter().zip(identity).zip(constants);
+            for (part, ((target, identity), constant)) in targets.enumerate() {
                 // The first of those that are merged together stands for all of them.
                 let parts = if part == 0 { types.len() as u32 } else { 0 };
                 self.private(table, at, *target, identity);
@@ -226,6 +228,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
                 self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
+                self.store_value(table, at, constant);
                 let speculative = u32::from(private.is_speculative());
                 self.store_constant(
                     table,
@@ -264,6 +267,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .iconst(types::I64, identity.bits() as i64);
         self.store_at(table, at + offset_of!(PrivateCall, identity), bits);
         self.store_constant(table, at + offset_of!(PrivateCall, element_bytes), bytes);
+    }
+
+    /// Whether all updates bring the same value, and which, for the buffer of the entry at `at`.
+    fn store_value(&mut self, table: Value, at: usize, value: Option<strew_affine::Value>) {
+        let bits = value.map_or(0, |it| it.bits() as i64);
+        let bits = self.builder.ins().iconst(types::I64, bits);
+        self.store_at(table, at + offset_of!(PrivateCall, value), bits);
+        let constant = u32::from(value.is_some());
+        self.store_constant(table, at + offset_of!(PrivateCall, constant), constant);
     }
 
     pub(super) fn elements(&mut self, extents: &[Value]) -> Value {
@@ -479,7 +491,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn bind_all_lines(&mut self, forall: &'k Forall, privates: Value, ranges: Ranges) {
         self.each_of(forall, privates, |function, private, address| {
-            function.bind_lines(private, address, ranges);
+            function.bind_lines((forall, private), address, ranges);
         });
     }
 

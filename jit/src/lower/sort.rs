@@ -1,10 +1,11 @@
 //! Bodies that make updates and combine them into nothing: each is put into the line of the range that its element belongs to.
 
+use super::body::constants;
 use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use std::mem::offset_of;
-use strew_affine::{ArrayId, Expr, Place, Private};
+use strew_affine::{ArrayId, Expr, Forall, Place, Private};
 use strew_runtime::abi::{LINE, Lines};
 
 /// How it is known which range an update belongs to.
@@ -23,8 +24,8 @@ pub(super) struct LinesValue {
     buffer: ArrayId,
     address: Value,
     places: Value,
-    /// For each buffer the address of its values, and their bytes.
-    columns: Vec<(Value, u32)>,
+    /// For each buffer the address of its values and their bytes; `None` if they are not asked for.
+    columns: Vec<Option<(Value, u32)>>,
     range: RangeOf,
 }
 
@@ -41,7 +42,12 @@ enum RangeOf {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the lines at `address` known as those for `private`, whose buffers have no memory.
-    pub(super) fn bind_lines(&mut self, private: &Private, address: Value, ranges: Ranges) {
+    pub(super) fn bind_lines(
+        &mut self,
+        (forall, private): (&Forall, &Private),
+        address: Value,
+        ranges: Ranges,
+    ) {
         let Some(buffer) = self.bind_to_nothing(private) else {
             return;
         };
@@ -59,7 +65,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 RangeOf::Listed(next)
             }
         };
-        let columns = self.columns(private, values);
+        let is_left_out = match ranges {
+            Ranges::ByKey => constants(forall, private),
+            Ranges::Listed => vec![None; private.buffers.len()],
+        };
+        let columns = self.columns(private, values).into_iter();
+        let columns = columns.zip(is_left_out);
+        let columns = columns.map(|(column, constant)| constant.is_none().then_some(column));
+        let columns = columns.collect();
         self.lines.push(LinesValue {
             buffer,
             address,
@@ -107,8 +120,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let at = self.behind(keys, place, size_of::<u16>() as u32);
             self.builder.ins().istore16(flags, number, at, 0);
         }
-        for ((column, bytes), value) in lines.columns.iter().zip(values) {
-            let at = self.behind(*column, place, *bytes);
+        let columns = lines.columns.iter().zip(values);
+        for ((column, bytes), value) in columns.filter_map(|(it, value)| it.zip(Some(value))) {
+            let at = self.behind(column, place, bytes);
             self.builder.ins().store(flags, value, at, 0);
         }
         let next = self.builder.ins().iadd_imm_s(place, 1);

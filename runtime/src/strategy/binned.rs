@@ -1,4 +1,4 @@
-use super::bins::{Bins, Slabs};
+use super::bins::{BLOCK, Bins, Layout, Slabs};
 use super::past_caches::end_of_copies;
 use super::ranges::Ranges;
 use super::{Job, Ran, Shape, Strategy};
@@ -45,7 +45,7 @@ impl Strategy for Binned {
         let columns = job.together().map(|privates| Column::new(job, privates));
         let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
         let slabs = columns.iter();
-        let slabs = slabs.map(|it| Slabs::new(*job.session, &it.ranges, job.shape.trips));
+        let slabs = slabs.map(|it| Slabs::new(*job.session, &it.layout, job.shape.trips));
         let sorting = Sorting {
             columns: &columns,
             slabs: slabs.collect(),
@@ -93,6 +93,9 @@ impl Strategy for Binned {
 struct Column<'p> {
     privates: &'p [PrivateCall],
     ranges: Ranges,
+    layout: Layout,
+    /// For each buffer the value that all updates bring, if they do, as often as there are updates in a block.
+    constants: SmallVec<[Vec<u64>; 2]>,
     apply: ApplyFn,
 }
 
@@ -103,12 +106,32 @@ impl<'p> Column<'p> {
     fn new(job: &Job<'_>, privates: &'p [PrivateCall]) -> Result<Self, Failure> {
         let ranges = Ranges::new(privates, job.shape.threads);
         let number = privates.first().map_or(0, |it| it.merge);
+        let widths = privates.iter().zip(&ranges.widths);
+        let widths = widths.map(|(it, width)| if it.constant == 1 { 0 } else { *width });
         Ok(Self {
             privates,
+            layout: Layout {
+                widths: widths.collect(),
+            },
+            constants: privates.iter().map(repeated).collect(),
             apply: job.session.apply(number)?,
             ranges,
         })
     }
+}
+
+/// The value that all updates of `private` bring, as often as there are updates in a block; nothing if they bring several.
+fn repeated(private: &PrivateCall) -> Vec<u64> {
+    if private.constant == 0 {
+        return Vec::new();
+    }
+    let bytes = private.value.to_le_bytes();
+    let width = (private.element_bytes as usize).min(bytes.len());
+    let value = bytes.get(..width).unwrap_or(&bytes);
+    let repeated = value.repeat(BLOCK);
+    let whole = repeated.chunks_exact(size_of::<u64>());
+    let of = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+    whole.map(of).collect()
 }
 
 /// The first half of the work.
@@ -132,7 +155,7 @@ impl<'s> Sorting<'_, 's> {
         iterations: Range<i64>,
     ) -> Result<Vec<Bins<'a, 's>>, Failure> {
         let columns = self.columns.iter().zip(&self.slabs);
-        let bins = columns.map(|(column, slabs)| Bins::new(&column.ranges, slabs));
+        let bins = columns.map(|(column, slabs)| Bins::new(&column.ranges, &column.layout, slabs));
         let mut bins: Vec<_> = bins.collect::<Result<_, _>>()?;
         let sinks = self.columns.iter().zip(&mut bins);
         let sinks = sinks.map(|(column, bins)| (column.privates.len(), bins as &mut dyn LineSink));
@@ -162,6 +185,8 @@ impl Applied<'_, '_> {
         let Column {
             privates,
             ranges,
+            layout,
+            constants,
             apply,
         } = self.column;
         let held = ranges.targets(privates, number);
@@ -171,13 +196,19 @@ impl Applied<'_, '_> {
             // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
             if let Some((next, _)) = following.next() {
                 prefetch(next, FORESEEN);
-                let columns = ranges.columns();
+                let columns = layout.columns();
                 columns.for_each(|column| prefetch(next.wrapping_add(column), FORESEEN));
             }
-            let columns = ranges.columns();
-            let values: SmallVec<[*mut u8; 2]> =
-                columns.map(|column| block.wrapping_add(column)).collect();
-            // SAFETY: a block has its keys first, then its columns, with `count` updates in each; the caller vouches for the rest.
+            let values = layout.columns().zip(constants).map(|(column, constant)| {
+                if constant.is_empty() {
+                    block.wrapping_add(column)
+                } else {
+                    constant.as_ptr().cast::<u8>().cast_mut()
+                }
+            });
+            let values: SmallVec<[*mut u8; 2]> = values.collect();
+            // SAFETY: a block has its keys first, then its columns, with `count` updates in each; of what has no column there are as many
+            // values as a block has updates. They are only read. The caller vouches for the rest.
             unsafe { apply(held.as_ptr(), block.cast(), values.as_ptr(), count as u64) };
         }
     }

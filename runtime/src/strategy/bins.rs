@@ -13,17 +13,30 @@ use crate::gathering::LineSink;
 use crate::loan::{Loan, Reserved};
 use crate::memory::lock;
 use crate::session::Session;
+use smallvec::SmallVec;
 use std::ptr;
 use std::sync::Mutex;
 
 /// How many updates a block holds.
-pub(super) const BLOCK: usize = 64 * LINE;
+pub(super) const BLOCK: usize = 32 * LINE;
 
 /// Memory for blocks is taken so many bytes at a time.
 const SLAB_BYTES: usize = 4 << 20;
 
-impl Ranges {
-    /// Where the values for each buffer begin in a block, behind the keys.
+/// Of what the updates in a block consist: their keys, one behind the other, then for each buffer their values.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The bytes of a value for each buffer, 0 where it is known without.
+    pub(super) widths: SmallVec<[usize; 2]>,
+}
+
+impl Layout {
+    /// The bytes that an update takes.
+    fn update_bytes(&self) -> usize {
+        KEY_BYTES + self.widths.iter().sum::<usize>()
+    }
+
+    /// Where the values for each buffer begin in a block.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.widths.iter().scan(BLOCK * KEY_BYTES, |at, width| {
             let column = *at;
@@ -52,10 +65,10 @@ unsafe impl Send for Slab<'_> {}
 
 impl<'s> Slabs<'s> {
     /// For about `updates` updates.
-    pub(super) fn new(session: Session<'s>, ranges: &Ranges, updates: u64) -> Self {
-        let block_bytes = BLOCK * ranges.update_bytes();
+    pub(super) fn new(session: Session<'s>, layout: &Layout, updates: u64) -> Self {
+        let block_bytes = BLOCK * layout.update_bytes();
         let expected = usize::try_from(updates).unwrap_or(usize::MAX);
-        let expected = expected.saturating_mul(ranges.update_bytes());
+        let expected = expected.saturating_mul(layout.update_bytes());
         Self {
             session,
             block_bytes,
@@ -118,14 +131,18 @@ impl<'a, 's> Bins<'a, 's> {
     ///
     /// # Errors
     /// For want of memory.
-    pub(super) fn new(ranges: &'a Ranges, slabs: &'a Slabs<'s>) -> Result<Self, Failure> {
+    pub(super) fn new(
+        ranges: &'a Ranges,
+        layout: &Layout,
+        slabs: &'a Slabs<'s>,
+    ) -> Result<Self, Failure> {
         let bytes = ranges.count.saturating_mul(size_of::<Bin>()) as u64;
         Ok(Self {
             _reserved: slabs.session.reserve(bytes, Held::Privates)?,
             ranges,
             slabs,
             bins: vec![Bin::EMPTY; ranges.count],
-            lines: Lines::new(&slabs.session, (ranges, ranges.count), true)?,
+            lines: Lines::new(&slabs.session, ranges.count, &layout.widths, true)?,
         })
     }
 

@@ -9,6 +9,9 @@ use crate::machine::Machine;
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
 const MOVED: f64 = 0.6;
 
+/// To sort one more value with the same key takes this part of what it takes to sort an update.
+const ONE_MORE: f64 = 0.5;
+
 /// To look where an update goes takes this part of making one in a near cache.
 const LOOKED: f64 = 0.4;
 
@@ -84,8 +87,8 @@ impl Costs {
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + others / threads;
         let columns_of_rows = shape.row_columns.unwrap_or(1).max(1) as f64;
-        // Each target has a stream of values of its own, which are gathered, written and read.
-        let sorted = costs.sort * shape.targets as f64;
+        // Each target has values of its own, which are gathered, written and read.
+        let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.are_few() {
             0.0

@@ -47,6 +47,8 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            constant: 0,
+            value: 0,
             parts: 1,
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.

@@ -1,6 +1,5 @@
 //! Lines in which updates are gathered, one for each range of elements.
 
-use super::ranges::Ranges;
 use crate::abi;
 use crate::failure::{Failure, Held};
 use crate::loan::Reserved;
@@ -57,17 +56,18 @@ pub(super) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Empty lines, `count` of them; `has_keys` says whether updates have keys.
+    /// Empty lines, `count` of them, for values of so many bytes for each buffer; `has_keys` says whether updates have keys.
     ///
     /// # Errors
     /// [`Failure::OverBudget`].
     pub(super) fn new(
         session: &Session<'s>,
-        (ranges, count): (&Ranges, usize),
+        count: usize,
+        widths: &[usize],
         has_keys: bool,
     ) -> Result<Self, Failure> {
-        let widths = has_keys.then_some(KEY_BYTES).into_iter();
-        let widths = widths.chain(ranges.widths.iter().copied());
+        let keys = has_keys.then_some(KEY_BYTES).into_iter();
+        let widths = keys.chain(widths.iter().copied());
         let update: usize = widths.clone().sum();
         let bytes = count.saturating_mul(LINE * update + size_of::<u32>()) as u64;
         let reserved = session.reserve(bytes, Held::Privates)?;

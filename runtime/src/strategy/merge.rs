@@ -271,6 +271,8 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            constant: 0,
+            value: 0,
             parts: 1,
         };
         assert!(lies_apart(&private));
@@ -304,6 +306,8 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            constant: 0,
+            value: 0,
             parts: 2,
         };
         let second = PrivateCall {

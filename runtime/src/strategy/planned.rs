@@ -207,7 +207,7 @@ impl<'c, 's> Mover<'c, 's> {
     fn new(column: &Column<'c, 's>, part: usize) -> Result<Self, Failure> {
         let ranges = &column.routes.ranges;
         let routes = &column.routes.parts[part];
-        let mut lines = Lines::new(column.session, (ranges, ranges.count + 1), false)?;
+        let mut lines = Lines::new(column.session, ranges.count + 1, &ranges.widths, false)?;
         lines.expect(ranges.count, 1);
         Ok(Self {
             routes,

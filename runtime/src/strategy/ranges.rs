@@ -1,6 +1,5 @@
 //! Ranges of elements that updates are sorted by.
 
-use super::lines::KEY_BYTES;
 use crate::abi::{KEY_BITS, PrivateCall};
 use smallvec::SmallVec;
 
@@ -42,11 +41,6 @@ impl Ranges {
             count: usize::try_from(count).unwrap_or(usize::MAX),
             widths,
         }
-    }
-
-    /// The bytes that an update takes.
-    pub(super) fn update_bytes(&self) -> usize {
-        KEY_BYTES + self.widths.iter().sum::<usize>()
     }
 
     /// The range that the element `key` belongs to.
