@@ -217,9 +217,8 @@ impl Role {
 impl ForSizes {
     /// Whether `slots`, of parameters with these roles, say the same about sizes.
     fn fits(&self, roles: &[Role], slots: &[Slot]) -> bool {
-        let said = roles.iter().zip(slots).zip(&self.sizes);
-        said.into_iter()
-            .all(|((role, slot), size)| role.size(slot) == *size)
+        let mut said = roles.iter().zip(slots).zip(&self.sizes);
+        said.all(|((role, slot), size)| role.size(slot) == *size)
     }
 }
 
