@@ -1,6 +1,6 @@
 use crate::argument::{ArgumentError, name_of};
-use crate::program::{Kernel, Ran};
-use crate::settings::settings_methods;
+use crate::program::Kernel;
+use crate::settings::{Settings, settings_methods};
 use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
@@ -11,8 +11,7 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 /// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
 #[derive(Debug)]
 pub struct Bind<'a> {
-    /// In a place of its own, since a call goes by value through each argument that it is given.
-    kernel: Box<Kernel>,
+    kernel: Kernel,
     /// One place for each parameter that is passed, in their order.
     given: Vec<Option<Argument<'a>>>,
     shapes: Vec<(String, Vec<u64>)>,
@@ -28,9 +27,9 @@ struct Told {
 
 impl<'a> Bind<'a> {
     pub(crate) fn new(kernel: Kernel) -> Self {
-        let given = kernel.passed().map(|_| None).collect();
+        let given = kernel.passed().iter().map(|_| None).collect();
         Self {
-            kernel: Box::new(kernel),
+            kernel,
             given,
             shapes: Vec::new(),
             errors: Vec::new(),
@@ -87,8 +86,8 @@ impl<'a> Bind<'a> {
 
     /// Where `argument` belongs, if `name` is a parameter, has none yet, and takes it.
     fn place(&self, name: &str, argument: &Argument<'a>) -> Result<usize, ArgumentError> {
-        let mut passed = self.kernel.passed().enumerate();
-        let Some((position, (_, expected))) = passed.find(|(_, (it, _))| *it == name) else {
+        let mut passed = self.kernel.passed().iter().enumerate();
+        let Some((position, (_, expected))) = passed.find(|(_, (it, _))| it == name) else {
             return Err(self.unknown(name));
         };
         if let Some(Some(_)) = self.given.get(position) {
@@ -123,7 +122,7 @@ impl<'a> Bind<'a> {
     /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
     /// are then as they were before.
     pub fn run(self) -> Result<(), Error> {
-        self.execute().map(drop)
+        self.execute(Kernel::run).map(drop)
     }
 
     /// Runs the kernel and tells how.
@@ -131,22 +130,25 @@ impl<'a> Bind<'a> {
     /// # Errors
     /// As for [`run`](Self::run).
     pub fn run_with_report(self) -> Result<Report, Error> {
-        let kernel = self.kernel.clone();
-        Ok(kernel.report(self.execute()?))
+        self.execute(Kernel::run_with_report)
     }
 
-    fn execute(self) -> Result<Ran, Error> {
-        let checked = self.check_names().and_then(|()| self.check_presence());
-        checked.map_err(|errors| self.kernel.argument_error(errors))?;
-        if !(self.shapes.is_empty() && self.given.iter().all(Option::is_some)) {
+    fn execute<T>(
+        self,
+        run: fn(&Kernel, &mut [Argument<'_>]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let is_complete = self.shapes.is_empty() && self.given.iter().all(Option::is_some);
+        if !(is_complete && self.errors.is_empty()) {
+            let checked = self.check_names().and_then(|()| self.check_presence());
+            checked.map_err(|errors| self.kernel.argument_error(errors))?;
             let sizes = self.sizes()?;
             let (kernel, mut arguments) = self.into_arguments(&sizes);
-            return kernel.run(&mut arguments);
+            return run(&kernel, &mut arguments);
         }
         // There is nothing to infer, and the call checks lengths; only what is wrong with them is said better here.
         let kernel = self.kernel;
         let mut arguments: Vec<_> = self.given.into_iter().map_while(|it| it).collect();
-        kernel.run(&mut arguments).map_err(|error| match error {
+        run(&kernel, &mut arguments).map_err(|error| match error {
             Error::Arguments(_) => {
                 let told = Told::of(kernel.ir(), arguments.iter().map(Some), &[]);
                 let sizes = told.and_then(|told| told.infer(kernel.ir()));
@@ -159,7 +161,7 @@ impl<'a> Bind<'a> {
     /// Every name given is that of a parameter, is given once, and has its kind.
     fn check_names(&self) -> Result<(), Vec<ArgumentError>> {
         let is_array = |name: &str| {
-            let mut passed = self.kernel.passed();
+            let mut passed = self.kernel.passed().iter();
             let is_scalar = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Scalar(_));
             passed.any(|(it, kind)| it == name && !is_scalar(kind))
         };
@@ -183,13 +185,13 @@ impl<'a> Bind<'a> {
 
     /// Every array is there; scalars may follow from the arrays.
     fn check_presence(&self) -> Result<(), Vec<ArgumentError>> {
-        let places = self.kernel.passed().zip(&self.given);
+        let places = self.kernel.passed().iter().zip(&self.given);
         let missing = places.filter(|((_, kind), given)| {
             given.is_none() && !matches!(kind, ArgumentKind::Scalar(_))
         });
         let errors: Vec<_> = missing
             .map(|((parameter, expected), _)| ArgumentError::Missing {
-                parameter: parameter.to_owned(),
+                parameter: parameter.clone(),
                 expected: expected.clone(),
             })
             .collect();
@@ -201,18 +203,22 @@ impl<'a> Bind<'a> {
     }
 
     /// The kernel, and the arguments in the order of its parameters, inferred sizes among them.
-    fn into_arguments(self, sizes: &Sizes) -> (Box<Kernel>, Vec<Argument<'a>>) {
+    fn into_arguments(self, sizes: &Sizes) -> (Kernel, Vec<Argument<'a>>) {
         let (kernel, given) = (self.kernel, self.given);
         // Every scalar that was not given was inferred, or there would be no sizes.
         let inferred = |name: &str| sizes.scalar(name).unwrap_or(Value::zero(Type::I64));
-        let places = kernel.passed().zip(given);
+        let places = kernel.passed().iter().zip(given);
         let arguments = places
             .map(|((name, _), given)| given.unwrap_or_else(|| Argument::Scalar(inferred(name))));
         let arguments = arguments.collect();
         (kernel, arguments)
     }
 
-    settings_methods!(kernel.settings);
+    fn settings_mut(&mut self) -> &mut Settings {
+        self.kernel.settings_mut()
+    }
+
+    settings_methods!();
 }
 
 impl Told {

@@ -68,7 +68,11 @@ impl Compiler {
         self
     }
 
-    settings_methods!(settings);
+    fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    settings_methods!();
 
     /// Compiles `source`, the text of the file `name`: kernel text when the name ends in `.nest`, else C.
     ///

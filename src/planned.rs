@@ -92,7 +92,7 @@ impl<'k> Planned<'k> {
     /// It is not handed out: it must not outlive the keys.
     fn kernel(&self) -> Kernel {
         let mut kernel = self.kernel.clone();
-        kernel.settings.runtime.plan = Some(self.plan.clone());
+        kernel.settings_mut().runtime.plan = Some(self.plan.clone());
         kernel
     }
 }

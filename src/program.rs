@@ -8,7 +8,7 @@ use crate::stages::{Compiled, Parsed, Plan};
 use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
 use std::sync::{Arc, OnceLock};
-use strew_affine::Type;
+use strew_affine::{Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayElement, CallError, FaultKind, Outcome};
 use strew_runtime::Runtime;
 use strew_transforms::Schedule;
@@ -83,26 +83,36 @@ impl Program {
 #[derive(Clone, Debug)]
 pub struct Kernel {
     compiled: Arc<Compiled>,
-    pub(crate) settings: Settings,
+    /// Shared by clones until one of them gets others.
+    settings: Arc<Settings>,
 }
 
 /// A call that ran to its end.
 #[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) outcome: Box<Outcome>,
-    /// What ran.
-    compiled: Arc<Compiled>,
+pub(crate) struct Ran<T> {
+    /// What came of it.
+    pub(crate) outcome: T,
+    /// What ran, where it was another version of the kernel.
+    version: Option<Arc<Compiled>>,
     /// What did not hold, so that it was the exact version.
     assumption: Option<String>,
 }
 
 /// What came of handing arguments to machine code.
-enum Attempt {
-    /// With what ran.
-    Ran(Box<Outcome>, Arc<Compiled>),
+enum Attempt<T> {
+    /// With what ran, where it was another version of the kernel.
+    Ran(T, Option<Arc<Compiled>>),
     /// They do not keep this condition, and nothing happened.
     Broken(String),
 }
+
+/// A way to call machine code.
+type Call<T> = fn(
+    &strew_jit::Compiled,
+    &Runtime,
+    &strew_runtime::Settings,
+    &mut [Argument<'_>],
+) -> Result<T, CallError>;
 
 impl From<Compiled> for Kernel {
     fn from(compiled: Compiled) -> Self {
@@ -116,7 +126,10 @@ impl From<Compiled> for Kernel {
 
 impl Kernel {
     pub(crate) fn new(compiled: Arc<Compiled>, settings: Settings) -> Self {
-        Self { compiled, settings }
+        Self {
+            compiled,
+            settings: Arc::new(settings),
+        }
     }
 
     /// Its name.
@@ -126,16 +139,12 @@ impl Kernel {
 
     /// What it takes: the names of its parameters, those that are inferred left out, and what an argument must be, in order.
     pub fn parameters(&self) -> Vec<(String, ArgumentKind)> {
-        let passed = self.passed();
-        passed
-            .map(|(name, kind)| (name.to_owned(), kind.clone()))
-            .collect()
+        self.passed().to_vec()
     }
 
     /// The same, borrowed.
-    pub(crate) fn passed(&self) -> impl Iterator<Item = (&str, &ArgumentKind)> {
-        let names = self.ir().passed_params().map(|it| name_of(self.ir(), it));
-        names.zip(self.compiled.code().argument_kinds())
+    pub(crate) fn passed(&self) -> &[(String, ArgumentKind)] {
+        self.compiled.parameters()
     }
 
     /// Its machine code and how it came about.
@@ -151,10 +160,17 @@ impl Kernel {
         let plan = Plan::Explicit(schedule);
         let scheduled = self.compiled.parsed().schedule(&plan, &mut ())?;
         let compiled = scheduled.compile_for(self.settings.oob)?;
-        Ok(Self::new(Arc::new(compiled), self.settings.clone()))
+        Ok(Self {
+            compiled: Arc::new(compiled),
+            settings: self.settings.clone(),
+        })
     }
 
-    settings_methods!(settings);
+    pub(crate) fn settings_mut(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.settings)
+    }
+
+    settings_methods!();
 
     /// A handle that takes its arguments as a tuple of type `S`; the types are checked here, once.
     ///
@@ -199,70 +215,92 @@ impl Kernel {
     }
 
     /// Calls the machine code with the arguments of all parameters in order; where they do not keep what the kernel assumes, that of
-    /// its exact version.
-    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Ran, Error> {
-        let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
-        let condition = match self.attempt(&runtime, arguments)? {
-            Attempt::Ran(outcome, compiled) => {
+    /// its exact version. Gives what it returns.
+    pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Option<Value>, Error> {
+        let ran = self.run_by(strew_jit::Compiled::call, arguments)?;
+        Ok(ran.outcome)
+    }
+
+    /// The same, and tells how it ran.
+    pub(crate) fn run_with_report(&self, arguments: &mut [Argument<'_>]) -> Result<Report, Error> {
+        let ran = self.run_by(strew_jit::Compiled::call_with_record, arguments)?;
+        Ok(self.report(ran))
+    }
+
+    fn run_by<T>(&self, call: Call<T>, arguments: &mut [Argument<'_>]) -> Result<Ran<T>, Error> {
+        let condition = match self.attempt(call, arguments)? {
+            Attempt::Ran(outcome, version) => {
                 return Ok(Ran {
                     outcome,
-                    compiled,
+                    version,
                     assumption: None,
                 });
             }
             Attempt::Broken(condition) => condition,
         };
         let broken = |condition| self.argument_error(vec![ArgumentError::Assumption { condition }]);
-        let Some(exact) = self.as_set()?.exact() else {
+        let set = self.as_set()?;
+        let Some(exact) = set.as_ref().unwrap_or(&self.compiled).exact() else {
             return Err(broken(condition));
         };
-        let exact = Self::new(exact?, self.settings.clone());
-        match exact.attempt(&runtime, arguments)? {
-            Attempt::Ran(outcome, compiled) => Ok(Ran {
+        let exact = Self {
+            compiled: exact?,
+            settings: self.settings.clone(),
+        };
+        match exact.attempt(call, arguments)? {
+            Attempt::Ran(outcome, version) => Ok(Ran {
                 outcome,
-                compiled,
+                version: Some(version.unwrap_or(exact.compiled)),
                 assumption: Some(condition),
             }),
             Attempt::Broken(condition) => Err(broken(condition)),
         }
     }
 
-    /// The machine code that does with an index out of range what the settings say.
-    fn as_set(&self) -> Result<Arc<Compiled>, Error> {
+    /// The version that does with an index out of range what the settings say, if this one does not.
+    fn as_set(&self) -> Result<Option<Arc<Compiled>>, Error> {
         if self.compiled.oob() == self.settings.oob {
-            Ok(self.compiled.clone())
+            Ok(None)
         } else {
-            self.compiled.other()
+            self.compiled.other().map(Some)
         }
     }
 
-    fn attempt(&self, runtime: &Runtime, arguments: &mut [Argument<'_>]) -> Result<Attempt, Error> {
-        let mut compiled = self.as_set()?;
+    fn attempt<T>(
+        &self,
+        call: Call<T>,
+        arguments: &mut [Argument<'_>],
+    ) -> Result<Attempt<T>, Error> {
+        let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
         let settings = &self.settings.runtime;
-        let mut result = compiled.code().call(runtime, settings, arguments);
+        let mut version = self.as_set()?;
+        let compiled = version.as_ref().unwrap_or(&self.compiled);
+        let mut result = call(compiled.code(), runtime, settings, arguments);
         if let Err(CallError::BareFault) = result
             && compiled.checks_disjoint()
         {
             // The kernel as it was written checks nothing; in order, the scheduled one tells the first that meet.
-            compiled = compiled.located()?;
+            let located = compiled.located()?;
             let mut in_order = settings.clone();
             if let Ok(serial) = "serial".parse() {
                 in_order.strategy = serial;
             }
-            result = compiled.code().call(runtime, &in_order, arguments);
+            result = call(located.code(), runtime, &in_order, arguments);
             if let Err(CallError::Fault(fault)) = &mut result {
-                let written = &compiled.parsed().kernel().iters;
+                let written = &located.parsed().kernel().iters;
                 let is_known = |name: &str| written.values().any(|it| it.name == name);
                 fault.iteration.retain(|(name, _)| is_known(name));
             }
+            version = Some(located);
         } else if let Err(CallError::BareFault) = result {
             // The arrays are as they were, so the kernel as it was written meets what the scheduled one met, unless that left 64
             // bits only in what its schedule made of the sizes.
-            compiled = compiled.written()?;
-            result = compiled.code().call(runtime, settings, arguments);
+            let written = compiled.written()?;
+            result = call(written.code(), runtime, settings, arguments);
+            version = Some(written);
         }
         match result {
-            Ok(outcome) => Ok(Attempt::Ran(Box::new(outcome), compiled)),
+            Ok(outcome) => Ok(Attempt::Ran(outcome, version)),
             Err(CallError::Fault(strew_jit::Fault {
                 kind: FaultKind::Assumption { condition },
                 ..
@@ -319,26 +357,18 @@ impl Kernel {
         array.map_or_else(String::new, |array| written_extents(ir, array))
     }
 
-    pub(crate) fn report(&self, ran: Ran) -> Report {
-        let Ran {
-            outcome,
-            compiled,
-            assumption,
-        } = ran;
+    fn report(&self, ran: Ran<Outcome>) -> Report {
+        let compiled = ran.version.as_ref().unwrap_or(&self.compiled);
+        let schedule = compiled.steps().steps().iter();
         Report {
             kernel: self.name().to_owned(),
             mode: self.settings.runtime.mode,
-            schedule: compiled
-                .steps()
-                .steps()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            schedule: schedule.map(ToString::to_string).collect(),
             compile: compiled.took(),
             dropped: compiled.dropped().map(str::to_owned),
-            record: outcome.record,
-            returned: outcome.returned,
-            assumption,
+            record: ran.outcome.record,
+            returned: ran.outcome.returned,
+            assumption: ran.assumption,
         }
     }
 }

@@ -32,10 +32,10 @@ impl Workers {
     }
 
     /// The threads to run on, started when they are first used and kept for all calls of the process.
-    pub(crate) fn runtime(&self) -> Result<Runtime, TooManyThreads> {
+    pub(crate) fn runtime(&self) -> Result<&Runtime, TooManyThreads> {
         match self {
             Self::Threads(count) => Runtime::shared(*count),
-            Self::Pool(runtime) => Ok(runtime.clone()),
+            Self::Pool(runtime) => Ok(runtime),
         }
     }
 
@@ -45,73 +45,73 @@ impl Workers {
     }
 }
 
-/// The methods that set how calls run: the same on the compiler, on a kernel and on a single call.
+/// The methods that set how calls run: the same on the compiler, on a kernel and on a single call, each of which has `settings_mut`.
 macro_rules! settings_methods {
-    ($($field:ident).+) => {
+    () => {
         /// How float results may depend on the order of combination; [`Mode::Stable`](crate::Mode::Stable) unless set.
         pub fn mode(mut self, mode: $crate::Mode) -> Self {
-            self.$($field).+.runtime.mode = mode;
+            self.settings_mut().runtime.mode = mode;
             self
         }
 
         /// How conflicting updates meet; found at run time unless set.
         pub fn strategy(mut self, strategy: $crate::Strategy) -> Self {
-            self.$($field).+.runtime.strategy = strategy;
+            self.settings_mut().runtime.strategy = strategy;
             self
         }
 
         /// How updates are combined; found at run time unless set.
         pub fn body(mut self, body: $crate::Body) -> Self {
-            self.$($field).+.runtime.body = body;
+            self.settings_mut().runtime.body = body;
             self
         }
 
         /// At most this many bytes for private buffers and copies; a quarter of what is free unless set.
         pub fn memory(mut self, bytes: u64) -> Self {
-            self.$($field).+.runtime.memory = Some(bytes);
+            self.settings_mut().runtime.memory = Some(bytes);
             self
         }
 
         /// What an index out of range does: [`Oob::Error`]($crate::Oob::Error), an error that leaves every array as it was, unless set.
         pub fn oob(mut self, oob: $crate::Oob) -> Self {
-            self.$($field).+.oob = oob;
+            self.settings_mut().oob = oob;
             self
         }
 
         /// The number of threads; as many as there are cores unless set, or when 0.
         pub fn threads(mut self, count: usize) -> Self {
-            self.$($field).+.workers = $crate::settings::Workers::threads(count);
+            self.settings_mut().workers = $crate::settings::Workers::threads(count);
             self
         }
 
         /// Runs on the threads of `pool`.
         pub fn pool(mut self, pool: std::sync::Arc<rayon::ThreadPool>) -> Self {
-            self.$($field).+.workers = $crate::settings::Workers::pool(pool);
+            self.settings_mut().workers = $crate::settings::Workers::pool(pool);
             self
         }
 
         /// What work is expected to cost, which chooses among strategies with the same bits; as on a usual machine unless set.
         pub fn calibration(mut self, costs: $crate::Calibration) -> Self {
-            self.$($field).+.runtime.machine.costs = costs;
+            self.settings_mut().runtime.machine.costs = costs;
             self
         }
 
         /// Tells `progress` how far it is, for another thread to look at.
         pub fn progress(mut self, progress: $crate::Progress) -> Self {
-            self.$($field).+.runtime.progress = Some(progress);
+            self.settings_mut().runtime.progress = Some(progress);
             self
         }
 
         /// Tells `timeline` which thread is at work when.
         pub fn timeline(mut self, timeline: $crate::Timeline) -> Self {
-            self.$($field).+.runtime.timeline = Some(timeline);
+            self.settings_mut().runtime.timeline = Some(timeline);
             self
         }
 
         /// Ends early when `token` is set from another thread. All arrays are then as they were, unless the token is
         /// [abandoning]($crate::StopToken::abandoning).
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
-            self.$($field).+.runtime.stop = Some(token);
+            self.settings_mut().runtime.stop = Some(token);
             self
         }
     };

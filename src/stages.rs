@@ -1,6 +1,7 @@
 //! From a source text to callable code: [`Source`] → [`Parsed`] → [`Scheduled`] → [`Compiled`], each made from the one before it
 //! and holding what the next needs. Nothing is decided here; every stage calls the crate that does its work.
 
+use crate::argument::name_of;
 use crate::error::{Error, KernelError, Refusal};
 use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
@@ -10,7 +11,7 @@ use strew_affine::mlir::{Unsupported, to_mlir};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::visit::walk;
 use strew_affine::{Kernel, Node, Span};
-use strew_jit::{Faults, Oob};
+use strew_jit::{ArgumentKind, Faults, Oob};
 use strew_transforms::{Machine, Observer, Schedule};
 
 /// A source without errors, as kernels.
@@ -43,6 +44,8 @@ pub struct Scheduled {
 pub struct Compiled {
     scheduled: Scheduled,
     code: strew_jit::Compiled,
+    /// What callers pass: names, and what an argument must be.
+    parameters: Vec<(String, ArgumentKind)>,
     took: Duration,
     oob: Oob,
     /// The version that does the other thing with an index out of range.
@@ -324,6 +327,14 @@ impl Scheduled {
         self.compile_with(Faults::Bare, oob)
     }
 
+    /// The names of what callers pass, with what each must be.
+    fn parameters(&self, kinds: &[ArgumentKind]) -> Vec<(String, ArgumentKind)> {
+        let kernel = self.written();
+        let names = kernel.passed_params();
+        let names = names.map(|it| name_of(kernel, it).to_owned());
+        names.zip(kinds.iter().cloned()).collect()
+    }
+
     fn compile_with(self, faults: Faults, oob: Oob) -> Result<Compiled, Error> {
         let started = Instant::now();
         let options = strew_jit::Options {
@@ -331,9 +342,10 @@ impl Scheduled {
             oob,
             ..Default::default()
         };
-        let code = strew_jit::compile(&self.kernel, &options);
+        let code = strew_jit::compile(&self.kernel, &options).map_err(Error::Compile)?;
         Ok(Compiled {
-            code: code.map_err(Error::Compile)?,
+            parameters: self.parameters(code.argument_kinds()),
+            code,
             scheduled: self,
             took: started.elapsed(),
             oob,
@@ -370,6 +382,11 @@ impl Compiled {
     /// The machine code.
     pub fn code(&self) -> &strew_jit::Compiled {
         &self.code
+    }
+
+    /// The names of what callers pass, with what each must be.
+    pub(crate) fn parameters(&self) -> &[(String, ArgumentKind)] {
+        &self.parameters
     }
 
     /// What its code does with an index out of range.

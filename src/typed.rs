@@ -180,7 +180,7 @@ impl<S, R> fmt::Debug for Typed<S, R> {
 impl<S: Signature, R: ResultType> Typed<S, R> {
     /// `kernel` with the signature `S`, if that is what it takes.
     pub(crate) fn new(kernel: Kernel) -> Result<Self, Error> {
-        let mut errors = mismatches(&kernel.parameters(), &S::types());
+        let mut errors = mismatches(kernel.passed(), &S::types());
         let found = kernel.result_type();
         if R::TYPE.is_some() && R::TYPE != found {
             let expected = R::TYPE;
@@ -207,8 +207,8 @@ impl<S: Signature, R: ResultType> Typed<S, R> {
     /// Arrays whose lengths are not those of their parameters, a fault while running, a call that was stopped or refused.
     /// All arrays are then as they were before.
     pub fn call(&self, arguments: S::Arguments<'_>) -> Result<R, Error> {
-        let ran = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
-        Ok(R::of(ran.outcome.returned))
+        let returned = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
+        Ok(R::of(returned))
     }
 
     /// Runs the kernel and tells how.
@@ -216,8 +216,9 @@ impl<S: Signature, R: ResultType> Typed<S, R> {
     /// # Errors
     /// As for [`call`](Self::call).
     pub fn call_with_report(&self, arguments: S::Arguments<'_>) -> Result<Report, Error> {
-        let ran = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
-        Ok(self.kernel.report(ran))
+        S::with_arguments(arguments, |arguments| {
+            self.kernel.run_with_report(arguments)
+        })
     }
 }
 

@@ -113,6 +113,72 @@ fn lengths_are_checked_at_every_call() {
 }
 
 #[test]
+fn every_call_has_sizes_of_its_own() {
+    let kernel = segment_sum();
+    let sum = kernel
+        .typed::<(i64, i32, &[i32], &[f32], &mut [f64])>()
+        .expect("the signature fits");
+    for (n, m) in [(3, 2), (3, 2), (1, 2), (4, 5), (0, 5), (3, 2)] {
+        let keys: Vec<i32> = (0..n as i32).map(|i| i % 2).collect();
+        let x = vec![1.0; n];
+        let expected: Vec<f64> = (0..m)
+            .map(|at| keys.iter().filter(|it| **it == at).count() as f64)
+            .collect();
+        let mut out = vec![0.0; m as usize];
+        sum.call((n as i64, m, &keys, &x, &mut out))
+            .expect("a call");
+        assert_eq!(out, expected);
+        let mut out = vec![0.0; m as usize];
+        let call = kernel.bind().array("seg", &keys).array("x", &x);
+        call.array_mut("out", &mut out).run().expect("a call");
+        assert_eq!(out, expected);
+        // The sizes are those of the call before, the arrays are not.
+        let mut long = vec![0.0; m as usize + 1];
+        let refused = sum.call((n as i64, m, &keys, &x, &mut long));
+        assert!(message(refused).contains("`out` has"));
+        let refused = sum.call((n as i64 + 1, m, &keys, &x, &mut out));
+        assert!(message(refused).contains("`seg` has"));
+    }
+}
+
+#[test]
+fn what_is_set_for_one_kernel_or_call_is_set_for_no_other() {
+    let kernel = segment_sum();
+    let exact = kernel.clone().mode(Mode::Exact);
+    let mode = |kernel: &Kernel, asked: Option<Mode>| {
+        let mut out = [0.0; 1];
+        let call = kernel.bind().array("seg", &[0]).array("x", &[1.0_f32]);
+        let call = call.array_mut("out", &mut out);
+        let call = match asked {
+            Some(mode) => call.mode(mode),
+            None => call,
+        };
+        call.run_with_report().expect("a call").mode
+    };
+    assert_eq!(mode(&kernel, Some(Mode::Fast)), Mode::Fast);
+    assert_eq!(mode(&kernel, None), Mode::Stable);
+    assert_eq!(mode(&exact, Some(Mode::Fast)), Mode::Fast);
+    assert_eq!(mode(&exact, None), Mode::Exact);
+}
+
+#[test]
+fn a_call_does_the_same_with_a_report_and_without() {
+    let sum = segment_sum()
+        .typed::<(i64, i32, &[i32], &[f32], &mut [f64])>()
+        .expect("the signature fits");
+    let (mut out, mut other) = ([0.5; 2], [0.5; 2]);
+    let done = sum.call((3, 2, &[0, 1, 1], &[1.0; 3], &mut out));
+    done.expect("a call");
+    let report = sum.call_with_report((3, 2, &[0, 1, 1], &[1.0; 3], &mut other));
+    assert_eq!(report.expect("a report").record.updates, 3);
+    assert_eq!(out, other);
+    let fault = message(sum.call((3, 2, &[0, 1, 2], &[1.0; 3], &mut out)));
+    let same = message(sum.call_with_report((3, 2, &[0, 1, 2], &[1.0; 3], &mut other)));
+    assert_eq!((fault, out), (same, other));
+    assert_eq!(out, [1.5, 2.5]);
+}
+
+#[test]
 fn names_are_bound_and_sizes_found() {
     let kernel = segment_sum();
     let (seg, x) = ([1, 1, 0], [1.0_f32, 2.0, 3.0]);

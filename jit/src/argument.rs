@@ -237,12 +237,27 @@ impl Argument<'_> {
     }
 
     /// Whether a parameter that takes `kind` takes it.
+    #[inline]
     pub fn is(&self, kind: &ArgumentKind) -> bool {
         match (self, kind) {
             (Self::Scalar(value), ArgumentKind::Scalar(ty)) => value.ty() == *ty,
             (Self::Read(array), ArgumentKind::Read(element)) => array.layout.is(element),
             (Self::Write(array), ArgumentKind::Write(element)) => array.layout.is(element),
             _ => false,
+        }
+    }
+
+    /// What generated code is handed for it.
+    #[inline]
+    pub(crate) fn slot(&self) -> Slot {
+        let (bits_or_address, elements) = match self {
+            Self::Scalar(value) => (value.bits(), 0),
+            Self::Read(array) => (array.address, array.elements),
+            Self::Write(array) => (array.address, array.elements),
+        };
+        Slot {
+            bits_or_address,
+            elements: elements as u64,
         }
     }
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use strew_affine::interpret::Fault;
 use strew_affine::visit::{allocated_arrays, written_arrays};
 use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
@@ -121,24 +121,41 @@ const FEW: usize = 8;
 #[derive(Debug)]
 pub(crate) struct ArgumentFacts {
     kinds: Vec<ArgumentKind>,
-    /// The integer parameters that bounds, subscripts and extents speak of, with their places among all parameters.
-    sizes: Vec<(ScalarId, usize)>,
+    /// Of each parameter.
+    roles: Vec<Role>,
     /// Whether some parameters are inferred instead of passed.
     infers: bool,
-    last: Mutex<Option<Arc<ForSizes>>>,
+    last: Mutex<Option<ForSizes>>,
+}
+
+/// What a parameter has to do with sizes.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// An integer that bounds, subscripts or extents speak of.
+    Size(ScalarId),
+    /// Elements of so many bytes.
+    Array { element_bytes: usize },
+    /// Any other scalar.
+    Value,
 }
 
 /// What is known when the sizes are.
 #[derive(Debug)]
 struct ForSizes {
-    values: SmallVec<[i64; FEW]>,
-    /// Of the arrays that were found to fit them, in the order of all parameters.
-    lengths: Vec<usize>,
+    /// What the slots of all parameters say about sizes.
+    sizes: Vec<u64>,
     checks: Checks,
     /// Whether the call may be stopped and its outputs are then put back.
     may_stop: bool,
     /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
-    copied: BTreeMap<usize, Option<Range<usize>>>,
+    copied: Vec<(usize, Option<Range<usize>>)>,
+}
+
+/// What a call may do whose sizes were checked.
+struct Admitted {
+    checks: Checks,
+    /// The memory that is copied before the run.
+    protect: SmallVec<[Region; 4]>,
 }
 
 impl ArgumentFacts {
@@ -160,20 +177,63 @@ impl ArgumentFacts {
                 )
             }
         };
+        let sizes = facts::sizes(kernel);
+        let role = |param: &Parameter| match *param {
+            Parameter::Scalar(scalar) if sizes.contains(&scalar) => Role::Size(scalar),
+            Parameter::Scalar(_) => Role::Value,
+            Parameter::Array(_) | Parameter::Record(_) => Role::Array {
+                element_bytes: element_bytes(kernel, *param),
+            },
+        };
         Self {
             kinds: kernel.passed_params().map(|it| kind(&it)).collect(),
-            sizes: facts::sizes(kernel)
-                .into_iter()
-                .filter_map(|size| Some((size, place(kernel, Parameter::Scalar(size))?)))
-                .collect(),
+            roles: kernel.params.iter().map(role).collect(),
             infers: kernel.params.iter().any(|it| kernel.is_inferred(*it)),
             last: Mutex::new(None),
         }
     }
 }
 
+/// The distance in bytes from one element of a parameter to the next.
+fn element_bytes(kernel: &Kernel, param: Parameter) -> usize {
+    match param {
+        Parameter::Scalar(_) => 0,
+        Parameter::Array(array) => kernel.arrays[array].element.bytes() as usize,
+        Parameter::Record(record) => kernel.records[record].bytes as usize,
+    }
+}
+
+impl Role {
+    /// What the slot of the parameter says about sizes.
+    fn size(self, slot: &Slot) -> u64 {
+        match self {
+            Self::Size(_) => slot.bits_or_address,
+            Self::Array { .. } => slot.elements,
+            Self::Value => 0,
+        }
+    }
+}
+
+impl ForSizes {
+    /// Whether `slots`, of parameters with these roles, say the same about sizes.
+    fn fits(&self, roles: &[Role], slots: &[Slot]) -> bool {
+        let mut said = roles.iter().zip(slots).zip(&self.sizes);
+        said.all(|((role, slot), size)| role.size(slot) == *size)
+    }
+}
+
+/// How the runtime runs a kernel, with or without a record: one of its functions that ask of their callers what [`strew_runtime::run`]
+/// does.
+type Run<T> = unsafe fn(
+    &Runtime,
+    &Settings,
+    &strew_runtime::Code<'_>,
+    &[Slot],
+    &[Region],
+) -> Result<T, Failure>;
+
 impl Compiled {
-    /// Runs the kernel. Arguments come in the order of its parameters, inferred sizes left out.
+    /// Runs the kernel, and gives its result, if it has one. Arguments come in the order of its parameters, inferred sizes left out.
     ///
     /// # Errors
     /// Arguments that do not fit, an assumption that does not hold, a fault, or a runtime that could not run it; all arrays are then as they were.
@@ -182,42 +242,29 @@ impl Compiled {
         runtime: &Runtime,
         settings: &Settings,
         arguments: &mut [Argument<'_>],
+    ) -> Result<Option<Value>, CallError> {
+        let bits = self
+            .0
+            .call(runtime, settings, arguments, strew_runtime::run)?;
+        Ok(self.0.returned(bits))
+    }
+
+    /// Runs the kernel as [`call`](Self::call) does, and tells how it ran.
+    ///
+    /// # Errors
+    /// Those of [`call`](Self::call).
+    pub fn call_with_record(
+        &self,
+        runtime: &Runtime,
+        settings: &Settings,
+        arguments: &mut [Argument<'_>],
     ) -> Result<Outcome, CallError> {
-        self.0.check_kinds(arguments)?;
-        let arguments = self.0.complete(arguments);
-        self.0.check_assumptions(&arguments)?;
-        let may_stop = settings.is_put_back_when_stopped();
-        let sized = self.0.check_sizes(&arguments, may_stop)?;
-        let checks = sized.checks;
-        let rounding = Rounding::of(settings.mode);
-        let form = Form { checks, rounding };
-        let code = self.0.code(form).map_err(CallError::Compile)?;
-        let slots: SmallVec<[Slot; FEW]> = arguments.iter().map(Bound::slot).collect();
-        let protect = protected(&arguments, &sized);
-        let functions = self.0.functions(code, form);
-        let code_for_run = strew_runtime::Code {
-            entry: code.entry(),
-            has_foralls: self.0.facts.has_foralls(),
-            on_demand: &functions,
-        };
-        // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
-        // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
-        // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
-        let outcome =
-            unsafe { strew_runtime::run(runtime, settings, &code_for_run, &slots, &protect) };
-        match outcome {
-            Ok(completed) => Ok(Outcome {
-                record: completed.record,
-                returned: self
-                    .0
-                    .kernel
-                    .result_type()
-                    .map(|ty| Value::from_bits(ty, completed.returned)),
-            }),
-            Err(Failure::Fault(record)) => Err(self.0.stopped_at(&code.sites, &record)),
-            Err(Failure::Combiner { note, at }) => Err(self.0.panicked(&code.sites, *note, at)),
-            Err(other) => Err(CallError::Failure(other)),
-        }
+        let run = strew_runtime::run_with_record;
+        let completed = self.0.call(runtime, settings, arguments, run)?;
+        Ok(Outcome {
+            returned: self.0.returned(completed.returned),
+            record: completed.record,
+        })
     }
 
     /// What the arguments of a call must be, in order.
@@ -226,84 +273,44 @@ impl Compiled {
     }
 }
 
-/// What a parameter of the kernel has in a call.
-#[derive(Clone, Copy, Debug)]
-enum Bound {
-    Scalar(Value),
-    Array {
-        address: u64,
-        elements: usize,
-        element_bytes: usize,
-    },
-}
-
-impl Bound {
-    fn of(argument: &Argument<'_>) -> Self {
-        match argument {
-            Argument::Scalar(value) => Self::Scalar(*value),
-            Argument::Read(array) => Self::Array {
-                address: array.address,
-                elements: array.elements,
-                element_bytes: array.layout.bytes(),
-            },
-            Argument::Write(array) => Self::Array {
-                address: array.address,
-                elements: array.elements,
-                element_bytes: array.layout.bytes(),
-            },
-        }
-    }
-
-    fn slot(&self) -> Slot {
-        match *self {
-            Self::Scalar(value) => Slot {
-                bits_or_address: value.bits(),
-                elements: 0,
-            },
-            Self::Array {
-                address, elements, ..
-            } => Slot {
-                bits_or_address: address,
-                elements: elements as u64,
-            },
-        }
-    }
-
-    /// The memory of some elements of an array, or of all.
-    fn region(&self, elements: Option<Range<usize>>) -> Option<Region> {
-        let Self::Array {
-            address,
-            elements: count,
-            element_bytes,
-        } = *self
-        else {
-            return None;
+impl Inner {
+    fn call<T>(
+        &self,
+        runtime: &Runtime,
+        settings: &Settings,
+        arguments: &mut [Argument<'_>],
+        run: Run<T>,
+    ) -> Result<T, CallError> {
+        self.check_kinds(arguments)?;
+        let slots = self.slots(arguments);
+        self.check_assumptions(&slots)?;
+        let may_stop = settings.is_put_back_when_stopped();
+        let Admitted { checks, protect } = self.check_sizes(&slots, may_stop)?;
+        let rounding = Rounding::of(settings.mode);
+        let form = Form { checks, rounding };
+        let code = self.code(form).map_err(CallError::Compile)?;
+        let functions = self.functions(code, form);
+        let code_for_run = strew_runtime::Code {
+            entry: code.entry(),
+            has_foralls: self.facts.has_foralls(),
+            on_demand: &functions,
         };
-        let elements = elements.unwrap_or(0..count);
-        let (first, behind) = (elements.start.min(count), elements.end.min(count));
-        Some(Region {
-            address: (address as *mut u8).wrapping_add(first * element_bytes),
-            bytes: behind.saturating_sub(first) * element_bytes,
+        // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
+        // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
+        // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
+        let outcome = unsafe { run(runtime, settings, &code_for_run, &slots, &protect) };
+        outcome.map_err(|failure| match failure {
+            Failure::Fault(record) => self.stopped_at(&code.sites, &record),
+            Failure::Combiner { note, at } => self.panicked(&code.sites, *note, at),
+            other => CallError::Failure(other),
         })
     }
 
-    /// How many an array has.
-    fn elements(&self) -> usize {
-        match self {
-            Self::Scalar(_) => 0,
-            Self::Array { elements, .. } => *elements,
-        }
+    fn returned(&self, bits: u64) -> Option<Value> {
+        let ty = self.kernel.result_type()?;
+        Some(Value::from_bits(ty, bits))
     }
 
-    fn size(&self) -> Option<i64> {
-        match self {
-            Self::Scalar(value) => i64::try_from(value.as_integer()?).ok(),
-            Self::Array { .. } => None,
-        }
-    }
-}
-
-impl Inner {
     fn check_kinds(&self, arguments: &[Argument<'_>]) -> Result<(), CallError> {
         let kinds = &self.arguments.kinds;
         if kinds.len() != arguments.len() {
@@ -333,48 +340,52 @@ impl Inner {
         }
     }
 
-    /// What every parameter has, inferred sizes included.
-    fn complete(&self, arguments: &[Argument<'_>]) -> SmallVec<[Bound; FEW]> {
-        let kernel = &self.kernel;
+    /// What generated code gets for every parameter, inferred sizes included.
+    fn slots(&self, arguments: &[Argument<'_>]) -> SmallVec<[Slot; FEW]> {
+        let mut slots = SmallVec::new();
         if !self.arguments.infers {
-            return arguments.iter().map(Bound::of).collect();
+            for argument in arguments {
+                slots.push(argument.slot());
+            }
+            return slots;
         }
-        let mut passed = arguments.iter().map(Bound::of);
-        let none = Bound::Scalar(Value::i64(0));
+        let kernel = &self.kernel;
+        let mut passed = arguments.iter().map(Argument::slot);
         let params = kernel.params.iter();
-        let mut bound: SmallVec<[Bound; FEW]> = params
-            .map(|param| match kernel.is_inferred(*param) {
-                true => none,
-                false => passed.next().unwrap_or(none),
-            })
-            .collect();
-        let of = |param| bound.get(place(kernel, param)?);
-        let elements = |array| match of(parameter_of(kernel, array)) {
-            Some(Bound::Array { elements, .. }) => {
-                let per_record = kernel.arrays[array].elements_per_record();
-                (*elements as u64).saturating_mul(per_record)
-            }
-            _ => 0,
+        slots.extend(params.map(|param| match kernel.is_inferred(*param) {
+            true => Slot::default(),
+            false => passed.next().unwrap_or_default(),
+        }));
+        let elements = |array| {
+            let position = place(kernel, parameter_of(kernel, array));
+            let slot = position.and_then(|position| slots.get(position));
+            let per_record = kernel.arrays[array].elements_per_record();
+            slot.map_or(0, |slot| slot.elements.saturating_mul(per_record))
         };
-        let value = |scalar| of(Parameter::Scalar(scalar)).and_then(Bound::size);
-        for (scalar, size) in kernel.inferred_sizes(&elements, &value) {
+        let inferred = kernel.inferred_sizes(&elements, &|scalar| self.size_of(&slots, scalar));
+        for (scalar, size) in inferred {
             let position = place(kernel, Parameter::Scalar(scalar));
-            if let Some(slot) = position.and_then(|position| bound.get_mut(position)) {
-                *slot = Bound::Scalar(Value::i64(size));
+            if let Some(slot) = position.and_then(|position| slots.get_mut(position)) {
+                slot.bits_or_address = Value::i64(size).bits();
             }
         }
-        bound
+        slots
+    }
+
+    /// The value of an integer parameter; `None` for one that no affine expression can speak of, above the largest `i64`.
+    fn size_of(&self, slots: &[Slot], scalar: ScalarId) -> Option<i64> {
+        let position = place(&self.kernel, Parameter::Scalar(scalar))?;
+        let bits = slots.get(position)?.bits_or_address;
+        let value = Value::from_bits(self.kernel.scalars[scalar].ty, bits);
+        i64::try_from(value.as_integer()?).ok()
     }
 
     /// Before anything is computed from the sizes: an assumption is what makes that possible.
-    fn check_assumptions(&self, arguments: &[Bound]) -> Result<(), CallError> {
+    fn check_assumptions(&self, slots: &[Slot]) -> Result<(), CallError> {
         if self.kernel.assumptions.is_empty() {
             return Ok(());
         }
-        let value = |scalar: ScalarId| {
-            let position = place(&self.kernel, Parameter::Scalar(scalar))?;
-            arguments.get(position)?.size()
-        };
+        let value = |scalar| self.size_of(slots, scalar);
         match self.kernel.broken_assumption(&value) {
             None => Ok(()),
             Some(condition) => Err(CallError::Fault(Fault::assumption(&self.kernel, condition))),
@@ -383,50 +394,63 @@ impl Inner {
 
     /// Checks every array's length and says which code is safe with these sizes. All of it follows from the integer arguments and the
     /// lengths, so that of the last call is used again when they are the same.
-    fn check_sizes(&self, arguments: &[Bound], may_stop: bool) -> Result<Arc<ForSizes>, CallError> {
-        let values = self.size_values(arguments)?;
+    fn check_sizes(&self, slots: &[Slot], may_stop: bool) -> Result<Admitted, CallError> {
+        let roles = &self.arguments.roles;
         let mut last = match self.arguments.last.lock() {
             Ok(last) => last,
             Err(poisoned) => poisoned.into_inner(),
         };
-        let lengths = arguments.iter().map(Bound::elements);
-        let is_known = |it: &&Arc<ForSizes>| {
-            it.values == values
-                && it.may_stop == may_stop
-                && lengths.clone().eq(it.lengths.iter().copied())
-        };
-        if let Some(known) = last.as_ref().filter(is_known) {
-            return Ok(known.clone());
+        let is_same = |it: &&mut ForSizes| it.may_stop == may_stop && it.fits(roles, slots);
+        if let Some(known) = last.as_mut().filter(is_same) {
+            return Ok(self.admitted(slots, known));
         }
-        let value_of = |scalar: ScalarId| {
-            let mut known = self.arguments.sizes.iter().zip(&values);
-            let found = known.find(|((it, _), _)| *it == scalar);
-            found.map_or(0, |(_, value)| *value)
-        };
-        for (param, argument) in self.kernel.params.iter().zip(arguments) {
+        let sized = self.for_sizes(slots, may_stop)?;
+        Ok(self.admitted(slots, last.insert(sized)))
+    }
+
+    /// The sizes; those that no affine expression can speak of are refused.
+    fn size_values(&self, slots: &[Slot]) -> Result<BTreeMap<ScalarId, i64>, CallError> {
+        let sizes = self.arguments.roles.iter().filter_map(|role| match role {
+            Role::Size(scalar) => Some(*scalar),
+            Role::Array { .. } | Role::Value => None,
+        });
+        let values = sizes.map(|scalar| match self.size_of(slots, scalar) {
+            Some(value) => Ok((scalar, value)),
+            None => Err(CallError::Size {
+                what: format!("parameter `{}`", self.kernel.scalars[scalar].name),
+            }),
+        });
+        values.collect()
+    }
+
+    fn for_sizes(&self, slots: &[Slot], may_stop: bool) -> Result<ForSizes, CallError> {
+        let values = self.size_values(slots)?;
+        let value_of = |scalar: ScalarId| values.get(&scalar).copied().unwrap_or(0);
+        for (param, slot) in self.kernel.params.iter().zip(slots) {
             let array = match param {
                 Parameter::Scalar(_) => None,
                 Parameter::Array(array) => Some(array),
                 // All fields have the extents of the records in front of their own.
                 Parameter::Record(record) => self.kernel.records[*record].fields.first(),
             };
-            if let (Some(array), Bound::Array { elements, .. }) = (array, argument) {
-                self.check_length(*array, *elements, &value_of)?;
+            if let Some(array) = array {
+                self.check_length(*array, slot.elements as usize, &value_of)?;
             }
         }
         for array in allocated_arrays(&self.kernel.body) {
             self.element_count(array, &value_of)?;
         }
         let checks = checks_for(&self.kernel, &value_of);
-        let sized = Arc::new(ForSizes {
+        let roles = self.arguments.roles.iter();
+        Ok(ForSizes {
+            sizes: roles
+                .zip(slots)
+                .map(|(role, slot)| role.size(slot))
+                .collect(),
             checks,
             may_stop,
-            lengths: lengths.collect(),
             copied: self.copied((checks, may_stop), &value_of),
-            values,
-        });
-        *last = Some(sized.clone());
-        Ok(sized)
+        })
     }
 
     /// What is copied before a run: of an array what may be written, of records all.
@@ -434,7 +458,7 @@ impl Inner {
         &self,
         (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
-    ) -> BTreeMap<usize, Option<Range<usize>>> {
+    ) -> Vec<(usize, Option<Range<usize>>)> {
         let copied = (self.facts).copied_before_run(&self.kernel, checks, may_stop);
         let copied = copied.into_iter().filter_map(|array| {
             let written = match self.kernel.arrays[array].field {
@@ -444,19 +468,24 @@ impl Inner {
             let position = place(&self.kernel, parameter_of(&self.kernel, array))?;
             Some((position, written))
         });
-        copied.collect()
+        // Several fields of one record are one parameter.
+        let copied: BTreeMap<_, _> = copied.collect();
+        copied.into_iter().collect()
     }
 
-    /// The sizes; those that no affine expression can speak of, above the largest `i64`, are refused.
-    fn size_values(&self, arguments: &[Bound]) -> Result<SmallVec<[i64; FEW]>, CallError> {
-        let sizes = self.arguments.sizes.iter();
-        let values = sizes.map(|(scalar, position)| match arguments.get(*position) {
-            Some(bound @ Bound::Scalar(_)) => bound.size().ok_or_else(|| CallError::Size {
-                what: format!("parameter `{}`", self.kernel.scalars[*scalar].name),
-            }),
-            _ => Ok(0),
-        });
-        values.collect()
+    fn admitted(&self, slots: &[Slot], sized: &ForSizes) -> Admitted {
+        let mut protect = SmallVec::new();
+        for (position, written) in &sized.copied {
+            let role = self.arguments.roles.get(*position);
+            if let (Some(Role::Array { element_bytes }), Some(slot)) = (role, slots.get(*position))
+            {
+                protect.push(region(slot, *element_bytes, written));
+            }
+        }
+        Admitted {
+            checks: sized.checks,
+            protect,
+        }
     }
 
     fn check_length(
@@ -507,12 +536,15 @@ impl Inner {
     }
 }
 
-/// The memory that is copied before a run.
-fn protected(arguments: &[Bound], sized: &ForSizes) -> Vec<Region> {
-    let copied = sized.copied.iter();
-    let regions =
-        copied.filter_map(|(position, written)| arguments.get(*position)?.region(written.clone()));
-    regions.collect()
+/// The memory of some elements of an array, or of all.
+fn region(array: &Slot, element_bytes: usize, elements: &Option<Range<usize>>) -> Region {
+    let count = array.elements as usize;
+    let elements = elements.clone().unwrap_or(0..count);
+    let (first, behind) = (elements.start.min(count), elements.end.min(count));
+    Region {
+        address: (array.bits_or_address as *mut u8).wrapping_add(first * element_bytes),
+        bytes: behind.saturating_sub(first) * element_bytes,
+    }
 }
 
 /// The place of `param` among the parameters of `kernel`.

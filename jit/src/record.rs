@@ -212,14 +212,7 @@ pub enum Layout<'l> {
 }
 
 impl Layout<'_> {
-    /// The distance in bytes from one element to the next.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::Plain(ty) => ty.bytes() as usize,
-            Self::Record(layout) => layout.bytes,
-        }
-    }
-
+    #[inline]
     pub(crate) fn is(self, expected: &ElementType) -> bool {
         match (self, expected) {
             (Self::Plain(ty), ElementType::Plain(expected)) => ty == *expected,

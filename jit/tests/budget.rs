@@ -121,7 +121,7 @@ impl Arrays {
             Argument::Read(ArrayRef::new(&self.x)),
             Argument::Write(ArrayMut::new(&mut self.out)),
         ];
-        let outcome = code.call(&runtime, settings, &mut arguments);
+        let outcome = code.call_with_record(&runtime, settings, &mut arguments);
         outcome.map(|it| it.record.private_bytes)
     }
 }
@@ -261,7 +261,7 @@ fn absurd_sizes_and_budgets_are_errors() {
                 Argument::Scalar(Value::i64(n)),
                 Argument::Write(ArrayMut::new(&mut out)),
             ];
-            let outcome = code.call(&runtime, &settings, &mut arguments);
+            let outcome = code.call_with_record(&runtime, &settings, &mut arguments);
             let is_told = matches!(
                 outcome,
                 Err(CallError::Size { .. }

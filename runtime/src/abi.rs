@@ -107,6 +107,7 @@ pub struct Call {
 
 impl Call {
     /// A call with `slots` that is part of no session and ends early for nobody: what a judge is called with.
+    #[inline]
     pub fn alone(slots: *const Slot, work: *const Work) -> Self {
         Self {
             slots,

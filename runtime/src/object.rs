@@ -183,7 +183,7 @@ unsafe fn run(kernel: &Kernel, slots: *mut Slot) -> Result<u64, CFault> {
         ..Settings::default()
     };
     // SAFETY: the caller vouches for the tables and the slots.
-    match unsafe { kernel.scheduled.run(&runtime, &settings, slots) } {
+    match unsafe { kernel.scheduled.run(runtime, &settings, slots) } {
         Ok(returned) => return Ok(returned),
         // The arrays are as they were: the careful version tells what it was.
         Err(Missed::Assumption | Missed::Bare) => {}
@@ -194,7 +194,7 @@ unsafe fn run(kernel: &Kernel, slots: *mut Slot) -> Result<u64, CFault> {
         settings.strategy = Choice::Named(STRATEGIES[0]);
     }
     // SAFETY: as above.
-    let outcome = unsafe { kernel.careful.run(&runtime, &settings, slots) };
+    let outcome = unsafe { kernel.careful.run(runtime, &settings, slots) };
     outcome.map_err(|missed| match missed {
         Missed::Assumption => CFault::of(Code::Assumption),
         Missed::Bare => CFault::of(Code::Internal),
@@ -274,7 +274,7 @@ impl CodeTable {
         };
         // SAFETY: the compiler made the functions; the caller vouches for the arrays.
         match unsafe { session::run(runtime, settings, &code, slots, &protect) } {
-            Ok(completed) => Ok(completed.returned),
+            Ok(returned) => Ok(returned),
             Err(failure) => Err(self.missed(&failure)),
         }
     }

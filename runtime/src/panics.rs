@@ -16,12 +16,14 @@ pub struct Note {
 }
 
 thread_local! {
-    static NOTE: RefCell<Option<Note>> = const { RefCell::new(None) };
+    static NOTE: RefCell<Option<Box<Note>>> = const { RefCell::new(None) };
 }
 
 /// Notes that a combiner panicked on this thread; of several only the first.
 pub fn note(combiner: String, message: String) {
-    NOTE.with_borrow_mut(|it| it.get_or_insert(Note { combiner, message }).clone());
+    NOTE.with_borrow_mut(|it| {
+        it.get_or_insert_with(|| Box::new(Note { combiner, message }));
+    });
 }
 
 /// Whether one has panicked on this thread and nobody has taken the note yet. What it would compute then is of no use.
@@ -31,26 +33,34 @@ pub fn is_noted() -> bool {
 
 /// Runs `work` as if `before` had been noted, or nothing; gives back what is noted after it, and leaves what was noted on this thread as
 /// it was: that belongs to a call which waits for this one.
-pub(crate) fn collect<T>(before: Option<Note>, work: impl FnOnce() -> T) -> (T, Option<Note>) {
-    let outer = NOTE.replace(before);
-    let _restore = Restore(outer);
-    let done = work();
-    (done, NOTE.take())
+pub(crate) fn collect<T>(
+    before: Option<Box<Note>>,
+    work: impl FnOnce() -> T,
+) -> (T, Option<Box<Note>>) {
+    NOTE.with(|noted| {
+        let outer = noted.replace(before);
+        let _restore = Restore { noted, outer };
+        let done = work();
+        (done, noted.take())
+    })
 }
 
 /// Puts the note back, even where a panic goes through.
-struct Restore(Option<Note>);
+struct Restore<'n> {
+    noted: &'n RefCell<Option<Box<Note>>>,
+    outer: Option<Box<Note>>,
+}
 
-impl Drop for Restore {
+impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        NOTE.set(self.0.take());
+        self.noted.replace(self.outer.take());
     }
 }
 
 /// Hands a note on to whoever started the work that left it.
-pub(crate) fn pass_on(note: Option<Note>) {
-    if let Some(Note { combiner, message }) = note {
-        self::note(combiner, message);
+pub(crate) fn pass_on(note: Option<Box<Note>>) {
+    if let Some(note) = note {
+        self::note(note.combiner, note.message);
     }
 }
 

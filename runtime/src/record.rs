@@ -2,7 +2,7 @@ use crate::settings::Body;
 use crate::strategy::{Costs, Sample};
 use smallvec::SmallVec;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What ran, for the person who asks.
 ///
@@ -227,6 +227,17 @@ struct Milliseconds(u64);
 impl fmt::Display for Milliseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} ms", self.0 as f64 / 1e6)
+    }
+}
+
+/// What looks at the clock only where somebody wants to know how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(pub(crate) Option<Instant>);
+
+impl Stopwatch {
+    /// The time since it was started; none where nobody wants to know.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.map_or(Duration::ZERO, |start| start.elapsed())
     }
 }
 

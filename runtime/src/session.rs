@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::loan::Account;
 use crate::local::LocalMemory;
 use crate::plan::{self, Identity, Plan, Planning};
-use crate::record::{Part, Record, Tally, Why};
+use crate::record::{Part, Record, Stopwatch, Tally, Why};
 use crate::settings::{Settings, StopToken};
 use crate::snapshot::{Region, Snapshot};
 use crate::team::Runtime;
@@ -19,7 +19,7 @@ use crate::timeline::{Phase, Timeline};
 use crate::{memory, panics};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -43,11 +43,10 @@ struct Shared<'r> {
     budget: OnceLock<u64>,
     account: Account,
     failure: Mutex<Option<Failure>>,
-    tally: Mutex<Tally>,
+    /// What the record will say, if anybody asks for one.
+    tally: Option<&'r Mutex<Tally>>,
     /// The numbers of the foralls that came to an element that they both read and update.
     met: Mutex<Vec<u64>>,
-    /// Why no forall was shared among threads, if none is.
-    without: Why,
     /// What nobody wants to know.
     unseen: Work,
 }
@@ -72,7 +71,14 @@ pub struct Completed {
     pub returned: u64,
 }
 
-/// Runs a compiled kernel to its end.
+/// What a run has counted, besides its result.
+struct Counted {
+    returned: u64,
+    updates: u64,
+    skipped: u64,
+}
+
+/// Runs a compiled kernel to its end, and gives the bits of its result, zero-extended; 0 when it has none.
 ///
 /// `protect` names the memory to put back when the call fails. Nothing is copied when there is none, so the caller must name all
 /// that is written before or outside of foralls with [`guarded`](crate::abi::ForallCall::guarded) 0, unless neither the kernel nor
@@ -93,58 +99,45 @@ pub unsafe fn run(
     code: &Code<'_>,
     slots: &[Slot],
     protect: &[Region],
+) -> Result<u64, Failure> {
+    let shared = Shared::new(runtime, settings, code, protect, None);
+    // SAFETY: that of the caller.
+    unsafe { shared.run(slots, protect) }.map(|counted| counted.returned)
+}
+
+/// Runs a compiled kernel as [`run`] does, and tells how it ran.
+///
+/// # Errors
+/// Those of [`run`].
+///
+/// # Safety
+/// That of [`run`].
+pub unsafe fn run_with_record(
+    runtime: &Runtime,
+    settings: &Settings,
+    code: &Code<'_>,
+    slots: &[Slot],
+    protect: &[Region],
 ) -> Result<Completed, Failure> {
     let start = Instant::now();
-    let _listening = settings.stop.as_ref().map(StopToken::listen);
-    if let Some(timeline) = &settings.timeline {
-        timeline.restart(start);
-    }
-    if settings.stop.as_ref().is_some_and(StopToken::is_stopped) {
-        return Err(Failure::Stopped);
-    }
-    let shared = Shared::new(runtime, settings, code, !protect.is_empty());
-    let session = Session {
-        shared: &shared,
-        is_nested: false,
+    let tally = Mutex::default();
+    let shared = Shared::new(runtime, settings, code, protect, Some(&tally));
+    // SAFETY: that of the caller.
+    let counted = unsafe { shared.run(slots, protect) }?;
+    let without = match code.has_foralls {
+        true => Why::Little,
+        false => Why::NoForall,
     };
-    // SAFETY: the caller vouches for the regions.
-    let snapshot = unsafe { Snapshot::take(&session, protect.iter().copied()) }?;
-    if !protect.is_empty() {
-        memory::lock(&shared.tally).prepared(start.elapsed());
-    }
-    let mut memory = LocalMemory::default();
-    let mut call = session.call(slots.as_ptr(), settings.stop_flag(), &mut memory);
-    // SAFETY: the caller vouches for `entry` and the slots; `session`, `memory` and `call` outlive the call.
-    let (status, noted) = panics::collect(None, || unsafe { (code.entry)(&raw mut call) });
-    let outcome = session.outcome(status, &call);
-    let outcome = match (outcome, noted) {
-        (Err(Failure::Fault(at)), Some(note)) => Err(Failure::Combiner {
-            note: Box::new(note),
-            at: Some(at),
-        }),
-        (Ok(()), Some(note)) => Err(Failure::Combiner {
-            note: Box::new(note),
-            at: None,
-        }),
-        (outcome, _) => outcome,
-    };
-    match outcome {
-        Ok(()) => {
-            // Some of what a strategy did besides was not told, nor were the last turns of loops.
-            let work = session.work();
-            let total = work.total.load(Ordering::Relaxed);
-            work.done.fetch_max(total, Ordering::Relaxed);
-            Ok(Completed {
-                record: shared.record(start, &call),
-                returned: call.returned,
-            })
-        }
-        Err(failure) => {
-            // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
-            unsafe { snapshot.restore(&session) };
-            Err(failure)
-        }
-    }
+    let most_loaned = shared.account.most_loaned();
+    let record =
+        memory::lock(&tally).record(start.elapsed(), counted.updates, most_loaned, without);
+    Ok(Completed {
+        record: Record {
+            skipped: counted.skipped,
+            ..record
+        },
+        returned: counted.returned,
+    })
 }
 
 impl<'r> Shared<'r> {
@@ -152,7 +145,8 @@ impl<'r> Shared<'r> {
         runtime: &'r Runtime,
         settings: &'r Settings,
         code: &Code<'r>,
-        is_protected: bool,
+        protect: &[Region],
+        tally: Option<&'r Mutex<Tally>>,
     ) -> Self {
         Self {
             runtime,
@@ -160,27 +154,94 @@ impl<'r> Shared<'r> {
             on_demand: code.on_demand,
             entry: code.entry,
             plan: OnceLock::new(),
-            is_protected,
+            is_protected: !protect.is_empty(),
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
             account: Account::default(),
             failure: Mutex::new(None),
-            tally: Mutex::default(),
+            tally,
             met: Mutex::default(),
-            without: match code.has_foralls {
-                true => Why::Little,
-                false => Why::NoForall,
-            },
             unseen: Work::default(),
         }
     }
 
-    fn record(&self, start: Instant, call: &Call) -> Record {
-        let most_loaned = self.account.most_loaned();
-        let tally = memory::lock(&self.tally);
-        Record {
-            skipped: call.skipped,
-            ..tally.record(start.elapsed(), call.updates, most_loaned, self.without)
+    /// # Errors
+    /// Those of [`run`].
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn run(&'r self, slots: &[Slot], protect: &[Region]) -> Result<Counted, Failure> {
+        let _listening = self.settings.stop.as_ref().map(StopToken::listen);
+        if let Some(timeline) = &self.settings.timeline {
+            timeline.restart(Instant::now());
         }
+        if self
+            .settings
+            .stop
+            .as_ref()
+            .is_some_and(StopToken::is_stopped)
+        {
+            return Err(Failure::Stopped);
+        }
+        let session = Session {
+            shared: self,
+            is_nested: false,
+        };
+        // SAFETY: the caller vouches for the regions.
+        let snapshot = unsafe { session.protect(protect) }?;
+        // SAFETY: the caller vouches for the entry and the slots.
+        let counted = unsafe { session.enter(slots) };
+        if let (Err(_), Some(snapshot)) = (&counted, snapshot) {
+            // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
+            unsafe { snapshot.restore(&session) };
+        }
+        counted
+    }
+}
+
+impl<'r> Session<'r> {
+    /// Copies what is to be put back when the call fails, if there is any.
+    ///
+    /// # Safety
+    /// That of [`Snapshot::take`].
+    unsafe fn protect(&self, regions: &[Region]) -> Result<Option<Snapshot<'r>>, Failure> {
+        if regions.is_empty() {
+            return Ok(None);
+        }
+        let watch = self.stopwatch();
+        // SAFETY: that of the caller.
+        let snapshot = unsafe { Snapshot::take(self, regions.iter().copied()) }?;
+        if let Some(tally) = self.shared.tally {
+            memory::lock(tally).prepared(watch.elapsed());
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// Runs the whole kernel.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn enter(&self, slots: &[Slot]) -> Result<Counted, Failure> {
+        let mut memory = LocalMemory::default();
+        let stop = self.settings().stop_flag();
+        let mut call = self.call(slots.as_ptr(), stop, &mut memory);
+        let entry = self.shared.entry;
+        // SAFETY: the caller vouches for `entry` and the slots; `self`, `memory` and `call` outlive the call.
+        let (status, noted) = panics::collect(None, || unsafe { entry(&raw mut call) });
+        let outcome = self.outcome(status, &call);
+        if let Some(note) = noted {
+            return Err(match outcome {
+                Ok(()) => Failure::Combiner { note, at: None },
+                Err(Failure::Fault(at)) => Failure::Combiner { note, at: Some(at) },
+                Err(other) => other,
+            });
+        }
+        outcome?;
+        self.end_work();
+        Ok(Counted {
+            returned: call.returned,
+            updates: call.updates,
+            skipped: call.skipped,
+        })
     }
 }
 
@@ -316,11 +377,17 @@ impl<'r> Session<'r> {
         memory::lock(&self.shared.met).push(forall.body_number);
     }
 
-    /// Adds an outermost forall to what the record will say.
-    pub(crate) fn add(&self, part: Part) {
-        if !self.is_nested {
-            memory::lock(&self.shared.tally).add(part);
+    /// Adds an outermost forall to what the record will say, if anybody asks for one.
+    pub(crate) fn add(&self, part: impl FnOnce() -> Part) {
+        if let Some(tally) = self.shared.tally.filter(|_| !self.is_nested) {
+            memory::lock(tally).add(part());
         }
+    }
+
+    /// Measures what only the record tells.
+    pub(crate) fn stopwatch(&self) -> Stopwatch {
+        let is_asked_for = self.shared.tally.is_some() && !self.is_nested;
+        Stopwatch(is_asked_for.then(Instant::now))
     }
 
     /// Translates a failure into what generated code hands on, to be had back by [`outcome`](Self::outcome).
@@ -366,10 +433,12 @@ mod tests {
     use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
     use crate::{Mode, StopToken};
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
 
     fn run_entry(entry: EntryFn, settings: &Settings) -> Result<Record, Failure> {
         // SAFETY: the entries of these tests touch no argument.
-        unsafe { run(&runtime(2), settings, &code(entry), &[], &[]) }.map(|it| it.record)
+        unsafe { run_with_record(&runtime(2), settings, &code(entry), &[], &[]) }
+            .map(|it| it.record)
     }
 
     #[test]
@@ -385,6 +454,23 @@ mod tests {
             (record.updates, record.chunks, record.private_bytes),
             (5, 0, 0)
         );
+    }
+
+    #[test]
+    fn a_run_without_a_record_gives_the_result() {
+        unsafe extern "C" fn entry(call: *mut Call) -> u32 {
+            // SAFETY: the call is valid while the kernel runs.
+            unsafe { (*call).returned = 7 };
+            Status::Done as u32
+        }
+        unsafe extern "C" fn failing(_call: *mut Call) -> u32 {
+            Status::Stopped as u32
+        }
+        let settings = Settings::default();
+        // SAFETY: the entries touch no argument.
+        let run = |entry| unsafe { run(&runtime(1), &settings, &code(entry), &[], &[]) };
+        assert_eq!(run(entry), Ok(7));
+        assert_eq!(run(failing), Err(Failure::Stopped));
     }
 
     #[test]
@@ -639,7 +725,7 @@ mod tests {
             };
             // SAFETY: the bodies touch their calls alone.
             let record = unsafe {
-                run(
+                run_with_record(
                     &runtime(threads),
                     &settings,
                     &code(all_foralls),
@@ -659,7 +745,7 @@ mod tests {
         let settings = Settings::default();
         // SAFETY: the bodies touch their calls alone.
         let record = unsafe {
-            run(
+            run_with_record(
                 &runtime(4),
                 &settings,
                 &code(all_foralls),

@@ -6,7 +6,6 @@ use crate::pace::Paces;
 use crate::portions::Portions;
 use crate::{memory, panics};
 use rayon::ThreadPool;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,10 +56,14 @@ impl Runtime {
         if threads > MAX_THREADS {
             return Err(TooManyThreads { asked: threads });
         }
-        Ok(Self::from_threads(Threads::Own {
+        Ok(Self::own(threads))
+    }
+
+    fn own(threads: usize) -> Self {
+        Self::from_threads(Threads::Own {
             threads,
             helpers: OnceLock::new(),
-        }))
+        })
     }
 
     /// A runtime that runs parallel loops on `pool` alone. A thread that calls from outside of the pool waits for it.
@@ -72,17 +75,14 @@ impl Runtime {
     ///
     /// # Errors
     /// More than [`MAX_THREADS`].
-    pub fn shared(threads: Option<NonZeroUsize>) -> Result<Self, TooManyThreads> {
-        static SHARED: Mutex<BTreeMap<usize, Runtime>> = Mutex::new(BTreeMap::new());
-        let threads = threads.or_else(|| NonZeroUsize::new(all_threads()));
-        let number = threads.map_or(1, NonZeroUsize::get);
-        let mut shared = memory::lock(&SHARED);
-        if let Some(runtime) = shared.get(&number) {
-            return Ok(runtime.clone());
-        }
-        let runtime = Self::new(threads)?;
-        shared.insert(number, runtime.clone());
-        Ok(runtime)
+    pub fn shared(threads: Option<NonZeroUsize>) -> Result<&'static Self, TooManyThreads> {
+        // Every call looks here, so no lock guards them all.
+        static SHARED: [OnceLock<Runtime>; MAX_THREADS + 1] =
+            [const { OnceLock::new() }; MAX_THREADS + 1];
+        let threads = threads.map_or_else(all_threads, NonZeroUsize::get);
+        let shared = SHARED.get(threads);
+        let shared = shared.ok_or(TooManyThreads { asked: threads })?;
+        Ok(shared.get_or_init(|| Self::own(threads)))
     }
 
     fn from_threads(threads: Threads) -> Self {

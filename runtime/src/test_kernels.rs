@@ -138,7 +138,7 @@ impl Scatter {
         // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
         // weights, which nobody writes.
         let completed = unsafe {
-            crate::run(
+            crate::run_with_record(
                 runtime,
                 settings,
                 &code(all_foralls),

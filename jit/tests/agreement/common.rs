@@ -264,7 +264,7 @@ pub(crate) fn executed_counting(
     let mut arguments: Vec<_> = pairs.map(|(given, kind)| given.argument(kind)).collect();
     let threads = NonZeroUsize::new(threads);
     let runtime = Runtime::new(threads).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = code.call(&runtime, settings, &mut arguments);
+    let outcome = code.call_with_record(&runtime, settings, &mut arguments);
     drop(arguments);
     let given: Option<Vec<_>> = given.into_iter().map(Given::unfenced).collect();
     let given = given.unwrap_or_else(|| panic!("something beside an array was written"));

@@ -34,7 +34,7 @@ fn updated(statement: &str, lanes: u32, held: f64, (mode, target): (Mode, Target
         Argument::Read(ArrayRef::new(&b)),
         Argument::Write(ArrayMut::new(&mut out)),
     ];
-    let outcome = compiled.call(&runtime, &settings, &mut arguments);
+    let outcome = compiled.call_with_record(runtime, &settings, &mut arguments);
     outcome.expect(&source);
     out.to_vec()
 }

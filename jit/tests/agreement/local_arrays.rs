@@ -136,7 +136,7 @@ fn large(m: i64, memory: Option<u64>) -> (Result<(), CallError>, Vec<i64>) {
         ..Settings::default()
     };
     let runtime = Runtime::new(None).expect("threads");
-    let outcome = code.call(&runtime, &settings, &mut arguments);
+    let outcome = code.call_with_record(&runtime, &settings, &mut arguments);
     (outcome.map(drop), out)
 }
 

@@ -423,7 +423,7 @@ fn a_fault_in_a_late_chunk_leaves_everything_as_it_was() {
         Argument::Write(ArrayMut::new(&mut out)),
         Argument::Write(ArrayMut::new(&mut seen)),
     ];
-    let outcome = code.call(&runtime, &Settings::default(), &mut arguments);
+    let outcome = code.call_with_record(&runtime, &Settings::default(), &mut arguments);
     assert!(matches!(outcome, Err(CallError::Fault(_))), "{outcome:?}");
     assert_eq!((out, seen), ([7; 3], [0; 1000]));
 }

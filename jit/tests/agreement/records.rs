@@ -193,7 +193,7 @@ fn structs_of_the_host_are_records() {
         Argument::Write(ArrayMut::new(&mut p)),
         Argument::Write(ArrayMut::new(&mut load)),
     ];
-    code.call(&runtime, &Settings::default(), &mut arguments)
+    code.call_with_record(&runtime, &Settings::default(), &mut arguments)
         .expect("a call");
     let expected = [
         particle(1.5, 2, true, 0.5),
@@ -213,7 +213,7 @@ fn structs_of_the_host_are_records() {
         Argument::Write(ArrayMut::new(&mut other)),
         Argument::Write(ArrayMut::new(&mut load)),
     ];
-    let refused = code.call(&runtime, &Settings::default(), &mut arguments);
+    let refused = code.call_with_record(&runtime, &Settings::default(), &mut arguments);
     assert_eq!(
         refused.map_err(|error| error.to_string()),
         Err("parameter `p` is an array of record(24) { x: f64 @ 0, cell: i32 @ 8, alive: bool @ 12, v: f32 @ 16 } that is written, the argument is an array of record(24) { x: f64 @ 0, cell: i64 @ 8, alive: bool @ 16, v: f32 @ 20 } that is written".to_owned())
@@ -223,7 +223,7 @@ fn structs_of_the_host_are_records() {
         Argument::Write(ArrayMut::new(&mut p)),
         Argument::Write(ArrayMut::new(&mut load)),
     ];
-    let refused = code.call(&runtime, &Settings::default(), &mut arguments);
+    let refused = code.call_with_record(&runtime, &Settings::default(), &mut arguments);
     assert_eq!(
         refused.map_err(|error| error.to_string()),
         Err("array `p` has the shape [4] with these sizes, the argument has 3 elements".to_owned())

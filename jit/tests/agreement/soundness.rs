@@ -234,7 +234,7 @@ fn check_stops(source: &str) {
         Argument::Scalar(Value::i64(1)),
         Argument::Write(ArrayMut::new(&mut out)),
     ];
-    let outcome = code.call(&runtime, &settings, &mut arguments);
+    let outcome = code.call_with_record(&runtime, &settings, &mut arguments);
     let stopped = CallError::Failure(Failure::Stopped);
     assert_eq!(outcome.err(), Some(stopped));
     assert_eq!(out, [3]);

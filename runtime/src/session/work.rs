@@ -29,6 +29,15 @@ impl<'r> Session<'r> {
         }
     }
 
+    /// Counts all as done: some of what a strategy did besides was not told, nor were the last turns of loops.
+    pub(crate) fn end_work(&self) {
+        if let Some(progress) = &self.settings().progress {
+            let work = progress.work();
+            let total = work.total.load(Ordering::Relaxed);
+            work.done.fetch_max(total, Ordering::Relaxed);
+        }
+    }
+
     /// Counts the iterations of a forall that begins, unless they are part of those of another.
     pub(crate) fn begin_work(&self, forall: &ForallCall) {
         if !self.is_nested {

@@ -234,7 +234,7 @@ mod tests {
         let slots = slots(std::slice::from_ref(&forall));
         // SAFETY: the body writes the elements of `out`, each iteration its own.
         unsafe {
-            crate::run(
+            crate::run_with_record(
                 &runtime(threads),
                 settings,
                 &code(all_foralls),

@@ -394,7 +394,7 @@ pub(crate) unsafe fn run(
         ran = unsafe { run_as(decision, &mut job, sample) };
     }
     let ran = ran?;
-    session.add(Part {
+    session.add(|| Part {
         strategy: decision.strategy.name(),
         why: decision.why,
         body: combining(decision.strategy.body_shape(job.body, &job.shape)),

@@ -6,7 +6,6 @@ use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
 use crate::snapshot::Region;
 use smallvec::SmallVec;
-use std::time::Instant;
 
 pub(super) const NAME: &str = "serial";
 
@@ -33,10 +32,10 @@ impl Strategy for Serial {
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
-        let start = Instant::now();
+        let watch = job.session.stopwatch();
         // SAFETY: the caller vouches for the forall.
         let safety = unsafe { Safety::prepare(job) }?;
-        let prepared = Instant::now();
+        let prepare = watch.elapsed();
         let targets = targets(job);
         let chunks = safety.chunks(job, job.body(self)?);
         // SAFETY: the caller vouches for the targets, and this is the only chunk.
@@ -46,8 +45,8 @@ impl Strategy for Serial {
         Ok(Ran {
             chunks: job.shape.count.min(1),
             threads: 1,
-            prepare: prepared - start,
-            main: prepared.elapsed(),
+            prepare,
+            main: watch.elapsed() - prepare,
             ..Ran::default()
         })
     }
