@@ -236,7 +236,7 @@ mod tests {
         assert!(why(&short).starts_with("not what `strew calibrate` writes"));
         let later = good.replace("\"version\": 1", "\"version\": 2");
         assert_eq!(why(&later), "of version 2, and this strew takes 1");
-        let negative = good.replace("8.5", "-8.5");
+        let negative = good.replace("10.5", "-10.5");
         assert_eq!(why(&negative), "a cost is negative");
     }
 }
