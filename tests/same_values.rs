@@ -35,9 +35,9 @@ fn keys(count: usize, below: usize) -> Vec<i32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Calls `check` with the kernel `name` by each strategy that sorts, on one thread and more.
-fn by_sorting(name: &str, check: impl Fn(&Kernel, &[i32], usize)) {
-    for strategy in ["binned", "planned"] {
+/// Calls `check` with the kernel `name` by each of some strategies that sort, on one thread and more.
+fn by_sorting(name: &str, strategies: &[&str], check: impl Fn(&Kernel, &[i32], usize)) {
+    for strategy in strategies {
         let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
         let program = compiler.compile("k.c", SOURCE).expect("a program");
         let kernel = program.kernel(name).expect("a kernel");
@@ -55,7 +55,7 @@ fn agrees<T>(name: &str, values: impl Fn(usize) -> T, update: impl Fn(&mut [T], 
 where
     T: strew::ArrayElement + Clone + PartialEq + std::fmt::Debug,
 {
-    by_sorting(name, |kernel, keys, size| {
+    by_sorting(name, &["binned", "planned"], |kernel, keys, size| {
         let mut expected: Vec<T> = (0..size).map(&values).collect();
         let mut found = expected.clone();
         keys.iter()
@@ -110,7 +110,7 @@ fn several_statements_that_do_not() {
 
 #[test]
 fn beside_an_output_with_values() {
-    by_sorting("both", |kernel, keys, size| {
+    by_sorting("both", &["binned", "planned"], |kernel, keys, size| {
         let w: Vec<f64> = keys.iter().map(|key| f64::from(*key) / 7.0).collect();
         let (mut h, mut s) = (vec![1_i16; size], vec![0.1; size]);
         let (mut counts, mut sums) = (h.clone(), s.clone());
@@ -128,7 +128,8 @@ fn beside_an_output_with_values() {
 
 #[test]
 fn keys_out_of_range_are_skipped() {
-    by_sorting("count", |kernel, keys, size| {
+    // What is skipped could change from one run to the next, so nothing is planned.
+    by_sorting("count", &["binned"], |kernel, keys, size| {
         let beyond: Vec<i32> = keys.iter().map(|key| key * 2).collect();
         let mut expected = vec![5_u32; size];
         for key in beyond.iter().filter(|key| (**key as usize) < size) {

@@ -147,7 +147,7 @@ pub type MergeFn =
     unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
 /// `held[keys[i]] = held[keys[i]] ∘ incoming[i]` for `elements` numbers `i`, in rising order. Both are tables of addresses as those of
-/// a [`MergeFn`]; each key is below the number of held elements.
+/// a [`MergeFn`]; each key is the number of an element that is held.
 pub type ApplyFn = unsafe extern "C" fn(
     held: *const *mut u8,
     keys: *const u16,

@@ -58,7 +58,7 @@ pub enum Refusal {
         strategy: &'static str,
     },
     /// The strategy needs the updates apart from what they are combined into, and there is no body that makes them so: the loop
-    /// does more with its outputs, has a parallel loop inside, or its outputs are fields of records or have more than 2³² elements.
+    /// does more with its outputs, has a parallel loop inside, or its outputs are fields of records or have 2³² elements or nearly so many.
     CannotEmit {
         /// The name of the strategy.
         strategy: &'static str,
@@ -165,7 +165,7 @@ impl fmt::Display for Refusal {
             Self::CannotEmit { strategy } => write!(
                 f,
                 "the strategy `{strategy}` takes the updates of a loop apart from its outputs, which this loop does not allow: it \
-                 holds a parallel loop, or its outputs are fields of records or have more than 2^32 elements; \
+                 holds a parallel loop, or its outputs are fields of records or have 2^32 elements or nearly so many; \
                  choose the strategy `dense` or `serial`"
             ),
             Self::NoColumns { strategy } => write!(

@@ -1,4 +1,4 @@
-//! Updates on their way from a body that only makes them to somebody who takes them.
+//! Keys of updates on their way from a body that only evaluates them to somebody who takes them.
 
 use crate::abi::{Call, STAGED, Status, Stream};
 use crate::chunks::Chunks;

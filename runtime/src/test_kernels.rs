@@ -4,7 +4,7 @@ mod handing;
 
 use crate::abi::{
     AUTO, ApplyFn, BodyShape, Bounds, Call, ChunkFn, EntryFn, FaultRecord, ForallCall, KeySlots,
-    MergeFn, NO_BODY, OnDemand, PAGE, Pages, PrivateCall, STAGED, Slot, Status, Stream,
+    MergeFn, NO_BODY, OnDemand, PAGE, Pages, PrivateCall, Slot, Status,
 };
 use crate::{Code, Failure, Record, Region, Runtime, Settings, StopToken};
 use handing::{emit, sort, sort_values};

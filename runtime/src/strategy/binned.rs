@@ -41,9 +41,9 @@ impl Strategy for Binned {
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
         let start = Instant::now();
         let threads = job.shape.threads;
-        let parts = job.shape.parts();
         let columns = job.together().map(|privates| Column::new(job, privates));
         let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
+        let parts = parts(&job.shape, &columns);
         let slabs = columns.iter();
         let slabs = slabs.map(|it| Slabs::new(*job.session, &it.layout, job.shape.trips));
         let sorting = Sorting {
@@ -72,8 +72,8 @@ impl Strategy for Binned {
             let bins: Vec<&Bins<'_, '_>> = sorted.iter().filter_map(|it| it.get(number)).collect();
             let applied = Applied { column, bins };
             let team = job.session.runtime().team();
-            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys of a range are
-            // below the number of its elements, since generated code has checked them.
+            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys, counted
+            // from where the targets of a range begin, are elements of it, since generated code has checked them.
             let apply = |range| unsafe { applied.run(range) };
             team.for_each(column.ranges.count, &|range| {
                 job.session.seen(Phase::Merge, || apply(range));
@@ -87,6 +87,14 @@ impl Strategy for Binned {
             merge: ran.elapsed(),
         })
     }
+}
+
+/// In how many parts to run the iterations: in fewer where these would hardly fill a block of each range.
+fn parts(shape: &Shape, columns: &[Column<'_>]) -> usize {
+    let blocks: usize = columns.iter().map(|it| it.ranges.count).sum();
+    let full = shape.trips / blocks.saturating_mul(BLOCK).max(1) as u64;
+    let full = usize::try_from(full).unwrap_or(usize::MAX);
+    shape.parts().min(full.max(shape.threads))
 }
 
 /// Targets that are updated together.
@@ -125,13 +133,9 @@ fn repeated(private: &PrivateCall) -> Vec<u64> {
     if private.constant == 0 {
         return Vec::new();
     }
-    let bytes = private.value.to_le_bytes();
-    let width = (private.element_bytes as usize).min(bytes.len());
-    let value = bytes.get(..width).unwrap_or(&bytes);
-    let repeated = value.repeat(BLOCK);
-    let whole = repeated.chunks_exact(size_of::<u64>());
-    let of = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    whole.map(of).collect()
+    let bits = u8::BITS * private.element_bytes;
+    let ones = u64::MAX / (u64::MAX >> (u64::BITS - bits));
+    vec![private.value * ones; BLOCK * private.element_bytes as usize / size_of::<u64>()]
 }
 
 /// The first half of the work.
@@ -180,7 +184,7 @@ impl Applied<'_, '_> {
     /// Applies the updates of range `number`.
     ///
     /// # Safety
-    /// Nobody else touches the elements of this range meanwhile, and all keys are below the number of them.
+    /// Nobody else touches the elements of this range meanwhile, and all keys are of its elements.
     unsafe fn run(&self, number: usize) {
         let Column {
             privates,
@@ -196,8 +200,9 @@ impl Applied<'_, '_> {
             // Blocks of a range lie apart, and processors foresee nothing beyond the end of one.
             if let Some((next, _)) = following.next() {
                 prefetch(next, FORESEEN);
-                let columns = layout.columns();
-                columns.for_each(|column| prefetch(next.wrapping_add(column), FORESEEN));
+                let columns = layout.columns().zip(&layout.widths);
+                let read = columns.filter(|(_, width)| **width > 0);
+                read.for_each(|(column, _)| prefetch(next.wrapping_add(column), FORESEEN));
             }
             let values = layout.columns().zip(constants).map(|(column, constant)| {
                 if constant.is_empty() {

@@ -65,8 +65,8 @@ impl Strategy for Planned {
         chunks.finish(job.call)?;
         let ran = Instant::now();
         for column in &columns {
-            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys of a range are
-            // below the number of its elements, since generated code had checked them when they were sorted.
+            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys, counted
+            // from where the targets of a range begin, are elements of it, since generated code had checked them when they were sorted.
             let apply = |range| unsafe { column.apply(range) };
             team.for_each(column.routes.ranges.count, &|range| {
                 job.session.seen(Phase::Merge, || apply(range));
@@ -154,7 +154,7 @@ impl<'c, 's> Column<'c, 's> {
     /// Applies the updates of range `number`.
     ///
     /// # Safety
-    /// Nobody else touches the elements of this range meanwhile, all keys are below the number of them, and all values are there.
+    /// Nobody else touches the elements of this range meanwhile, all keys are of its elements, and all values are there.
     unsafe fn apply(&self, number: usize) {
         let ranges = &self.routes.ranges;
         let held = ranges.targets(self.privates, number);

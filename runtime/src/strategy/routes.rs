@@ -120,6 +120,8 @@ impl PartRoutes {
         ranges: &Ranges,
         session: &Session<'_>,
     ) -> Result<Self, Failure> {
+        // Counts, where updates of ranges begin, and where the next ones go while they are sorted.
+        session.keep(3 * (size_of::<usize>() * ranges.count) as u64)?;
         let mut counts = vec![0_usize; ranges.count];
         for key in keys {
             counts[ranges.of(*key)] += 1;
