@@ -1,12 +1,10 @@
 //! Updates on their way from a body that sorts them to somebody who takes a line of them at a time.
 
-use crate::abi::{Call, Lines, Status};
+use crate::abi::{Call, Lines};
 use crate::chunks::Chunks;
 use crate::failure::Failure;
-use crate::session::Session;
-use crate::stream::addresses;
+use crate::stream::{addresses, status_of};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who has lines, and takes the updates in them.
 pub(crate) trait LineSink {
@@ -59,18 +57,10 @@ pub(crate) unsafe fn run<'s>(
 pub unsafe extern "C" fn empty_line(call: *mut Call, lines: *mut Lines, range: u64) -> u32 {
     // SAFETY: the caller vouches for it.
     let gathering = unsafe { &mut *lines.cast::<Gathering<'_>>() };
-    // A panic must not cross generated code, which could not unwind.
-    let taken = catch_unwind(AssertUnwindSafe(|| gathering.sink.take(range as usize)));
-    let failure = match taken {
-        Ok(Ok(())) => return Status::Done as u32,
-        Ok(Err(failure)) => failure,
-        Err(_) => Failure::Panicked("while sorting updates".to_owned()),
-    };
-    // SAFETY: the caller vouches for the call; the session outlives all generated code of it.
-    let (call, session) = unsafe {
-        let call = &mut *call;
-        let session = &*call.session.cast::<Session<'_>>();
-        (call, session)
-    };
-    session.report(call, failure) as u32
+    // SAFETY: the caller vouches for the call.
+    unsafe {
+        status_of(call, "sorting updates", || {
+            gathering.sink.take(range as usize)
+        })
+    }
 }

@@ -111,18 +111,33 @@ pub(crate) fn addresses(takers: impl Iterator<Item = (*mut u8, usize)>) -> Small
 /// * `stream` is what a strategy handed to that function, and holds as many updates as it says.
 #[unsafe(export_name = "strew_take_updates")]
 pub unsafe extern "C" fn take_updates(call: *mut Call, stream: *mut Stream) -> u32 {
-    // SAFETY: the caller vouches for both; the session outlives all generated code of its call.
-    let (call, session, staging) = unsafe {
+    // SAFETY: the caller vouches for it.
+    let staging = unsafe { &mut *stream.cast::<Staging<'_>>() };
+    // SAFETY: the caller vouches for the call.
+    unsafe { status_of(call, "taking updates", || staging.flush()) }
+}
+
+/// The [`Status`] for generated code that has what it made taken by `take`, whose failures the session of `call` keeps; `doing` names
+/// what it does.
+///
+/// # Safety
+/// `call` is the state that a strategy handed to the generated function.
+pub(crate) unsafe fn status_of(
+    call: *mut Call,
+    doing: &str,
+    take: impl FnOnce() -> Result<(), Failure>,
+) -> u32 {
+    // A panic must not cross generated code, which could not unwind.
+    let failure = match catch_unwind(AssertUnwindSafe(take)) {
+        Ok(Ok(())) => return Status::Done as u32,
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::Panicked(format!("while {doing}")),
+    };
+    // SAFETY: the caller vouches for the call; the session outlives all generated code of it.
+    let (call, session) = unsafe {
         let call = &mut *call;
         let session = &*call.session.cast::<Session<'_>>();
-        (call, session, &mut *stream.cast::<Staging<'_>>())
+        (call, session)
     };
-    // A panic must not cross generated code, which could not unwind.
-    let taken = catch_unwind(AssertUnwindSafe(|| staging.flush()));
-    let status = match taken {
-        Ok(Ok(())) => Status::Done,
-        Ok(Err(failure)) => session.report(call, failure),
-        Err(_) => session.report(call, Failure::Panicked("while taking updates".to_owned())),
-    };
-    status as u32
+    session.report(call, failure) as u32
 }
