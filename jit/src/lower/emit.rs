@@ -4,6 +4,7 @@ use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
+use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::{ArrayId, Expr, Place, Private};
 use strew_runtime::abi::{STAGED, Status, Stream};
@@ -114,18 +115,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Hands over the updates of `stream`, `staged` of them.
     pub(super) fn hand_over(&mut self, stream: &StreamValue, staged: Value) {
         self.leave_stream(stream.address, staged);
-        let take = self.program.take_updates;
-        let take = self
+        self.call_or_leave(self.program.take_updates, &[self.call, stream.address]);
+        let none = self.builder.ins().iconst(types::I64, 0);
+        self.builder.def_var(stream.staged, none);
+    }
+
+    /// Calls a function of the runtime that returns a [`Status`], and returns what is not [`Status::Done`].
+    pub(super) fn call_or_leave(&mut self, called: FuncId, arguments: &[Value]) {
+        let called = self
             .program
             .module
-            .declare_func_in_func(take, self.builder.func);
-        let call = self.builder.ins().call(take, &[self.call, stream.address]);
+            .declare_func_in_func(called, self.builder.func);
+        let call = self.builder.ins().call(called, arguments);
         let status = self.builder.inst_results(call)[0];
         self.leave_if(status, |function| {
             function.builder.ins().return_(&[status]);
         });
-        let none = self.builder.ins().iconst(types::I64, 0);
-        self.builder.def_var(stream.staged, none);
     }
 
     fn leave_stream(&mut self, address: Value, staged: Value) {

@@ -89,17 +89,8 @@ impl FunctionLowering<'_, '_, '_> {
             .brif(is_filled, inside, &[], outside, &[]);
         self.builder.set_cold_block(outside);
         self.builder.switch_to_block(outside);
-        let reach = self.program.reach_elements;
-        let reach = self
-            .program
-            .module
-            .declare_func_in_func(reach, self.builder.func);
         let arguments = [self.call, pages.address, at, bytes];
-        let call = self.builder.ins().call(reach, &arguments);
-        let status = self.builder.inst_results(call)[0];
-        self.leave_if(status, |function| {
-            function.builder.ins().return_(&[status]);
-        });
+        self.call_or_leave(self.program.reach_elements, &arguments);
         self.builder.ins().jump(inside, &[]);
         self.builder.switch_to_block(inside);
     }

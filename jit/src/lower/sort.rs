@@ -148,17 +148,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(within, go_on, &[], full, &[]);
         self.builder.set_cold_block(full);
         self.builder.switch_to_block(full);
-        let empty = self.program.empty_line;
-        let empty = self
-            .program
-            .module
-            .declare_func_in_func(empty, self.builder.func);
         let arguments = [self.call, lines.address, range];
-        let call = self.builder.ins().call(empty, &arguments);
-        let status = self.builder.inst_results(call)[0];
-        self.leave_if(status, |function| {
-            function.builder.ins().return_(&[status]);
-        });
+        self.call_or_leave(self.program.empty_line, &arguments);
         self.builder.ins().jump(go_on, &[]);
         self.builder.switch_to_block(go_on);
     }
