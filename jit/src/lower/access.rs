@@ -231,6 +231,16 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// The address of an element that need not be in range; `None` for an array without memory.
+    pub(super) fn address_unchecked(&mut self, access: &Access) -> Option<Value> {
+        let array = self.arrays.get(access.array).cloned()?;
+        let subscripts = access.subscripts.iter();
+        let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
+        let (address, displacement) = self.address(&array, &indices);
+        let ins = self.builder.ins();
+        Some(ins.iadd_imm_s(address, i64::from(displacement)))
+    }
+
     /// The address by Horner's rule over the extents, those inside of a record apart; what is constant becomes a displacement, which
     /// costs nothing.
     fn address(&mut self, array: &ArrayValue, indices: &[Index]) -> (Value, i32) {

@@ -160,6 +160,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     Some(group) => self.group_of_turns(group, (counted.iter, counted.body))?,
                     None => {
                         self.prefetch_rows(counted, iter);
+                        self.prefetch_gathered(counted, iter);
                         self.nodes(counted.body)?;
                     }
                 }

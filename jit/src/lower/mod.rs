@@ -27,6 +27,7 @@ mod exit;
 mod expr;
 mod forall;
 mod function;
+mod gathers;
 mod judge;
 mod known;
 mod lanes;

@@ -84,7 +84,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// `row` with the keys in the place of the scalars that hold them; `None` where there are none, or others.
-    fn with_keys(&self, mut row: Access, body: &[Node]) -> Option<Access> {
+    pub(super) fn with_keys(&self, mut row: Access, body: &[Node]) -> Option<Access> {
         let mut has_keys = false;
         for subscript in &mut row.subscripts {
             let Subscript::Computed(expr) = subscript else {
