@@ -106,10 +106,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
 /// Whether both are of one array, by the same keys: they lie within a few elements of each other.
 fn is_next_to(one: &Access, other: &Access) -> bool {
-    let subscripts = one.subscripts.iter().zip(&other.subscripts);
+    let mut subscripts = one.subscripts.iter().zip(&other.subscripts);
     let is_same = |(one, other): (&Subscript, &Subscript)| match (one, other) {
         (Subscript::Affine(_), Subscript::Affine(_)) => true,
         _ => one.is_same(other),
     };
-    one.array == other.array && subscripts.map(is_same).all(|it| it)
+    one.array == other.array && subscripts.all(is_same)
 }
