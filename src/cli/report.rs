@@ -42,6 +42,8 @@ pub(crate) struct SawReport {
     repeated: f64,
     /// Cache lines for each of them.
     scattered: f64,
+    /// The share of them that leave the cache lines around those before for others.
+    leaps: f64,
     /// In so many elements lie those of one place.
     span: u64,
     /// To how many elements all of them go.
@@ -58,6 +60,7 @@ impl From<Sample> for SawReport {
             updates: sample.updates,
             repeated: sample.repeated,
             scattered: sample.scattered,
+            leaps: sample.leaps,
             span: sample.span,
             elements: sample.elements,
             skewed: sample.is_skewed,

@@ -24,11 +24,19 @@ const APART: f64 = 1.3;
 /// Of rows of so many bytes, few cache lines hold parts of two.
 const LONG_ROW: u64 = 128;
 
+/// For so many lines processors wait at once.
+const LINES_AT_ONCE: f64 = 21.0;
+
+/// So many updates they have in work. In 64 MiB, where each of 64 updates finds its line in 8 that lie together, and the next 64 in 8 others, a
+/// line takes 23 ns; where each goes anywhere, 8.3 ns.
+const UPDATES_AT_ONCE: f64 = 55.0;
+
 /// Where updates go, when no one has looked: anywhere.
 const UNSEEN: Sample = Sample {
     updates: 0,
     repeated: 0.0,
     scattered: 1.0,
+    leaps: 1.0,
     span: u64::MAX,
     elements: u64::MAX,
     is_skewed: false,
@@ -68,7 +76,7 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let waited = sample.scattered * machine.line(shape.bytes);
+        let waited = awaited(shape, &sample) * machine.line(shape.bytes);
         let near = near_update(shape, &sample, machine);
         let each = near + waited;
         // Rows in the second cache are there in time where one thread asks for them. What an owner reads is divided where lines hold
@@ -111,6 +119,16 @@ impl Costs {
             planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }
+    }
+}
+
+/// For how many cache lines an update waits, as if all updates waited for as many. Where most of them find their line there, those that
+/// leap wait longer, since few of them are in work at once. Of rows the next are asked for ahead.
+fn awaited(shape: &Shape, sample: &Sample) -> f64 {
+    let alone = (sample.leaps * LINES_AT_ONCE).min(LINES_AT_ONCE / UPDATES_AT_ONCE);
+    match shape.row_columns {
+        None => sample.scattered.max(alone),
+        Some(_) => sample.scattered,
     }
 }
 

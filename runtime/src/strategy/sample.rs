@@ -56,6 +56,8 @@ pub struct Sample {
     pub repeated: f64,
     /// How many cache lines have to be waited for, for each update: all that the elements lie in, those that follow others in part.
     pub scattered: f64,
+    /// The share of them that leave the cache lines around those before for others.
+    pub leaps: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
     /// To how many elements all of them go.
@@ -113,15 +115,15 @@ impl Sample {
     /// Of the keys at each place.
     fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
         let updates = places.iter().map(Vec::len).sum::<usize>();
-        let share = |count: fn(&[u32], u64) -> usize| {
-            let counts = places.iter().map(|keys| count(keys, element_bytes));
-            counts.sum::<usize>() as f64 / updates as f64
-        };
+        let share = |count: usize| count as f64 / updates as f64;
+        let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
+        let lines: Vec<_> = lines.collect();
         let counts = counts(places.concat());
         (updates > 0).then(|| Self {
             updates: updates as u64,
-            repeated: share(repeats),
-            scattered: share(lines),
+            repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
+            scattered: share(lines.iter().map(Lines::waited).sum()),
+            leaps: share(leaps(&lines)),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             elements: counts.len() as u64,
             is_skewed: counts.iter().max().is_some_and(|most| most * HOT > updates),
@@ -150,36 +152,75 @@ unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
     seen.0
 }
 
-fn repeats(keys: &[u32], _element_bytes: u64) -> usize {
+fn repeats(keys: &[u32]) -> usize {
     let pairs = keys.windows(2);
     pairs
         .filter(|pair| matches!(pair, [a, b] if a == b))
         .count()
 }
 
-/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where many lines follow each
-/// other as they are needed, in a few places by turns.
-fn lines(keys: &[u32], element_bytes: u64) -> usize {
-    let mut known = HashSet::new();
-    let mut runs: Vec<usize> = Vec::new();
-    let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
-    for key in keys {
-        let line = u64::from(*key) * element_bytes / CACHE_LINE as u64;
-        if known.insert(line) {
-            let mut latest_ones = latest.iter().flatten();
-            let before = latest_ones.find(|(it, _)| (1..=NEXT).contains(&line.wrapping_sub(*it)));
-            let run = before.map_or(runs.len(), |(_, run)| *run);
-            runs.resize(runs.len().max(run + 1), 0);
-            runs[run] += 1;
-            latest.rotate_right(1);
-            latest[0] = Some((line, run));
+/// The cache lines that the keys of one place lead to.
+struct Lines {
+    all: HashSet<u64>,
+    /// Those that follow each other as they are needed, in a few places by turns.
+    runs: Vec<Run>,
+}
+
+/// Cache lines that follow each other.
+struct Run {
+    first: u64,
+    length: usize,
+}
+
+impl Lines {
+    fn of(keys: &[u32], element_bytes: u64) -> Self {
+        let (mut all, mut runs) = (HashSet::new(), Vec::<Run>::new());
+        let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
+        for key in keys {
+            let line = u64::from(*key) * element_bytes / CACHE_LINE as u64;
+            if all.insert(line) {
+                let mut latest_ones = latest.iter().flatten();
+                let before =
+                    latest_ones.find(|(it, _)| (1..=NEXT).contains(&line.wrapping_sub(*it)));
+                let run = before.map_or(runs.len(), |(_, run)| *run);
+                match runs.get_mut(run) {
+                    Some(run) => run.length += 1,
+                    None => runs.push(Run {
+                        first: line,
+                        length: 1,
+                    }),
+                }
+                latest.rotate_right(1);
+                latest[0] = Some((line, run));
+            }
         }
+        Self { all, runs }
     }
-    let waited = |length: usize| match length {
-        0..FORESEEN_FROM => length,
-        _ => 1 + (length - 1) / FORESEEN,
-    };
-    runs.into_iter().map(waited).sum()
+
+    /// How many are waited for: processors fetch the next in advance where many follow each other.
+    fn waited(&self) -> usize {
+        let waited = |run: &Run| match run.length {
+            length @ 0..FORESEEN_FROM => length,
+            length => 1 + (length - 1) / FORESEEN,
+        };
+        self.runs.iter().map(waited).sum()
+    }
+
+    /// How often keys leave what they went along for what no key of `others` leads to: what these do lead to stays in the caches.
+    fn leaps<'l>(&self, others: impl Iterator<Item = &'l Self> + Clone) -> usize {
+        let is_new = |run: &&Run| others.clone().all(|it| !it.all.contains(&run.first));
+        self.runs.iter().skip(1).filter(is_new).count()
+    }
+}
+
+/// How often keys leap at all places together.
+fn leaps(places: &[Lines]) -> usize {
+    let each = places.iter().enumerate().map(|(number, lines)| {
+        let others = places.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != number);
+        lines.leaps(others.map(|(_, it)| it))
+    });
+    each.sum()
 }
 
 /// From the least of the keys to the largest.
@@ -274,6 +315,16 @@ mod tests {
         };
         assert_eq!(rows(64).scattered, 0.125);
         assert!(rows(2500).scattered < 0.03);
+    }
+
+    #[test]
+    fn keys_that_stay_for_a_while_leap() {
+        let runs = |length: u32| of(|it| (it / length).wrapping_mul(0x9E37_79B9) >> 4);
+        assert!((runs(16).leaps - 15.0 / 256.0).abs() < 0.01);
+        assert!(runs(1).leaps > 0.9 && runs(16).scattered < 0.07);
+        for key in [|it| it / 16, |it| it, |it| it % 2 * 99, |it| it % 77 * 99] {
+            assert_eq!(of(key).leaps, 0.0);
+        }
     }
 
     #[test]

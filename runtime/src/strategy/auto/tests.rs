@@ -6,6 +6,7 @@ const UNORDERED: Sample = Sample {
     updates: 2048,
     repeated: 0.0,
     scattered: 1.0,
+    leaps: 1.0,
     span: 1 << 20,
     elements: 2048,
     is_skewed: false,
@@ -70,6 +71,7 @@ fn a_few_elements_are_blocked_wherever_they_are() {
             updates: 2048,
             repeated: 0.5,
             scattered: 0.01,
+            leaps: 0.0,
             span: elements,
             elements: few,
             is_skewed: true,
@@ -103,6 +105,7 @@ fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
         updates: 2048,
         repeated: 0.9,
         scattered: 0.1,
+        leaps: 0.0,
         span,
         elements: 2048,
         is_skewed: false,
@@ -177,6 +180,7 @@ fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
             updates: 2048,
             repeated: 0.0,
             scattered,
+            leaps: scattered,
             span: 8 << 20,
             elements: 2048,
             is_skewed,
@@ -204,6 +208,7 @@ fn keys_that_rise_are_divided_in_their_order() {
         updates: 2048,
         repeated: 0.5,
         scattered: 0.1,
+        leaps: 0.0,
         span: 128,
         elements: 2048,
         is_skewed: false,
@@ -311,6 +316,7 @@ fn the_order_does_not_see_what_work_costs() {
         updates: 2048,
         repeated: 0.1,
         scattered: 0.9,
+        leaps: 0.9,
         span,
         elements: 2048,
         is_skewed: false,
@@ -416,6 +422,7 @@ fn long_rows_beyond_the_second_cache_have_owners() {
     let of = |columns: u64, elements: u64, threads: usize| {
         let sample = Sample {
             scattered: 4.0 / columns.min(64) as f64,
+            leaps: 4.0 / columns.min(64) as f64,
             ..UNORDERED
         };
         let shape = Shape {
