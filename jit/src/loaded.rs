@@ -2,8 +2,8 @@
 
 use crate::isa::{Destination, Effort, Target};
 use crate::lower::{
-    EMPTY_LINE, Function, LOCAL_ARRAY, PREFETCH_ROW, REACH_ELEMENTS, RUN_FORALL, SCAN_KEYS,
-    TAKE_UPDATES, define_symbols,
+    EMPTY_LINE, Function, LOCAL_ARRAY, PREFETCH_ROW, PUT_VALUES, REACH_ELEMENTS, RUN_FORALL,
+    SCAN_KEYS, TAKE_UPDATES, define_symbols,
 };
 use crate::{CompileError, host};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -38,6 +38,7 @@ pub(crate) fn module(target: Target) -> Result<JITModule, CompileError> {
     builder.symbol(LOCAL_ARRAY, strew_runtime::local_array as *const u8);
     builder.symbol(TAKE_UPDATES, strew_runtime::take_updates as *const u8);
     builder.symbol(EMPTY_LINE, strew_runtime::empty_line as *const u8);
+    builder.symbol(PUT_VALUES, strew_runtime::put_values as *const u8);
     builder.symbol(REACH_ELEMENTS, strew_runtime::reach_elements as *const u8);
     builder.symbol(SCAN_KEYS, strew_runtime::scan_keys as *const u8);
     builder.symbol(PREFETCH_ROW, strew_runtime::prefetch_row as *const u8);

@@ -1,6 +1,6 @@
 //! Updates on their way from a body that sorts them to somebody who takes a line of them at a time.
 
-use crate::abi::{Call, Lines};
+use crate::abi::{Call, LINE, Lines};
 use crate::chunks::Chunks;
 use crate::failure::Failure;
 use crate::stream::{addresses, status_of};
@@ -62,5 +62,61 @@ pub unsafe extern "C" fn empty_line(call: *mut Call, lines: *mut Lines, range: u
         status_of(call, "sorting updates", || {
             gathering.sink.take(range as usize)
         })
+    }
+}
+
+/// What generated code calls with the values of `count` updates that follow each other, each of `bytes` bytes: puts them into the lines of
+/// their ranges, which are [listed](Lines::ranges).
+///
+/// # Safety
+/// * As for [`empty_line`].
+/// * There are so many values, and ranges, of updates of one buffer.
+#[unsafe(export_name = "strew_put_values")]
+pub unsafe extern "C" fn put_values(
+    call: *mut Call,
+    lines: *mut Lines,
+    values: *const u8,
+    count: u64,
+    bytes: u64,
+) -> u32 {
+    // SAFETY: the caller vouches for it.
+    let gathering = unsafe { &mut *lines.cast::<Gathering<'_>>() };
+    let count = count as usize;
+    // SAFETY: the caller vouches for the call, and for the values.
+    unsafe {
+        status_of(call, "sorting updates", || match bytes {
+            1 => gathering.put(std::slice::from_raw_parts(values, count)),
+            2 => gathering.put(std::slice::from_raw_parts(values.cast::<u16>(), count)),
+            4 => gathering.put(std::slice::from_raw_parts(values.cast::<u32>(), count)),
+            _ => gathering.put(std::slice::from_raw_parts(values.cast::<u64>(), count)),
+        })
+    }
+}
+
+impl Gathering<'_> {
+    /// Puts the values of the next updates into their lines.
+    ///
+    /// # Safety
+    /// There are as many ranges, and values of this type in the lines of one buffer.
+    unsafe fn put<T: Copy>(&mut self, values: &[T]) -> Result<(), Failure> {
+        let places = self.lines.places;
+        // SAFETY: there is a column for the buffer.
+        let column = unsafe { *self.lines.values }.cast::<T>();
+        let ranges = self.lines.ranges;
+        self.lines.ranges = ranges.wrapping_add(values.len());
+        for (number, value) in values.iter().enumerate() {
+            // SAFETY: the caller vouches for the ranges, each of which has a line with room: it is emptied when it is full.
+            let (range, next) = unsafe {
+                let range = usize::from(*ranges.add(number));
+                let place = *places.add(range);
+                column.add(place as usize).write(*value);
+                *places.add(range) = place + 1;
+                (range, place + 1)
+            };
+            if next.is_multiple_of(LINE) {
+                self.sink.take(range)?;
+            }
+        }
+        Ok(())
     }
 }

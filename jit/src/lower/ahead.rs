@@ -166,6 +166,14 @@ impl Inside {
         inside
     }
 
+    /// As if `local` alone were set.
+    pub(super) fn of_local(local: LocalId) -> Self {
+        Self {
+            iters: BTreeSet::new(),
+            locals: BTreeSet::from([local]),
+        }
+    }
+
     /// Whether nothing in `subscript` is bound or set inside.
     pub(super) fn stays(&self, subscript: &Subscript) -> bool {
         match subscript {
@@ -177,7 +185,8 @@ impl Inside {
         }
     }
 
-    fn expr_stays(&self, expr: &Expr) -> bool {
+    /// Whether nothing in `expr` is bound or set inside.
+    pub(super) fn expr_stays(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Iter(iter) => !self.iters.contains(iter),
             Expr::Local(local) => !self.locals.contains(local),

@@ -89,6 +89,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn counted(&mut self, mut counted: Counted<'k>) -> Result<(), CompileError> {
+        if self.stage_loop(&counted) {
+            return Ok(());
+        }
         let (lower, upper) = (counted.lower, counted.upper);
         let preheader = self.builder.create_block();
         let done = self.builder.create_block();

@@ -47,6 +47,7 @@ mod run_length;
 mod scan;
 mod skip;
 mod sort;
+mod staged;
 mod strips;
 mod sum;
 mod tables;
@@ -98,6 +99,9 @@ pub(crate) const TAKE_UPDATES: &str = "strew_take_updates";
 /// The name under which generated code calls [`strew_runtime::empty_line`].
 pub(crate) const EMPTY_LINE: &str = "strew_empty_line";
 
+/// The name under which generated code calls [`strew_runtime::put_values`].
+pub(crate) const PUT_VALUES: &str = "strew_put_values";
+
 /// The name under which generated code calls [`strew_runtime::reach_elements`].
 pub(crate) const REACH_ELEMENTS: &str = "strew_reach_elements";
 
@@ -143,6 +147,7 @@ pub(crate) struct Program<'k> {
     local_array: FuncId,
     take_updates: FuncId,
     empty_line: FuncId,
+    put_values: FuncId,
     reach_elements: FuncId,
     scan_keys: FuncId,
     prefetch_row: FuncId,
@@ -212,6 +217,8 @@ impl<'k> Program<'k> {
         let take_updates = module.declare_function(TAKE_UPDATES, Linkage::Import, &status)?;
         let emptied = signature(module, 3);
         let empty_line = module.declare_function(EMPTY_LINE, Linkage::Import, &emptied)?;
+        let put = signature(module, 5);
+        let put_values = module.declare_function(PUT_VALUES, Linkage::Import, &put)?;
         let reached = signature(module, 4);
         let reach_elements = module.declare_function(REACH_ELEMENTS, Linkage::Import, &reached)?;
         let scanned = signature(module, 4);
@@ -238,6 +245,7 @@ impl<'k> Program<'k> {
             local_array,
             take_updates,
             empty_line,
+            put_values,
             reach_elements,
             scan_keys,
             prefetch_row,

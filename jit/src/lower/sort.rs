@@ -2,6 +2,7 @@
 
 use super::body::constants;
 use super::function::{FunctionLowering, offset};
+use super::staged::Staged;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use std::mem::offset_of;
@@ -38,6 +39,22 @@ enum RangeOf {
     },
     /// The address of the next one.
     Listed(Variable),
+    /// Whoever puts the values knows it.
+    Staged(Staged),
+}
+
+impl LinesValue {
+    pub(super) fn address(&self) -> Value {
+        self.address
+    }
+
+    /// Where values wait, if they do.
+    pub(super) fn staged(&self) -> Option<Staged> {
+        match self.range {
+            RangeOf::Staged(staged) => Some(staged),
+            RangeOf::Key { .. } | RangeOf::Listed(_) => None,
+        }
+    }
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -58,12 +75,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 keys: self.field(address, offset_of!(Lines, keys)),
                 shift: self.field(address, offset_of!(Lines, shift)),
             },
-            Ranges::Listed => {
-                let next = self.builder.declare_var(types::I64);
-                let first = self.field(address, offset_of!(Lines, ranges));
-                self.builder.def_var(next, first);
-                RangeOf::Listed(next)
-            }
+            Ranges::Listed => match self.begin_staged(forall, private) {
+                Some(staged) => RangeOf::Staged(staged),
+                None => RangeOf::Listed(self.listed_ranges(address)),
+            },
         };
         let is_left_out = match ranges {
             Ranges::ByKey => constants(forall, private),
@@ -80,6 +95,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             columns,
             range,
         });
+    }
+
+    /// What walks along the ranges of the updates.
+    fn listed_ranges(&mut self, address: Value) -> Variable {
+        let next = self.builder.declare_var(types::I64);
+        let first = self.field(address, offset_of!(Lines, ranges));
+        self.builder.def_var(next, first);
+        next
     }
 
     /// For each buffer of `private` the address of its values, from the table `values`, and the bytes of one.
@@ -113,6 +136,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 (self.builder.ins().ushr(number, shift), Some((keys, number)))
             }
             RangeOf::Listed(next) => (self.next_range(next), None),
+            RangeOf::Staged(staged) => {
+                for value in values {
+                    self.stage_one(lines, &staged, value);
+                }
+                return;
+            }
         };
         let of_range = self.behind(lines.places, range, size_of::<u32>() as u32);
         let place = self.builder.ins().uload32(flags, of_range, 0);
@@ -154,15 +183,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Leaves the address of the next range where the next part of the body finds it.
+    /// Leaves the address of the next range where the next part of the body finds it, and no value out of its line.
     pub(super) fn leave_lines(&mut self) {
-        for position in 0..self.lines.len() {
-            let LinesValue { address, range, .. } = self.lines[position];
-            if let RangeOf::Listed(next) = range {
-                let next = self.builder.use_var(next);
-                let flags = MemFlagsData::trusted();
-                let at = offset(offset_of!(Lines, ranges));
-                self.builder.ins().store(flags, next, address, at);
+        for lines in self.lines.clone() {
+            match lines.range {
+                RangeOf::Key { .. } => {}
+                RangeOf::Listed(next) => {
+                    let next = self.builder.use_var(next);
+                    let flags = MemFlagsData::trusted();
+                    let at = offset(offset_of!(Lines, ranges));
+                    self.builder.ins().store(flags, next, lines.address, at);
+                }
+                RangeOf::Staged(staged) => self.put_staged(&lines, &staged),
             }
         }
     }
