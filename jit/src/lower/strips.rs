@@ -66,7 +66,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turn = self.builder.create_block();
         let edge = self.builder.create_block();
         let look = self.builder.create_block();
-        let limit = self.limit(counted, counted.upper);
+        // In a register it would be in the way of what the turns need.
+        let upper = self.stack(size_of::<i64>());
+        self.keep(counted.upper, upper);
         let turns = self.turns_of_strip(counted, pace);
         let strip = self.builder.ins().imul_imm_s(turns, counted.step);
         // Beside the values of loops inside it would be computed in each turn again, or take a register from them.
@@ -76,11 +78,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(begin, &first);
         self.builder.switch_to_block(begin);
         let first = self.builder.append_block_param(begin, types::I64);
-        let end = self.end_of_strip(counted, first, strip);
+        let end = self.end_of_strip(counted, (first, upper), strip);
         let (carried, end_of_turns) = match kept {
             Some(at) => {
-                let flags = MemFlagsData::trusted();
-                self.builder.ins().store(flags, end, at, 0);
+                self.keep(end, at);
                 (Vec::new(), Limit::Kept(at))
             }
             None => {
@@ -101,6 +102,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         self.turn(counted, &tail)?;
         self.builder.switch_to_block(edge);
+        let limit = self.kept(upper);
+        let limit = self.limit(counted, limit);
         let more = self.is_below(counted, iter, next, limit);
         self.builder.ins().brif(more, look, &[], done, &[]);
         self.builder.set_cold_block(look);
@@ -114,7 +117,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// What was stored at `at`.
+    fn keep(&mut self, value: Value, at: Value) {
+        let flags = MemFlagsData::trusted();
+        self.builder.ins().store(flags, value, at, 0);
+    }
+
+    /// What is kept at `at`.
     pub(super) fn kept(&mut self, at: Value) -> Value {
         let flags = MemFlagsData::trusted();
         self.builder.ins().load(types::I64, flags, at, 0)
@@ -136,13 +144,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The limit of the strip that begins at `first`, which is below the upper bound.
-    fn end_of_strip(&mut self, counted: &Counted<'k>, first: Value, strip: Value) -> Value {
-        let left = self.builder.ins().isub(counted.upper, first);
+    /// The limit of the strip that begins at `first`, which is below the upper bound that is kept at `upper`.
+    fn end_of_strip(
+        &mut self,
+        counted: &Counted<'k>,
+        (first, upper): (Value, Value),
+        strip: Value,
+    ) -> Value {
+        let upper = self.kept(upper);
+        let left = self.builder.ins().isub(upper, first);
         let beyond = IntCC::UnsignedGreaterThan;
         let is_far = self.builder.ins().icmp(beyond, left, strip);
         let near = self.builder.ins().iadd(first, strip);
-        let end = self.builder.ins().select(is_far, near, counted.upper);
+        let end = self.builder.ins().select(is_far, near, upper);
         self.limit(counted, end)
     }
 }

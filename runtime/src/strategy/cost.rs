@@ -7,7 +7,7 @@ use super::{Shape, columns, dense, rows};
 use crate::machine::Machine;
 
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
-const MOVED: f64 = 0.6;
+const MOVED: f64 = 0.75;
 
 /// To sort one more value with the same key takes this part of what it takes to sort an update.
 const ONE_MORE: f64 = 0.5;
