@@ -116,9 +116,9 @@ fn values_that_are_divided_by_the_length() {
     each_graph("push", |kernel, graph| {
         let x = values(graph.vertices);
         let (mut expected, mut found) = (vec![0.5; graph.elements], vec![0.5; graph.elements]);
-        for v in 0..graph.vertices {
+        for (v, x) in x.iter().enumerate() {
             for (to, _) in graph.edges(v) {
-                expected[to] += x[v] / (graph.row[v + 1] - graph.row[v]) as f32;
+                expected[to] += x / (graph.row[v + 1] - graph.row[v]) as f32;
             }
         }
         let call = kernel
@@ -141,10 +141,8 @@ fn keys_that_have_names() {
             .map(|it| f64::from(*it))
             .collect();
         let (mut expected, mut found) = (vec![0.5; graph.elements], vec![0.5; graph.elements]);
-        for v in 0..graph.vertices {
-            graph
-                .edges(v)
-                .for_each(|(to, _)| expected[to] += x[v] * 0.5);
+        for (v, x) in x.iter().enumerate() {
+            graph.edges(v).for_each(|(to, _)| expected[to] += x * 0.5);
         }
         let call = kernel
             .bind()
@@ -161,8 +159,8 @@ fn values_of_one_byte() {
     each_graph("bytes", |kernel, graph| {
         let x: Vec<u8> = (0..graph.vertices).map(|it| it as u8).collect();
         let (mut expected, mut found) = (vec![3; graph.elements], vec![3; graph.elements]);
-        for v in 0..graph.vertices {
-            graph.edges(v).for_each(|(to, _)| expected[to] ^= x[v]);
+        for (v, x) in x.iter().enumerate() {
+            graph.edges(v).for_each(|(to, _)| expected[to] ^= x);
         }
         let call = kernel
             .bind()
@@ -179,14 +177,13 @@ fn other_updates_between_them_keep_their_places() {
     each_graph("both_kinds", |kernel, graph| {
         let x = values(graph.vertices);
         let (mut expected, mut found) = (vec![0.5; graph.elements], vec![0.5; graph.elements]);
-        for v in 0..graph.vertices {
-            expected[graph.first(v)] -= 2.0 * x[v];
-            graph.edges(v).for_each(|(to, _)| expected[to] += x[v]);
-            graph
-                .edges(v)
-                .for_each(|(to, k)| expected[to] += x[v] * k as f32);
-            if x[v] > 0.2 {
-                expected[v] += x[v];
+        for (v, x) in x.iter().enumerate() {
+            expected[graph.first(v)] -= 2.0 * x;
+            graph.edges(v).for_each(|(to, _)| expected[to] += x);
+            let edges = graph.edges(v);
+            edges.for_each(|(to, k)| expected[to] += x * k as f32);
+            if *x > 0.2 {
+                expected[v] += x;
             }
         }
         let call = kernel
@@ -204,10 +201,10 @@ fn values_that_change_in_the_loop() {
     each_graph("columns", |kernel, graph| {
         let x: Vec<i64> = (0..graph.vertices as i64).map(|it| it * it).collect();
         let (mut expected, mut found) = (vec![3; graph.elements], vec![3; graph.elements]);
-        for v in 0..graph.vertices {
-            let first = graph.row[v] as usize;
+        for (first, x) in graph.row.iter().zip(&x) {
+            let first = *first as usize;
             for (j, to) in graph.to[first..first + 3].iter().enumerate() {
-                expected[*to as usize] += x[v] / (j as i64 + 1);
+                expected[*to as usize] += x / (j as i64 + 1);
             }
         }
         let call = kernel
