@@ -23,6 +23,14 @@ void bytes(int32_t n, int64_t edges, int32_t m, const int64_t row[n + 1], const 
     for (int64_t k = row[v]; k < row[v + 1]; k++)
       out[to[k]] ^= x[v];
 }
+void every_other(int32_t n, int64_t edges, int32_t m, const int64_t row[n + 1], const int32_t to[edges], const uint16_t x[n], uint16_t out[m], int64_t count[m]) {
+  for (int32_t v = 0; v < n; v++) {
+    for (int64_t k = row[v]; k < row[v + 1]; k += 2)
+      out[to[k]] += x[v];
+    for (int64_t k = row[v]; k < row[v + 1]; k++)
+      count[to[k]] += 1;
+  }
+}
 void both_kinds(int32_t n, int64_t edges, int32_t m, const int64_t row[n + 1], const int32_t to[edges], const float x[n], float out[m]) {
   for (int32_t v = 0; v < n; v++) {
     out[to[row[v]]] -= 2.0f * x[v];
@@ -48,7 +56,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// With vertices of so many edges by turns, at least one, and three edges more behind the last.
+    /// With vertices of so many edges by turns, none if that is negative, and three edges more behind the last.
     fn of(lengths: &[i64], vertices: usize, elements: usize) -> Self {
         let mut row = vec![0];
         for vertex in 0..vertices {
@@ -60,7 +68,8 @@ impl Graph {
             state = state.wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) as usize % elements) as i32
         };
-        let to = (0..row[vertices] + 3).map(|_| next()).collect();
+        let most = row.iter().max().copied().unwrap_or(0);
+        let to = (0..most + 3).map(|_| next()).collect();
         Self {
             row,
             to,
@@ -84,13 +93,14 @@ fn each_graph(name: &str, check: impl Fn(&Kernel, &Graph)) {
     let compiler = Compiler::new().strategy("planned".parse().expect("a strategy"));
     let program = compiler.compile("k.c", SOURCE).expect("a program");
     let kernel = program.kernel(name).expect("a kernel");
-    let lengths: [&[i64]; 6] = [
+    let lengths: [&[i64]; 7] = [
         &[0],
         &[1, 0, 2, 0, 3, 1, 4],
         &[5, 0, 0, 8, 4, 3],
         &[510, 1, 2, 515, 0, 1],
         &[2000, 0, 1],
         &[3],
+        &[7, -3, 2, -5, 1],
     ];
     for threads in [1, 2, 3] {
         let kernel = kernel.clone().threads(threads);
@@ -121,15 +131,17 @@ fn values_that_are_divided_by_the_length() {
                 expected[to] += x / (graph.row[v + 1] - graph.row[v]) as f32;
             }
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
-        let report = call.run_with_report().expect("a run");
-        assert_eq!(report.record.strategy, "planned");
-        assert_eq!(report.record.updates, graph.row[graph.vertices] as u64);
-        assert!(found == expected);
+        let updates: usize = (0..graph.vertices).map(|v| graph.edges(v).count()).sum();
+        let plan = kernel.plan(&graph.row).and(&graph.to);
+        for _ in 0..3 {
+            found.fill(0.5);
+            let call = plan.bind().array("row", &graph.row).array("to", &graph.to);
+            let call = call.array("x", &x).array_mut("out", &mut found);
+            let report = call.run_with_report().expect("a run");
+            assert_eq!(report.record.strategy, "planned");
+            assert_eq!(report.record.updates, updates as u64);
+            assert!(found == expected);
+        }
     });
 }
 
@@ -169,6 +181,27 @@ fn values_of_one_byte() {
         let call = call.array("x", &x).array_mut("out", &mut found);
         call.run().expect("a run");
         assert!(found == expected);
+    });
+}
+
+#[test]
+fn steps_of_two_and_two_outputs() {
+    each_graph("every_other", |kernel, graph| {
+        let x: Vec<u16> = (0..graph.vertices).map(|it| it as u16).collect();
+        let (mut expected, mut found) = (vec![3_u16; graph.elements], vec![3; graph.elements]);
+        let (mut counts, mut counted) = (vec![0_i64; graph.elements], vec![0; graph.elements]);
+        for (v, x) in x.iter().enumerate() {
+            let every_other = graph.edges(v).step_by(2);
+            every_other.for_each(|(to, _)| expected[to] = expected[to].wrapping_add(*x));
+            graph.edges(v).for_each(|(to, _)| counts[to] += 1);
+        }
+        let call = kernel
+            .bind()
+            .array("row", &graph.row)
+            .array("to", &graph.to);
+        let call = call.array("x", &x).array_mut("out", &mut found);
+        call.array_mut("count", &mut counted).run().expect("a run");
+        assert!(found == expected && counted == counts);
     });
 }
 

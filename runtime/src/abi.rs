@@ -204,8 +204,8 @@ pub enum BodyShape {
     Scan,
     /// It combines those of some elements into the buffers, and leaves the others out: of each buffer the elements whose numbers, row by
     /// row, are at least the first and below the second of two numbers. The first ones stand behind the distances, and behind them
-    /// the second ones; those of the first of the buffers that are merged together count. It is
-    /// for updates that never fall back, and may end once those of all buffers have gone beyond.
+    /// the second ones; those of the first of the buffers that are merged together count. If the number behind them is not 0, then
+    /// updates never fall back, and it may end once those of all buffers have gone beyond.
     Within,
     /// [`Within`](Self::Within) and [`RunLength`](Self::RunLength) at once.
     WithinRunLength,
@@ -409,7 +409,7 @@ pub struct Lines {
     /// [`BodyShape::Sorted`] leave out buffers whose updates all bring the [same value](PrivateCall::constant).
     pub values: *const *mut u8,
     /// For bodies in the shape [`BodyShape::Values`]: the range of the next update, with those of all that follow behind it. A body leaves
-    /// it where it ended.
+    /// it where it ended, or has [`put_values`](crate::put_values) move it.
     pub ranges: *const u16,
     /// For bodies in the shape [`BodyShape::Sorted`]: the number of an element, shifted right so far, is its range.
     pub shift: u64,

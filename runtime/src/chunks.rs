@@ -197,13 +197,18 @@ impl<'j> Chunks<'j> {
     /// # Errors
     /// The first failure in the order of the iterations.
     pub(crate) fn finish(self, call: &mut Call) -> Result<(), Failure> {
+        self.add_counts(call);
+        self.outcome()
+    }
+
+    /// Adds what the chunks have counted to what `call` has.
+    pub(crate) fn add_counts(&self, call: &mut Call) {
         call.updates = call
             .updates
             .wrapping_add(self.updates.load(Ordering::Relaxed));
         call.skipped = call
             .skipped
             .wrapping_add(self.skipped.load(Ordering::Relaxed));
-        self.outcome()
     }
 
     /// The same for iterations whose updates are made later.

@@ -66,11 +66,13 @@ pub unsafe extern "C" fn empty_line(call: *mut Call, lines: *mut Lines, range: u
 }
 
 /// What generated code calls with the values of `count` updates that follow each other, each of `bytes` bytes: puts them into the lines of
-/// their ranges, which are [listed](Lines::ranges).
+/// their ranges, which are [listed](Lines::ranges). Returns a [`Status`](crate::abi::Status).
 ///
 /// # Safety
 /// * As for [`empty_line`].
-/// * There are so many values, and ranges, of updates of one buffer.
+/// * The lines are of one buffer, whose values have 1, 2, 4 or 8 bytes, and ranges are listed. Behind those of all updates stands one whose
+///   line nobody takes: of more updates than there are ranges, the first ends this.
+/// * There are so many values of so many bytes, aligned as these are.
 #[unsafe(export_name = "strew_put_values")]
 pub unsafe extern "C" fn put_values(
     call: *mut Call,
@@ -82,7 +84,7 @@ pub unsafe extern "C" fn put_values(
     // SAFETY: the caller vouches for it.
     let gathering = unsafe { &mut *lines.cast::<Gathering<'_>>() };
     let count = count as usize;
-    // SAFETY: the caller vouches for the call, and for the values.
+    // SAFETY: the caller vouches for the call, for the values, and for the lines and ranges that `put` asks for.
     unsafe {
         status_of(call, "sorting updates", || match bytes {
             1 => gathering.put(std::slice::from_raw_parts(values, count)),
@@ -97,7 +99,8 @@ impl Gathering<'_> {
     /// Puts the values of the next updates into their lines.
     ///
     /// # Safety
-    /// There are as many ranges, and values of this type in the lines of one buffer.
+    /// The lines are of one buffer, whose values have as many bytes as a `T`. There are as many ranges, or behind the last one stands one
+    /// whose line nobody takes.
     unsafe fn put<T: Copy>(&mut self, values: &[T]) -> Result<(), Failure> {
         let places = self.lines.places;
         // SAFETY: there is a column for the buffer.

@@ -108,6 +108,12 @@ pub enum Why {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
+    /// Updates go through the outputs from about one end to about the other, so that each thread can have outputs of its own, but for those
+    /// where two threads meet.
+    Borders {
+        /// In so many elements lie those that were looked at in one place.
+        span: u64,
+    },
     /// Updates go through the outputs one after the other, a few to each: private buffers would only be more to move.
     Streams {
         /// In so many elements lie those that were looked at in one place.
@@ -195,6 +201,11 @@ impl fmt::Display for Why {
                 f,
                 "updates go through the outputs from about one end to about the other (within {span} at a time), so that most parts of them \
                  have outputs of their own"
+            ),
+            Self::Borders { span } => write!(
+                f,
+                "updates go through the outputs from about one end to about the other (within {span} at a time), so that each thread has \
+                 outputs of its own but for those where two of them meet"
             ),
             Self::Streams { span } => write!(
                 f,

@@ -193,7 +193,7 @@ fn a_run_says_what_it_saw_and_what_it_expected() {
     let said = run(&[]).stderr;
     for line in [
         "saw       2048 updates: 5",
-        "cache lines each, within 8 elements in one place, to 2 in all, some far more often than others\n",
+        "cache lines each, 0.0 % leap to others, within 8 elements in one place, to 2 in all, some far more often than others\n",
         "expected  ",
         "binned ",
         "mode      stable, ",

@@ -193,7 +193,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     /// Whether evaluating `expr` can leave the function, or takes long.
-    fn needs_branch(&self, expr: &Expr) -> bool {
+    pub(super) fn needs_branch(&self, expr: &Expr) -> bool {
         let here = match expr {
             Expr::Call(function, _) => !function.is_correctly_rounded(),
             Expr::Load(access) => {

@@ -522,7 +522,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             first..end
         });
         let elements = elements.collect();
-        self.keep_within(&forall.privates, elements);
+        let ends = self.read(types::I64, privates, 4 * buffers);
+        self.keep_within(&forall.privates, elements, ends);
     }
 
     fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {

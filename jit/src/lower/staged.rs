@@ -13,13 +13,16 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{BinaryOp, Expr, Forall, Node, Place, Private};
+use strew_affine::{Expr, Forall, IterId, Node, Place, Private};
 
-/// So many values are put at once.
+/// So many values are put at once: a call is little beside them, and they stay in the nearest cache.
 const ENOUGH: i64 = 512;
 
-/// So many are stored without a look.
+/// So many are stored without a look: twice as many as a vertex of a sparse graph has edges, in as few stores as a vector takes two of.
 const AT_A_TIME: i64 = 4;
+
+/// A function has no more of such rooms in its frame: a forall inside of another runs on the same stack.
+const MOST_ROOMS: usize = 2;
 
 /// Values on their way to their lines.
 #[derive(Clone, Copy, Debug)]
@@ -40,11 +43,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let mut pays = false;
         walk(&forall.body, &mut |node, around| {
+            // A loop that nothing is around is long.
             let inner = Loop::of(node).filter(|_| !around.is_empty());
-            let update = inner.and_then(|it| sole_update(it.body()));
+            let update = inner.and_then(|it| update_of_one_value(it.iter(), it.body()));
             pays |= matches!(update, Some(([Place::Element(it)], _)) if it.array == *buffer);
         });
-        (pays && self.program.oob == Oob::Error).then(|| {
+        let rooms = self.lines.iter().filter(|it| it.staged().is_some());
+        let may = self.program.oob == Oob::Error && rooms.count() < MOST_ROOMS;
+        (pays && may).then(|| {
             let bytes = self.program.kernel.arrays[*buffer].element.bytes();
             let values = self.stack((ENOUGH + AT_A_TIME) as usize * bytes as usize);
             let count = self.builder.declare_var(types::I64);
@@ -61,13 +67,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Lowers the loop, if its updates all bring one value that can be staged; whether it has.
     pub(super) fn stage_loop(&mut self, counted: &Counted<'k>) -> bool {
         let is_inner = !matches!(self.loops.last(), None | Some(Loop::Forall(_)));
-        let Some((places, value)) = sole_update(counted.body).filter(|_| is_inner) else {
+        let update = update_of_one_value(counted.iter, counted.body).filter(|_| is_inner);
+        // The value is computed also where the loop does not turn.
+        let Some((places, value)) = update.filter(|(_, value)| !self.needs_branch(value)) else {
             return false;
         };
         let lines = self.lines_of(places);
-        let staged = lines.and_then(|it| it.staged().zip(Some(it)));
-        let stays = Inside::of(counted.iter, counted.body).expr_stays(value);
-        let Some((staged, lines)) = staged.filter(|_| stays && self.never_fails(value)) else {
+        let Some((staged, lines)) = lines.and_then(|it| it.staged().zip(Some(it))) else {
             return false;
         };
         let turns = self.turns_if_any(counted);
@@ -75,23 +81,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let value = self.expr(value);
         self.stage_many((&lines, &staged), value, turns);
         true
-    }
-
-    /// Whether `expr` can be computed where the loop does not turn.
-    fn never_fails(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Constant(_) => true,
-            Expr::Load(access) => self.is_proved(access),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
-                if expr.ty(self.program.kernel).is_integer() =>
-            {
-                false
-            }
-            Expr::Unary(..) | Expr::Binary(..) | Expr::Cast(..) => {
-                expr.operands().into_iter().all(|it| self.never_fails(it))
-            }
-            _ => false,
-        }
     }
 
     fn turns_if_any(&mut self, counted: &Counted<'k>) -> Value {
@@ -135,7 +124,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Counts `stored` more values, and puts all into their lines if they are many.
+    /// Counts `stored` more values, and puts all into their lines if they are many. Such loops do not look at the stop token otherwise.
     fn stage(&mut self, lines: &LinesValue, staged: &Staged, stored: Value) {
         let [full, go_on] = [(); 2].map(|()| self.builder.create_block());
         let count = self.builder.use_var(staged.count);
@@ -164,8 +153,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// The place of the update that `body` consists of, and its value. What it declares before are parts of the key.
-fn sole_update(body: &[Node]) -> Option<(&[Place], &Expr)> {
+/// The place of the update that `body`, of a loop over `iter`, consists of, and its value, if that is the same in all turns. What the body
+/// declares before are parts of the key.
+fn update_of_one_value(iter: IterId, body: &[Node]) -> Option<(&[Place], &Expr)> {
     let (Node::Reduce { places, values, .. }, before) = body.split_last()? else {
         return None;
     };
@@ -179,5 +169,6 @@ fn sole_update(body: &[Node]) -> Option<(&[Place], &Expr)> {
         }
         _ => false,
     };
-    before.iter().all(is_of_key).then_some((places, value))
+    let is_one = Inside::of(iter, body).expr_stays(value) && before.iter().all(is_of_key);
+    is_one.then_some((places, value))
 }

@@ -68,7 +68,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let look = self.builder.create_block();
         // In a register it would be in the way of what the turns need.
         let upper = self.stack(size_of::<i64>());
-        self.keep(counted.upper, upper);
+        self.keep_in_frame(counted.upper, upper);
         let turns = self.turns_of_strip(counted, pace);
         let strip = self.builder.ins().imul_imm_s(turns, counted.step);
         // Beside the values of loops inside it would be computed in each turn again, or take a register from them.
@@ -81,7 +81,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let end = self.end_of_strip(counted, (first, upper), strip);
         let (carried, end_of_turns) = match kept {
             Some(at) => {
-                self.keep(end, at);
+                self.keep_in_frame(end, at);
                 (Vec::new(), Limit::Kept(at))
             }
             None => {
@@ -117,7 +117,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    fn keep(&mut self, value: Value, at: Value) {
+    /// Stores `value` at `at`, in the frame.
+    fn keep_in_frame(&mut self, value: Value, at: Value) {
         let flags = MemFlagsData::trusted();
         self.builder.ins().store(flags, value, at, 0);
     }

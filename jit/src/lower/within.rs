@@ -14,15 +14,22 @@ pub(super) struct Within {
     /// The first of the buffers that are merged together.
     buffer: ArrayId,
     elements: Range<Value>,
-    /// One bit for each of the buffers that are merged together of which an update went beyond, and so do all behind it.
+    /// One bit for each of the buffers that are merged together of which an update went beyond.
     beyond: Variable,
     bit: i64,
+    /// Not zero if all updates behind one that went beyond do so, too.
+    ends: Value,
 }
 
 impl FunctionLowering<'_, '_, '_> {
     /// Leaves out updates of all but these elements of the buffers of each of `privates`, which follow each other; ends where updates of
-    /// all of them went beyond.
-    pub(super) fn keep_within(&mut self, privates: &[Private], elements: Vec<Range<Value>>) {
+    /// all of them went beyond, if `ends` is not zero.
+    pub(super) fn keep_within(
+        &mut self,
+        privates: &[Private],
+        elements: Vec<Range<Value>>,
+        ends: Value,
+    ) {
         let beyond = self.builder.declare_var(types::I64);
         let nowhere = self.builder.ins().iconst(types::I64, 0);
         self.builder.def_var(beyond, nowhere);
@@ -38,6 +45,7 @@ impl FunctionLowering<'_, '_, '_> {
                         .ok()
                         .and_then(|it| 1_i64.checked_shl(it))
                         .unwrap_or(0),
+                    ends,
                 }
             }));
         }
@@ -95,7 +103,12 @@ impl FunctionLowering<'_, '_, '_> {
             return;
         }
         let end = self.builder.create_block();
-        let is_end = self.builder.ins().icmp_imm_s(IntCC::Equal, beyond, all);
+        let are_all = self.builder.ins().icmp_imm_s(IntCC::Equal, beyond, all);
+        let ends = self
+            .builder
+            .ins()
+            .icmp_imm_s(IntCC::NotEqual, within.ends, 0);
+        let is_end = self.builder.ins().band(are_all, ends);
         self.builder.ins().brif(is_end, end, &[], next, &[]);
         self.builder.set_cold_block(end);
         self.builder.switch_to_block(end);

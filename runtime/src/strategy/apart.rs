@@ -1,8 +1,9 @@
-use super::look::{Seen, can_look, look_while_rising};
+use super::borders;
+use super::look::{Seen, can_look, look, look_while_rising};
 use super::safety::{self, Safety};
 use super::serial::{Serial, Targets};
 use super::{Job, Ran, Shape, Strategy, distance};
-use crate::abi::{BodyShape, Bounds, ChunkFn};
+use crate::abi::{BodyShape, Bounds, Call, ChunkFn};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
@@ -10,10 +11,13 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Looks first where all updates go. Where they go through the outputs from one end to the other, several threads update the targets
-/// themselves, each elements of its own; else one thread does. The bits of the serial loop.
+/// Looks first where all updates go. Where they go through the outputs from one end to the other, or from about one to about the other,
+/// several threads update the targets themselves, each elements of its own; else one thread does. The bits of the serial loop.
 #[derive(Debug)]
 pub(super) struct Apart;
+
+/// Into so many parts iterations are divided to see where the updates of each go, if they do not rise.
+const PARTS: usize = 64;
 
 impl Strategy for Apart {
     fn name(&self) -> &'static str {
@@ -42,20 +46,19 @@ impl Strategy for Apart {
             // SAFETY: that of the caller.
             return unsafe { Serial.run(job) };
         }
-        let parts = job.shape.parts();
         // SAFETY: the caller vouches for the forall.
-        let Some(seen) = (unsafe { look_while_rising(job, parts) })? else {
+        let Some(Divided { tasks, order }) = (unsafe { divided(job) })? else {
             // SAFETY: that of the caller.
             return unsafe { Serial.run(job) };
         };
         let looked = Instant::now();
-        let tasks = tasks(&seen, job.shape.count);
         let running = Running {
             whole: Safety::Checked.chunks(job, job.body(self)?),
             within: Safety::Checked.chunks(job, within(job)?),
             // What belongs to the task behind is counted there.
             behind: Safety::Checked.chunks(job, within(job)?).unseen(),
             targets: Targets::of(job),
+            order,
         };
         let team = job.session.runtime().team();
         team.for_each(tasks.len(), &|number| {
@@ -64,7 +67,7 @@ impl Strategy for Apart {
                 unsafe { running.run(number, task) };
             }
         });
-        running.outcome()?;
+        running.finish(job.call)?;
         Ok(Ran {
             chunks: tasks.len() as u64,
             threads: job.shape.threads.min(tasks.len().max(1)),
@@ -73,6 +76,49 @@ impl Strategy for Apart {
             ..Ran::default()
         })
     }
+}
+
+/// How updates go through the outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// They never fall back, and the look has counted them.
+    Rising,
+    /// In any order, at each place.
+    Any,
+}
+
+/// Tasks for several threads.
+struct Divided {
+    tasks: Vec<Task>,
+    order: Order,
+}
+
+/// Looks where all updates go, and divides the iterations, if they can be.
+///
+/// # Errors
+/// The failure of an iteration.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn divided(job: &mut Job<'_>) -> Result<Option<Divided>, Failure> {
+    let (count, threads) = (job.shape.count, job.shape.threads);
+    if job.sample.is_none_or(|it| it.rises) {
+        let parts = job.shape.parts();
+        // SAFETY: the caller vouches for the forall.
+        if let Some(seen) = unsafe { look_while_rising(job, parts) }? {
+            return Ok(Some(Divided {
+                tasks: tasks(&seen, count),
+                order: Order::Rising,
+            }));
+        }
+    }
+    let parts = PARTS.min(usize::try_from(count).unwrap_or(PARTS));
+    // SAFETY: as above.
+    let seen = unsafe { look(job, parts) }?;
+    Ok(borders::tasks(&seen, count, threads).map(|tasks| Divided {
+        tasks,
+        order: Order::Any,
+    }))
 }
 
 /// The body for the elements that parts have in common.
@@ -86,18 +132,18 @@ fn within(job: &Job<'_>) -> Result<ChunkFn, Failure> {
 
 /// What one thread runs: consecutive iterations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Task {
-    iterations: Range<i64>,
-    /// So many of the first of them may begin with elements that the task before ends with, and leave them to it.
-    first: i64,
-    /// The least of the elements that they update, for each of the targets that are updated together.
-    from: SmallVec<[(u64, usize); 2]>,
-    /// The iterations of the next task that begin with elements which this one ends with, and those elements.
-    behind: Option<(Range<i64>, Elements)>,
+pub(super) struct Task {
+    pub(super) iterations: Range<i64>,
+    /// So many of the first of them may update elements that the task before does, too, and leave them to it.
+    pub(super) first: i64,
+    /// The elements that those update themselves.
+    pub(super) own: Elements,
+    /// The first iterations of the next task, and the elements that it leaves to this one.
+    pub(super) behind: Option<(Range<i64>, Elements)>,
 }
 
 /// The elements of each of the targets that are updated together, with the number of those.
-type Elements = SmallVec<[(Range<u64>, usize); 2]>;
+pub(super) type Elements = SmallVec<[(Range<u64>, usize); 2]>;
 
 /// Divides the iterations where the updates of one part go beyond those of all parts before it, but for the last element. One task is
 /// left where they do not.
@@ -105,7 +151,7 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
     let whole = || Task {
         iterations: part(count, 1, 0),
         first: 0,
-        from: SmallVec::new(),
+        own: SmallVec::new(),
         behind: None,
     };
     let mut tasks: Vec<Task> = Vec::new();
@@ -133,14 +179,14 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
                     } else {
                         0
                     };
-                    (from, *targets)
+                    (from..u64::MAX, *targets)
                 });
-                let from: SmallVec<[(u64, usize); 2]> = from.collect();
-                let is_shared = from.iter().any(|(from, _)| *from > 0);
+                let own: Elements = from.collect();
+                let is_shared = own.iter().any(|(own, _)| own.start > 0);
                 if let (Some(task), true) = (task, is_shared) {
-                    let elements = from
+                    let elements = own
                         .iter()
-                        .map(|(from, targets)| (from.saturating_sub(1)..*from, *targets));
+                        .map(|(own, targets)| (own.start.saturating_sub(1)..own.start, *targets));
                     task.behind = Some((iterations.clone(), elements.collect()));
                 }
                 tasks.push(Task {
@@ -150,7 +196,7 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
                         0
                     },
                     iterations,
-                    from,
+                    own,
                     behind: None,
                 });
             }
@@ -177,6 +223,7 @@ struct Running<'j> {
     within: Chunks<'j>,
     behind: Chunks<'j>,
     targets: Targets,
+    order: Order,
 }
 
 impl Running<'_> {
@@ -187,16 +234,12 @@ impl Running<'_> {
     unsafe fn run(&self, number: usize, task: &Task) {
         let Range { start, end } = task.iterations;
         let border = start + task.first;
-        let from = task
-            .from
-            .iter()
-            .map(|(from, targets)| (*from..u64::MAX, *targets));
-        let from = from.collect();
         // In the order of the updates.
         let first = 3 * number;
         // SAFETY: the caller vouches for the targets.
         unsafe {
-            self.within.run(first, start..border, &self.table(&from));
+            self.within
+                .run(first, start..border, &self.table(&task.own));
             self.whole.run(first + 1, border..end, self.targets.get());
             if let Some((iterations, elements)) = &task.behind {
                 self.behind
@@ -205,8 +248,15 @@ impl Running<'_> {
         }
     }
 
-    /// The first failure, if any: all that an iteration can fail of was found before, but for combiners of the host.
-    fn outcome(self) -> Result<(), Failure> {
+    /// Counts the updates, if nobody has.
+    ///
+    /// # Errors
+    /// The first failure: all that an iteration can fail of was found before, but for combiners of the host.
+    fn finish(self, call: &mut Call) -> Result<(), Failure> {
+        if self.order == Order::Any {
+            self.whole.add_counts(call);
+            self.within.add_counts(call);
+        }
         let all = [self.whole, self.within, self.behind].map(Chunks::first_failure);
         let first = all.into_iter().flatten().min_by_key(|(number, _)| *number);
         first.map_or(Ok(()), |(_, failure)| Err(failure))
@@ -222,7 +272,9 @@ impl Running<'_> {
         };
         let targets = self.targets.get().iter().copied();
         let targets = targets.chain(numbers(|it| it.start));
-        targets.chain(numbers(|it| it.end)).collect()
+        let targets = targets.chain(numbers(|it| it.end));
+        let ends = u64::from(self.order == Order::Rising);
+        targets.chain([distance(ends)]).collect()
     }
 }
 
@@ -253,7 +305,7 @@ mod tests {
     #[test]
     fn parts_that_meet_in_one_element_are_divided_there() {
         let tasks = tasks(&[bounds(0, 5), bounds(5, 9), bounds(12, 20)], 30);
-        let from = |it: &Task| it.from[0].0;
+        let from = |it: &Task| it.own[0].0.start;
         assert_eq!(tasks.iter().map(from).collect::<Vec<_>>(), [0, 6, 0]);
         let firsts = tasks.iter().map(|it| it.first);
         assert_eq!(firsts.collect::<Vec<_>>(), [0, 10, 0]);
@@ -270,7 +322,7 @@ mod tests {
         let none = bounds(u64::MAX, 0);
         let all = tasks(&[bounds(0, 3), none, bounds(3, 3), bounds(3, 8)], 40);
         assert_eq!((all.len(), all[0].iterations.clone()), (2, 0..30));
-        assert_eq!(all[1].from[0].0, 4);
+        assert_eq!(all[1].own[0].0.start, 4);
     }
 
     #[test]
@@ -299,6 +351,32 @@ mod tests {
                             assert_eq!(record.updates, 100_000);
                             assert_eq!((case.counts, case.sums), expected.clone());
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_go_to_and_fro_on_their_way_are_divided_too() {
+        for elements in [99, 5000, 200_000] {
+            for backwards in [false, true] {
+                for chunks in [8, 1000] {
+                    let mut case = Scatter::new(100_000, elements);
+                    case.keys.sort_unstable();
+                    case.keys.chunks_mut(300).for_each(<[i32]>::reverse);
+                    if backwards {
+                        case.keys.reverse();
+                    }
+                    let case = Scatter { chunks, ..case };
+                    let case = case.with_counts(elements).with_sums(elements);
+                    let expected = case.expected();
+                    for threads in [1, 2, 5] {
+                        let mut case = case.clone();
+                        let record = case.run(&runtime(threads), &apart(Mode::Exact)).unwrap();
+                        assert_eq!(record.chunks > 1, threads > 1, "{elements} {chunks}");
+                        assert_eq!(record.updates, 100_000);
+                        assert_eq!((case.counts, case.sums), expected.clone());
                     }
                 }
             }

@@ -201,13 +201,49 @@ fn advances(shape: &Shape, around: Circumstances) -> Option<u64> {
 
 /// Whether updates go through the outputs from about one end to about the other, so that parts of them can get colors, if it takes
 /// little to look at all of them, or one thread would, too. Unless the grouping is free, this depends on sizes and keys alone.
-pub(super) fn may_color(shape: &Shape, around: Circumstances) -> bool {
+fn may_color(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
         && shape.trips / TRIPS_PER_ELEMENT_COLORED < shape.elements
         && shape.statements() <= MOST_CHECKED;
     let can = can_look(shape) && shape.commutes && may_group(shape, around);
     let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
     can && is_worth_it && around.sample.is_some_and(advances)
+}
+
+/// Whether to find out if a look at all updates takes next to nothing.
+pub(super) fn may_scan(shape: &Shape, around: Circumstances) -> bool {
+    may_color(shape, around) || may_have_borders(shape, around)
+}
+
+/// Whether updates go through the outputs from about one end to about the other, so that threads can have outputs of their own but for
+/// those where two of them meet. The bits are those of `serial`, so there may be one thread, too.
+fn may_have_borders(shape: &Shape, around: Circumstances) -> bool {
+    let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
+        && shape.statements() <= MOST_CHECKED
+        && shape.count > 1
+        && alone(shape, around).is_none();
+    // In lanes, to leave out elements takes as long as to update them.
+    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
+    let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
+    is_worth_it && can && around.sample.is_some_and(advances)
+}
+
+/// Threads with outputs of their own but for those where two of them meet, and what they are expected to take, if a look at all updates takes
+/// little.
+fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
+    let span = around.sample?.span;
+    let serial = around.costs.serial;
+    let parts = u64::try_from(shape.threads).unwrap_or(u64::MAX);
+    let divided = match around.scans {
+        // A look costs about half of what it does where iterations are looked at one by one.
+        true => (serial / parts.min(shape.count).max(1)).midpoint(around.costs.apart),
+        false => around.costs.apart,
+    };
+    // About one part of the iterations is run by two threads.
+    let expected = divided + serial / shape.count.max(1);
+    let looks = around.scans || is_checked(shape);
+    let decision = Decision::new(&Apart, Why::Borders { span });
+    (looks && may_have_borders(shape, around)).then_some((expected, decision))
 }
 
 /// Whether updates go through outputs far beyond the caches from one end to the other, so that threads can share these as they are. The
@@ -328,6 +364,7 @@ fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision>
         can_sort.then(|| cheapest(&Binned, costs.binned)),
         (rises(shape, around) && alone(shape, around).is_none())
             .then(|| (costs.apart, Decision::new(&Apart, Why::Rises))),
+        borders(shape, around),
     ];
     let (expected, decision) = all.into_iter().flatten().min_by_key(|(cost, _)| *cost)?;
     (expected < most).then_some(decision)

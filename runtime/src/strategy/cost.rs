@@ -6,7 +6,8 @@ use super::sample::Sample;
 use super::{Shape, columns, dense, rows};
 use crate::machine::Machine;
 
-/// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one.
+/// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one: 3.7 ns
+/// of 5 where eight edges of each of 1 Mi vertices go anywhere in 4 MiB.
 const MOVED: f64 = 0.75;
 
 /// To sort one more value with the same key takes this part of what it takes to sort an update.
@@ -125,9 +126,9 @@ impl Costs {
 /// For how many cache lines an update waits, as if all updates waited for as many. Where most of them find their line there, those that
 /// leap wait longer, since few of them are in work at once. Of rows the next are asked for ahead.
 fn awaited(shape: &Shape, sample: &Sample) -> f64 {
-    let alone = (sample.leaps * LINES_AT_ONCE).min(LINES_AT_ONCE / UPDATES_AT_ONCE);
+    let leaping = (sample.leaps * LINES_AT_ONCE).min(LINES_AT_ONCE / UPDATES_AT_ONCE);
     match shape.row_columns {
-        None => sample.scattered.max(alone),
+        None => sample.scattered.max(leaping),
         Some(_) => sample.scattered,
     }
 }

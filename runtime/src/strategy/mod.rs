@@ -6,6 +6,7 @@ mod auto;
 mod binned;
 mod bins;
 mod blocked;
+mod borders;
 mod buffers;
 mod colored;
 mod columns;
@@ -263,6 +264,8 @@ pub struct Job<'j> {
     body: Body,
     /// Whether the strategy was taken since updates go to a few elements, so that it is to give up where they do not.
     is_few: bool,
+    /// What was seen of the keys.
+    sample: Option<Sample>,
 }
 
 impl<'j> Job<'j> {
@@ -365,9 +368,11 @@ pub(crate) unsafe fn run(
         planning: None,
         body: Body::Direct,
         is_few: false,
+        sample: None,
     };
     // SAFETY: the caller vouches for the forall.
     let sample = unsafe { Sample::take(&job) };
+    job.sample = sample;
     // SAFETY: the caller vouches for the forall.
     let around = unsafe { circumstances(&job, sample) };
     let asked = asked(session, forall)?;
@@ -383,7 +388,7 @@ pub(crate) unsafe fn run(
     let done = session.work_done();
     let counted = (job.call.updates, job.call.skipped);
     // SAFETY: the caller vouches for the forall.
-    let mut ran = unsafe { run_as(decision, &mut job, sample) };
+    let mut ran = unsafe { run_as(decision, &mut job) };
     if let Err(failure) = &ran
         && let Some(other) = instead(decision, failure, &job, around)
     {
@@ -391,7 +396,7 @@ pub(crate) unsafe fn run(
         session.begin_again(done);
         (job.call.updates, job.call.skipped) = counted;
         // SAFETY: as above; nothing was written.
-        ran = unsafe { run_as(decision, &mut job, sample) };
+        ran = unsafe { run_as(decision, &mut job) };
     }
     let ran = ran?;
     session.add(|| Part {
@@ -416,12 +421,8 @@ pub(crate) unsafe fn run(
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn run_as(
-    Decision { strategy, why }: Decision,
-    job: &mut Job<'_>,
-    sample: Option<Sample>,
-) -> Result<Ran, Failure> {
-    job.body = body(job.session.settings().body, &job.shape, sample, why);
+unsafe fn run_as(Decision { strategy, why }: Decision, job: &mut Job<'_>) -> Result<Ran, Failure> {
+    job.body = body(job.session.settings().body, &job.shape, job.sample, why);
     job.is_few = matches!(why, Why::Few { .. });
     if job.shape.is_speculative && strategy.name() != serial::NAME {
         // SAFETY: that of the caller.
@@ -474,7 +475,7 @@ unsafe fn circumstances(job: &Job<'_>, sample: Option<Sample>) -> auto::Circumst
     let is_nested = job.session.is_nested();
     let mut around = auto::Circumstances::new(&job.shape, sample, is_nested, machine);
     // SAFETY: the caller vouches for the forall.
-    around.scans = auto::may_color(&job.shape, around) && unsafe { look::can_scan(job) };
+    around.scans = auto::may_scan(&job.shape, around) && unsafe { look::can_scan(job) };
     around
 }
 

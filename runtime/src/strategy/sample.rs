@@ -56,7 +56,7 @@ pub struct Sample {
     pub repeated: f64,
     /// How many cache lines have to be waited for, for each update: all that the elements lie in, those that follow others in part.
     pub scattered: f64,
-    /// The share of them that leave the cache lines around those before for others.
+    /// The share of them that leave the cache lines around those before for others, to which no updates at other places go.
     pub leaps: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
@@ -116,14 +116,12 @@ impl Sample {
     fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
         let updates = places.iter().map(Vec::len).sum::<usize>();
         let share = |count: usize| count as f64 / updates as f64;
-        let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
-        let lines: Vec<_> = lines.collect();
         let counts = counts(places.concat());
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
-            scattered: share(lines.iter().map(Lines::waited).sum()),
-            leaps: share(leaps(&lines)),
+            scattered: share(places.iter().map(|keys| lines(keys, element_bytes)).sum()),
+            leaps: share(leaps(places, element_bytes)),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             elements: counts.len() as u64,
             is_skewed: counts.iter().max().is_some_and(|most| most * HOT > updates),
@@ -159,68 +157,91 @@ fn repeats(keys: &[u32]) -> usize {
         .count()
 }
 
+/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where many lines follow each
+/// other as they are needed, in a few places by turns.
+fn lines(keys: &[u32], element_bytes: u64) -> usize {
+    let runs = Lines::of(keys, element_bytes, |line, before| {
+        (1..=NEXT).contains(&line.wrapping_sub(before))
+    });
+    let waited = |run: &Run| match run.lines {
+        lines @ 0..FORESEEN_FROM => lines,
+        lines => 1 + (lines - 1) / FORESEEN,
+    };
+    runs.runs.iter().map(waited).sum()
+}
+
+/// How often the keys of all places leave the lines around those before for good, for others that no key of another place leads to: what
+/// several places lead to stays in the caches.
+fn leaps(places: &[Vec<u32>], element_bytes: u64) -> usize {
+    let near = |line: u64, before: u64| line.abs_diff(before) <= NEXT;
+    let lines = places
+        .iter()
+        .map(|keys| Lines::of(keys, element_bytes, near));
+    let lines: Vec<_> = lines.collect();
+    let each = lines.iter().enumerate().map(|(number, of_place)| {
+        let others = lines.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != number);
+        of_place.leaps(others.map(|(_, it)| it))
+    });
+    each.sum()
+}
+
 /// The cache lines that the keys of one place lead to.
 struct Lines {
     all: HashSet<u64>,
-    /// Those that follow each other as they are needed, in a few places by turns.
+    /// Those that lie near each other and are needed soon after each other, in a few places by turns, in the order of their first lines.
     runs: Vec<Run>,
 }
 
-/// Cache lines that follow each other.
+/// Cache lines near each other.
 struct Run {
+    lines: usize,
     first: u64,
-    length: usize,
+    /// How many lines were needed when its first one was, and when its last one was.
+    begins: usize,
+    ends: usize,
 }
 
 impl Lines {
-    fn of(keys: &[u32], element_bytes: u64) -> Self {
+    /// `is_near` says of a line and of one before whether they are of one run.
+    fn of(keys: &[u32], element_bytes: u64, is_near: impl Fn(u64, u64) -> bool) -> Self {
         let (mut all, mut runs) = (HashSet::new(), Vec::<Run>::new());
         let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
         for key in keys {
             let line = u64::from(*key) * element_bytes / CACHE_LINE as u64;
+            let needed = all.len();
             if all.insert(line) {
                 let mut latest_ones = latest.iter().flatten();
-                let before =
-                    latest_ones.find(|(it, _)| (1..=NEXT).contains(&line.wrapping_sub(*it)));
-                let run = before.map_or(runs.len(), |(_, run)| *run);
-                match runs.get_mut(run) {
-                    Some(run) => run.length += 1,
+                let before = latest_ones.find(|(it, _)| is_near(line, *it));
+                let number = before.map_or(runs.len(), |(_, run)| *run);
+                match runs.get_mut(number) {
+                    Some(run) => {
+                        run.lines += 1;
+                        run.ends = needed;
+                    }
                     None => runs.push(Run {
+                        lines: 1,
                         first: line,
-                        length: 1,
+                        begins: needed,
+                        ends: needed,
                     }),
                 }
                 latest.rotate_right(1);
-                latest[0] = Some((line, run));
+                latest[0] = Some((line, number));
             }
         }
         Self { all, runs }
     }
 
-    /// How many are waited for: processors fetch the next in advance where many follow each other.
-    fn waited(&self) -> usize {
-        let waited = |run: &Run| match run.length {
-            length @ 0..FORESEEN_FROM => length,
-            length => 1 + (length - 1) / FORESEEN,
-        };
-        self.runs.iter().map(waited).sum()
-    }
-
-    /// How often keys leave what they went along for what no key of `others` leads to: what these do lead to stays in the caches.
+    /// How many runs begin where another one has ended, with a line that is none of `others`.
     fn leaps<'l>(&self, others: impl Iterator<Item = &'l Self> + Clone) -> usize {
-        let is_new = |run: &&Run| others.clone().all(|it| !it.all.contains(&run.first));
-        self.runs.iter().skip(1).filter(is_new).count()
+        let first_end = self.runs.iter().map(|it| it.ends).min();
+        let is_leap = |run: &&Run| {
+            let is_behind = first_end.is_some_and(|end| end < run.begins);
+            is_behind && others.clone().all(|it| !it.all.contains(&run.first))
+        };
+        self.runs.iter().filter(is_leap).count()
     }
-}
-
-/// How often keys leap at all places together.
-fn leaps(places: &[Lines]) -> usize {
-    let each = places.iter().enumerate().map(|(number, lines)| {
-        let others = places.iter().enumerate();
-        let others = others.filter(|(other, _)| *other != number);
-        lines.leaps(others.map(|(_, it)| it))
-    });
-    each.sum()
 }
 
 /// From the least of the keys to the largest.
@@ -322,7 +343,15 @@ mod tests {
         let runs = |length: u32| of(|it| (it / length).wrapping_mul(0x9E37_79B9) >> 4);
         assert!((runs(16).leaps - 15.0 / 256.0).abs() < 0.01);
         assert!(runs(1).leaps > 0.9 && runs(16).scattered < 0.07);
-        for key in [|it| it / 16, |it| it, |it| it % 2 * 99, |it| it % 77 * 99] {
+        let none: [fn(u32) -> u32; 6] = [
+            |it| it / 16,
+            |it| it,
+            |it| 90_000 - it,
+            |it| it % 2 * 1_000_000 + it / 2,
+            |it| it % 2 * 99,
+            |it| it % 77 * 99,
+        ];
+        for key in none {
             assert_eq!(of(key).leaps, 0.0);
         }
     }

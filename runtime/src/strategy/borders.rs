@@ -1,0 +1,194 @@
+//! Iterations divided among threads where updates go from about one end of the outputs to about the other, whatever their order at each
+//! place.
+
+use super::apart::{Elements, Task};
+use super::look::Seen;
+use crate::abi::Bounds;
+use crate::chunks::part;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// For each of the targets that are updated together the least and the largest of the elements that somebody updates.
+type Reach = SmallVec<[Bounds; 2]>;
+
+/// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads` threads: a task leaves elements that
+/// tasks before it update to the last of these, which updates them behind its own. So each element is updated in the order of the loop.
+/// `None` where a task would meet others than the one before, or most would be left to one thread.
+pub(super) fn tasks(seen: &[Seen], count: u64, threads: usize) -> Option<Vec<Task>> {
+    let groups = threads.min(seen.len());
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut reached: Vec<Reach> = Vec::new();
+    for number in 0..groups {
+        let group = part(seen.len() as u64, groups, number);
+        let group = group.start as usize..group.end as usize;
+        let iterations = |parts: Range<usize>| {
+            part(count, seen.len(), parts.start).start..part(count, seen.len(), parts.end).start
+        };
+        let of_group = reach(seen.get(group.clone())?);
+        let far = number.checked_sub(2).and_then(|it| reached.get(it));
+        if far.is_some_and(|far| meet(&of_group, far)) {
+            return None;
+        }
+        let before = reached.last();
+        let meets = |position: &usize| {
+            before.is_some_and(|before| meet(before, &reach(&seen[*position..=*position])))
+        };
+        let leading = group.clone().rev().find(meets);
+        let leading = group.start..leading.map_or(group.start, |last| last + 1);
+        let own = own_elements(&of_group, before, seen.first()?)?;
+        let first = iterations(leading);
+        if let (Some(task), Some(before), false) = (tasks.last_mut(), before, first.is_empty()) {
+            task.behind = Some((first.clone(), elements(before, seen.first()?)));
+        }
+        tasks.push(Task {
+            iterations: iterations(group),
+            first: first.end - first.start,
+            own,
+            behind: None,
+        });
+        reached.push(match before {
+            Some(before) => joined(before, &of_group),
+            None => of_group,
+        });
+    }
+    (groups > 1 && are_divided(&tasks, count)).then_some(tasks)
+}
+
+/// Whether no thread is left with most of the work.
+fn are_divided(tasks: &[Task], count: u64) -> bool {
+    let length = |it: &Range<i64>| it.end.abs_diff(it.start);
+    let work = tasks.iter().map(|task| {
+        let behind = task.behind.as_ref().map(|(it, _)| length(it));
+        length(&task.iterations) + behind.unwrap_or(0)
+    });
+    let most = work.max().unwrap_or(0);
+    most <= count - count / 4
+}
+
+/// Where the updates of these parts go.
+fn reach(parts: &[Seen]) -> Reach {
+    let each = parts.iter().map(|seen| -> Reach {
+        let bounds = seen.iter().map(|(bounds, _)| *bounds);
+        bounds.collect()
+    });
+    each.reduce(|one, other| joined(&one, &other))
+        .unwrap_or_default()
+}
+
+fn joined(one: &Reach, other: &Reach) -> Reach {
+    let pairs = one.iter().zip(other);
+    let joined = pairs.map(|(one, other)| Bounds {
+        least: one.least.min(other.least),
+        most: one.most.max(other.most),
+        ..Bounds::default()
+    });
+    joined.collect()
+}
+
+/// Whether there may be an element that both update.
+fn meet(one: &Reach, other: &Reach) -> bool {
+    let mut pairs = one.iter().zip(other);
+    pairs.any(|(a, b)| a.least <= b.most && b.least <= a.most)
+}
+
+/// What the updates of a group that goes to `group` leave to nobody: all elements on one side of those of the tasks before.
+fn own_elements(group: &Reach, before: Option<&Reach>, targets: &Seen) -> Option<Elements> {
+    let each = group.iter().zip(targets).enumerate();
+    let own = each.map(|(position, (group, (_, targets)))| {
+        let before = before.and_then(|it| it.get(position));
+        let own = match before.filter(|it| it.least <= it.most) {
+            None => 0..u64::MAX,
+            Some(before) if group.least >= before.least => before.most + 1..u64::MAX,
+            Some(before) if group.most <= before.most => 0..before.least,
+            Some(_) => return None,
+        };
+        Some((own, *targets))
+    });
+    own.collect()
+}
+
+/// All elements from the least to the largest.
+fn elements(reach: &Reach, targets: &Seen) -> Elements {
+    let each = reach.iter().zip(targets);
+    let each = each.map(|(reach, (_, targets))| {
+        let all = match reach.least <= reach.most {
+            true => reach.least..reach.most + 1,
+            false => 0..0,
+        };
+        (all, *targets)
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(ranges: &[[u64; 2]]) -> Vec<Seen> {
+        let bounds = ranges.iter().map(|[least, most]| Bounds {
+            least: *least,
+            most: *most,
+            ..Bounds::default()
+        });
+        bounds.map(|it| SmallVec::from_slice(&[(it, 1)])).collect()
+    }
+
+    /// The iterations of both tasks, how many of the second one's come first, and the elements that these update.
+    fn described(tasks: &[Task]) -> ([Range<i64>; 2], i64, Range<u64>) {
+        let [one, two] = [&tasks[0], &tasks[1]];
+        assert_eq!((one.first, one.own[0].0.clone()), (0, 0..u64::MAX));
+        let behind = one
+            .behind
+            .as_ref()
+            .map(|(iterations, _)| iterations.clone());
+        let start = two.iterations.start;
+        assert_eq!(
+            (behind, &two.behind),
+            (Some(start..start + two.first), &None)
+        );
+        let iterations = [one.iterations.clone(), two.iterations.clone()];
+        (iterations, two.first, two.own[0].0.clone())
+    }
+
+    #[test]
+    fn what_two_tasks_update_is_left_to_the_first() {
+        let seen = seen(&[[0, 9], [5, 14], [12, 30], [28, 40]]);
+        let tasks = tasks(&seen, 400, 2).expect("tasks");
+        let expected = ([0..200, 200..400], 100, 15..u64::MAX);
+        assert_eq!(described(&tasks), expected);
+        let (_, elements) = tasks[0].behind.as_ref().expect("a border");
+        assert_eq!(elements[0].0, 0..15);
+    }
+
+    #[test]
+    fn outputs_may_be_gone_through_backwards() {
+        let seen = seen(&[[28, 40], [12, 30], [5, 14], [0, 9]]);
+        let tasks = tasks(&seen, 400, 2).expect("tasks");
+        let expected = ([0..200, 200..400], 100, 0..12);
+        assert_eq!(described(&tasks), expected);
+    }
+
+    #[test]
+    fn parts_that_meet_nobody_have_no_borders() {
+        let seen = seen(&[[0, 9], [10, 14], [15, 30], [31, 40]]);
+        let tasks = tasks(&seen, 400, 4).expect("tasks");
+        assert!(tasks.iter().all(|it| it.first == 0 && it.behind.is_none()));
+    }
+
+    #[test]
+    fn tasks_that_meet_others_than_the_next_are_none() {
+        assert!(tasks(&seen(&[[0, 9], [5, 14], [7, 30]]), 300, 3).is_none());
+        assert!(tasks(&seen(&[[5, 9], [0, 14]]), 200, 2).is_none());
+        assert!(tasks(&seen(&[[0, 9], [0, 9], [0, 9], [0, 9]]), 400, 2).is_none());
+        assert!(tasks(&seen(&[[0, 9]]), 100, 2).is_none());
+        assert!(tasks(&[], 0, 2).is_none());
+    }
+
+    #[test]
+    fn parts_without_updates_meet_nobody() {
+        let seen = seen(&[[u64::MAX, 0], [0, 9], [9, 12], [u64::MAX, 0]]);
+        let tasks = tasks(&seen, 400, 2).expect("tasks");
+        assert_eq!(tasks[1].first, 100);
+        assert_eq!(tasks[1].own[0].0, 10..u64::MAX);
+    }
+}
