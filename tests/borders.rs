@@ -1,7 +1,7 @@
 //! Loops that go through their outputs from about one end to about the other: threads update outputs of their own, in the order of the loop.
 //! Results are those of plain loops to the last bit.
 
-use strew::{Compiler, Error, Kernel, Mode};
+use strew::{Compiler, Error, Kernel, Mode, Oob};
 
 const SOURCE: &str = "
 void elements(int64_t n, int32_t m, const int32_t corner[n][3], const double x[n], double mass[m], float load[m]) {
@@ -11,6 +11,10 @@ void elements(int64_t n, int32_t m, const int32_t corner[n][3], const double x[n
       if (i != 1)
         load[corner[e][(i + 1) % 3]] += (float)x[e];
     }
+}
+void skipping(int64_t n, int32_t m, int64_t l, const int32_t key[n], const int32_t from[n], const double x[l], double out[m]) {
+  for (int64_t i = 0; i < n; i++)
+    out[key[i]] += x[from[i]];
 }
 void deposit(int64_t n, int32_t m, const double at[n], double rho[m]) {
   for (int64_t p = 0; p < n; p++) {
@@ -91,6 +95,39 @@ fn keys_that_are_computed() {
         let call = kernel.bind().array("at", &at);
         call.array_mut("rho", &mut found).run().expect("a run");
         assert!(found == expected, "{threads}");
+    }
+}
+
+#[test]
+fn what_is_skipped_is_counted_once() {
+    let compiler = Compiler::new().strategy("apart".parse().expect("a strategy"));
+    let compiler = compiler.oob(Oob::Skip);
+    let program = compiler.compile("k.c", SOURCE).expect("a program");
+    let kernel = program.kernel("skipping").expect("a kernel");
+    let count = 40_000;
+    let key: Vec<i32> = (0..count).map(|it| corners(it, count)[0]).collect();
+    let x = vec![1.5; 1000];
+    for below in [1000, 1001] {
+        let from: Vec<i32> = (0..count).map(|it| (it * 7919 % below) as i32).collect();
+        let mut expected = vec![0.5; NODES];
+        let mut skipped = 0;
+        for (key, from) in key.iter().zip(&from) {
+            match x.get(*from as usize) {
+                Some(x) => expected[*key as usize] += x,
+                None => skipped += 1,
+            }
+        }
+        assert_eq!(skipped > 0, below > 1000);
+        for threads in [1, 2, 5] {
+            let mut found = vec![0.5; NODES];
+            let kernel = kernel.clone().threads(threads);
+            let call = kernel.bind().array("key", &key).array("from", &from);
+            let call = call.array("x", &x).array_mut("out", &mut found);
+            let record = call.run_with_report().expect("a run").record;
+            assert!(found == expected, "{threads}");
+            let counted = (record.updates, record.skipped);
+            assert_eq!(counted, (count as u64 - skipped, skipped), "{threads}");
+        }
     }
 }
 

@@ -201,14 +201,17 @@ impl<'j> Chunks<'j> {
         self.outcome()
     }
 
+    /// How many statements did nothing, since an index was out of range.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
     /// Adds what the chunks have counted to what `call` has.
     pub(crate) fn add_counts(&self, call: &mut Call) {
         call.updates = call
             .updates
             .wrapping_add(self.updates.load(Ordering::Relaxed));
-        call.skipped = call
-            .skipped
-            .wrapping_add(self.skipped.load(Ordering::Relaxed));
+        call.skipped = call.skipped.wrapping_add(self.skipped());
     }
 
     /// The same for iterations whose updates are made later.

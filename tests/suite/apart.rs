@@ -218,6 +218,12 @@ fn keys_that_rise_give_the_bits_of_the_loop() {
 }
 
 #[test]
+fn keys_that_advance_give_the_bits_of_the_loop() {
+    let divided = everywhere(Window(7), apart);
+    assert!(divided > 1000, "{divided} calls were divided");
+}
+
+#[test]
 fn keys_that_advance_give_the_same_bits_on_all_threads() {
     let divided = everywhere(Window(7), colored);
     assert!(divided > 300, "{divided} calls were divided");

@@ -1,5 +1,5 @@
 use super::borders;
-use super::look::{Seen, can_look, look, look_while_rising};
+use super::look::{Looked, Seen, can_look, look, look_while_rising};
 use super::safety::{self, Safety};
 use super::serial::{Serial, Targets};
 use super::{Job, Ran, Shape, Strategy, distance};
@@ -17,7 +17,7 @@ use std::time::Instant;
 pub(super) struct Apart;
 
 /// Into so many parts iterations are divided to see where the updates of each go, if they do not rise.
-const PARTS: usize = 64;
+pub(super) const PARTS: usize = 64;
 
 impl Strategy for Apart {
     fn name(&self) -> &'static str {
@@ -47,10 +47,7 @@ impl Strategy for Apart {
             return unsafe { Serial.run(job) };
         }
         // SAFETY: the caller vouches for the forall.
-        let Some(Divided { tasks, order }) = (unsafe { divided(job) })? else {
-            // SAFETY: that of the caller.
-            return unsafe { Serial.run(job) };
-        };
+        let Divided { tasks, order } = unsafe { divided(job) }?;
         let looked = Instant::now();
         let running = Running {
             whole: Safety::Checked.chunks(job, job.body(self)?),
@@ -93,32 +90,37 @@ struct Divided {
     order: Order,
 }
 
-/// Looks where all updates go, and divides the iterations, if they can be.
+/// Looks where all updates go, and divides the iterations, if they can be; else there is one task.
 ///
 /// # Errors
 /// The failure of an iteration.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn divided(job: &mut Job<'_>) -> Result<Option<Divided>, Failure> {
+unsafe fn divided(job: &mut Job<'_>) -> Result<Divided, Failure> {
     let (count, threads) = (job.shape.count, job.shape.threads);
     if job.sample.is_none_or(|it| it.rises) {
         let parts = job.shape.parts();
         // SAFETY: the caller vouches for the forall.
         if let Some(seen) = unsafe { look_while_rising(job, parts) }? {
-            return Ok(Some(Divided {
+            return Ok(Divided {
                 tasks: tasks(&seen, count),
                 order: Order::Rising,
-            }));
+            });
         }
     }
     let parts = PARTS.min(usize::try_from(count).unwrap_or(PARTS));
     // SAFETY: as above.
-    let seen = unsafe { look(job, parts) }?;
-    Ok(borders::tasks(&seen, count, threads).map(|tasks| Divided {
-        tasks,
+    let Looked { seen, skipped } = unsafe { look(job, parts) }?;
+    // What is left out of a body for some elements is not looked at, so that nobody would count what it skips.
+    let tasks = match skipped {
+        0 => borders::tasks(&seen, count, threads),
+        _ => None,
+    };
+    Ok(Divided {
+        tasks: tasks.unwrap_or_else(|| vec![Task::whole(count)]),
         order: Order::Any,
-    }))
+    })
 }
 
 /// The body for the elements that parts have in common.
@@ -142,18 +144,24 @@ pub(super) struct Task {
     pub(super) behind: Option<(Range<i64>, Elements)>,
 }
 
+impl Task {
+    /// All iterations.
+    fn whole(count: u64) -> Self {
+        Self {
+            iterations: part(count, 1, 0),
+            first: 0,
+            own: SmallVec::new(),
+            behind: None,
+        }
+    }
+}
+
 /// The elements of each of the targets that are updated together, with the number of those.
 pub(super) type Elements = SmallVec<[(Range<u64>, usize); 2]>;
 
 /// Divides the iterations where the updates of one part go beyond those of all parts before it, but for the last element. One task is
 /// left where they do not.
 fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
-    let whole = || Task {
-        iterations: part(count, 1, 0),
-        first: 0,
-        own: SmallVec::new(),
-        behind: None,
-    };
     let mut tasks: Vec<Task> = Vec::new();
     let mut last: SmallVec<[u64; 2]> = SmallVec::new();
     for (number, seen_here) in seen.iter().enumerate() {
@@ -161,7 +169,7 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
         let bounds = || seen_here.iter().map(|(bounds, _)| bounds);
         let follows = bounds().zip(&last).all(|(it, last)| it.least >= *last);
         if !follows {
-            return vec![whole()];
+            return vec![Task::whole(count)];
         }
         // Of those that have none, or only the last element of the part before, it would have to be known where the next ones go.
         let is_whole = bounds()
@@ -251,7 +259,7 @@ impl Running<'_> {
     /// Counts the updates, if nobody has.
     ///
     /// # Errors
-    /// The first failure: all that an iteration can fail of was found before, but for combiners of the host.
+    /// A failure, of those that tasks come to first: all that an iteration can fail of was found before, but for combiners of the host.
     fn finish(self, call: &mut Call) -> Result<(), Failure> {
         if self.order == Order::Any {
             self.whole.add_counts(call);

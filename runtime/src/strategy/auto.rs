@@ -3,7 +3,7 @@
 //! First the order of combination is settled, then what is cheapest among the strategies that have it. Unless the order is free, it must
 //! not depend on threads, time or memory: it decides the bits of the result.
 
-use super::apart::Apart;
+use super::apart::{Apart, PARTS};
 use super::binned::Binned;
 use super::blocked::Blocked;
 use super::colored::Colored;
@@ -86,7 +86,7 @@ pub(super) struct Circumstances {
     pub(super) sample: Option<Sample>,
     /// Whether a forall around this one keeps the threads busy.
     pub(super) is_nested: bool,
-    /// Whether a look at all updates takes next to nothing; asked only where [`may_color`] says so.
+    /// Whether a look at all updates takes next to nothing; asked only where [`may_scan`] says so.
     pub(super) scans: bool,
     /// What each strategy is expected to take.
     pub(super) costs: Costs,
@@ -228,19 +228,20 @@ fn may_have_borders(shape: &Shape, around: Circumstances) -> bool {
     is_worth_it && can && around.sample.is_some_and(advances)
 }
 
-/// Threads with outputs of their own but for those where two of them meet, and what they are expected to take, if a look at all updates takes
-/// little.
+/// Threads with outputs of their own but for those where two of them meet, and what they are expected to take, if a look at all updates
+/// takes little.
 fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
-    let span = around.sample?.span;
+    let sample = around.sample?;
+    let span = sample.span;
     let serial = around.costs.serial;
-    let parts = u64::try_from(shape.threads).unwrap_or(u64::MAX);
-    let divided = match around.scans {
+    let threads = u64::try_from(shape.threads).unwrap_or(u64::MAX);
+    let divided = match around.scans && !sample.rises {
         // A look costs about half of what it does where iterations are looked at one by one.
-        true => (serial / parts.min(shape.count).max(1)).midpoint(around.costs.apart),
+        true => (serial / threads.min(shape.count).max(1)).midpoint(around.costs.apart),
         false => around.costs.apart,
     };
     // About one part of the iterations is run by two threads.
-    let expected = divided + serial / shape.count.max(1);
+    let expected = divided + serial / shape.count.clamp(1, PARTS as u64);
     let looks = around.scans || is_checked(shape);
     let decision = Decision::new(&Apart, Why::Borders { span });
     (looks && may_have_borders(shape, around)).then_some((expected, decision))

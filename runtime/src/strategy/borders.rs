@@ -11,11 +11,18 @@ use std::ops::Range;
 /// For each of the targets that are updated together the least and the largest of the elements that somebody updates.
 type Reach = SmallVec<[Bounds; 2]>;
 
-/// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads` threads: a task leaves elements that
-/// tasks before it update to the last of these, which updates them behind its own. So each element is updated in the order of the loop.
-/// `None` where a task would meet others than the one before, or most would be left to one thread.
+/// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads` threads, or fewer: a task leaves
+/// elements that tasks before it update to the last of these, which updates them behind its own. So each element is updated in the
+/// order of the loop. `None` where a task would meet others than the one before, or most would be left to one thread.
 pub(super) fn tasks(seen: &[Seen], count: u64, threads: usize) -> Option<Vec<Task>> {
-    let groups = threads.min(seen.len());
+    let most = threads.min(seen.len());
+    let fewer = std::iter::successors(Some(most), |groups| Some(groups / 2));
+    let mut fewer = fewer.take_while(|groups| *groups > 1);
+    fewer.find_map(|groups| divided(seen, count, groups))
+}
+
+/// The same for one task for each of `groups` groups of parts.
+fn divided(seen: &[Seen], count: u64, groups: usize) -> Option<Vec<Task>> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut reached: Vec<Reach> = Vec::new();
     for number in 0..groups {
@@ -51,7 +58,7 @@ pub(super) fn tasks(seen: &[Seen], count: u64, threads: usize) -> Option<Vec<Tas
             None => of_group,
         });
     }
-    (groups > 1 && are_divided(&tasks, count)).then_some(tasks)
+    are_divided(&tasks, count).then_some(tasks)
 }
 
 /// Whether no thread is left with most of the work.
@@ -91,14 +98,15 @@ fn meet(one: &Reach, other: &Reach) -> bool {
     pairs.any(|(a, b)| a.least <= b.most && b.least <= a.most)
 }
 
-/// What the updates of a group that goes to `group` leave to nobody: all elements on one side of those of the tasks before.
+/// The elements that a group which goes to `group` updates itself: all on one side of those of the groups before. `None` where it goes to
+/// both sides.
 fn own_elements(group: &Reach, before: Option<&Reach>, targets: &Seen) -> Option<Elements> {
     let each = group.iter().zip(targets).enumerate();
     let own = each.map(|(position, (group, (_, targets)))| {
         let before = before.and_then(|it| it.get(position));
         let own = match before.filter(|it| it.least <= it.most) {
             None => 0..u64::MAX,
-            Some(before) if group.least >= before.least => before.most + 1..u64::MAX,
+            Some(before) if group.least >= before.least => before.most.saturating_add(1)..u64::MAX,
             Some(before) if group.most <= before.most => 0..before.least,
             Some(_) => return None,
         };
@@ -112,7 +120,7 @@ fn elements(reach: &Reach, targets: &Seen) -> Elements {
     let each = reach.iter().zip(targets);
     let each = each.map(|(reach, (_, targets))| {
         let all = match reach.least <= reach.most {
-            true => reach.least..reach.most + 1,
+            true => reach.least..reach.most.saturating_add(1),
             false => 0..0,
         };
         (all, *targets)
@@ -182,6 +190,13 @@ mod tests {
         assert!(tasks(&seen(&[[0, 9], [0, 9], [0, 9], [0, 9]]), 400, 2).is_none());
         assert!(tasks(&seen(&[[0, 9]]), 100, 2).is_none());
         assert!(tasks(&[], 0, 2).is_none());
+    }
+
+    #[test]
+    fn where_windows_are_wide_there_are_fewer_tasks() {
+        let ranges: Vec<_> = (0..16).map(|it| [it * 10, it * 10 + 25]).collect();
+        let tasks = tasks(&seen(&ranges), 1600, 16).expect("tasks");
+        assert_eq!(tasks.len(), 8);
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Strategy for Colored {
         }
         let parts = PARTS.min(usize::try_from(job.shape.count).unwrap_or(PARTS));
         // SAFETY: the caller vouches for the forall.
-        let seen = unsafe { look(job, parts) }?;
+        let seen = unsafe { look(job, parts) }?.seen;
         let looked = Instant::now();
         let colors = colors(&seen).unwrap_or_default();
         let body = job.body(self)?;

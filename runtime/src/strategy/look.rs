@@ -20,14 +20,22 @@ pub(super) fn can_look(shape: &Shape) -> bool {
 /// Where the updates of a part go, for each of the targets that are updated together with the number of those.
 pub(super) type Seen = SmallVec<[(Bounds, usize); 2]>;
 
-/// Finds out where the updates of each of `parts` parts of all iterations go, or a little more than that.
+/// What a look at all iterations has found.
+pub(super) struct Looked {
+    /// Where the updates of each part go, or a little more than that.
+    pub(super) seen: Vec<Seen>,
+    /// How many statements do nothing, since an index is out of range.
+    pub(super) skipped: u64,
+}
+
+/// Finds out where the updates of each of `parts` parts of all iterations go.
 ///
 /// # Errors
 /// The failure of an iteration.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-pub(super) unsafe fn look(job: &Job<'_>, parts: usize) -> Result<Vec<Seen>, Failure> {
+pub(super) unsafe fn look(job: &Job<'_>, parts: usize) -> Result<Looked, Failure> {
     // SAFETY: that of the caller.
     unsafe { look_by(job, parts, BodyShape::Bounds) }
 }
@@ -67,7 +75,7 @@ const WORTH_A_SCAN: u64 = 1 << 18;
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Vec<Seen>, Failure> {
+unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Looked, Failure> {
     let chunks = |shape| {
         let body = job.session.body(job.forall, shape)?;
         let chunks = Chunks::new(job.session, job.call, job.forall, true);
@@ -103,9 +111,12 @@ unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Vec<Seen
     if let Some(scan) = scan {
         scan.outcome()?;
     }
+    // Where a scan tells there is nothing to skip.
+    let skipped = one_by_one.skipped();
     one_by_one.outcome()?;
     let seen = seen.into_iter().map(Mutex::into_inner);
-    Ok(seen.map(|it| it.unwrap_or(none.clone())).collect())
+    let seen = seen.map(|it| it.unwrap_or(none.clone())).collect();
+    Ok(Looked { seen, skipped })
 }
 
 fn nothing_seen(job: &Job<'_>) -> Seen {

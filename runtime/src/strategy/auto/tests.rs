@@ -197,6 +197,63 @@ fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
 }
 
 #[test]
+fn keys_that_advance_are_divided_in_the_order_of_the_loop() {
+    let mesh = Shape {
+        trips: 4 << 20,
+        elements: 1 << 20,
+        bytes: 8 << 20,
+        mode: Mode::Exact,
+        ..shape()
+    };
+    let sample = Sample {
+        scattered: 0.05,
+        leaps: 0.0,
+        span: 300,
+        advances: true,
+        ..UNORDERED
+    };
+    let of = |shape: &Shape, sample: Sample, is_nested: bool| {
+        let mut around = around(shape, Some(sample), is_nested);
+        around.scans = may_scan(shape, around);
+        decide(shape, around, || u64::MAX)
+    };
+    for threads in [2, 16] {
+        let shape = Shape { threads, ..mesh };
+        let decision = of(&shape, sample, false);
+        let expected = ("apart", Why::Borders { span: 300 });
+        assert_eq!((decision.strategy.name(), decision.why), expected);
+        assert_eq!(of(&shape, sample, true).strategy.name(), "serial");
+        // The order is settled by the keys, for any number of threads.
+        let mode = Mode::Stable;
+        let stable = Shape { mode, ..shape };
+        assert_eq!(of(&stable, sample, false).strategy.name(), "colored");
+    }
+    let others = [
+        Shape { threads: 1, ..mesh },
+        Shape { lanes: 4, ..mesh },
+        Shape { count: 1, ..mesh },
+        Shape {
+            is_pure: false,
+            ..mesh
+        },
+        Shape {
+            elements: 1 << 16,
+            bytes: 512 << 10,
+            ..mesh
+        },
+    ];
+    for shape in others {
+        let name = of(&shape, sample, false).strategy.name();
+        assert_ne!(name, "apart", "{shape:?}");
+    }
+    let anywhere = Sample {
+        advances: false,
+        ..sample
+    };
+    assert_ne!(of(&mesh, anywhere, false).strategy.name(), "apart");
+}
+
+#[test]
 fn keys_that_rise_are_divided_in_their_order() {
     let far = Shape {
         trips: 16 << 20,
