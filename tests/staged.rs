@@ -1,7 +1,7 @@
 //! Short loops of updates that all bring one value: with a plan, values are stored first and sorted later. Results are those of plain
 //! loops, whatever the loops' lengths are.
 
-use strew::{Compiler, Kernel};
+use strew::{ArrayElement, Bind, Compiler, Kernel};
 
 const SOURCE: &str = "
 void push(int32_t n, int64_t edges, int32_t m, const int64_t row[n + 1], const int32_t to[edges], const float x[n], float out[m]) {
@@ -83,6 +83,17 @@ impl Graph {
         edges.map(|edge| (self.to[edge as usize] as usize, edge))
     }
 
+    /// `call` with what all kernels take.
+    fn call<'a, T: ArrayElement>(
+        &'a self,
+        call: Bind<'a>,
+        x: &'a [T],
+        out: &'a mut [T],
+    ) -> Bind<'a> {
+        let call = call.array("row", &self.row).array("to", &self.to);
+        call.array("x", x).array_mut("out", out)
+    }
+
     fn first(&self, vertex: usize) -> usize {
         self.to[self.row[vertex] as usize] as usize
     }
@@ -135,8 +146,7 @@ fn values_that_are_divided_by_the_length() {
         let plan = kernel.plan(&graph.row).and(&graph.to);
         for _ in 0..3 {
             found.fill(0.5);
-            let call = plan.bind().array("row", &graph.row).array("to", &graph.to);
-            let call = call.array("x", &x).array_mut("out", &mut found);
+            let call = graph.call(plan.bind(), &x, &mut found);
             let report = call.run_with_report().expect("a run");
             assert_eq!(report.record.strategy, "planned");
             assert_eq!(report.record.updates, updates as u64);
@@ -156,11 +166,7 @@ fn keys_that_have_names() {
         for (v, x) in x.iter().enumerate() {
             graph.edges(v).for_each(|(to, _)| expected[to] += x * 0.5);
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
+        let call = graph.call(kernel.bind(), &x, &mut found);
         call.run().expect("a run");
         assert!(found == expected);
     });
@@ -174,11 +180,7 @@ fn values_of_one_byte() {
         for (v, x) in x.iter().enumerate() {
             graph.edges(v).for_each(|(to, _)| expected[to] ^= x);
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
+        let call = graph.call(kernel.bind(), &x, &mut found);
         call.run().expect("a run");
         assert!(found == expected);
     });
@@ -195,11 +197,7 @@ fn steps_of_two_and_two_outputs() {
             every_other.for_each(|(to, _)| expected[to] = expected[to].wrapping_add(*x));
             graph.edges(v).for_each(|(to, _)| counts[to] += 1);
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
+        let call = graph.call(kernel.bind(), &x, &mut found);
         call.array_mut("count", &mut counted).run().expect("a run");
         assert!(found == expected && counted == counts);
     });
@@ -219,11 +217,7 @@ fn other_updates_between_them_keep_their_places() {
                 expected[v] += x;
             }
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
+        let call = graph.call(kernel.bind(), &x, &mut found);
         call.run().expect("a run");
         assert!(found == expected);
     });
@@ -240,11 +234,7 @@ fn values_that_change_in_the_loop() {
                 expected[*to as usize] += x / (j as i64 + 1);
             }
         }
-        let call = kernel
-            .bind()
-            .array("row", &graph.row)
-            .array("to", &graph.to);
-        let call = call.array("x", &x).array_mut("out", &mut found);
+        let call = graph.call(kernel.bind(), &x, &mut found);
         call.run().expect("a run");
         assert!(found == expected);
     });

@@ -510,23 +510,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The numbers of elements stand behind the addresses and the distances.
-    fn bind_within(&mut self, forall: &'k Forall, privates: Value) {
-        self.bind_buffers(forall, privates);
-        let buffers = forall.buffers().count();
-        let mut position = 2 * buffers;
-        let elements = forall.privates.iter().map(|private| {
-            let first = self.read(types::I64, privates, position);
-            let end = self.read(types::I64, privates, position + buffers);
-            position += private.buffers.len();
-            first..end
-        });
-        let elements = elements.collect();
-        let ends = self.read(types::I64, privates, 4 * buffers);
-        self.keep_within(&forall.privates, elements, ends);
-    }
-
-    fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {
+    pub(super) fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {
         for (position, (buffer, _)) in forall.buffers().enumerate() {
             let address = self.read(types::I64, privates, position);
             if let Some(own) = self.program.facts.strided(buffer) {

@@ -18,7 +18,7 @@ use strew_affine::{Expr, Forall, IterId, Node, Place, Private};
 /// So many values are put at once: a call is little beside them, and they stay in the nearest cache.
 const ENOUGH: i64 = 512;
 
-/// So many are stored without a look: twice as many as a vertex of a sparse graph has edges, in as few stores as a vector takes two of.
+/// So many are stored without a look: few vertices of a graph with two edges each in the mean have more.
 const AT_A_TIME: i64 = 4;
 
 /// A function has no more of such rooms in its frame: a forall inside of another runs on the same stack.
@@ -48,8 +48,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let update = inner.and_then(|it| update_of_one_value(it.iter(), it.body()));
             pays |= matches!(update, Some(([Place::Element(it)], _)) if it.array == *buffer);
         });
-        let rooms = self.lines.iter().filter(|it| it.staged().is_some());
-        let may = self.program.oob == Oob::Error && rooms.count() < MOST_ROOMS;
+        let may = self.program.oob == Oob::Error && self.rooms() < MOST_ROOMS;
         (pays && may).then(|| {
             let bytes = self.program.kernel.arrays[*buffer].element.bytes();
             let values = self.stack((ENOUGH + AT_A_TIME) as usize * bytes as usize);
@@ -64,10 +63,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         })
     }
 
+    /// How many buffers have room for values that wait.
+    fn rooms(&self) -> usize {
+        let rooms = self.lines.iter().filter(|it| it.staged().is_some());
+        rooms.count()
+    }
+
     /// Lowers the loop, if its updates all bring one value that can be staged; whether it has.
     pub(super) fn stage_loop(&mut self, counted: &Counted<'k>) -> bool {
         let is_inner = !matches!(self.loops.last(), None | Some(Loop::Forall(_)));
-        let update = update_of_one_value(counted.iter, counted.body).filter(|_| is_inner);
+        if !is_inner || self.rooms() == 0 {
+            return false;
+        }
+        let update = update_of_one_value(counted.iter, counted.body);
         // The value is computed also where the loop does not turn.
         let Some((places, value)) = update.filter(|(_, value)| !self.needs_branch(value)) else {
             return false;

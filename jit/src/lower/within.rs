@@ -5,7 +5,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use std::ops::Range;
-use strew_affine::{Access, ArrayId, Place, Private};
+use strew_affine::{Access, ArrayId, Forall, Place, Private};
 use strew_runtime::abi::Status;
 
 /// The elements of a buffer that are updated.
@@ -21,15 +21,26 @@ pub(super) struct Within {
     ends: Value,
 }
 
-impl FunctionLowering<'_, '_, '_> {
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// The numbers of elements stand behind the addresses and the distances, and behind them whether the body may end.
+    pub(super) fn bind_within(&mut self, forall: &'k Forall, privates: Value) {
+        self.bind_buffers(forall, privates);
+        let buffers = forall.buffers().count();
+        let mut position = 2 * buffers;
+        let elements = forall.privates.iter().map(|private| {
+            let first = self.read(types::I64, privates, position);
+            let end = self.read(types::I64, privates, position + buffers);
+            position += private.buffers.len();
+            first..end
+        });
+        let elements = elements.collect();
+        let ends = self.read(types::I64, privates, 4 * buffers);
+        self.keep_within(&forall.privates, elements, ends);
+    }
+
     /// Leaves out updates of all but these elements of the buffers of each of `privates`, which follow each other; ends where updates of
     /// all of them went beyond, if `ends` is not zero.
-    pub(super) fn keep_within(
-        &mut self,
-        privates: &[Private],
-        elements: Vec<Range<Value>>,
-        ends: Value,
-    ) {
+    fn keep_within(&mut self, privates: &[Private], elements: Vec<Range<Value>>, ends: Value) {
         let beyond = self.builder.declare_var(types::I64);
         let nowhere = self.builder.ins().iconst(types::I64, 0);
         self.builder.def_var(beyond, nowhere);

@@ -206,8 +206,20 @@ fn may_color(shape: &Shape, around: Circumstances) -> bool {
         && shape.trips / TRIPS_PER_ELEMENT_COLORED < shape.elements
         && shape.statements() <= MOST_CHECKED;
     let can = can_look(shape) && shape.commutes && may_group(shape, around);
+    can && is_worth_it && go_through(shape, around)
+}
+
+/// Whether updates go through the outputs from about one end to about the other.
+fn go_through(shape: &Shape, around: Circumstances) -> bool {
     let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
-    can && is_worth_it && around.sample.is_some_and(advances)
+    around.sample.is_some_and(advances)
+}
+
+/// Whether threads can share outputs as they are. To look where each column of a row goes, or each lane, would take as long as to update
+/// it.
+fn can_share(shape: &Shape) -> bool {
+    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
+    can && shape.statements() <= MOST_CHECKED && shape.count > 1
 }
 
 /// Whether to find out if a look at all updates takes next to nothing.
@@ -218,14 +230,8 @@ pub(super) fn may_scan(shape: &Shape, around: Circumstances) -> bool {
 /// Whether updates go through the outputs from about one end to about the other, so that threads can have outputs of their own but for
 /// those where two of them meet. The bits are those of `serial`, so there may be one thread, too.
 fn may_have_borders(shape: &Shape, around: Circumstances) -> bool {
-    let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
-        && shape.statements() <= MOST_CHECKED
-        && shape.count > 1
-        && alone(shape, around).is_none();
-    // In lanes, to leave out elements takes as long as to update them.
-    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
-    let advances = |sample: Sample| sample.advances && sample.is_local(shape.elements);
-    is_worth_it && can && around.sample.is_some_and(advances)
+    let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED && alone(shape, around).is_none();
+    is_worth_it && can_share(shape) && go_through(shape, around)
 }
 
 /// Threads with outputs of their own but for those where two of them meet, and what they are expected to take, if a look at all updates
@@ -250,13 +256,8 @@ fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
 /// Whether updates go through outputs far beyond the caches from one end to the other, so that threads can share these as they are. The
 /// bits are those of `serial`, so there may be one thread, too.
 fn rises(shape: &Shape, around: Circumstances) -> bool {
-    let is_worth_it = shape.bytes >= LEAST_BYTES_APART
-        && shape.trips >= LEAST_TRIPS_APART
-        && shape.statements() <= MOST_CHECKED
-        && shape.count > 1;
-    // To look where each column of a row goes would take as long as to update it.
-    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
-    is_worth_it && can && around.sample.is_some_and(|it| it.rises)
+    let is_worth_it = shape.bytes >= LEAST_BYTES_APART && shape.trips >= LEAST_TRIPS_APART;
+    is_worth_it && can_share(shape) && around.sample.is_some_and(|it| it.rises)
 }
 
 /// Whether each of several threads can run the whole loop and update rows of its own.

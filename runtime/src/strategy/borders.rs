@@ -2,14 +2,10 @@
 //! place.
 
 use super::apart::{Elements, Task};
-use super::look::Seen;
+use super::look::{Seen, meet};
 use crate::abi::Bounds;
 use crate::chunks::part;
-use smallvec::SmallVec;
 use std::ops::Range;
-
-/// For each of the targets that are updated together the least and the largest of the elements that somebody updates.
-type Reach = SmallVec<[Bounds; 2]>;
 
 /// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads` threads, or fewer: a task leaves
 /// elements that tasks before it update to the last of these, which updates them behind its own. So each element is updated in the
@@ -24,28 +20,27 @@ pub(super) fn tasks(seen: &[Seen], count: u64, threads: usize) -> Option<Vec<Tas
 /// The same for one task for each of `groups` groups of parts.
 fn divided(seen: &[Seen], count: u64, groups: usize) -> Option<Vec<Task>> {
     let mut tasks: Vec<Task> = Vec::new();
-    let mut reached: Vec<Reach> = Vec::new();
+    // Where all updates so far go, group by group.
+    let mut reached: Vec<Seen> = Vec::new();
     for number in 0..groups {
         let group = part(seen.len() as u64, groups, number);
         let group = group.start as usize..group.end as usize;
         let iterations = |parts: Range<usize>| {
             part(count, seen.len(), parts.start).start..part(count, seen.len(), parts.end).start
         };
-        let of_group = reach(seen.get(group.clone())?);
+        let of_group = seen.get(group.clone())?.iter().cloned().reduce(joined)?;
         let far = number.checked_sub(2).and_then(|it| reached.get(it));
         if far.is_some_and(|far| meet(&of_group, far)) {
             return None;
         }
         let before = reached.last();
-        let meets = |position: &usize| {
-            before.is_some_and(|before| meet(before, &reach(&seen[*position..=*position])))
-        };
+        let meets = |number: &usize| before.is_some_and(|before| meet(before, &seen[*number]));
         let leading = group.clone().rev().find(meets);
         let leading = group.start..leading.map_or(group.start, |last| last + 1);
-        let own = own_elements(&of_group, before, seen.first()?)?;
+        let own = own_elements(&of_group, before)?;
         let first = iterations(leading);
         if let (Some(task), Some(before), false) = (tasks.last_mut(), before, first.is_empty()) {
-            task.behind = Some((first.clone(), elements(before, seen.first()?)));
+            task.behind = Some((first.clone(), elements(before)));
         }
         tasks.push(Task {
             iterations: iterations(group),
@@ -54,7 +49,7 @@ fn divided(seen: &[Seen], count: u64, groups: usize) -> Option<Vec<Task>> {
             behind: None,
         });
         reached.push(match before {
-            Some(before) => joined(before, &of_group),
+            Some(before) => joined(before.clone(), of_group),
             None => of_group,
         });
     }
@@ -72,53 +67,43 @@ fn are_divided(tasks: &[Task], count: u64) -> bool {
     most <= count - count / 4
 }
 
-/// Where the updates of these parts go.
-fn reach(parts: &[Seen]) -> Reach {
-    let each = parts.iter().map(|seen| -> Reach {
-        let bounds = seen.iter().map(|(bounds, _)| *bounds);
-        bounds.collect()
-    });
-    each.reduce(|one, other| joined(&one, &other))
-        .unwrap_or_default()
-}
-
-fn joined(one: &Reach, other: &Reach) -> Reach {
-    let pairs = one.iter().zip(other);
-    let joined = pairs.map(|(one, other)| Bounds {
-        least: one.least.min(other.least),
-        most: one.most.max(other.most),
-        ..Bounds::default()
-    });
-    joined.collect()
-}
-
-/// Whether there may be an element that both update.
-fn meet(one: &Reach, other: &Reach) -> bool {
-    let mut pairs = one.iter().zip(other);
-    pairs.any(|(a, b)| a.least <= b.most && b.least <= a.most)
+/// Where the updates of both go, together.
+fn joined(mut one: Seen, other: Seen) -> Seen {
+    for ((one, _), (other, _)) in one.iter_mut().zip(other) {
+        *one = Bounds {
+            least: one.least.min(other.least),
+            most: one.most.max(other.most),
+            ..Bounds::default()
+        };
+    }
+    one
 }
 
 /// The elements that a group which goes to `group` updates itself: all on one side of those of the groups before. `None` where it goes to
 /// both sides.
-fn own_elements(group: &Reach, before: Option<&Reach>, targets: &Seen) -> Option<Elements> {
-    let each = group.iter().zip(targets).enumerate();
-    let own = each.map(|(position, (group, (_, targets)))| {
-        let before = before.and_then(|it| it.get(position));
-        let own = match before.filter(|it| it.least <= it.most) {
-            None => 0..u64::MAX,
-            Some(before) if group.least >= before.least => before.most.saturating_add(1)..u64::MAX,
-            Some(before) if group.most <= before.most => 0..before.least,
-            Some(_) => return None,
-        };
-        Some((own, *targets))
-    });
+fn own_elements(group: &Seen, before: Option<&Seen>) -> Option<Elements> {
+    let own = group
+        .iter()
+        .enumerate()
+        .map(|(position, (group, targets))| {
+            let before = before.and_then(|it| it.get(position));
+            let before = before.map(|(before, _)| before);
+            let own = match before.filter(|it| it.least <= it.most) {
+                None => 0..u64::MAX,
+                Some(before) if group.least >= before.least => {
+                    before.most.saturating_add(1)..u64::MAX
+                }
+                Some(before) if group.most <= before.most => 0..before.least,
+                Some(_) => return None,
+            };
+            Some((own, *targets))
+        });
     own.collect()
 }
 
 /// All elements from the least to the largest.
-fn elements(reach: &Reach, targets: &Seen) -> Elements {
-    let each = reach.iter().zip(targets);
-    let each = each.map(|(reach, (_, targets))| {
+fn elements(reach: &Seen) -> Elements {
+    let each = reach.iter().map(|(reach, targets)| {
         let all = match reach.least <= reach.most {
             true => reach.least..reach.most.saturating_add(1),
             false => 0..0,
@@ -131,6 +116,7 @@ fn elements(reach: &Reach, targets: &Seen) -> Elements {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use smallvec::SmallVec;
 
     fn seen(ranges: &[[u64; 2]]) -> Vec<Seen> {
         let bounds = ranges.iter().map(|[least, most]| Bounds {

@@ -1,8 +1,8 @@
-use super::look::{Seen, can_look, look};
+use super::look::{Seen, can_look, look, meet};
 use super::safety::{self, Safety};
 use super::serial::{Serial, Targets};
 use super::{Job, Ran, Shape, Strategy};
-use crate::abi::{BodyShape, Bounds};
+use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::settings::{Body, Mode};
@@ -109,13 +109,6 @@ fn colors(seen: &[Seen]) -> Option<Vec<Vec<usize>>> {
     Some(colors)
 }
 
-/// Whether there may be an element that both update.
-fn meet(one: &Seen, other: &Seen) -> bool {
-    let overlap = |a: &Bounds, b: &Bounds| a.least <= b.most && b.least <= a.most;
-    let mut pairs = one.iter().zip(other);
-    pairs.any(|((a, _), (b, _))| overlap(a, b))
-}
-
 /// What all parts have in common.
 struct Running<'j> {
     chunks: Chunks<'j>,
@@ -139,6 +132,7 @@ impl Running<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::Bounds;
     use crate::test_kernels::{Scatter, runtime};
     use crate::{Choice, Settings};
     use smallvec::SmallVec;

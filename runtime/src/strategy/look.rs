@@ -20,6 +20,13 @@ pub(super) fn can_look(shape: &Shape) -> bool {
 /// Where the updates of a part go, for each of the targets that are updated together with the number of those.
 pub(super) type Seen = SmallVec<[(Bounds, usize); 2]>;
 
+/// Whether there may be an element that both update.
+pub(super) fn meet(one: &Seen, other: &Seen) -> bool {
+    let overlap = |a: &Bounds, b: &Bounds| a.least <= b.most && b.least <= a.most;
+    let mut pairs = one.iter().zip(other);
+    pairs.any(|((a, _), (b, _))| overlap(a, b))
+}
+
 /// What a look at all iterations has found.
 pub(super) struct Looked {
     /// Where the updates of each part go, or a little more than that.

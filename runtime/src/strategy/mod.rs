@@ -371,10 +371,9 @@ pub(crate) unsafe fn run(
         sample: None,
     };
     // SAFETY: the caller vouches for the forall.
-    let sample = unsafe { Sample::take(&job) };
-    job.sample = sample;
+    job.sample = unsafe { Sample::take(&job) };
     // SAFETY: the caller vouches for the forall.
-    let around = unsafe { circumstances(&job, sample) };
+    let around = unsafe { circumstances(&job) };
     let asked = asked(session, forall)?;
     if may_plan(asked, &around.costs) {
         // SAFETY: the caller vouches for the forall.
@@ -403,7 +402,7 @@ pub(crate) unsafe fn run(
         strategy: decision.strategy.name(),
         why: decision.why,
         body: combining(decision.strategy.body_shape(job.body, &job.shape)),
-        sample,
+        sample: job.sample,
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,
@@ -470,10 +469,10 @@ fn instead(
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn circumstances(job: &Job<'_>, sample: Option<Sample>) -> auto::Circumstances {
+unsafe fn circumstances(job: &Job<'_>) -> auto::Circumstances {
     let machine = &job.session.settings().machine;
     let is_nested = job.session.is_nested();
-    let mut around = auto::Circumstances::new(&job.shape, sample, is_nested, machine);
+    let mut around = auto::Circumstances::new(&job.shape, job.sample, is_nested, machine);
     // SAFETY: the caller vouches for the forall.
     around.scans = auto::may_scan(&job.shape, around) && unsafe { look::can_scan(job) };
     around

@@ -116,12 +116,14 @@ impl Sample {
     fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
         let updates = places.iter().map(Vec::len).sum::<usize>();
         let share = |count: usize| count as f64 / updates as f64;
+        let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
+        let lines: Vec<_> = lines.collect();
         let counts = counts(places.concat());
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
-            scattered: share(places.iter().map(|keys| lines(keys, element_bytes)).sum()),
-            leaps: share(leaps(places, element_bytes)),
+            scattered: share(lines.iter().map(Lines::waited).sum()),
+            leaps: share(leaps(&lines)),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             elements: counts.len() as u64,
             is_skewed: counts.iter().max().is_some_and(|most| most * HOT > updates),
@@ -157,31 +159,13 @@ fn repeats(keys: &[u32]) -> usize {
         .count()
 }
 
-/// How many cache lines the elements lie in, as far as processors do not fetch them in advance: they do so where many lines follow each
-/// other as they are needed, in a few places by turns.
-fn lines(keys: &[u32], element_bytes: u64) -> usize {
-    let runs = Lines::of(keys, element_bytes, |line, before| {
-        (1..=NEXT).contains(&line.wrapping_sub(before))
-    });
-    let waited = |run: &Run| match run.lines {
-        lines @ 0..FORESEEN_FROM => lines,
-        lines => 1 + (lines - 1) / FORESEEN,
-    };
-    runs.runs.iter().map(waited).sum()
-}
-
 /// How often the keys of all places leave the lines around those before for good, for others that no key of another place leads to: what
 /// several places lead to stays in the caches.
-fn leaps(places: &[Vec<u32>], element_bytes: u64) -> usize {
-    let near = |line: u64, before: u64| line.abs_diff(before) <= NEXT;
-    let lines = places
-        .iter()
-        .map(|keys| Lines::of(keys, element_bytes, near));
-    let lines: Vec<_> = lines.collect();
-    let each = lines.iter().enumerate().map(|(number, of_place)| {
-        let others = lines.iter().enumerate();
+fn leaps(places: &[Lines]) -> usize {
+    let each = places.iter().enumerate().map(|(number, lines)| {
+        let others = places.iter().enumerate();
         let others = others.filter(|(other, _)| *other != number);
-        of_place.leaps(others.map(|(_, it)| it))
+        lines.leaps(others.map(|(_, it)| it))
     });
     each.sum()
 }
@@ -189,58 +173,74 @@ fn leaps(places: &[Vec<u32>], element_bytes: u64) -> usize {
 /// The cache lines that the keys of one place lead to.
 struct Lines {
     all: HashSet<u64>,
-    /// Those that lie near each other and are needed soon after each other, in a few places by turns, in the order of their first lines.
-    runs: Vec<Run>,
+    /// Each once, as they are needed first.
+    in_order: Vec<u64>,
 }
 
-/// Cache lines near each other.
+/// Cache lines near each other that are needed soon after each other, in a few places by turns.
 struct Run {
     lines: usize,
     first: u64,
-    /// How many lines were needed when its first one was, and when its last one was.
+    /// How many lines were needed before its first one, and before its last one.
     begins: usize,
     ends: usize,
 }
 
 impl Lines {
-    /// `is_near` says of a line and of one before whether they are of one run.
-    fn of(keys: &[u32], element_bytes: u64, is_near: impl Fn(u64, u64) -> bool) -> Self {
-        let (mut all, mut runs) = (HashSet::new(), Vec::<Run>::new());
+    fn of(keys: &[u32], element_bytes: u64) -> Self {
+        let mut all = HashSet::new();
+        let lines = keys
+            .iter()
+            .map(|key| u64::from(*key) * element_bytes / CACHE_LINE as u64);
+        let in_order = lines.filter(|line| all.insert(*line)).collect();
+        Self { all, in_order }
+    }
+
+    /// In the order of their first lines. `is_near` says of a line and of one before whether they are of one run.
+    fn runs(&self, is_near: impl Fn(u64, u64) -> bool) -> Vec<Run> {
+        let mut runs = Vec::<Run>::new();
         let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
-        for key in keys {
-            let line = u64::from(*key) * element_bytes / CACHE_LINE as u64;
-            let needed = all.len();
-            if all.insert(line) {
-                let mut latest_ones = latest.iter().flatten();
-                let before = latest_ones.find(|(it, _)| is_near(line, *it));
-                let number = before.map_or(runs.len(), |(_, run)| *run);
-                match runs.get_mut(number) {
-                    Some(run) => {
-                        run.lines += 1;
-                        run.ends = needed;
-                    }
-                    None => runs.push(Run {
-                        lines: 1,
-                        first: line,
-                        begins: needed,
-                        ends: needed,
-                    }),
+        for (needed, line) in self.in_order.iter().copied().enumerate() {
+            let mut latest_ones = latest.iter().flatten();
+            let before = latest_ones.find(|(it, _)| is_near(line, *it));
+            let number = before.map_or(runs.len(), |(_, run)| *run);
+            match runs.get_mut(number) {
+                Some(run) => {
+                    run.lines += 1;
+                    run.ends = needed;
                 }
-                latest.rotate_right(1);
-                latest[0] = Some((line, number));
+                None => runs.push(Run {
+                    lines: 1,
+                    first: line,
+                    begins: needed,
+                    ends: needed,
+                }),
             }
+            latest.rotate_right(1);
+            latest[0] = Some((line, number));
         }
-        Self { all, runs }
+        runs
+    }
+
+    /// How many have to be waited for: processors fetch the next in advance where many follow each other as they are needed.
+    fn waited(&self) -> usize {
+        let runs = self.runs(|line, before| (1..=NEXT).contains(&line.wrapping_sub(before)));
+        let waited = |run: &Run| match run.lines {
+            lines @ 0..FORESEEN_FROM => lines,
+            lines => 1 + (lines - 1) / FORESEEN,
+        };
+        runs.iter().map(waited).sum()
     }
 
     /// How many runs begin where another one has ended, with a line that is none of `others`.
     fn leaps<'l>(&self, others: impl Iterator<Item = &'l Self> + Clone) -> usize {
-        let first_end = self.runs.iter().map(|it| it.ends).min();
+        let runs = self.runs(|line, before| line.abs_diff(before) <= NEXT);
+        let first_end = runs.iter().map(|it| it.ends).min();
         let is_leap = |run: &&Run| {
             let is_behind = first_end.is_some_and(|end| end < run.begins);
             is_behind && others.clone().all(|it| !it.all.contains(&run.first))
         };
-        self.runs.iter().filter(is_leap).count()
+        runs.iter().filter(is_leap).count()
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) unsafe fn decide(
     };
     job.shape.trips = job.shape.trips.max(updates);
     // SAFETY: that of the caller.
-    let around = unsafe { super::circumstances(job, around.sample) };
+    let around = unsafe { super::circumstances(job) };
     super::decide(None, &job.shape, around, || job.session.budget())
 }
 
