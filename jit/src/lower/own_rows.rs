@@ -205,7 +205,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 function.ask_for_updated(&listed.row, far, counted, turns);
             }
             for (row, far) in &list.read {
-                function.ask_for_read(row, far, counted, turns);
+                function.ask_where(far.pays, |function| {
+                    function.ask_for_read(row, far, counted, turns);
+                });
             }
         });
     }

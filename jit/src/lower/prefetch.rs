@@ -37,7 +37,7 @@ pub(super) struct FarRows {
     /// Of each.
     bytes: Value,
     /// Whether asking for them pays.
-    pays: Value,
+    pub(super) pays: Value,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -48,8 +48,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if !may || self.rows.owner.is_some() || !matches!(counted.around, Loop::Affine(_)) {
             return;
         }
-        for row in self.later_rows(counted) {
-            self.prefetch_row(&row, counted, iter);
+        let updated = self.later_rows(counted);
+        if updated.is_empty() {
+            return;
+        }
+        for row in self.read_rows(counted) {
+            let far = self.far_read(&row);
+            self.in_time(far, counted, iter, |function, far, turns| {
+                function.ask_for_read(&row, far, counted, turns);
+            });
+        }
+        for row in updated {
+            let far = self.far_updated(&row);
+            self.in_time(far, counted, iter, |function, far, turns| {
+                function.ask_unless_near(&row, far, counted, turns);
+            });
         }
     }
 
@@ -106,8 +119,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         has_keys.then_some(row)
     }
 
-    fn prefetch_row(&mut self, row: &Access, counted: &Counted<'k>, iter: Value) {
-        let Some(far) = self.far_updated(row) else {
+    /// Asks for what the turn [`TURNS`] after the one of `iter` needs, in what `ask` does with `far` and the two turns, where that pays.
+    fn in_time(
+        &mut self,
+        far: Option<FarRows>,
+        counted: &Counted<'k>,
+        iter: Value,
+        ask: impl FnOnce(&mut Self, &FarRows, [Value; 2]),
+    ) {
+        let Some(far) = far else {
             return;
         };
         let ins = &mut self.builder;
@@ -116,9 +136,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let end = ins.ins().select(far.pays, counted.upper, never);
         let later = ins.ins().iadd_imm_s(iter, TURNS);
         let is_turn = ins.ins().icmp(IntCC::SignedLessThan, later, end);
-        self.ask_where(is_turn, |function| {
-            function.ask_unless_near(row, &far, counted, [iter, later]);
-        });
+        self.ask_where(is_turn, |function| ask(function, &far, [iter, later]));
     }
 
     /// As [`FunctionLowering::far_rows`], for rows that are updated.
@@ -175,7 +193,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         });
     }
 
-    /// Asks for the row that the turn `later` reads, where that pays in the turn `now`.
+    /// Asks for the row that the turn `later` reads, in the turn `now`.
     pub(super) fn ask_for_read(
         &mut self,
         row: &Access,
@@ -183,11 +201,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         [now, later]: [Value; 2],
     ) {
-        self.ask_where(far.pays, |function| {
-            let number = function.row_of_turn(row, counted, later);
-            function.ask_for(number, far);
-            function.iters.insert(counted.iter, now);
-        });
+        let number = self.row_of_turn(row, counted, later);
+        self.ask_for(number, far);
+        self.iters.insert(counted.iter, now);
     }
 
     fn ask_unless_near(

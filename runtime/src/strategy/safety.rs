@@ -34,8 +34,14 @@ pub(super) fn is_checked(shape: &Shape) -> bool {
 
 /// Whether to check all iterations takes less than a copy of what they may change, if a check takes as long as a copy of so many bytes.
 fn takes_less(shape: &Shape, bytes_per_check: u64) -> bool {
-    let trips = shape.statements();
-    trips < shape.bytes / bytes_per_check && trips <= MOST_CHECKED && can_look(shape)
+    let is_short = shape.statements() <= MOST_CHECKED;
+    checks(shape) < shape.bytes / bytes_per_check && is_short && can_look(shape)
+}
+
+/// How many subscripts there are to check: all columns of a row are in range where it is.
+fn checks(shape: &Shape) -> u64 {
+    let columns = shape.row_columns.unwrap_or(1).max(1);
+    (shape.trips / columns).saturating_add(shape.others)
 }
 
 impl<'r> Safety<'r> {

@@ -6,8 +6,8 @@ use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
 use crate::prefetch::CACHE_LINE;
 use crate::stream::{self, Sink};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::collections::HashSet;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
 const WORTH_A_LOOK: u64 = 1 << 20;
@@ -118,7 +118,7 @@ impl Sample {
         let share = |count: usize| count as f64 / updates as f64;
         let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
         let lines: Vec<_> = lines.collect();
-        let counts = counts(places.concat());
+        let counts = counts(places);
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
@@ -126,7 +126,10 @@ impl Sample {
             leaps: share(leaps(&lines)),
             span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
             elements: counts.len() as u64,
-            is_skewed: counts.iter().max().is_some_and(|most| most * HOT > updates),
+            is_skewed: counts
+                .values()
+                .max()
+                .is_some_and(|most| most * HOT > updates),
             rises: rise(places),
             advances: advance(places),
         })
@@ -162,17 +165,16 @@ fn repeats(keys: &[u32]) -> usize {
 /// How often the keys of all places leave the lines around those before for good, for others that no key of another place leads to: what
 /// several places lead to stays in the caches.
 fn leaps(places: &[Lines]) -> usize {
-    let each = places.iter().enumerate().map(|(number, lines)| {
-        let others = places.iter().enumerate();
-        let others = others.filter(|(other, _)| *other != number);
-        lines.leaps(others.map(|(_, it)| it))
-    });
-    each.sum()
+    let mut leading = FxHashMap::<u64, usize>::default();
+    for line in places.iter().flat_map(|it| &it.in_order) {
+        *leading.entry(*line).or_default() += 1;
+    }
+    let is_alone = |line: u64| leading.get(&line) == Some(&1);
+    places.iter().map(|it| it.leaps(is_alone)).sum()
 }
 
 /// The cache lines that the keys of one place lead to.
 struct Lines {
-    all: HashSet<u64>,
     /// Each once, as they are needed first.
     in_order: Vec<u64>,
 }
@@ -188,12 +190,12 @@ struct Run {
 
 impl Lines {
     fn of(keys: &[u32], element_bytes: u64) -> Self {
-        let mut all = HashSet::new();
+        let mut all = FxHashSet::with_capacity_and_hasher(keys.len(), FxBuildHasher);
         let lines = keys
             .iter()
             .map(|key| u64::from(*key) * element_bytes / CACHE_LINE as u64);
         let in_order = lines.filter(|line| all.insert(*line)).collect();
-        Self { all, in_order }
+        Self { in_order }
     }
 
     /// In the order of their first lines. `is_near` says of a line and of one before whether they are of one run.
@@ -232,13 +234,13 @@ impl Lines {
         runs.iter().map(waited).sum()
     }
 
-    /// How many runs begin where another one has ended, with a line that is none of `others`.
-    fn leaps<'l>(&self, others: impl Iterator<Item = &'l Self> + Clone) -> usize {
+    /// How many runs begin where another one has ended, with a line that this place alone leads to.
+    fn leaps(&self, is_alone: impl Fn(u64) -> bool) -> usize {
         let runs = self.runs(|line, before| line.abs_diff(before) <= NEXT);
         let first_end = runs.iter().map(|it| it.ends).min();
         let is_leap = |run: &&Run| {
             let is_behind = first_end.is_some_and(|end| end < run.begins);
-            is_behind && others.clone().all(|it| !it.all.contains(&run.first))
+            is_behind && is_alone(run.first)
         };
         runs.iter().filter(is_leap).count()
     }
@@ -272,10 +274,12 @@ fn advance(places: &[Vec<u32>]) -> bool {
 }
 
 /// How often each of the keys comes.
-fn counts(mut keys: Vec<u32>) -> Vec<usize> {
-    keys.sort_unstable();
-    let equal = keys.chunk_by(|a, b| a == b);
-    equal.map(<[u32]>::len).collect()
+fn counts(places: &[Vec<u32>]) -> FxHashMap<u32, usize> {
+    let mut counts = FxHashMap::default();
+    for key in places.iter().flatten() {
+        *counts.entry(*key).or_default() += 1;
+    }
+    counts
 }
 
 /// The first keys that came.
