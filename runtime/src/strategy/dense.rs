@@ -5,11 +5,12 @@ use crate::chunks::part;
 use crate::failure::{Failure, Held, Refusal};
 use crate::settings::Body;
 use crate::timeline::Phase;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub(super) const NAME: &str = "dense";
 
-/// Private buffers for each of a few groups of consecutive iterations, merged by a fixed tree.
+/// Private buffers for each of a few groups of iterations, merged by a fixed tree.
 #[derive(Debug)]
 pub(super) struct Dense;
 
@@ -19,8 +20,8 @@ const FIXED_GROUPS: u64 = 8;
 /// More than the fewest groups are made only while all their buffers together are no larger.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// Where the grouping is free, there are more groups than threads, to even out slow threads, as long as they are no larger.
-const SPARE_BYTES: u64 = 1 << 20;
+/// In so many parts at most the iterations are dealt out to groups.
+const MOST_PARTS: usize = 256;
 
 /// Where the grouping is free, it has fewer groups than threads before they are larger.
 const FREE_BYTES: u64 = 512 << 20;
@@ -59,10 +60,12 @@ impl Strategy for Dense {
         let take = |bytes| job.session.take(bytes, Held::Privates);
         let buffers = Buffers::new(job.privates, groups, tables, take)?;
         let columns = buffers.columns(job.session)?;
+        let deal = Deal::of(&job.shape, groups);
         let prepared = Instant::now();
         let chunks = job.chunks(job.body(self)?);
         job.session.runtime().team().for_each(groups, &|group| {
-            if !chunks.is_wanted(group) {
+            let mut dealt = deal.first(group);
+            if dealt.is_some_and(|part| !chunks.is_wanted(part)) {
                 return;
             }
             // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
@@ -70,10 +73,13 @@ impl Strategy for Dense {
                 job.session.seen(Phase::Prepare, || {
                     (0..tables).for_each(|table| buffers.fill(group * tables + table));
                 });
-                let iterations = part(job.shape.count, groups, group);
                 let mut table = buffers.table(group * tables);
                 table.push(distance(buffers.stride()));
-                chunks.run(group, iterations, &table);
+                while let Some(number) = dealt {
+                    let iterations = part(job.shape.count, deal.parts, number);
+                    chunks.run(number, iterations, &table);
+                    dealt = deal.next(number);
+                }
             }
         });
         chunks.finish(job.call)?;
@@ -103,13 +109,8 @@ pub(super) fn groups(shape: &Shape) -> usize {
 }
 
 fn free_groups(shape: &Shape) -> u64 {
-    let threads = shape.threads as u64;
-    let with_spare = threads.saturating_mul(4);
-    if threads > 1 && is_cheap(shape, with_spare, SPARE_BYTES) {
-        return with_spare;
-    }
     let most = FREE_BYTES / shape.bytes.max(1);
-    threads.min(most.max(2))
+    (shape.threads as u64).min(most.max(2))
 }
 
 fn fixed_groups(shape: &Shape) -> u64 {
@@ -124,6 +125,51 @@ fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
     let elements = shape.elements.saturating_mul(groups);
     shape.bytes.saturating_mul(groups) <= most_bytes
         && elements.saturating_mul(TRIPS_PER_ELEMENT) <= shape.trips
+}
+
+/// Which parts of the iterations each group gets. Loops that have more parts than groups take differently long for each: where the
+/// vertices of a graph come by their degrees, the first eighth of them has most of the edges.
+#[derive(Debug)]
+struct Deal {
+    parts: usize,
+    groups: usize,
+    /// The next part of all, where each group gets whichever that is once it is ready.
+    next: Option<AtomicUsize>,
+}
+
+impl Deal {
+    fn of(shape: &Shape, groups: usize) -> Self {
+        let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
+        let several = groups > 1 && !shape.is_separate;
+        let is_any = several && shape.is_free();
+        Self {
+            parts: match is_any || several && shape.count > FIXED_GROUPS {
+                true => count.min(MOST_PARTS),
+                false => groups,
+            },
+            groups,
+            next: is_any.then(AtomicUsize::default),
+        }
+    }
+
+    fn first(&self, group: usize) -> Option<usize> {
+        match &self.next {
+            Some(next) => self.some(next.fetch_add(1, Ordering::Relaxed)),
+            None => self.some(group),
+        }
+    }
+
+    /// What the group of `part` gets after it.
+    fn next(&self, part: usize) -> Option<usize> {
+        match &self.next {
+            Some(next) => self.some(next.fetch_add(1, Ordering::Relaxed)),
+            None => self.some(part + self.groups),
+        }
+    }
+
+    fn some(&self, part: usize) -> Option<usize> {
+        (part < self.parts).then_some(part)
+    }
 }
 
 #[cfg(test)]
@@ -143,12 +189,15 @@ mod tests {
         }
     }
 
-    /// The sums of eight equal parts, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and then to what was there.
-    fn tree_of_eight(case: &Scatter, elements: usize) -> Vec<u64> {
+    /// The sums of eight groups, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and then to what was there. The groups
+    /// get `parts` equal parts by turns.
+    fn tree_of_eight(case: &Scatter, elements: usize, parts: usize) -> Vec<u64> {
         let updates = case.keys.len();
-        let sums_of = |part: usize| {
+        let sums_of = |group: usize| {
             let mut sums = vec![-0.0; elements];
-            for i in part * updates / 8..(part + 1) * updates / 8 {
+            let parts_of_group = (group..parts).step_by(8);
+            for i in parts_of_group.flat_map(|it| it * updates / parts..(it + 1) * updates / parts)
+            {
                 sums[case.keys[i] as usize] += case.weights[i];
             }
             sums
@@ -195,7 +244,7 @@ mod tests {
                 ..Shape::of_updates(1000, 1 << 20, elements)
             })
         };
-        assert_eq!((of(256, 1), of(256, 2), of(256, 16)), (1, 8, 64));
+        assert_eq!((of(256, 1), of(256, 2), of(256, 16)), (1, 2, 16));
         assert_eq!((of(1 << 20, 2), of(1 << 20, 16)), (2, 16));
         assert_eq!(
             (of(1 << 26, 1), of(1 << 26, 16), of(1 << 40, 16)),
@@ -204,14 +253,33 @@ mod tests {
     }
 
     #[test]
+    fn every_part_is_dealt_to_one_group() {
+        for mode in [Mode::Stable, Mode::Fast] {
+            for (count, groups) in [(8, 8), (8, 2), (9, 8), (64, 8), (64, 1), (1 << 40, 4)] {
+                let shape = Shape {
+                    mode,
+                    ..Shape::of_updates(count, 1 << 40, 100)
+                };
+                let deal = Deal::of(&shape, groups);
+                let of_group =
+                    |group| std::iter::successors(deal.first(group), |part| deal.next(*part));
+                let mut dealt: Vec<_> = (0..groups).flat_map(of_group).collect();
+                dealt.sort_unstable();
+                assert_eq!(dealt, (0..deal.parts).collect::<Vec<_>>());
+                assert!((groups..=MOST_PARTS).contains(&deal.parts));
+            }
+        }
+    }
+
+    #[test]
     fn stable_sums_have_the_same_bits_at_any_number_of_threads() {
         for elements in [1, 100, 5000] {
             // Enough updates for eight groups at each of these sizes.
             let case = Scatter::new(UPDATES, elements).with_sums(elements);
-            let expected = tree_of_eight(&case, elements);
-            for threads in [1, 2, 4, 8, 16] {
-                let runtime = runtime(threads);
-                for chunks in [8, 64] {
+            for chunks in [8, 64] {
+                let expected = tree_of_eight(&case, elements, chunks as usize);
+                for threads in [1, 2, 4, 8, 16] {
+                    let runtime = runtime(threads);
                     let mut case = Scatter {
                         chunks,
                         ..case.clone()
