@@ -134,6 +134,21 @@ impl FunctionLowering<'_, '_, '_> {
         wide
     }
 
+    /// Element `index`, which is in range, of the array of `access`, which has one dimension; extended as well.
+    pub(super) fn read_at(&mut self, access: &Access, index: Value) -> Value {
+        let Some(array) = self.arrays.get(access.array).cloned() else {
+            return index;
+        };
+        let (address, displacement) = self.address(&array, &[Index::in_range(index, 0)]);
+        let element = Element {
+            address,
+            displacement,
+            flags: MemFlagsData::trusted().with_alias_region(Some(array.region)),
+        };
+        let ty = self.program.kernel.arrays[access.array].element;
+        self.read_extended(ty, &element)
+    }
+
     fn read_extended(&mut self, ty: Type, element: &Element) -> Value {
         let (flags, address, at) = (element.flags, element.address, element.displacement);
         let ins = self.builder.ins();

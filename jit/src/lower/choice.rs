@@ -38,7 +38,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let picked = self.builder.ins().select(condition, then, otherwise);
             self.builder.def_var(variable, picked);
         }
+        self.pick_early(condition, &targets);
         Ok(true)
+    }
+
+    /// Whether a condition picks what `sides` set.
+    pub(super) fn may_choose(&self, sides: [&'k [Node]; 2]) -> bool {
+        self.choice(sides).is_some()
     }
 
     fn values_of(&mut self, targets: &[Variable]) -> Values {

@@ -5,6 +5,7 @@ use super::atomic::Shared;
 use super::bounds::BoundsValue;
 use super::columns::Columns;
 use super::convert::clif_type;
+use super::early::Early;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
@@ -90,6 +91,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) disjoint: Vec<Disjoint>,
     /// What statements do where an index is out of range.
     pub(super) skips: Skips,
+    /// For each `while` loop around what its next turn reads.
+    pub(super) early: Vec<Vec<Early<'k>>>,
 }
 
 /// Where the value of a local is.
@@ -188,6 +191,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             shared: Shared::default(),
             disjoint: Vec::new(),
             skips: Skips::default(),
+            early: Vec::new(),
         };
         function.begin_skips();
         function.read_arguments(slots);

@@ -244,13 +244,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &'k Expr,
         body: &'k [Node],
     ) -> Result<(), CompileError> {
-        let turn = self.builder.create_block();
-        let done = self.builder.create_block();
-        let mark = self.jump_on(condition, [turn, done]);
+        let [enter, turn, done] = [(); 3].map(|()| self.builder.create_block());
+        let mark = self.jump_on(condition, [enter, done]);
+        self.builder.switch_to_block(enter);
+        let mut early = self.early_reads(body);
+        self.load_early(&early);
+        self.builder.ins().jump(turn, &[]);
         self.forget_set_in(body);
         self.builder.switch_to_block(turn);
+        self.begin_early(&mut early);
+        self.early.push(early);
         self.count_updates(body, None);
         self.nodes(body)?;
+        self.early.pop();
         self.poll_stop();
         self.jump_on(condition, [turn, done]);
         self.forget_since(mark);

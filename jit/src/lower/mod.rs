@@ -20,6 +20,7 @@ mod choice;
 mod columns;
 mod combine;
 mod convert;
+mod early;
 mod effort;
 mod element;
 mod emit;

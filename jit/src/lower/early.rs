@@ -1,0 +1,180 @@
+//! Elements that the next turn of a `while` loop reads, loaded in this one.
+//!
+//! Where two sorted rows are merged, a comparison of two elements tells in which row to go on, and the next comparison waits for a load,
+//! which waits for this one. What the next turn reads is the element that is there already or the one behind it, though: both are there
+//! in time if the second is loaded before it is known whether it is wanted, and the comparison picks a value instead of an address. It is
+//! a speculative load of software pipelining (Rau: Iterative modulo scheduling, 1994).
+
+use super::function::{Binding, FunctionLowering};
+use super::known::Width;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+use strew_affine::interpret::Oob;
+use strew_affine::visit::walk;
+use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript, Type};
+
+/// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
+const FURTHEST: i64 = 1 << 15;
+
+/// An element at a scalar that a turn moves at most once, where a condition holds.
+#[derive(Clone, Debug)]
+pub(super) struct Early<'k> {
+    access: &'k Access,
+    /// The scalar.
+    at: Variable,
+    /// By how much it moves.
+    step: i64,
+    /// The element, extended to 64 bits.
+    held: Variable,
+    /// The one that it moves to; the element itself where there is none.
+    next: Option<Value>,
+}
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// What turns of `body`, of a `while` loop, begin by reading.
+    pub(super) fn early_reads(&mut self, body: &'k [Node]) -> Vec<Early<'k>> {
+        if self.program.oob != Oob::Error {
+            return Vec::new();
+        }
+        // Behind another statement, an index out of range would be found too soon.
+        let firsts = body.iter().map_while(|node| match node {
+            Node::Declare {
+                local,
+                value: Expr::Load(access),
+            } => Some((*local, access)),
+            _ => None,
+        });
+        let reads = firsts.map_while(|(local, access)| self.early_read(local, access, body));
+        reads.collect()
+    }
+
+    fn early_read(
+        &mut self,
+        local: LocalId,
+        access: &'k Access,
+        body: &'k [Node],
+    ) -> Option<Early<'k>> {
+        let kernel = self.program.kernel;
+        let [Subscript::Computed(Expr::Local(at))] = access.subscripts.as_slice() else {
+            return None;
+        };
+        let is_signed = kernel.locals[*at].ty.is_signed();
+        let is_integer = kernel.arrays[access.array].element.is_integer();
+        let is_read_only = self.program.facts.is_read_only(access.array);
+        let may = is_signed && is_integer && is_read_only && !self.is_idle(local);
+        let Some(Binding::Mutable(variable)) = self.locals.get(*at).copied().filter(|_| may) else {
+            return None;
+        };
+        let step = self.only_step(*at, body)?;
+        Some(Early {
+            access,
+            at: variable,
+            step,
+            held: self.builder.declare_var(types::I64),
+            next: None,
+        })
+    }
+
+    /// By how much a turn of `body` moves `local`, if it does so in one place, where a condition picks whether to.
+    fn only_step(&self, local: LocalId, body: &'k [Node]) -> Option<i64> {
+        let mut set = 0;
+        walk(body, &mut |node, _| {
+            let places = node.places();
+            set += places
+                .into_iter()
+                .filter(|it| **it == Place::Local(local))
+                .count();
+        });
+        let ty = self.program.kernel.locals[local].ty;
+        let step = body.iter().find_map(|node| match node {
+            Node::ScfIf {
+                then, otherwise, ..
+            } if self.may_choose([then, otherwise]) => {
+                then.iter().find_map(|node| step_of(node, local, ty))
+            }
+            _ => None,
+        });
+        step.filter(|step| set == 1 && (-FURTHEST..=FURTHEST).contains(step))
+    }
+
+    /// Loads what the first turn reads.
+    pub(super) fn load_early(&mut self, reads: &[Early<'k>]) {
+        for read in reads {
+            let held = self.load_extended(read.access);
+            self.builder.def_var(read.held, held);
+        }
+    }
+
+    /// Begins a turn, of which `reads` were loaded in the one before.
+    pub(super) fn begin_early(&mut self, reads: &mut [Early<'k>]) {
+        for read in reads {
+            self.check_access(read.access);
+            let held = self.builder.use_var(read.held);
+            self.keep_element(read.access, held, Width::Extended);
+            read.next = self.next_element(read);
+        }
+    }
+
+    fn next_element(&mut self, read: &Early<'k>) -> Option<Value> {
+        let [Subscript::Computed(at)] = read.access.subscripts.as_slice() else {
+            return None;
+        };
+        let extent = self
+            .arrays
+            .get(read.access.array)?
+            .extents
+            .first()
+            .copied()?;
+        let at = self.extended(at);
+        let ins = &mut self.builder;
+        let next = ins.ins().iadd_imm_s(at, read.step);
+        let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, next, extent);
+        let there = ins.ins().select(is_there, next, at);
+        Some(self.read_at(read.access, there))
+    }
+
+    /// Goes on to the next element wherever `condition` has picked the next subscript among `targets`.
+    pub(super) fn pick_early(&mut self, condition: Value, targets: &[Variable]) {
+        let moved = self.early.iter().flatten();
+        let moved: Vec<_> = moved
+            .filter(|it| targets.contains(&it.at))
+            .cloned()
+            .collect();
+        for read in moved {
+            let Some(next) = read.next else {
+                continue;
+            };
+            let held = self.builder.use_var(read.held);
+            let picked = self.builder.ins().select(condition, next, held);
+            self.builder.def_var(read.held, picked);
+        }
+    }
+}
+
+/// By how much `node` moves `local`, if that is all it does.
+fn step_of(node: &Node, local: LocalId, ty: Type) -> Option<i64> {
+    let Node::Reduce {
+        places,
+        combiner,
+        values,
+        ..
+    } = node
+    else {
+        return None;
+    };
+    let bodies = combiner.bodies(&[ty])?;
+    let ([place], [Expr::Constant(step)], [body]) =
+        (places.as_slice(), values.as_slice(), bodies.as_slice())
+    else {
+        return None;
+    };
+    let moves = *place == Place::Local(local) && is_sum(body);
+    step.as_integer().filter(|_| moves)?.try_into().ok()
+}
+
+fn is_sum(body: &Expr) -> bool {
+    let is_held = |it: &Expr| matches!(it, Expr::Operand(Operand::Held(_)));
+    let is_incoming = |it: &Expr| matches!(it, Expr::Operand(Operand::Incoming(_)));
+    matches!(body, Expr::Binary(BinaryOp::Add, left, right, _) if is_held(left) && is_incoming(right))
+}

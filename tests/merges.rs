@@ -1,0 +1,146 @@
+//! Loops that merge rows load what their next turn may read in the turn before: results and faults are those of the loop as it is written.
+
+use strew::{ArrayElement, Compiler, Kernel};
+
+/// Counts what two rows have in common, from each of `n` places of the first on, in steps of `$STEP` there.
+const SOURCE: &str = "
+void common(int n, int na, int nb, int end_a, int end_b, const int from[n], const $ELEMENT a[na], const $ELEMENT b[nb],
+            int64_t out[n]) {
+  for (int r = 0; r < n; r++) {
+    $INDEX i = from[r], j = 0;
+    while (i != end_a && j < end_b) {
+      $ELEMENT x = a[i], y = b[j];
+      out[r] += x == y;
+      if (x <= y) i += $STEP;
+      if (y <= x) j++;
+    }
+    out[r] += 100 * j;
+  }
+}";
+
+struct Case {
+    from: Vec<i32>,
+    ends: [i32; 2],
+    rows: [Vec<u8>; 2],
+}
+
+/// What the loop leaves; nothing if it fails.
+fn expected(case: &Case, step: i64) -> Option<Vec<i64>> {
+    let [end_a, end_b] = case.ends.map(i64::from);
+    let read = |row: usize, at: i64| case.rows[row].get(usize::try_from(at).ok()?).copied();
+    let count = |from: &i32| {
+        let (mut i, mut j, mut common) = (i64::from(*from), 0, 0);
+        while i != end_a && j < end_b {
+            let (x, y) = (read(0, i)?, read(1, j)?);
+            common += i64::from(x == y);
+            i += if x <= y { step } else { 0 };
+            j += i64::from(y <= x);
+        }
+        Some(common + 100 * j)
+    };
+    case.from.iter().map(count).collect()
+}
+
+/// Runs `kernel` on `case` and compares; whether it fails, as it should.
+fn check<T: ArrayElement + From<u8>>(kernel: &Kernel, case: &Case, step: i64) -> bool {
+    let told = format!("{:?} {:?} {:?} by {step}", case.from, case.ends, case.rows);
+    let [a, b] = &case.rows;
+    let [a, b] = [a, b].map(|row| row.iter().copied().map(T::from).collect::<Vec<T>>());
+    let mut out = vec![0_i64; case.from.len()];
+    let bind = kernel
+        .bind()
+        .array("from", &case.from)
+        .array("a", &a)
+        .array("b", &b);
+    let bind = bind
+        .scalar("end_a", case.ends[0])
+        .scalar("end_b", case.ends[1]);
+    let outcome = bind.array_mut("out", &mut out).run();
+    let wanted = expected(case, step);
+    match &wanted {
+        Some(wanted) => {
+            assert!(outcome.is_ok(), "{told} {outcome:?}");
+            assert_eq!(out, *wanted, "{told}");
+        }
+        None => {
+            assert!(outcome.is_err(), "{told}");
+            assert!(out.iter().all(|it| *it == 0), "{told}");
+        }
+    }
+    wanted.is_none()
+}
+
+/// Rows in order, and ends in them, at them and behind them.
+fn cases(step: i64) -> Vec<Case> {
+    let rising = |seed: u32, length: u32| -> Vec<u8> {
+        let number = |at: u32| (at.wrapping_mul(seed) >> 13) as u8 % 4;
+        let steps = (0..length).map(number);
+        let row = steps.scan(0_u8, |sum, step| {
+            *sum = sum.saturating_add(step);
+            Some(*sum)
+        });
+        row.collect()
+    };
+    let mut cases = Vec::new();
+    for (length_a, length_b) in [(0, 3), (1, 1), (2, 5), (7, 4), (40, 40)] {
+        for seed in [0x9E37_79B9, 0x85EB_CA6B, 0xC2B2_AE35] {
+            let mut rows = [rising(seed, length_a), rising(seed ^ 0x5555, length_b)];
+            if step < 0 {
+                rows[1].reverse();
+                rows[1].iter_mut().for_each(|it| *it = 0xFF - *it);
+                rows[0].iter_mut().for_each(|it| *it = 0xFF - *it);
+            }
+            for (beyond_a, beyond_b) in [(0, 0), (1, 0), (0, 1), (-1, 2), (3, 3)] {
+                let first = if step < 0 { length_a as i32 - 1 } else { 0 };
+                let end_a = if step < 0 {
+                    -1 - beyond_a
+                } else {
+                    length_a as i32 + beyond_a
+                };
+                cases.push(Case {
+                    from: vec![first, first, first + step as i32, first],
+                    ends: [end_a, length_b as i32 + beyond_b],
+                    rows: rows.clone(),
+                });
+            }
+        }
+    }
+    cases
+}
+
+fn check_all<T: ArrayElement + From<u8>>(element: &str) {
+    let (mut failed, mut ran) = (0, 0);
+    for (index, step) in [
+        ("int", 1),
+        ("int64_t", 1),
+        ("int", 2),
+        ("int64_t", -1),
+        ("uint32_t", 1),
+    ] {
+        let source = SOURCE.replace("$ELEMENT", element).replace("$INDEX", index);
+        let source = source.replace("$STEP", &step.to_string());
+        for strategy in ["serial", "dense"] {
+            let compiler = Compiler::new().threads(2);
+            let compiler = compiler.strategy(strategy.parse().expect("a strategy"));
+            let program = compiler
+                .compile("merges.c", source.as_str())
+                .expect("a program");
+            let kernel = program.kernel("common").expect("a kernel");
+            for case in cases(step) {
+                match check::<T>(&kernel, &case, step) {
+                    true => failed += 1,
+                    false => ran += 1,
+                }
+            }
+        }
+    }
+    assert!(failed > 100 && ran > 100, "{failed} {ran}");
+}
+
+#[test]
+fn rows_of_any_integers_are_merged_as_the_loop_says() {
+    check_all::<i32>("int");
+    check_all::<i64>("int64_t");
+    check_all::<u8>("uint8_t");
+    check_all::<u64>("uint64_t");
+}
