@@ -3,7 +3,7 @@
 //! This chooses among strategies that give the same bits.
 
 use super::sample::Sample;
-use super::{Shape, columns, dense, rows};
+use super::{Shape, columns, dense};
 use crate::machine::Machine;
 
 /// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one: 3.7 ns
@@ -21,9 +21,6 @@ const ASKED: f64 = 1.5;
 
 /// Threads that share outputs far from them wait for memory this much longer.
 const APART: f64 = 1.3;
-
-/// Of rows of so many bytes, few cache lines hold parts of two.
-const LONG_ROW: u64 = 128;
 
 /// For so many lines processors wait at once.
 const LINES_AT_ONCE: f64 = 21.0;
@@ -80,17 +77,12 @@ impl Costs {
         let waited = awaited(shape, &sample) * machine.line(shape.bytes);
         let near = near_update(shape, &sample, machine);
         let each = near + waited;
-        // Rows in the second cache are there in time where one thread asks for them. What an owner reads is divided where lines hold
-        // nothing of other owners'.
+        // Rows in the second cache are there in time where one thread asks for them. What the loop reads is divided among owners no more
+        // than its turns are: processors fetch in advance what lies between the rows that an owner reads, too.
         let of_owner = if shape.bytes > machine.caches.second {
             APART / threads
         } else {
             1.0
-        };
-        let read_by_owner = if rows::row_bytes(shape) < LONG_ROW {
-            1.0
-        } else {
-            of_owner
         };
         let others = shape.others as f64 * costs.update;
         // Whatever else the strategy does, updates have to be computed.
@@ -116,7 +108,7 @@ impl Costs {
             rows: (costs.share
                 + others
                 + trips / columns_of_rows * ASKED * costs.update
-                + trips * (near * read_by_owner + waited * of_owner)) as u64,
+                + trips * (near + waited * of_owner)) as u64,
             planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }

@@ -30,6 +30,9 @@ const FREE_BYTES: u64 = 512 << 20;
 /// about as long as half a simple update, so this keeps it near a quarter of the work.
 const TRIPS_PER_ELEMENT: u64 = 2;
 
+/// In lanes, updates take less than half as long, copies as long as ever.
+const MOST_LANES: u64 = 2;
+
 impl Strategy for Dense {
     fn name(&self) -> &'static str {
         NAME
@@ -123,8 +126,9 @@ fn fixed_groups(shape: &Shape) -> u64 {
 
 fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
     let elements = shape.elements.saturating_mul(groups);
+    let trips = TRIPS_PER_ELEMENT * shape.lanes.min(MOST_LANES);
     shape.bytes.saturating_mul(groups) <= most_bytes
-        && elements.saturating_mul(TRIPS_PER_ELEMENT) <= shape.trips
+        && elements.saturating_mul(trips) <= shape.trips
 }
 
 /// Which parts of the iterations each group gets. Loops that have more parts than groups take differently long for each: where the
