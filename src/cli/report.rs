@@ -46,6 +46,8 @@ pub(crate) struct SawReport {
     leaps: f64,
     /// In so many elements lie those of one place.
     span: u64,
+    /// The same for all places together.
+    reach: u64,
     /// To how many elements all of them go.
     elements: u64,
     /// Whether some elements get far more of them than others.
@@ -62,6 +64,7 @@ impl From<Sample> for SawReport {
             scattered: sample.scattered,
             leaps: sample.leaps,
             span: sample.span,
+            reach: sample.reach,
             elements: sample.elements,
             skewed: sample.is_skewed,
             rises: sample.rises,

@@ -76,8 +76,9 @@ const LEAST_TRIPS_APART: u64 = 4 << 20;
 /// Copies of smaller outputs are filled and merged while they are in the caches, which takes less than a look at all updates.
 const LEAST_BYTES_COLORED: u64 = 1 << 20;
 
-/// With more updates an element that follow each other, blocks are merged while they are in the caches.
-const TRIPS_PER_ELEMENT_MERGED: u64 = 8;
+/// With more updates an element that follow each other, blocks are merged while they are in the caches, and what is updated stays in several
+/// registers.
+const TRIPS_PER_ELEMENT_MERGED: u64 = 10;
 
 /// With more updates an element, to fill and to merge copies of it is little beside them.
 const TRIPS_PER_ELEMENT_COLORED: u64 = 32;

@@ -36,6 +36,7 @@ const UNSEEN: Sample = Sample {
     scattered: 1.0,
     leaps: 1.0,
     span: u64::MAX,
+    reach: u64::MAX,
     elements: u64::MAX,
     is_skewed: false,
     rises: false,
@@ -74,7 +75,7 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let waited = awaited(shape, &sample) * machine.line(shape.bytes);
+        let waited = awaited(shape, &sample) * machine.line(reached_bytes(shape, &sample));
         let near = near_update(shape, &sample, machine);
         let each = near + waited;
         // Rows in the second cache are there in time where one thread asks for them. What the loop reads is divided among owners no more
@@ -115,9 +116,22 @@ impl Costs {
     }
 }
 
+/// The bytes of the outputs that updates go to.
+fn reached_bytes(shape: &Shape, sample: &Sample) -> u64 {
+    let width = shape.bytes / shape.elements.max(1);
+    sample.reach.saturating_mul(width).min(shape.bytes)
+}
+
 /// For how many cache lines an update waits, as if all updates waited for as many. Where most of them find their line there, those that
 /// leap wait longer, since few of them are in work at once. Of rows the next are asked for ahead.
+///
+/// Where some elements get far more updates than others, most lines that are new to some hundred updates are not new to the caches: of a
+/// Zipf distribution with exponents of 1.1, 1.2 and 1.5, 0.60, 0.32 and 0.11 of the updates lead to lines that none of the 256 before do,
+/// and 0.3, 0.1 and 0.002 to others than the 16 Ki that get most, which is about the square.
 fn awaited(shape: &Shape, sample: &Sample) -> f64 {
+    if sample.is_skewed {
+        return sample.scattered * sample.scattered;
+    }
     let leaping = (sample.leaps * LINES_AT_ONCE).min(LINES_AT_ONCE / UPDATES_AT_ONCE);
     match shape.row_columns {
         None => sample.scattered.max(leaping),

@@ -60,6 +60,9 @@ pub struct Sample {
     pub leaps: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
+    /// All of them go to so many elements that follow each other, or fewer; any number where keys only rise at a place, or only fall,
+    /// since nobody knows how far they go.
+    pub reach: u64,
     /// To how many elements all of them go.
     pub elements: u64,
     /// Whether some elements get far more of them than others.
@@ -124,7 +127,8 @@ impl Sample {
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
             scattered: share(lines.iter().map(Lines::waited).sum()),
             leaps: share(leaps(&lines)),
-            span: places.iter().map(|keys| span(keys)).max().unwrap_or(0),
+            span: places.iter().map(span).max().unwrap_or(0),
+            reach: reach(places),
             elements: counts.len() as u64,
             is_skewed: counts
                 .values()
@@ -247,11 +251,23 @@ impl Lines {
 }
 
 /// From the least of the keys to the largest.
-fn span(keys: &[u32]) -> u64 {
-    let (least, most) = (keys.iter().min(), keys.iter().max());
+fn span<'k>(keys: impl IntoIterator<Item = &'k u32> + Clone) -> u64 {
+    let (least, most) = (keys.clone().into_iter().min(), keys.into_iter().max());
     least
         .zip(most)
         .map_or(0, |(least, most)| u64::from(most - least) + 1)
+}
+
+/// From the least of all keys to the largest; all there may be where those of a place go on in one direction.
+fn reach(places: &[Vec<u32>]) -> u64 {
+    let goes_on = |keys: &Vec<u32>| {
+        let is_one_way = keys.is_sorted() || keys.is_sorted_by(|a, b| a >= b);
+        is_one_way && keys.first() != keys.last()
+    };
+    match places.iter().any(goes_on) {
+        true => 1 << u32::BITS,
+        false => span(places.iter().flatten()),
+    }
 }
 
 /// Whether no key is below the one before, and all of a place are above those of the places before.
@@ -264,13 +280,16 @@ fn rise(places: &[Vec<u32>]) -> bool {
     ends.all(|(last, first)| last < first) && places.iter().all(|keys| keys.is_sorted())
 }
 
-/// Whether the middles of the places lie in their order, or in the opposite one, and are not all the same.
+/// Whether the middles of the places lie in their order, or in the opposite one, and further apart than the keys at any of them: those of
+/// keys that go through all elements again and again may rise by little.
 fn advance(places: &[Vec<u32>]) -> bool {
     let ends = |keys: &Vec<u32>| keys.iter().min().copied().zip(keys.iter().max().copied());
     let ends = places.iter().filter_map(ends);
-    let middles: Vec<_> = ends.map(|(a, b)| u64::from(a) + u64::from(b)).collect();
+    let middles: Vec<_> = ends.map(|(a, b)| u64::from(a).midpoint(b.into())).collect();
     let in_order = middles.is_sorted() || middles.is_sorted_by(|a, b| a >= b);
-    in_order && middles.first() != middles.last()
+    let (first, last) = (middles.first(), middles.last());
+    let distance = first.zip(last).map_or(0, |(a, b)| a.abs_diff(*b));
+    in_order && distance > places.iter().map(span).max().unwrap_or(0)
 }
 
 /// How often each of the keys comes.
@@ -373,6 +392,20 @@ mod tests {
         assert!(of(|it| 90_000 - it / 10_000 * 10_000).advances);
         assert!(!of(|it| it % 10_000).advances);
         assert!(!of(|it| it.wrapping_mul(0x9E37_79B9) >> 10).advances);
+    }
+
+    #[test]
+    fn keys_that_go_through_all_elements_again_do_not_advance() {
+        let places = (0..8).map(|place| (0..256).map(|it| it * 64 + place * 4).collect());
+        let sample = Sample::of(&places.collect::<Vec<_>>(), 8).unwrap();
+        assert!(!sample.advances && sample.reach == 1 << 32);
+    }
+
+    #[test]
+    fn keys_that_stay_somewhere_reach_no_further() {
+        let sample = of(|it| 70_000 + it.wrapping_mul(0x9E37_79B9) % 5000);
+        assert!((4000..=5000).contains(&sample.reach), "{sample:?}");
+        assert_eq!(of(|_| 5).reach, 1);
     }
 
     #[test]
