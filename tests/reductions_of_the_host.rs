@@ -384,3 +384,47 @@ kernel @scatter(n: i64, m: i64, key: i32[n], x: f64[n], out: f64[m]) {
     let scheduled = parsed.kernels()[0].schedule(&strew::Plan::Auto, &mut ());
     assert!(scheduled.and_then(strew::Scheduled::compile).is_ok());
 }
+
+/// Rows of a sparse matrix, which take differently long: the loop over them has many parts.
+const ROWS: &str = "int64_t own(int64_t a, int64_t b);
+
+void scatter(int n, int64_t e, int m, const int64_t row[n + 1], const int32_t key[e], const int64_t x[e], int64_t out[m]) {
+  for (int r = 0; r < n; r++)
+    for (int64_t k = row[r]; k < row[r + 1]; k++)
+      out[key[k]] = own(out[key[k]], x[k]);
+}";
+
+/// Which of two operands stays is told by their order alone, and no grouping changes that.
+#[test]
+fn operands_keep_their_order_in_loops_of_many_parts() {
+    let first = |a: i64, b: i64| if a == 0 { b } else { a };
+    let compiler = Compiler::new().reduction("own", 0_i64, first);
+    let program = compiler.compile("rows.c", ROWS).expect("a program");
+    let kernel = program.kernel("scatter").expect("a kernel");
+    let row: Vec<i64> = (0..=1000).map(|r| r * r / 20).collect();
+    let count = row[1000] as usize;
+    let key = keys(count, 300);
+    let x: Vec<i64> = (0..count as i64).map(|k| k % 5 * (k + 1)).collect();
+    let mut expected = vec![0; 300];
+    for (key, x) in key.iter().zip(&x) {
+        let held = &mut expected[*key as usize];
+        *held = first(*held, *x);
+    }
+    for strategy in ["auto", "serial", "dense", "blocked", "binned"] {
+        for mode in [Mode::Fast, Mode::Stable] {
+            for threads in [1, 2, 8] {
+                let named = strategy.parse().expect("a strategy");
+                let kernel = kernel.clone().strategy(named).mode(mode).threads(threads);
+                let mut out = vec![0; 300];
+                let call = kernel
+                    .bind()
+                    .array("row", &row)
+                    .array("key", &key)
+                    .array("x", &x);
+                let done = call.array_mut("out", &mut out).run();
+                done.unwrap_or_else(|error| panic!("{strategy} {mode:?} {threads}: {error}"));
+                assert_eq!(out, expected, "{strategy} {mode:?} {threads}");
+            }
+        }
+    }
+}

@@ -506,7 +506,7 @@ pub struct ForallCall {
     /// 1 when the body writes nothing but its private buffers, so that it can be run for its updates and they be thrown away, else 0.
     pub pure: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
-    /// them; 0 when consecutive iterations may share theirs, or work on the targets themselves.
+    /// them; 0 when several iterations may share theirs, or work on the targets themselves.
     pub separate: u32,
 }
 

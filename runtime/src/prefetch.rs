@@ -17,7 +17,7 @@ pub(crate) fn prefetch(address: *const u8, bytes: usize) {
     let _ = (address, bytes, CACHE_LINE);
 }
 
-/// What generated code calls for a row that it is going to update: asks for `bytes` bytes, at least 1, from `address` on.
+/// What generated code calls for a row that it is going to update or to read: asks for `bytes` bytes, at least 1, from `address` on.
 ///
 /// No register is changed, not even those of the arguments: the loop that calls it has no call that it would have to save registers
 /// for, which takes longer than a short row. This is Cranelift's convention `PreserveAll`.

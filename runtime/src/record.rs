@@ -24,7 +24,7 @@ pub struct Record {
     pub costs: Option<Costs>,
     /// How many threads could take part.
     pub threads: usize,
-    /// In how many consecutive parts the iterations ran.
+    /// In how many groups the iterations ran: parts that follow each other, or what shared a private copy.
     pub chunks: u64,
     /// The largest number of bytes that private buffers and copies took at a time.
     pub private_bytes: u64,

@@ -80,11 +80,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn only_step(&self, local: LocalId, body: &'k [Node]) -> Option<i64> {
         let mut set = 0;
         walk(body, &mut |node, _| {
-            let places = node.places();
-            set += places
-                .into_iter()
-                .filter(|it| **it == Place::Local(local))
-                .count();
+            let places = node.places().iter();
+            set += places.filter(|it| **it == Place::Local(local)).count();
         });
         let ty = self.program.kernel.locals[local].ty;
         let step = body.iter().find_map(|node| match node {

@@ -1,7 +1,8 @@
-//! Rows that a later turn updates, asked for in time.
+//! Rows that a later turn updates or reads, asked for in time.
 //!
 //! `out[key[i], j] += x[i, j]` waits for each row, since processors foresee no keys: and rows of some lines fill their queues of stores, so
-//! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though.
+//! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though. And rows of `x` they
+//! foresee up to the end of a page only.
 
 use super::ahead::Inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
@@ -11,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, for_each_load};
-use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
+use strew_affine::{Access, AffineFor, Expr, IterId, LocalId, Node, Place, Subscript, Variable};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
 const TURNS: i64 = 16;
@@ -19,7 +20,7 @@ const TURNS: i64 = 16;
 /// The bytes of a row from which asking pays, if it is updated: in 8 MiB, rows of 32 bytes took half of the time.
 const UPDATED_BYTES: i64 = 16;
 
-/// The same if owners read it: of shorter ones processors foresee the next.
+/// The same if it is read: of shorter ones processors foresee the next.
 const READ_BYTES: i64 = 128;
 
 /// Processors foresee what is behind so many bytes of a row.
@@ -41,7 +42,7 @@ pub(super) struct FarRows {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` updates.
+    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` updates, and for those that it reads.
     pub(super) fn prefetch_rows(&mut self, counted: &Counted<'k>, iter: Value) {
         let may = counted.step == 1 && self.program.oob == Oob::Error;
         // An owner of rows asks for its own alone, as the loop that lists its turns does.
@@ -80,14 +81,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .collect()
     }
 
-    /// The rows that inner loops of `counted` read, by no keys.
+    /// The rows that inner loops of `counted` read, by no keys, another one in each turn.
     pub(super) fn read_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
         let mut rows: Vec<Access> = Vec::new();
         for inner in inner_loops(counted) {
             let inside = Inside::of(inner.iter, &inner.body);
             for expr in inner.body.iter().flat_map(Node::expressions) {
                 for_each_load(expr, &mut |access| {
-                    let row = row_along(access, &inside).filter(|row| self.is_proved(row));
+                    let row = row_along(access, &inside);
+                    let row =
+                        row.filter(|row| moves_with(row, counted.iter) && self.is_proved(row));
                     let is_new = |row: &Access| rows.iter().all(|it| !it.is_at_same_place(row));
                     rows.extend(row.filter(is_new));
                 });
@@ -152,9 +155,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// What asking for rows such as `row` takes, where rows are not told by fields of records.
     fn far_rows(&mut self, row: &Access, least: i64) -> Option<FarRows> {
         let array = self.arrays.get(row.array).cloned()?;
-        let (Stride::Fixed(width), Some((columns, outer))) =
-            (array.stride, array.extents.split_last())
-        else {
+        let (Stride::Fixed(width), Some((columns, outer)), 0) = (
+            array.stride,
+            array.extents.split_last(),
+            array.own_dimensions,
+        ) else {
             return None;
         };
         let ins = &mut self.builder;
@@ -258,6 +263,14 @@ fn row_along(access: &Access, inside: &Inside) -> Option<Access> {
     let is_row = row.subscripts.iter().all(|it| inside.stays(it));
     let is_along = access.subscripts.last().is_some_and(|it| !inside.stays(it));
     (is_row && is_along).then_some(row)
+}
+
+/// Whether `row` is another one in each turn of the loop of `iter`.
+fn moves_with(row: &Access, iter: IterId) -> bool {
+    let variable = Variable::Iter(iter);
+    let mentions =
+        |it: &Subscript| matches!(it, Subscript::Affine(expr) if expr.mentions(variable));
+    row.subscripts.iter().any(mentions)
 }
 
 /// What `body` declares `local` as.

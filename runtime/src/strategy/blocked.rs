@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Private buffers for groups of consecutive iterations as in `dense`, of which only the pages that a group updates are filled and
+/// Private buffers for groups of consecutive iterations, of which only the pages that a group updates are filled and
 /// merged: for keys that are near each other within a group, as those of sorted data are, and for a few keys wherever they are.
 #[derive(Debug)]
 pub(super) struct Blocked;

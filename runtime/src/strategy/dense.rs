@@ -20,6 +20,9 @@ const FIXED_GROUPS: u64 = 8;
 /// More than the fewest groups are made only while all their buffers together are no larger.
 const FIXED_BYTES: u64 = 16 << 20;
 
+/// Where the grouping is free, but for the order, there are more groups than threads, to even out slow threads, as long as they are no larger.
+const SPARE_BYTES: u64 = 1 << 20;
+
 /// In so many parts at most the iterations are dealt out to groups.
 const MOST_PARTS: usize = 256;
 
@@ -112,8 +115,13 @@ pub(super) fn groups(shape: &Shape) -> usize {
 }
 
 fn free_groups(shape: &Shape) -> u64 {
+    let threads = shape.threads as u64;
+    let with_spare = threads.saturating_mul(4);
+    if threads > 1 && !shape.commutes && is_cheap(shape, with_spare, SPARE_BYTES) {
+        return with_spare;
+    }
     let most = FREE_BYTES / shape.bytes.max(1);
-    (shape.threads as u64).min(most.max(2))
+    threads.min(most.max(2))
 }
 
 fn fixed_groups(shape: &Shape) -> u64 {
@@ -144,11 +152,12 @@ struct Deal {
 impl Deal {
     fn of(shape: &Shape, groups: usize) -> Self {
         let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
-        let several = groups > 1 && !shape.is_separate;
+        // Operands that may not be exchanged keep the order of the loop: groups of consecutive iterations, merged in their order.
+        let several = groups > 1 && shape.commutes && !shape.is_separate;
         let is_any = several && shape.is_free();
         Self {
             parts: match is_any || several && shape.count > FIXED_GROUPS {
-                true => count.min(MOST_PARTS),
+                true => count.min(MOST_PARTS.max(groups)),
                 false => groups,
             },
             groups,
@@ -249,6 +258,12 @@ mod tests {
             })
         };
         assert_eq!((of(256, 1), of(256, 2), of(256, 16)), (1, 2, 16));
+        let in_order = Shape {
+            commutes: false,
+            is_exact: true,
+            ..Shape::of_updates(1000, 1 << 20, 256)
+        };
+        assert_eq!(groups(&in_order), 8);
         assert_eq!((of(1 << 20, 2), of(1 << 20, 16)), (2, 16));
         assert_eq!(
             (of(1 << 26, 1), of(1 << 26, 16), of(1 << 40, 16)),
@@ -272,6 +287,26 @@ mod tests {
                 assert_eq!(dealt, (0..deal.parts).collect::<Vec<_>>());
                 assert!((groups..=MOST_PARTS).contains(&deal.parts));
             }
+        }
+    }
+
+    #[test]
+    fn operands_that_may_not_be_exchanged_stay_in_order() {
+        for mode in [Mode::Stable, Mode::Fast] {
+            let shape = Shape {
+                mode,
+                commutes: false,
+                ..Shape::of_updates(64, 1 << 40, 100)
+            };
+            let deal = Deal::of(&shape, 8);
+            let dealt: Vec<_> = (0..8).map(|it| (deal.first(it), deal.next(it))).collect();
+            assert_eq!(deal.parts, 8);
+            assert!(
+                dealt
+                    .iter()
+                    .enumerate()
+                    .all(|(group, it)| *it == (Some(group), None))
+            );
         }
     }
 

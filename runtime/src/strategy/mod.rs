@@ -50,7 +50,7 @@ use std::time::Duration;
 /// # Laws
 /// For every forall that it does not [refuse](Self::refusal):
 /// * every iteration runs exactly once, with private buffers that hold the identity, or, unless [`Shape::is_separate`], the targets
-///   themselves, or what iterations just before it in the same part have left;
+///   themselves, or what iterations before it in the same group have left; iterations of a group follow each other unless [`Shape::commutes`];
 /// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are
 ///   exchanged only if [`Shape::commutes`];
 /// * unless [`Shape::is_free`], grouping and order are a function of the sizes in the [`Shape`] and of where updates go, never of the

@@ -47,7 +47,7 @@ pub(super) fn owners(shape: &Shape) -> u32 {
 }
 
 /// The bytes of a row.
-pub(super) fn row_bytes(shape: &Shape) -> u64 {
+fn row_bytes(shape: &Shape) -> u64 {
     let columns = shape.row_columns.unwrap_or(0);
     columns.saturating_mul(shape.bytes) / shape.elements.max(1)
 }

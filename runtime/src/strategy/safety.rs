@@ -29,17 +29,17 @@ pub(super) const MOST_CHECKED: u64 = 1 << 28;
 
 /// Whether all iterations are checked before the first, since that takes less than a copy of what they may change, also one by one.
 pub(super) fn is_checked(shape: &Shape) -> bool {
-    takes_less(shape, BYTES_PER_CHECK)
+    takes_less(shape, shape.statements(), BYTES_PER_CHECK)
 }
 
-/// Whether to check all iterations takes less than a copy of what they may change, if a check takes as long as a copy of so many bytes.
-fn takes_less(shape: &Shape, bytes_per_check: u64) -> bool {
+/// Whether so many checks take less than a copy of what iterations may change, if a check takes as long as a copy of so many bytes.
+fn takes_less(shape: &Shape, checks: u64, bytes_per_check: u64) -> bool {
     let is_short = shape.statements() <= MOST_CHECKED;
-    checks(shape) < shape.bytes / bytes_per_check && is_short && can_look(shape)
+    checks < shape.bytes / bytes_per_check && is_short && can_look(shape)
 }
 
-/// How many subscripts there are to check: all columns of a row are in range where it is.
-fn checks(shape: &Shape) -> u64 {
+/// How many keys a scan looks at: one for each row.
+fn scanned(shape: &Shape) -> u64 {
     let columns = shape.row_columns.unwrap_or(1).max(1);
     (shape.trips / columns).saturating_add(shape.others)
 }
@@ -55,7 +55,8 @@ impl<'r> Safety<'r> {
     pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
         // SAFETY: the caller vouches for the forall.
         let scans = || unsafe { can_scan(job) };
-        let checks = is_checked(&job.shape) || takes_less(&job.shape, BYTES_PER_SCANNED) && scans();
+        let checks = is_checked(&job.shape)
+            || takes_less(&job.shape, scanned(&job.shape), BYTES_PER_SCANNED) && scans();
         if regions(job).next().is_some() && checks {
             // SAFETY: the caller vouches for the forall.
             unsafe { check(job) }?;

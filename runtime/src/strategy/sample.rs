@@ -60,7 +60,7 @@ pub struct Sample {
     pub leaps: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
-    /// All of them go to so many elements that follow each other, or fewer; any number where keys only rise at a place, or only fall,
+    /// All of them go to so many elements that follow each other, or fewer; to all where keys only rise at a place, or only fall,
     /// since nobody knows how far they go.
     pub reach: u64,
     /// To how many elements all of them go.
@@ -91,8 +91,12 @@ impl Sample {
             // SAFETY: the caller vouches for the forall.
             .map(|iterations| unsafe { keys_from(job, body, iterations.start) })
             .collect();
-        let bytes = job.privates.first()?.element_bytes;
-        Self::of(&keys, u64::from(bytes))
+        let private = job.privates.first()?;
+        let sample = Self::of(&keys, u64::from(private.element_bytes))?;
+        Some(Self {
+            reach: sample.reach.min(private.elements),
+            ..sample
+        })
     }
 
     /// Whether to keep the element that was updated last in a register: it is worth more than a jump that is hard to foretell.

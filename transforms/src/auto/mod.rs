@@ -75,8 +75,8 @@ fn has_local_arrays(body: &[Node]) -> bool {
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
-/// Into so many chunks go loops whose turns take who knows how long, so that threads that are done take over from those that are not. It
-/// is a multiple of the usual number, which makes the groups of chunks that share private buffers the same.
+/// Into so many chunks go loops whose turns take who knows how long, so that threads that are done take over from those that are not. Groups
+/// of them share private buffers.
 const UNEVEN_CHUNKS: u64 = 8 * TileIndirection::CHUNKS;
 
 /// A kernel with the schedule that was found for it.
