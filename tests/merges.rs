@@ -8,13 +8,14 @@ void common(int n, int na, int nb, int end_a, int end_b, const int from[n], cons
             int64_t out[n]) {
   for (int r = 0; r < n; r++) {
     $INDEX i = from[r], j = 0;
+    int moves = 0;
     while (i != end_a && j < end_b) {
       $ELEMENT x = a[i], y = b[j];
       out[r] += x == y;
-      if (x <= y) i += $STEP;
+      if (x <= y) { i += $STEP; moves += 3; }
       if (y <= x) j++;
     }
-    out[r] += 100 * j;
+    out[r] += 100 * j + 10000 * moves;
   }
 }";
 
@@ -29,14 +30,17 @@ fn expected(case: &Case, step: i64) -> Option<Vec<i64>> {
     let [end_a, end_b] = case.ends.map(i64::from);
     let read = |row: usize, at: i64| case.rows[row].get(usize::try_from(at).ok()?).copied();
     let count = |from: &i32| {
-        let (mut i, mut j, mut common) = (i64::from(*from), 0, 0);
+        let (mut i, mut j, mut common, mut moves) = (i64::from(*from), 0, 0, 0);
         while i != end_a && j < end_b {
             let (x, y) = (read(0, i)?, read(1, j)?);
             common += i64::from(x == y);
-            i += if x <= y { step } else { 0 };
+            if x <= y {
+                i += step;
+                moves += 3;
+            }
             j += i64::from(y <= x);
         }
-        Some(common + 100 * j)
+        Some(common + 100 * j + 10_000 * moves)
     };
     case.from.iter().map(count).collect()
 }
@@ -116,6 +120,8 @@ fn check_all<T: ArrayElement + From<u8>>(element: &str) {
         ("int", 2),
         ("int64_t", -1),
         ("uint32_t", 1),
+        ("int8_t", 1),
+        ("int16_t", 1),
     ] {
         let source = SOURCE.replace("$ELEMENT", element).replace("$INDEX", index);
         let source = source.replace("$STEP", &step.to_string());
