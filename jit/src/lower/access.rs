@@ -71,6 +71,14 @@ fn in_fewer_divisions(kernel: &Kernel, access: &Access, loops: &[Loop<'_>]) -> O
     (folded != number).then_some(folded)
 }
 
+/// Whether `access` is to another element, or row, in each turn of the loop of `iter`.
+pub(super) fn moves_with(access: &Access, iter: IterId) -> bool {
+    let variable = Variable::Iter(iter);
+    let mentions =
+        |it: &Subscript| matches!(it, Subscript::Affine(expr) if expr.mentions(variable));
+    access.subscripts.iter().any(mentions)
+}
+
 impl FunctionLowering<'_, '_, '_> {
     /// Whether every subscript of `access` was proved to be in range when the call started.
     pub(super) fn is_proved(&self, access: &Access) -> bool {
@@ -324,16 +332,11 @@ impl FunctionLowering<'_, '_, '_> {
     /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that. It stays behind all
     /// conditions where it is another element in each turn of a loop that does.
     pub(super) fn is_movable(&self, access: &Access) -> bool {
-        let moves_with = |iter: IterId| {
-            let mut subscripts = access.subscripts.iter();
-            subscripts.any(
-                |it| matches!(it, Subscript::Affine(expr) if expr.mentions(Variable::Iter(iter))),
-            )
-        };
         let mut turning = self.turning.iter();
         let stays_behind = self.conditions == 0
-            || turning
-                .any(|(iter, conditions)| *conditions == self.conditions && moves_with(*iter));
+            || turning.any(|(iter, conditions)| {
+                *conditions == self.conditions && moves_with(access, *iter)
+            });
         self.program.facts.is_read_only(access.array) && stays_behind && self.is_proved(access)
     }
 

@@ -42,11 +42,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(true)
     }
 
-    /// Whether a condition picks what `sides` set.
-    pub(super) fn may_choose(&self, sides: [&'k [Node]; 2]) -> bool {
-        self.choice(sides).is_some()
-    }
-
     fn values_of(&mut self, targets: &[Variable]) -> Values {
         let targets = targets.iter().copied();
         let value = |variable| (variable, self.builder.use_var(variable));
@@ -54,7 +49,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The scalars that `sides` set, if that is all they do, it is cheap, and nothing in it can fail.
-    fn choice(&self, sides: [&'k [Node]; 2]) -> Option<Vec<Variable>> {
+    pub(super) fn choice(&self, sides: [&'k [Node]; 2]) -> Option<Vec<Variable>> {
         let mut targets = Vec::new();
         let mut operations = 0;
         for node in sides.into_iter().flatten() {

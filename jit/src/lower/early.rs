@@ -7,33 +7,42 @@
 
 use super::function::{Binding, FunctionLowering};
 use super::known::Width;
+use super::sum::adds;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
-use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript, Type};
+use strew_affine::{Access, Expr, LocalId, Node, Place, Subscript, Type};
 
 /// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
 const FURTHEST: i64 = 1 << 15;
 
 /// An element at a scalar that a turn moves at most once, where a condition holds.
-#[derive(Clone, Debug)]
-pub(super) struct Early<'k> {
+#[derive(Debug)]
+pub(super) struct EarlyRead<'k> {
     access: &'k Access,
-    /// The scalar.
+    /// The scalar, as the subscript that it is.
+    subscript: &'k Expr,
     at: Variable,
     /// By how much it moves.
     step: i64,
     /// The element, extended to 64 bits.
     held: Variable,
-    /// The one that it moves to; the element itself where there is none.
-    next: Option<Value>,
+}
+
+/// The same in a turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Early {
+    at: Variable,
+    held: Variable,
+    /// The element that it moves to; the one that is held where there is none.
+    next: Value,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// What turns of `body`, of a `while` loop, begin by reading.
-    pub(super) fn early_reads(&mut self, body: &'k [Node]) -> Vec<Early<'k>> {
+    pub(super) fn early_reads(&mut self, body: &'k [Node]) -> Vec<EarlyRead<'k>> {
         if self.program.oob != Oob::Error {
             return Vec::new();
         }
@@ -54,9 +63,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         local: LocalId,
         access: &'k Access,
         body: &'k [Node],
-    ) -> Option<Early<'k>> {
+    ) -> Option<EarlyRead<'k>> {
         let kernel = self.program.kernel;
-        let [Subscript::Computed(Expr::Local(at))] = access.subscripts.as_slice() else {
+        let [Subscript::Computed(subscript @ Expr::Local(at))] = access.subscripts.as_slice()
+        else {
             return None;
         };
         let is_signed = kernel.locals[*at].ty.is_signed();
@@ -67,12 +77,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return None;
         };
         let step = self.only_step(*at, body)?;
-        Some(Early {
+        Some(EarlyRead {
             access,
+            subscript,
             at: variable,
             step,
             held: self.builder.declare_var(types::I64),
-            next: None,
         })
     }
 
@@ -87,7 +97,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let step = body.iter().find_map(|node| match node {
             Node::ScfIf {
                 then, otherwise, ..
-            } if self.may_choose([then, otherwise]) => {
+            } if self.choice([then, otherwise]).is_some() => {
                 then.iter().find_map(|node| step_of(node, local, ty))
             }
             _ => None,
@@ -96,7 +106,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Loads what the first turn reads.
-    pub(super) fn load_early(&mut self, reads: &[Early<'k>]) {
+    pub(super) fn load_early(&mut self, reads: &[EarlyRead<'k>]) {
         for read in reads {
             let held = self.load_extended(read.access);
             self.builder.def_var(read.held, held);
@@ -104,26 +114,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Begins a turn, of which `reads` were loaded in the one before.
-    pub(super) fn begin_early(&mut self, reads: &mut [Early<'k>]) {
+    pub(super) fn begin_early(&mut self, reads: &[EarlyRead<'k>]) {
         for read in reads {
             self.check_access(read.access);
             let held = self.builder.use_var(read.held);
             self.keep_element(read.access, held, Width::Extended);
-            read.next = self.next_element(read);
+            let next = self.next_element(read);
+            self.early.extend(next.map(|next| Early {
+                at: read.at,
+                held: read.held,
+                next,
+            }));
         }
     }
 
-    fn next_element(&mut self, read: &Early<'k>) -> Option<Value> {
-        let [Subscript::Computed(at)] = read.access.subscripts.as_slice() else {
-            return None;
-        };
-        let extent = self
-            .arrays
-            .get(read.access.array)?
-            .extents
-            .first()
-            .copied()?;
-        let at = self.extended(at);
+    fn next_element(&mut self, read: &EarlyRead<'k>) -> Option<Value> {
+        let array = self.arrays.get(read.access.array)?;
+        let extent = array.extents.first().copied()?;
+        let at = self.extended(read.subscript);
         let ins = &mut self.builder;
         let next = ins.ins().iadd_imm_s(at, read.step);
         let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, next, extent);
@@ -133,18 +141,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Goes on to the next element wherever `condition` has picked the next subscript among `targets`.
     pub(super) fn pick_early(&mut self, condition: Value, targets: &[Variable]) {
-        let moved = self.early.iter().flatten();
-        let moved: Vec<_> = moved
-            .filter(|it| targets.contains(&it.at))
-            .cloned()
-            .collect();
-        for read in moved {
-            let Some(next) = read.next else {
-                continue;
-            };
-            let held = self.builder.use_var(read.held);
-            let picked = self.builder.ins().select(condition, next, held);
-            self.builder.def_var(read.held, picked);
+        let moved = self.early.iter().filter(|it| targets.contains(&it.at));
+        for Early { held, next, .. } in moved {
+            let before = self.builder.use_var(*held);
+            let picked = self.builder.ins().select(condition, *next, before);
+            self.builder.def_var(*held, picked);
         }
     }
 }
@@ -166,12 +167,6 @@ fn step_of(node: &Node, local: LocalId, ty: Type) -> Option<i64> {
     else {
         return None;
     };
-    let moves = *place == Place::Local(local) && is_sum(body);
+    let moves = *place == Place::Local(local) && adds(body);
     step.as_integer().filter(|_| moves)?.try_into().ok()
-}
-
-fn is_sum(body: &Expr) -> bool {
-    let is_held = |it: &Expr| matches!(it, Expr::Operand(Operand::Held(_)));
-    let is_incoming = |it: &Expr| matches!(it, Expr::Operand(Operand::Incoming(_)));
-    matches!(body, Expr::Binary(BinaryOp::Add, left, right, _) if is_held(left) && is_incoming(right))
 }

@@ -91,8 +91,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) disjoint: Vec<Disjoint>,
     /// What statements do where an index is out of range.
     pub(super) skips: Skips,
-    /// For each `while` loop around what its next turn reads.
-    pub(super) early: Vec<Vec<Early<'k>>>,
+    /// What the next turns of the `while` loops around read.
+    pub(super) early: Vec<Early>,
 }
 
 /// Where the value of a local is.

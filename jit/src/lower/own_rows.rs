@@ -202,7 +202,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.ask_where(is_there, |function| {
             let turns = [entry, ahead].map(|it| function.entry(it));
             if let Some(far) = &list.updated {
-                function.ask_for_updated(&listed.row, far, counted, turns);
+                function.ask_where(far.pays, |function| {
+                    function.ask_for_updated(&listed.row, far, counted, turns);
+                });
             }
             for (row, far) in &list.read {
                 function.ask_where(far.pays, |function| {

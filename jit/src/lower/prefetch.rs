@@ -4,6 +4,7 @@
 //! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though. And rows of `x` they
 //! foresee up to the end of a page only.
 
+use super::access::moves_with;
 use super::ahead::Inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::loops::Counted;
@@ -12,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, for_each_load};
-use strew_affine::{Access, AffineFor, Expr, IterId, LocalId, Node, Place, Subscript, Variable};
+use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
 const TURNS: i64 = 16;
@@ -62,7 +63,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for row in updated {
             let far = self.far_updated(&row);
             self.in_time(far, counted, iter, |function, far, turns| {
-                function.ask_unless_near(&row, far, counted, turns);
+                function.ask_for_updated(&row, far, counted, turns);
             });
         }
     }
@@ -185,19 +186,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(next);
     }
 
-    /// Asks for the row that the turn `later` updates, where that pays in the turn `now`.
-    pub(super) fn ask_for_updated(
-        &mut self,
-        row: &Access,
-        far: &FarRows,
-        counted: &Counted<'k>,
-        turns: [Value; 2],
-    ) {
-        self.ask_where(far.pays, |function| {
-            function.ask_unless_near(row, far, counted, turns);
-        });
-    }
-
     /// Asks for the row that the turn `later` reads, in the turn `now`.
     pub(super) fn ask_for_read(
         &mut self,
@@ -211,7 +199,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.iters.insert(counted.iter, now);
     }
 
-    fn ask_unless_near(
+    /// Asks for the row that the turn `later` updates, in the turn `now`, unless these are near each other.
+    pub(super) fn ask_for_updated(
         &mut self,
         row: &Access,
         far: &FarRows,
@@ -263,14 +252,6 @@ fn row_along(access: &Access, inside: &Inside) -> Option<Access> {
     let is_row = row.subscripts.iter().all(|it| inside.stays(it));
     let is_along = access.subscripts.last().is_some_and(|it| !inside.stays(it));
     (is_row && is_along).then_some(row)
-}
-
-/// Whether `row` is another one in each turn of the loop of `iter`.
-fn moves_with(row: &Access, iter: IterId) -> bool {
-    let variable = Variable::Iter(iter);
-    let mentions =
-        |it: &Subscript| matches!(it, Subscript::Affine(expr) if expr.mentions(variable));
-    row.subscripts.iter().any(mentions)
 }
 
 /// What `body` declares `local` as.

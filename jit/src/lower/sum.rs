@@ -39,7 +39,8 @@ pub(super) fn sum(
     })
 }
 
-fn adds(body: &Expr) -> bool {
+/// Whether `body`, of a combiner, is the sum of its operands.
+pub(super) fn adds(body: &Expr) -> bool {
     let Expr::Binary(BinaryOp::Add, left, right, _) = body else {
         return false;
     };

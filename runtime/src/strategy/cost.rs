@@ -89,7 +89,7 @@ impl Costs {
         let others = shape.others as f64 * costs.update;
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + others / threads;
-        let columns_of_rows = shape.row_columns.unwrap_or(1).max(1) as f64;
+        let columns_of_rows = shape.updates_of_a_row() as f64;
         // Each target has values of its own, which are gathered, written and read.
         let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
         // Groups of updates that are near each other have few elements in common.

@@ -166,21 +166,18 @@ impl Deal {
     }
 
     fn first(&self, group: usize) -> Option<usize> {
-        match &self.next {
-            Some(next) => self.some(next.fetch_add(1, Ordering::Relaxed)),
-            None => self.some(group),
-        }
+        self.take(group)
     }
 
     /// What the group of `part` gets after it.
     fn next(&self, part: usize) -> Option<usize> {
-        match &self.next {
-            Some(next) => self.some(next.fetch_add(1, Ordering::Relaxed)),
-            None => self.some(part + self.groups),
-        }
+        self.take(part + self.groups)
     }
 
-    fn some(&self, part: usize) -> Option<usize> {
+    /// The part whose turn it is, if that is the one that counts.
+    fn take(&self, in_turn: usize) -> Option<usize> {
+        let next = self.next.as_ref();
+        let part = next.map_or(in_turn, |next| next.fetch_add(1, Ordering::Relaxed));
         (part < self.parts).then_some(part)
     }
 }

@@ -216,6 +216,11 @@ impl Shape {
         }
     }
 
+    /// How many updates one row takes, where whole rows are updated.
+    fn updates_of_a_row(&self) -> u64 {
+        self.row_columns.unwrap_or(1).max(1)
+    }
+
     /// In how many parts to run the iterations where any number is good: some for each thread, to even out slow ones.
     fn parts(&self) -> usize {
         let parts = self.threads.saturating_mul(PARTS_PER_THREAD);

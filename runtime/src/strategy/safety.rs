@@ -40,8 +40,7 @@ fn takes_less(shape: &Shape, checks: u64, bytes_per_check: u64) -> bool {
 
 /// How many keys a scan looks at: one for each row.
 fn scanned(shape: &Shape) -> u64 {
-    let columns = shape.row_columns.unwrap_or(1).max(1);
-    (shape.trips / columns).saturating_add(shape.others)
+    (shape.trips / shape.updates_of_a_row()).saturating_add(shape.others)
 }
 
 impl<'r> Safety<'r> {

@@ -8,6 +8,7 @@ use crate::prefetch::CACHE_LINE;
 use crate::stream::{self, Sink};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::hash::Hash;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
 const WORTH_A_LOOK: u64 = 1 << 20;
@@ -125,13 +126,14 @@ impl Sample {
         let share = |count: usize| count as f64 / updates as f64;
         let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
         let lines: Vec<_> = lines.collect();
-        let counts = counts(places);
+        let counts = tally(places.iter().flatten());
+        let span = places.iter().map(extent).max().unwrap_or(0);
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
             scattered: share(lines.iter().map(Lines::waited).sum()),
             leaps: share(leaps(&lines)),
-            span: places.iter().map(span).max().unwrap_or(0),
+            span,
             reach: reach(places),
             elements: counts.len() as u64,
             is_skewed: counts
@@ -139,7 +141,7 @@ impl Sample {
                 .max()
                 .is_some_and(|most| most * HOT > updates),
             rises: rise(places),
-            advances: advance(places),
+            advances: advance(places, span),
         })
     }
 }
@@ -173,10 +175,7 @@ fn repeats(keys: &[u32]) -> usize {
 /// How often the keys of all places leave the lines around those before for good, for others that no key of another place leads to: what
 /// several places lead to stays in the caches.
 fn leaps(places: &[Lines]) -> usize {
-    let mut leading = FxHashMap::<u64, usize>::default();
-    for line in places.iter().flat_map(|it| &it.in_order) {
-        *leading.entry(*line).or_default() += 1;
-    }
+    let leading = tally(places.iter().flat_map(|it| &it.in_order));
     let is_alone = |line: u64| leading.get(&line) == Some(&1);
     places.iter().map(|it| it.leaps(is_alone)).sum()
 }
@@ -255,7 +254,7 @@ impl Lines {
 }
 
 /// From the least of the keys to the largest.
-fn span<'k>(keys: impl IntoIterator<Item = &'k u32> + Clone) -> u64 {
+fn extent<'k>(keys: impl IntoIterator<Item = &'k u32> + Clone) -> u64 {
     let (least, most) = (keys.clone().into_iter().min(), keys.into_iter().max());
     least
         .zip(most)
@@ -264,13 +263,10 @@ fn span<'k>(keys: impl IntoIterator<Item = &'k u32> + Clone) -> u64 {
 
 /// From the least of all keys to the largest; all there may be where those of a place go on in one direction.
 fn reach(places: &[Vec<u32>]) -> u64 {
-    let goes_on = |keys: &Vec<u32>| {
-        let is_one_way = keys.is_sorted() || keys.is_sorted_by(|a, b| a >= b);
-        is_one_way && keys.first() != keys.last()
-    };
+    let goes_on = |keys: &Vec<u32>| is_one_way(keys) && keys.first() != keys.last();
     match places.iter().any(goes_on) {
         true => 1 << u32::BITS,
-        false => span(places.iter().flatten()),
+        false => extent(places.iter().flatten()),
     }
 }
 
@@ -284,23 +280,29 @@ fn rise(places: &[Vec<u32>]) -> bool {
     ends.all(|(last, first)| last < first) && places.iter().all(|keys| keys.is_sorted())
 }
 
-/// Whether the middles of the places lie in their order, or in the opposite one, and further apart than the keys at any of them: those of
-/// keys that go through all elements again and again may rise by little.
-fn advance(places: &[Vec<u32>]) -> bool {
+/// Whether none of `numbers` is below the one before, or none above.
+fn is_one_way<T: PartialOrd>(numbers: &[T]) -> bool {
+    numbers.is_sorted() || numbers.is_sorted_by(|a, b| a >= b)
+}
+
+/// Whether the middles of the places lie in their order, or in the opposite one, and further apart than the keys at any of them, which lie
+/// in `span` elements: those of keys that go through all elements again and again may rise by little.
+fn advance(places: &[Vec<u32>], span: u64) -> bool {
     let ends = |keys: &Vec<u32>| keys.iter().min().copied().zip(keys.iter().max().copied());
     let ends = places.iter().filter_map(ends);
     let middles: Vec<_> = ends.map(|(a, b)| u64::from(a).midpoint(b.into())).collect();
-    let in_order = middles.is_sorted() || middles.is_sorted_by(|a, b| a >= b);
     let (first, last) = (middles.first(), middles.last());
     let distance = first.zip(last).map_or(0, |(a, b)| a.abs_diff(*b));
-    in_order && distance > places.iter().map(span).max().unwrap_or(0)
+    is_one_way(&middles) && distance > span
 }
 
-/// How often each of the keys comes.
-fn counts(places: &[Vec<u32>]) -> FxHashMap<u32, usize> {
+/// How often each of `numbers` comes.
+fn tally<'n, T: Copy + Eq + Hash + 'n>(
+    numbers: impl Iterator<Item = &'n T>,
+) -> FxHashMap<T, usize> {
     let mut counts = FxHashMap::default();
-    for key in places.iter().flatten() {
-        *counts.entry(*key).or_default() += 1;
+    for number in numbers {
+        *counts.entry(*number).or_default() += 1;
     }
     counts
 }
