@@ -4,11 +4,14 @@
 //! The LRPD test, 1995). To find that out the [`inspector`] marks what is read: all of it before the first update, since as long as no update
 //! meets a mark, whatever the loop reads is what was there before it.
 
+mod changed;
+mod guards;
+
+use changed::Changed;
+use guards::Guards;
+
 use crate::visit::{Loop, allocated_arrays, for_each_load_of, walk};
-use crate::{
-    Access, ArrayId, Combiner, Expr, IterId, Last, LocalId, Node, Place, Subscript, Type, Value,
-    Variable,
-};
+use crate::{Access, ArrayId, Combiner, Expr, IterId, Last, LocalId, Node, Place, Value};
 use std::collections::BTreeSet;
 
 /// Arrays that a loop updates together.
@@ -114,14 +117,17 @@ impl Followed {
     }
 }
 
-/// What `body`, which [is contained](is_contained), reads of the watched arrays, and nothing else: an update of each element, by a
-/// combiner and a value that say nothing. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
+/// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of the watched arrays, and nothing else: an
+/// update of each element, by a combiner that says nothing and a value that says whether the loop may update the element, too, as far as
+/// conditions around all of its updates tell. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
 /// there may be updates of more elements; an index out of range in them is none of the loop's own. Of a loop that computes its bounds, makes
 /// updates, and reads nothing else, nothing but these bounds is left: so often it turns.
-pub fn inspector(body: &[Node], is_watched: &dyn Fn(ArrayId) -> bool) -> Vec<Node> {
+pub fn inspector(iter: IterId, body: &[Node], is_watched: &dyn Fn(ArrayId) -> bool) -> Vec<Node> {
     let inspecting = Inspecting {
         own: allocated_arrays(body),
         is_watched,
+        whole: body,
+        changed: Changed::by(body, Some(iter)),
     };
     let mut nodes = inspecting.block(body);
     let mut needed = Needed::default();
@@ -161,6 +167,9 @@ struct Inspecting<'w> {
     /// The arrays that the body allocates.
     own: Vec<ArrayId>,
     is_watched: &'w dyn Fn(ArrayId) -> bool,
+    whole: &'w [Node],
+    /// By the whole body, in all of its iterations.
+    changed: Changed,
 }
 
 impl Inspecting<'_> {
@@ -169,13 +178,28 @@ impl Inspecting<'_> {
         for node in nodes {
             let loads = loads(node).into_iter();
             let watched = loads.filter(|it| (self.is_watched)(it.array));
-            after.extend(watched.map(mark));
+            after.extend(watched.map(|it| self.mark(it)));
             let mut written = node.written_elements();
             if written.all(|it| self.own.contains(&it.array)) {
                 after.extend(self.node(node.clone()));
             }
         }
         after
+    }
+
+    /// An update of the element by a value that says whether the loop may update it, too.
+    fn mark(&self, access: &Access) -> Node {
+        let guards = Guards::of(self.whole, &self.changed, access.array);
+        let may_be_updated = match guards {
+            Some(guards) => guards.may_hold_of(access),
+            None => Expr::Constant(Value::bool(true)),
+        };
+        Node::Reduce {
+            places: vec![Place::Element(access.clone())],
+            combiner: Combiner::new(Last),
+            values: vec![may_be_updated],
+            span: access.span,
+        }
     }
 
     /// What is to be done for `node` besides marking what it reads itself.
@@ -190,9 +214,9 @@ impl Inspecting<'_> {
             *block = self.block(block);
         }
         if Loop::of(&node).is_some() {
-            let turning = Turning::of(&node);
+            let turn = Changed::by(std::slice::from_ref(&node), None).but(self.is_watched);
             for block in node.blocks_mut() {
-                turning.take_steady(block, self.is_watched, &mut before);
+                take_steady(block, &turn, self.is_watched, &mut before);
             }
         }
         if let Node::ScfFor(it) = &mut node
@@ -206,90 +230,25 @@ impl Inspecting<'_> {
     }
 }
 
-/// An update of the element that says nothing.
-fn mark(access: &Access) -> Node {
-    Node::Reduce {
-        places: vec![Place::Element(access.clone())],
-        combiner: Combiner::new(Last),
-        values: vec![Expr::Constant(Value::zero(Type::Bool))],
-        span: access.span,
-    }
-}
-
-/// What may be another thing in each turn of a loop.
-#[derive(Default)]
-struct Turning {
-    iters: BTreeSet<IterId>,
-    locals: BTreeSet<LocalId>,
-    arrays: BTreeSet<ArrayId>,
-}
-
-impl Turning {
-    fn of(node: &Node) -> Self {
-        let mut turning = Self::default();
-        walk(std::slice::from_ref(node), &mut |node, _| {
-            turning.iters.extend(Loop::of(node).map(Loop::iter));
-            match node {
-                Node::Declare { local, .. } => drop(turning.locals.insert(*local)),
-                Node::Alloc { array } => drop(turning.arrays.insert(*array)),
-                _ => {}
-            }
-            for place in node.places() {
-                match place {
-                    Place::Local(local) => drop(turning.locals.insert(*local)),
-                    Place::Element(access) => drop(turning.arrays.insert(access.array)),
-                }
-            }
-        });
-        turning
-    }
-
-    /// Takes the marks in `nodes` that are the same in all turns.
-    fn take_steady(
-        &self,
-        nodes: &mut Vec<Node>,
-        is_watched: &dyn Fn(ArrayId) -> bool,
-        taken: &mut Vec<Node>,
-    ) {
-        nodes.retain(|node| {
-            let mut marked = node.written_elements().filter(|it| is_watched(it.array));
-            let is_steady = marked
-                .next()
-                .is_some_and(|it| self.is_steady(it, is_watched));
-            if is_steady && !taken.contains(node) {
-                taken.push(node.clone());
-            }
-            !is_steady
-        });
-        for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
-            self.take_steady(block, is_watched, taken);
+/// Takes the marks in `nodes` that are the same in all turns of a loop.
+fn take_steady(
+    nodes: &mut Vec<Node>,
+    turn: &Changed,
+    is_watched: &dyn Fn(ArrayId) -> bool,
+    taken: &mut Vec<Node>,
+) {
+    nodes.retain(|node| {
+        let mut marked = node.written_elements().filter(|it| is_watched(it.array));
+        let mut values = node.expressions().into_iter();
+        let is_steady = marked.next().is_some_and(|it| turn.is_steady(it))
+            && values.all(|it| turn.is_steady_value(it));
+        if is_steady && !taken.contains(node) {
+            taken.push(node.clone());
         }
-    }
-
-    fn is_steady(&self, access: &Access, is_watched: &dyn Fn(ArrayId) -> bool) -> bool {
-        access.subscripts.iter().all(|subscript| match subscript {
-            Subscript::Affine(expr) => {
-                let mut iters = self.iters.iter();
-                !iters.any(|it| expr.mentions(Variable::Iter(*it)))
-            }
-            Subscript::Computed(expr) => self.is_steady_value(expr, is_watched),
-        })
-    }
-
-    fn is_steady_value(&self, expr: &Expr, is_watched: &dyn Fn(ArrayId) -> bool) -> bool {
-        match expr {
-            Expr::Iter(iter) => !self.iters.contains(iter),
-            Expr::Local(local) => !self.locals.contains(local),
-            // The inspector changes nothing of what is watched.
-            Expr::Load(access) => {
-                let stays = is_watched(access.array) || !self.arrays.contains(&access.array);
-                stays && self.is_steady(access, is_watched)
-            }
-            _ => {
-                let mut operands = expr.operands().into_iter();
-                operands.all(|it| self.is_steady_value(it, is_watched))
-            }
-        }
+        !is_steady
+    });
+    for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
+        take_steady(block, turn, is_watched, taken);
     }
 }
 
@@ -364,10 +323,20 @@ mod tests {
         let (out, _) = array(&kernel, "out");
         let (other, _) = array(&kernel, "other");
         let is_watched = |array: ArrayId| array == out || array == other;
-        kernel.body = inspector(&kernel.body, &is_watched);
+        kernel.body = inspector(nowhere(&kernel), &kernel.body, &is_watched);
         let text = kernel.to_string();
         let lines = text.lines().skip(1).map(str::trim);
         lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// No loop of the kernel.
+    fn nowhere(kernel: &crate::Kernel) -> IterId {
+        let mut iters = kernel.iters.clone();
+        iters.alloc(crate::Iter {
+            name: "elsewhere".to_owned(),
+            labels: Vec::new(),
+            span: crate::Span::default(),
+        })
     }
 
     fn array<'k>(kernel: &'k crate::Kernel, name: &str) -> (ArrayId, &'k crate::Array) {
@@ -384,31 +353,41 @@ mod tests {
             ),
             (
                 "out[key[i]] reduce(add) out[from[i]]",
-                "affine.for i in 0..n { out[from[i]] reduce(last) bool(false) } }",
+                "affine.for i in 0..n { out[from[i]] reduce(last) bool(true) } }",
             ),
             (
                 "let v: i32 = from[i]
                  scf.for k in row[v]..row[v + 1] { scf.if x[k] < 1.0 { out[key[k]] reduce(add) out[v] * x[k] } }",
-                "affine.for i in 0..n { let v: i32 = from[i] out[v] reduce(last) bool(false) scf.for k in row[v]..row[v + 1] { } } }",
+                "affine.for i in 0..n { let v: i32 = from[i] out[v] reduce(last) bool(true) scf.for k in row[v]..row[v + 1] { } } }",
             ),
             (
                 "let c: f64 = out[i] + 1.0
                  affine.for j in 0..m { out[key[i]] reduce(add) c }",
-                "affine.for i in 0..n { out[i] reduce(last) bool(false) } }",
+                "affine.for i in 0..n { out[i] reduce(last) bool(true) } }",
             ),
             (
                 "affine.for j in 0..n { let v: i32 = from[j] out[key[i]] reduce(add) out[v] }",
-                "affine.for i in 0..n { affine.for j in 0..n { let v: i32 = from[j] out[v] reduce(last) bool(false) } } }",
+                "affine.for i in 0..n { affine.for j in 0..n { let v: i32 = from[j] out[v] reduce(last) bool(true) } } }",
             ),
             (
                 "affine.for j in 0..n { out[key[i]] reduce(add) out[0] + out[i] + out[i + j] }",
-                "out[0] reduce(last) bool(false) affine.for i in 0..n { out[i] reduce(last) bool(false) affine.for j in 0..n { \
-                 out[i + j] reduce(last) bool(false) } } }",
+                "out[0] reduce(last) bool(true) affine.for i in 0..n { out[i] reduce(last) bool(true) affine.for j in 0..n { \
+                 out[i + j] reduce(last) bool(true) } } }",
             ),
             (
                 "scf.if x[i] < 1.0 { out[key[i]] reduce(add) f64(other[other[from[i]]]) } else { x[i] = 1.0 }",
                 "affine.for i in 0..n { scf.if x[i] < 1.0 { other[from[i]] reduce(last) bool(false) \
                  other[other[from[i]]] reduce(last) bool(false) } } }",
+            ),
+            (
+                "let w: i32 = key[i]
+                 scf.if x[i] > 1.0 && row[w] == m { out[w] reduce(add) out[from[i]] }",
+                "affine.for i in 0..n { let w: i32 = key[i] scf.if x[i] > 1.0 && row[w] == m { \
+                 out[from[i]] reduce(last) row[from[i]] == m } } }",
+            ),
+            (
+                "scf.if row[key[i]] == i { out[key[i]] reduce(add) out[from[i]] }",
+                "affine.for i in 0..n { scf.if row[key[i]] == i { out[from[i]] reduce(last) bool(true) } } }",
             ),
             (
                 "alloc t: f64[3]
@@ -417,7 +396,7 @@ mod tests {
                  s = i32(t[0])
                  x[i] = 2.0
                  out[key[i]] reduce(add) out[s]",
-                "affine.for i in 0..n { alloc t: f64[3] var s: i32 = 0 t[s] = x[i] s = i32(t[0]) out[s] reduce(last) bool(false) } }",
+                "affine.for i in 0..n { alloc t: f64[3] var s: i32 = 0 t[s] = x[i] s = i32(t[0]) out[s] reduce(last) bool(true) } }",
             ),
         ] {
             assert_eq!(inspected(body), expected, "{body}");
@@ -433,7 +412,7 @@ mod tests {
             let kernel = text::parse(&source).expect("a kernel").remove(0);
             let (out, _) = array(&kernel, "out");
             let is_out = |it: ArrayId| it == out;
-            let marks = inspector(&kernel.body, &is_out);
+            let marks = inspector(nowhere(&kernel), &kernel.body, &is_out);
             (depth(&marks, &is_out), depth(&kernel.body, &is_out))
         };
         assert_eq!(depths("out[key[i]] reduce(add) out[from[i]]"), (1, 1));

@@ -218,18 +218,20 @@ pub enum BodyShape {
     /// The same for who knows the keys: it puts values alone, each into the line of the next of [`Lines::ranges`], and evaluates nothing
     /// that only the keys need.
     Values,
-    /// Of a body that reads targets: it marks the elements that it reads, and perhaps some more, in [`Call::marks`], and does nothing else.
+    /// Of a body that reads targets: it marks the elements that it reads and may update, and perhaps some more, in [`Call::marks`], and does nothing else.
     /// Several threads may run it with the same marks. It is handed no buffers. In [`Call::updates`] it counts, about, how often loops with
     /// updates turn whose bounds are computed.
     Marks,
     /// [`Direct`](Self::Direct) for a body that reads targets, with buffers that are none of them: what it reads is what they hold meanwhile,
     /// and it ends with [`Status::Met`] before the first update of an element that is marked in [`Call::marks`].
     Unmarked,
+    /// The same where nothing has a mark, and nothing is looked for.
+    Apart,
 }
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
@@ -251,6 +253,7 @@ impl BodyShape {
         Self::Values,
         Self::Marks,
         Self::Unmarked,
+        Self::Apart,
     ];
 }
 
@@ -456,7 +459,8 @@ pub struct PrivateCall {
     /// 1 when all updates of the buffer bring the same value, else 0.
     pub constant: u32,
     /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a body in the shape [`BodyShape::Direct`]
-    /// that runs all iterations in order, else there are bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`] alone.
+    /// that runs all iterations in order, else there are bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`] and
+    /// [`BodyShape::Apart`] alone.
     pub speculative: u32,
 }
 

@@ -9,6 +9,7 @@ mod engines;
 mod generator_streams;
 mod generators;
 mod golden;
+mod guards;
 mod kernels;
 mod language_page;
 mod math;

@@ -45,10 +45,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn check_update(&mut self, places: &'k [Place], values: &'k [Expr]) {
+        if let (Some(Place::Element(access)), [guard]) = (places.first(), values)
+            && let Some(marks) = self.marks_of(access.array)
+        {
+            return self.mark_where(guard, access, &marks);
+        }
         values.iter().for_each(|value| self.check_expr(value));
         let key = self.key(places);
         self.note_bounds(places, key);
-        self.set_mark(places, key);
     }
 
     /// Whether nobody needs what would be put into `places`.

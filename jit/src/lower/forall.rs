@@ -106,7 +106,9 @@ pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
         {
             let is_asked_for = |shape: &BodyShape| match shape {
                 BodyShape::Direct => false,
-                BodyShape::Marks | BodyShape::Unmarked => forall.is_speculative(),
+                BodyShape::Marks | BodyShape::Unmarked | BodyShape::Apart => {
+                    forall.is_speculative()
+                }
                 _ if forall.is_speculative() => false,
                 BodyShape::Columns => column_loops(forall).is_some(),
                 BodyShape::Rows => row_loops(forall, request.kernel).is_some(),
@@ -437,6 +439,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(forall, privates);
                 self.bind_marks(forall);
             }
+            BodyShape::Apart => self.bind_buffers(forall, privates),
             BodyShape::Emit => self.each_of(forall, privates, |function, private, address| {
                 function.bind_stream(private, address);
             }),

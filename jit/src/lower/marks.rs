@@ -5,7 +5,7 @@ use super::function::{ArrayValue, FunctionLowering, offset};
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 use strew_affine::speculation::inspector;
-use strew_affine::{Access, ArrayId, Forall, Kernel, Node, Place, ScfFor};
+use strew_affine::{Access, ArrayId, Expr, Forall, Kernel, Node, ScfFor};
 use strew_runtime::abi::{Call, Status};
 
 /// The marks of arrays that are updated together.
@@ -29,7 +29,7 @@ fn inspect_in(nodes: &mut [Node], number: u32) {
             && super::forall::body_number(forall) == number
         {
             let is_watched = |array| is_read(forall, array);
-            forall.body = inspector(&forall.body, &is_watched);
+            forall.body = inspector(forall.iter, &forall.body, &is_watched);
             return;
         }
         node.blocks_mut()
@@ -43,7 +43,7 @@ fn is_read(forall: &Forall, array: ArrayId) -> bool {
     privates.any(|it| it.is_speculative() && it.buffers.contains(&array))
 }
 
-impl FunctionLowering<'_, '_, '_> {
+impl<'k> FunctionLowering<'_, 'k, '_> {
     /// What is known of the targets that the body of `forall` may read, before the buffers take their places.
     pub(super) fn read_targets(&self, forall: &Forall) -> Vec<(ArrayId, ArrayValue)> {
         let speculative = forall.privates.iter().filter(|it| it.is_speculative());
@@ -113,15 +113,28 @@ impl FunctionLowering<'_, '_, '_> {
         self.leave_with(met, Status::Met);
     }
 
-    /// Marks the element number `key` at `places`, which others may do at the same time.
-    pub(super) fn set_mark(&mut self, places: &[Place], key: Option<Value>) {
-        let (Some(Place::Element(access)), Some(key)) = (places.first(), key) else {
-            return;
+    /// Marks the element number `key` of `access` where it may be updated, as `guard` says.
+    pub(super) fn mark_where(&mut self, guard: &'k Expr, access: &'k Access, marks: &MarksValue) {
+        let may_be_updated = match guard {
+            Expr::Constant(value) if *value == strew_affine::Value::bool(true) => None,
+            _ => Some(self.expr(guard)),
         };
-        let Some(marks) = self.marks_of(access.array) else {
-            return;
+        let key = self.element_number(access);
+        let Some(may_be_updated) = may_be_updated else {
+            return self.set_mark(marks, key);
         };
-        let (address, held, bit) = self.bit_of(&marks, key);
+        let [marked, next] = [(); 2].map(|()| self.builder.create_block());
+        let ins = self.builder.ins();
+        ins.brif(may_be_updated, marked, &[], next, &[]);
+        self.builder.switch_to_block(marked);
+        self.set_mark(marks, key);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Marks the element number `key`, which others may do at the same time.
+    fn set_mark(&mut self, marks: &MarksValue, key: Value) {
+        let (address, held, bit) = self.bit_of(marks, key);
         let is_set = self.builder.ins().band(held, bit);
         let (new, next) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(is_set, next, &[], new, &[]);

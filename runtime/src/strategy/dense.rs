@@ -50,6 +50,7 @@ impl Strategy for Dense {
 
     fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape {
         match body {
+            _ if shape.is_apart => BodyShape::Apart,
             _ if shape.is_speculative => BodyShape::Unmarked,
             Body::Auto | Body::Direct => BodyShape::Direct,
             Body::RunLength => BodyShape::RunLength,

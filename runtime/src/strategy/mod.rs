@@ -135,6 +135,8 @@ pub struct Shape {
     pub is_ordered: bool,
     /// Whether the loop reads targets too, so that private buffers are good for it only where it reads no element that it updates.
     pub is_speculative: bool,
+    /// Whether a look has shown that it reads none of the elements that it updates.
+    pub is_apart: bool,
     /// Which results are good enough.
     pub mode: Mode,
     /// How many threads may take part.
@@ -165,6 +167,7 @@ impl Shape {
             targets: 1,
             is_ordered: false,
             is_speculative: false,
+            is_apart: false,
             is_exact: false,
             mode: crate::Mode::Stable,
             threads: 2,
@@ -212,6 +215,7 @@ impl Shape {
             },
             is_ordered,
             is_speculative,
+            is_apart: false,
             threads: session.runtime().threads(),
         }
     }
@@ -504,7 +508,8 @@ fn combining(shape: BodyShape) -> Body {
         | BodyShape::Sorted
         | BodyShape::Values
         | BodyShape::Marks
-        | BodyShape::Unmarked => Body::Direct,
+        | BodyShape::Unmarked
+        | BodyShape::Apart => Body::Direct,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Foralls whose bodies read what they update: they run at once where no element is both.
 //!
-//! First a body in the shape [`BodyShape::Marks`] marks what the loop reads. Then a strategy with copies runs one in the shape
-//! [`BodyShape::Unmarked`], which sees the targets as they were before the loop, and ends at the first update of an element with a mark.
+//! First a body in the shape [`BodyShape::Marks`] marks what the loop reads, but for what conditions around all updates leave out. Then a
+//! strategy with copies runs one in the shape [`BodyShape::Unmarked`], which sees the targets as they were before the loop, and ends at the
+//! first update of an element with a mark.
 //! Nothing was merged then, and the loop runs in order. Whether it ends so depends on the elements alone: without an update that meets a
 //! mark, all that was read is what the loop in order would have read, and so are all elements that it goes to.
+//! Where nothing has a mark, a body in the shape [`BodyShape::Apart`] does not look for them.
 
 use super::{Decision, Job, Ran, Strategy, auto};
 use crate::abi::{BodyShape, PrivateCall};
@@ -25,6 +27,7 @@ pub(super) unsafe fn run(strategy: &dyn Strategy, job: &mut Job<'_>) -> Result<R
     let start = Instant::now();
     // SAFETY: that of the caller.
     let marks = unsafe { Marks::of(job) }?;
+    job.shape.is_apart = marks.are_none();
     let looked = start.elapsed();
     // SAFETY: that of the caller.
     let ran = unsafe { marks.within(job, |job| strategy.run(job)) }?;
@@ -72,7 +75,8 @@ fn may_speculate(job: &Job<'_>) -> bool {
 struct Marks<'r> {
     /// For the targets that are updated together the address of the first bit, null where they are not read.
     table: SmallVec<[*mut u8; 4]>,
-    _held: SmallVec<[Loan<'r>; 4]>,
+    /// What they lie in, and how large it is.
+    held: SmallVec<[(Loan<'r>, usize); 4]>,
 }
 
 impl<'r> Marks<'r> {
@@ -100,7 +104,7 @@ impl<'r> Marks<'r> {
     fn none(job: &Job<'r>) -> Result<Self, Failure> {
         let mut marks = Self {
             table: SmallVec::new(),
-            _held: SmallVec::new(),
+            held: SmallVec::new(),
         };
         for together in job.together() {
             let read = together.first().filter(|it| it.speculative == 1);
@@ -115,9 +119,18 @@ impl<'r> Marks<'r> {
             // SAFETY: the memory is ours, and so large.
             unsafe { held.address().write_bytes(0, size) };
             marks.table.push(held.address());
-            marks._held.push(held);
+            marks.held.push((held, size));
         }
         Ok(marks)
+    }
+
+    /// Whether the loop updates nothing that it reads, whatever it updates.
+    fn are_none(&self) -> bool {
+        self.held.iter().all(|(held, size)| {
+            // SAFETY: the memory is ours, so large, and was set when it was taken; no body writes to it any more.
+            let bytes = unsafe { std::slice::from_raw_parts(held.address(), *size) };
+            bytes.iter().all(|it| *it == 0)
+        })
     }
 
     /// Does `run` where bodies find the marks.

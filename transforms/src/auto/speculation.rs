@@ -16,7 +16,7 @@ impl Scheduler<'_> {
         request: TileIndirection,
     ) -> bool {
         let step = request.into();
-        if reads_as_much(&target.body) && crate::Step::apply(&step, &self.found.kernel).is_ok() {
+        if reads_as_much(target) && crate::Step::apply(&step, &self.found.kernel).is_ok() {
             let path = self.found.kernel.iters[target.iter].name.clone();
             self.tell(Choice::ReadsAsMuch { path });
             return false;
@@ -26,13 +26,14 @@ impl Scheduler<'_> {
 }
 
 /// Whether elements of arrays that `body` updates are read in loops as deep as those of the updates.
-fn reads_as_much(body: &[Node]) -> bool {
+fn reads_as_much(target: &AffineFor) -> bool {
+    let body = &target.body;
     let watched = read_and_updated(body);
     let is_watched = |array: ArrayId| watched.contains(&array);
     if watched.is_empty() {
         return false;
     }
-    depth(&inspector(body, &is_watched), &is_watched) >= depth(body, &is_watched)
+    depth(&inspector(target.iter, body, &is_watched), &is_watched) >= depth(body, &is_watched)
 }
 
 /// The arrays that `body` both updates and reads.
