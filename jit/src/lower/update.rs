@@ -74,7 +74,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (place, cell) in places.iter().zip(&cells) {
             self.meet_cell(place, cell);
         }
-        if let Some(condition) = taken_together(&bodies) {
+        // Scalars are there already, and a jump that cannot be foretold would throw away what was begun of the next value.
+        let is_there = |it: &Cell| matches!(it, Cell::Local(_) | Cell::Promoted(_));
+        if let Some(condition) = taken_together(&bodies)
+            && !cells.iter().all(is_there)
+        {
             return self.take_where(condition, (places, &types), &cells, &incoming);
         }
         let held: Vec<_> = cells

@@ -33,6 +33,13 @@ const FREE_BYTES: u64 = 512 << 20;
 /// about as long as half a simple update, so this keeps it near a quarter of the work.
 const TRIPS_PER_ELEMENT: u64 = 2;
 
+/// The same for buffers that together are larger than [`NEAR_BYTES`]: far from the processor, to fill and to merge an element takes longer, and
+/// updates of more buffers find less of them in the caches.
+const TRIPS_PER_ELEMENT_FAR: u64 = 5;
+
+/// What about fits the second caches of two processors.
+const NEAR_BYTES: u64 = 2 << 20;
+
 /// In lanes, updates take less than half as long, copies as long as ever.
 const MOST_LANES: u64 = 2;
 
@@ -85,7 +92,7 @@ impl Strategy for Dense {
                 while let Some(number) = dealt {
                     let iterations = part(job.shape.count, deal.parts, number);
                     chunks.run(number, iterations, &table);
-                    dealt = deal.next(number);
+                    dealt = deal.next(group, number);
                 }
             }
         });
@@ -135,13 +142,18 @@ fn fixed_groups(shape: &Shape) -> u64 {
 
 fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
     let elements = shape.elements.saturating_mul(groups);
-    let trips = TRIPS_PER_ELEMENT * shape.lanes.min(MOST_LANES);
-    shape.bytes.saturating_mul(groups) <= most_bytes
-        && elements.saturating_mul(trips) <= shape.trips
+    let bytes = shape.bytes.saturating_mul(groups);
+    let trips = match bytes <= NEAR_BYTES {
+        true => TRIPS_PER_ELEMENT,
+        false => TRIPS_PER_ELEMENT_FAR,
+    };
+    let trips = trips * shape.lanes.min(MOST_LANES);
+    bytes <= most_bytes && elements.saturating_mul(trips) <= shape.trips
 }
 
 /// Which parts of the iterations each group gets. Loops that have more parts than groups take differently long for each: where the
-/// vertices of a graph come by their degrees, the first eighth of them has most of the edges.
+/// vertices of a graph come by their degrees, the first eighth of them has most of the edges, and in R-MAT graphs every other part has three
+/// quarters. So with each round another group comes first, as in the sequence of Thue and Morse, which leaves neither with more.
 #[derive(Debug)]
 struct Deal {
     parts: usize,
@@ -167,19 +179,29 @@ impl Deal {
     }
 
     fn first(&self, group: usize) -> Option<usize> {
-        self.take(group)
+        self.take(group, 0)
     }
 
-    /// What the group of `part` gets after it.
-    fn next(&self, part: usize) -> Option<usize> {
-        self.take(part + self.groups)
+    /// What `group` gets after `part`.
+    fn next(&self, group: usize, part: usize) -> Option<usize> {
+        self.take(group, part / self.groups + 1)
     }
 
-    /// The part whose turn it is, if that is the one that counts.
-    fn take(&self, in_turn: usize) -> Option<usize> {
-        let next = self.next.as_ref();
-        let part = next.map_or(in_turn, |next| next.fetch_add(1, Ordering::Relaxed));
+    /// What `group` gets in `round`: the next part of all, if any will do.
+    fn take(&self, group: usize, round: usize) -> Option<usize> {
+        let part = match &self.next {
+            Some(next) => next.fetch_add(1, Ordering::Relaxed),
+            None => round * self.groups + (group + self.shift(round)) % self.groups,
+        };
         (part < self.parts).then_some(part)
+    }
+
+    /// By how many places the groups are shifted in `round`: the sum of the digits of its number, to the base of how many groups there are.
+    fn shift(&self, round: usize) -> usize {
+        let base = self.groups.max(2);
+        let digits = std::iter::successors(Some(round), |rest| Some(rest / base));
+        let digits = digits.take_while(|rest| *rest > 0);
+        digits.map(|rest| rest % base).sum()
     }
 }
 
@@ -201,12 +223,12 @@ mod tests {
     }
 
     /// The sums of eight groups, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and then to what was there. The groups
-    /// get `parts` equal parts by turns.
+    /// get eight of `parts` equal parts each time, one place further than the time before; there are no more than 64.
     fn tree_of_eight(case: &Scatter, elements: usize, parts: usize) -> Vec<u64> {
         let updates = case.keys.len();
         let sums_of = |group: usize| {
             let mut sums = vec![-0.0; elements];
-            let parts_of_group = (group..parts).step_by(8);
+            let parts_of_group = (0..parts / 8).map(|round| round * 8 + (group + round) % 8);
             for i in parts_of_group.flat_map(|it| it * updates / parts..(it + 1) * updates / parts)
             {
                 sums[case.keys[i] as usize] += case.weights[i];
@@ -278,8 +300,10 @@ mod tests {
                     ..Shape::of_updates(count, 1 << 40, 100)
                 };
                 let deal = Deal::of(&shape, groups);
-                let of_group =
-                    |group| std::iter::successors(deal.first(group), |part| deal.next(*part));
+                let deal = &deal;
+                let of_group = |group| {
+                    std::iter::successors(deal.first(group), move |part| deal.next(group, *part))
+                };
                 let mut dealt: Vec<_> = (0..groups).flat_map(of_group).collect();
                 dealt.sort_unstable();
                 assert_eq!(dealt, (0..deal.parts).collect::<Vec<_>>());
@@ -297,7 +321,9 @@ mod tests {
                 ..Shape::of_updates(64, 1 << 40, 100)
             };
             let deal = Deal::of(&shape, 8);
-            let dealt: Vec<_> = (0..8).map(|it| (deal.first(it), deal.next(it))).collect();
+            let dealt: Vec<_> = (0..8)
+                .map(|it| (deal.first(it), deal.next(it, it)))
+                .collect();
             assert_eq!(deal.parts, 8);
             assert!(
                 dealt
