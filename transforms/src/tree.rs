@@ -330,3 +330,12 @@ pub(crate) fn has_forall(nodes: &[Node]) -> bool {
     });
     found
 }
+
+pub(crate) fn has_loops(nodes: &[Node]) -> bool {
+    let mut nodes = nodes.iter();
+    nodes.any(|node| {
+        matches!(node, Node::ScfWhile { .. })
+            || Loop::of(node).is_some()
+            || node.blocks().into_iter().any(has_loops)
+    })
+}

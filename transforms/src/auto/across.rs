@@ -2,10 +2,10 @@
 //! and the two change places.
 
 use super::attempt::Attempt;
-use super::nests::{Nests, band, has_loops};
+use super::nests::{Nests, band};
 use super::{Choice, Scheduler, order};
 use crate::distribute::keeps_updates;
-use crate::tree::{self, Nested, find_affine_loop};
+use crate::tree::{self, Nested, find_affine_loop, has_loops};
 use crate::{Distribute, Expand};
 use strew_affine::visit::Loop;
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node};

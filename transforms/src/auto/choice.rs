@@ -147,6 +147,11 @@ pub enum Saving {
         /// How many lanes each of them has.
         lanes: u32,
     },
+    /// Time that sums wait for themselves.
+    Chains {
+        /// How many of them go on beside each other.
+        together: u64,
+    },
 }
 
 impl fmt::Display for Saving {
@@ -167,6 +172,10 @@ impl fmt::Display for Saving {
                     "{vectors} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
                 )
             }
+            Self::Chains { together } => write!(
+                f,
+                "sums of {together} iterations go on beside each other, since each waits for itself alone"
+            ),
         }
     }
 }
@@ -278,10 +287,10 @@ fn scattered(f: &mut fmt::Formatter<'_>, path: &str, chunks: u64, is_uneven: boo
 }
 
 fn inside(f: &mut fmt::Formatter<'_>, step: &Step, saving: Option<&Saving>) -> fmt::Result {
-    write!(f, "{step}: {}", purpose(step))?;
     match saving {
-        Some(saving) => write!(f, "; {saving}"),
-        None => Ok(()),
+        Some(saving @ Saving::Chains { .. }) => write!(f, "{step}: {saving}"),
+        Some(saving) => write!(f, "{step}: {}; {saving}", purpose(step)),
+        None => write!(f, "{step}: {}", purpose(step)),
     }
 }
 

@@ -11,15 +11,20 @@ use strew_affine::{AffineFor, Expr, Kernel, Node, Place, Type};
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
 
+/// So many sums do not wait for themselves, since the others go on meanwhile: all pairs of 4,000 bodies take 30.5 ms with a vector for each of
+/// three, and 32.6 with four, but two sums of 160 products 7 µs with two vectors each, and 6 with four.
+const SUMS_BESIDE: usize = 3;
+
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
 /// the one before it, and many statements have enough to do, but for a long sum, of which several share what they load.
 fn vectors_in_flight(target: &AffineFor) -> u32 {
     let mut elements = target.body.iter().flat_map(Node::written_elements);
     let is_sum = |node: &&Node| matches!(node, Node::Reduce { places, .. } if matches!(places.as_slice(), [Place::Local(_)]));
-    let is_long = target.body.iter().filter(is_sum).count() >= LONG_SUM;
+    let sums = target.body.iter().filter(is_sum).count();
     match (elements.next().is_some(), target.body.len()) {
+        (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
-        _ if is_long => 4,
+        _ if sums >= LONG_SUM => 4,
         (true, ..3) => 2,
         (true, _) => 1,
     }

@@ -10,6 +10,7 @@ use super::wavefront;
 use super::{Around, Choice, Scheduler, has_computed_loops};
 use super::{lanes, locality};
 use crate::private::privatizable;
+use crate::tree::has_loops;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
@@ -135,15 +136,6 @@ pub(super) fn band(target: &AffineFor) -> Vec<&AffineFor> {
         band.push(next);
     }
     band
-}
-
-pub(super) fn has_loops(nodes: &[Node]) -> bool {
-    let mut nodes = nodes.iter();
-    nodes.any(|node| {
-        matches!(node, Node::ScfWhile { .. })
-            || Loop::of(node).is_some()
-            || node.blocks().into_iter().any(has_loops)
-    })
 }
 
 /// A band of loops, and the order in which they are best.

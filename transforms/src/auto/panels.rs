@@ -2,9 +2,9 @@
 //! settled goes into all others at once.
 
 use super::attempt::Attempt;
-use super::nests::{Nests, band, has_loops};
+use super::nests::{Nests, band};
 use crate::distribute::keeps_updates;
-use crate::tree::find_affine_loop;
+use crate::tree::{find_affine_loop, has_loops};
 use crate::{
     Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
 };

@@ -1,10 +1,11 @@
 //! Nests that do more than their innermost loops: they come apart where one of the parts is then worth tiling.
 
 use super::attempt::Attempt;
-use super::nests::{band, has_loops};
+use super::nests::band;
 use super::{Choice, Scheduler, locality, order};
 use crate::Distribute;
 use crate::distribute::keeps_updates;
+use crate::tree::has_loops;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
 

@@ -1,7 +1,7 @@
 //! Loops that run at once but for one iteration, whose row all others read: they are cut there.
 
 use super::attempt::Attempt;
-use super::nests::has_loops;
+use crate::tree::has_loops;
 use crate::{Parallelize, Size, Split};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable};

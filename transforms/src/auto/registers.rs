@@ -17,7 +17,7 @@ use strew_affine::{
 const TOGETHER: [u64; 2] = [4, 2];
 
 /// More statements than this, one behind the other, need more registers than there are.
-const MOST_STATEMENTS: u64 = 8;
+pub(super) const MOST_STATEMENTS: u64 = 8;
 
 impl Scheduler<'_> {
     /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
@@ -207,7 +207,7 @@ fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool
 }
 
 /// Whether `target` does nothing but update scalars and elements that are the same in all iterations.
-fn is_only_sums(target: &AffineFor) -> bool {
+pub(super) fn is_only_sums(target: &AffineFor) -> bool {
     let mut written = target.body.iter().flat_map(Node::written_elements);
     !written.any(|it| moves(it, target.iter))
 }
@@ -244,7 +244,7 @@ fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
 }
 
 /// Whether `body` is made of assignments and updates whose subscripts are affine.
-fn is_straight(body: &[Node]) -> bool {
+pub(super) fn is_straight(body: &[Node]) -> bool {
     let is_plain = |node: &Node| {
         matches!(
             node,

@@ -2,11 +2,11 @@
 //! go into the rows that trail them together, as a product.
 
 use super::attempt::Attempt;
-use super::nests::{Nests, band, has_loops};
+use super::nests::{Nests, band};
 use super::panels::{SETTLED, end_of, nested, sink};
 use super::parts::is_tiled;
 use crate::distribute::keeps_updates;
-use crate::tree::{self, find_affine_loop};
+use crate::tree::{self, find_affine_loop, has_loops};
 use crate::{Distribute, Fuse, Permute, Separate, Size, Split, StripMine};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};

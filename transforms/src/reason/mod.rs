@@ -415,9 +415,9 @@ pub enum Reason {
         /// The labels of those that have one.
         labels: Vec<String>,
     },
-    /// The loop does something else than a loop, or one whose bounds depend on it.
+    /// The loop does no other loop, or several, or one whose bounds depend on it.
     #[error(
-        "there is nothing to jam in `{path}`: it does more than one loop, or the bounds of that depend on it"
+        "there is nothing to jam in `{path}`: it does no other loop or several, or the bounds of the one depend on it"
     )]
     NothingToJam {
         /// The loop.

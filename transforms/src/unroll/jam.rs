@@ -1,12 +1,13 @@
 //! The step `unroll_and_jam`.
 
-use super::{Copies, Hoisting, checked_copies, counted_bounds};
+use super::{Copies, Hoisting, Inside, checked_copies, counted_bounds};
 use crate::address::{self, Target};
-use crate::order::{Reordering, Tick};
+use crate::order::{Children, Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::Replacing;
+use crate::tree::{Replacing, has_loops};
 use crate::{LoopPath, Reason};
+use std::cmp::Ordering;
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variable};
@@ -25,12 +26,13 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variabl
 ///                                     }
 /// ```
 ///
-/// Jammed are the loops that are all that the one around them does, as long as their bounds do not depend on the loop that is unrolled.
+/// Jammed are the only loop inside and the loops that are all that the one around them does, as long as their bounds do not depend on the loop
+/// that is unrolled. What stands before and behind them is done for all iterations of a turn before and behind.
 /// Legal when of any two accesses of one element, one of them writing, the first one stays the first; updates by one commutative
 /// combiner may change places. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnrollAndJam {
-    /// The outer loop, an `affine.for` with one bound on each side, beside ends that are whole turns away, that does nothing but another loop.
+    /// The outer loop, an `affine.for` with one bound on each side, beside ends that are whole turns away, with another loop inside.
     pub target: LoopPath,
     /// How many iterations to a turn.
     pub factor: u64,
@@ -77,14 +79,13 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     address::check_no_lanes(target, path)?;
     let factor = checked_copies(request.factor, &target.body)?;
     let (lower, upper) = counted_bounds(target, path, factor)?;
-    let jammed = jammed_loops(target);
-    if jammed.is_empty() {
+    let Some(inside) = inside(target) else {
         return Err(Reason::NothingToJam { path: path.clone() });
-    }
-    check(kernel, target, &jammed, (lower, factor))?;
+    };
+    check(kernel, target, &inside, (lower, factor))?;
     let copies = Copies {
         target,
-        jammed: &jammed,
+        inside,
         lower,
         upper,
         factor,
@@ -99,43 +100,69 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     })
 }
 
-/// The loops inside of `target`, each all that the one before does, whose bounds are the same in all its iterations.
-fn jammed_loops(target: &AffineFor) -> Vec<&AffineFor> {
-    let moves = |bound: &Bound| {
-        let mut alternatives = bound.0.iter();
-        alternatives.any(|it| it.mentions(Variable::Iter(target.iter)))
+/// The only loop directly inside of `target`, with what stands around it, and the loops in there, each all that the one before does;
+/// their bounds are the same in all iterations of `target`. `None` if there is no such loop, or more than one.
+fn inside(target: &AffineFor) -> Option<Inside<'_>> {
+    let loops = target.body.iter().filter(|it| holds_loops(it));
+    let position = match loops.count() {
+        1 => target.body.iter().position(holds_loops)?,
+        _ => return None,
     };
-    let mut found = Vec::new();
-    let mut current = target;
-    while let [Node::AffineFor(next)] = current.body.as_slice() {
-        if moves(&next.lower) || moves(&next.upper) || next.lanes != 1 {
-            break;
-        }
-        found.push(next);
-        current = next;
+    let (before, rest) = target.body.split_at(position);
+    let (jammed, after) = rest.split_at(1);
+    let mut inside = Inside {
+        before,
+        jammed: Vec::new(),
+        body: jammed,
+        after,
+    };
+    while let [Node::AffineFor(next)] = inside.body
+        && !moves(&next.lower, target)
+        && !moves(&next.upper, target)
+        && next.lanes == 1
+    {
+        inside.jammed.push(next);
+        inside.body = &next.body;
     }
-    found
+    (!inside.jammed.is_empty()).then_some(inside)
 }
 
-/// That accesses keep their order: turns first, then the iterations of the jammed loops, then those of a turn.
+fn holds_loops(node: &Node) -> bool {
+    has_loops(std::slice::from_ref(node))
+}
+
+fn moves(bound: &Bound, target: &AffineFor) -> bool {
+    let mut alternatives = bound.0.iter();
+    alternatives.any(|it| it.mentions(Variable::Iter(target.iter)))
+}
+
+/// That accesses keep their order: turns first, then what stands before the jammed loops, these, and what stands behind them; in each the
+/// iterations of the jammed loops, then those of a turn.
 fn check(
     kernel: &Kernel,
     target: &AffineFor,
-    jammed: &[&AffineFor],
+    inside: &Inside<'_>,
     (lower, factor): (&AffineExpr, i64),
 ) -> Result<(), Reason> {
     let length = factor.checked_mul(target.step).ok_or(Overflow)?;
     let iter = AffineExpr::from(target.iter);
     let turn = iter.minus(lower)?.floordiv(&length.into())?;
-    let inner = jammed.iter().map(|it| AffineExpr::from(it.iter));
-    let times: Vec<Tick> = [turn]
-        .into_iter()
-        .chain(inner)
-        .chain([iter])
-        .map(Tick::Value)
-        .collect();
-    let band: Vec<&AffineFor> = [target].into_iter().chain(jammed.iter().copied()).collect();
-    Reordering::of(kernel, &band).check(|_| times.clone())
+    let jammed = inside.jammed.iter().copied();
+    let inner: Vec<_> = jammed.clone().map(|it| it.iter.into()).collect();
+    let (children, position) = (Children::of(target), inside.before.len());
+    let band: Vec<&AffineFor> = [target].into_iter().chain(jammed).collect();
+    Reordering::of(kernel, &band).check(|site| {
+        let part = children.of_site(site).map(|it| it.cmp(&position));
+        let (part, inner) = match part {
+            Some(Ordering::Less) => (0, &[][..]),
+            Some(Ordering::Greater) => (2, &[][..]),
+            Some(Ordering::Equal) | None => (1, &inner[..]),
+        };
+        let inner = inner.iter().cloned().map(Tick::Value);
+        let turn = [Tick::Value(turn.clone()), Tick::Part(part)];
+        let iteration = [Tick::Value(iter.clone())];
+        turn.into_iter().chain(inner).chain(iteration).collect()
+    })
 }
 
 #[cfg(test)]
@@ -159,6 +186,80 @@ mod tests {
   }
 }",
         );
+    }
+
+    #[test]
+    fn what_stands_around_the_loop_is_done_before_and_behind() {
+        accepts(
+            "kernel @k(n: i64, m: i64, a: f64[n, m], y: f64[n]) {
+  affine.for i in 0..n { var s: f64 = y[i] affine.for k in 0..m { s reduce(add) a[i, k] } y[i] = s }
+}",
+            "unroll_and_jam(i, 2)",
+            "kernel @k(n: i64, m: i64, a: f64[n, m], y: f64[n]) {
+  affine.for i in 0..n - 1 step 2 {
+    var s_0: f64 = y[i]
+    var s_1: f64 = y[i + 1]
+    affine.for k in 0..m { s_0 reduce(add) a[i, k] s_1 reduce(add) a[i + 1, k] }
+    y[i] = s_0
+    y[i + 1] = s_1
+  }
+  affine.for i_r in max(0, (n floordiv 2) * 2)..n {
+    var s_1_2: f64 = y[i_r]
+    affine.for k_1 in 0..m { s_1_2 reduce(add) a[i_r, k_1] }
+    y[i_r] = s_1_2
+  }
+}",
+        );
+    }
+
+    #[test]
+    fn statements_around_loops_at_any_bounds() {
+        for outer in ["0..n", "1..n step 2", "0..6", "0..3", "n - 5..n"] {
+            for inner in ["0..m", "max(0, m - 2)..n step 2"] {
+                let before = kernel(&format!(
+                    "kernel @k(n: i64, m: i64, a: f64[n + 9, n + m + 9], y: f64[n + 9], z: f64[n + m + 9]) {{
+                       var most: f64 = 0.0
+                       affine.for i in {outer} {{
+                         var s: f64 = y[i]
+                         scf.if s < 0.0 {{ s = 0.0 }}
+                         affine.for k in {inner} {{ s reduce(add) a[i, k] z[k] reduce(add) a[i, k] * f64(i) }}
+                         alloc t: f64[2]
+                         t[0] = s
+                         scf.if most < t[0] {{ most = s y[i] = s }}
+                       }}
+                     }}"
+                ));
+                for factor in [2, 3] {
+                    let script = format!("unroll_and_jam(i, {factor})");
+                    assert_same_results(&before, &apply(&before, &script));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_around_the_loop_keeps_its_order() {
+        let source = |before: &str, inside: &str, after: &str| {
+            format!(
+                "kernel @k(n: i64, a: f64[n + 1, n], y: f64[n + 1], z: f64[n + 1]) {{
+                   affine.for i in 1..n {{ {before} affine.for k in 0..n {{ {inside} }} {after} }}
+                 }}"
+            )
+        };
+        for source in [
+            source("var s: f64 = y[i - 1]", "s reduce(add) a[i, k]", "y[i] = s"),
+            source("y[i - 1] = 0.0", "y[i] reduce(add) a[i, k]", ""),
+            source("", "a[i, k] = y[i - 1]", "y[i] = 1.0"),
+            source("z[0] = y[i]", "y[i] reduce(add) z[0]", ""),
+        ] {
+            refuses(&source, "unroll_and_jam(i, 2)", Illegal, "Reverses");
+        }
+        let two = source(
+            "",
+            "y[i] reduce(add) a[i, k]",
+            "affine.for l in 0..n { z[i] = y[l] }",
+        );
+        refuses(&two, "unroll_and_jam(i, 2)", Misaddressed, "NothingToJam");
     }
 
     #[test]

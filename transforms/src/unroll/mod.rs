@@ -97,7 +97,7 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
         target,
         lower,
         upper,
-        jammed: &[],
+        inside: Inside::body(&target.body),
         factor,
         hoisting: Hoisting::of(kernel, target, &around, copies),
     };
@@ -148,11 +148,34 @@ fn counted_bounds<'k>(
     }
 }
 
+/// What a loop does.
+struct Inside<'k> {
+    /// Before the loops that run once for all copies of a turn.
+    before: &'k [Node],
+    /// These loops, from the outside in, each all that the one before does.
+    jammed: Vec<&'k AffineFor>,
+    /// What the innermost of them does.
+    body: &'k [Node],
+    /// Behind them.
+    after: &'k [Node],
+}
+
+impl<'k> Inside<'k> {
+    /// No loop runs once for all.
+    fn body(body: &'k [Node]) -> Self {
+        Self {
+            before: &[],
+            jammed: Vec::new(),
+            body,
+            after: &[],
+        }
+    }
+}
+
 /// The making of what replaces the loop.
 struct Copies<'k> {
     target: &'k AffineFor,
-    /// Loops in `target`, each all that the one before does, that run once for all copies of the innermost body; none for `unroll`.
-    jammed: &'k [&'k AffineFor],
+    inside: Inside<'k>,
     lower: &'k AffineExpr,
     /// The end by which turns are counted.
     upper: &'k AffineExpr,
@@ -205,24 +228,36 @@ impl Copies<'_> {
         copying_at: impl Fn(i64) -> Result<Copying, Overflow>,
     ) -> Result<Vec<Node>, Overflow> {
         let step = self.target.step;
-        let body = &self.jammed.last().unwrap_or(&self.target).body;
-        let mut hoisted = Vec::new();
-        let mut statements = Vec::new();
+        let Inside {
+            before,
+            ref jammed,
+            body,
+            after,
+        } = self.inside;
+        let (mut begun, mut ended) = (Vec::new(), Vec::new());
+        let (mut hoisted, mut statements) = (Vec::new(), Vec::new());
         for copy in 0..self.factor {
             let offset = step.checked_mul(copy).ok_or(Overflow)?;
-            let copying = copying_at(offset)?.anew(kernel, body, copy);
+            let parts = [before, body, after].into_iter();
+            let copying = parts.fold(copying_at(offset)?, |copying, part| {
+                copying.anew(kernel, part, copy)
+            });
+            begun.append(&mut copying.block(before)?);
             let mut block = copying.block(body)?;
             hoisted.extend(self.hoisting.hoist(kernel, &copying, &mut block, copy)?);
             statements.append(&mut block);
+            ended.append(&mut copying.block(after)?);
         }
         hoisted.append(&mut statements);
-        let loops = self.jammed.iter().rev();
-        Ok(loops.fold(hoisted, |body, it| {
+        let loops = jammed.iter().rev();
+        begun.extend(loops.fold(hoisted, |body, it| {
             vec![Node::AffineFor(AffineFor {
                 body,
                 ..(*it).clone()
             })]
-        }))
+        }));
+        begun.append(&mut ended);
+        Ok(begun)
     }
 
     /// The iterations after the last whole turn.
@@ -241,7 +276,7 @@ impl Copies<'_> {
         let rest = new_iter(kernel, *iter, "r");
         let copying = Copying::shift(*iter, rest, 0);
         // Copies of a body are made anew, but jammed loops are not.
-        let copying = match self.jammed {
+        let copying = match self.inside.jammed[..] {
             [] => copying,
             _ => copying.anew(kernel, body, 1),
         };

@@ -1,0 +1,139 @@
+//! Sums that wait for themselves alone go on beside each other.
+
+use super::registers::{MOST_STATEMENTS, is_only_sums, is_straight};
+use super::{Saving, Scheduler, path_to, trips};
+use crate::tree::{self, has_loops};
+use crate::{Step, UnrollAndJam};
+use strew_affine::visit::Loop;
+use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
+
+/// So many sums keep a processor busy where each addition takes as long as it takes to make so many.
+const TOGETHER: u64 = 4;
+
+impl Scheduler<'_> {
+    /// Makes several iterations together of loops around innermost ones that do nothing but sum up into scalars of these iterations.
+    pub(super) fn sum_together(&mut self) {
+        for target in summing(&self.found.kernel) {
+            let saving = Saving::Chains { together: TOGETHER };
+            let request = UnrollAndJam::new(target, TOGETHER);
+            self.consider_for(Step::UnrollAndJam(request), Some(saving));
+        }
+    }
+}
+
+/// The loops directly around such innermost loops, and nothing else that takes long.
+fn summing(kernel: &Kernel) -> Vec<crate::LoopPath> {
+    let loops = tree::loops(kernel);
+    let affine = loops.iter().filter_map(|nested| match nested.it {
+        Loop::Affine(it) => Some(it),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    });
+    let summing = affine.filter(|it| it.step == 1 && is_long(it) && sums_inside(it));
+    summing.map(|it| path_to(kernel, it)).collect()
+}
+
+fn is_long(target: &AffineFor) -> bool {
+    target.lanes == 1 && trips(target).is_none_or(|trips| trips >= TOGETHER)
+}
+
+fn sums_inside(target: &AffineFor) -> bool {
+    let (inner, others): (Vec<_>, Vec<_>) = target
+        .body
+        .iter()
+        .partition(|it| matches!(it, Node::AffineFor(_)));
+    let [Node::AffineFor(inner)] = inner[..] else {
+        return false;
+    };
+    let is_few = (inner.body.len() as u64).saturating_mul(TOGETHER) <= MOST_STATEMENTS;
+    let others_are_few = (others.len() as u64).saturating_mul(TOGETHER) <= 2 * MOST_STATEMENTS;
+    is_few
+        && others_are_few
+        && !others.iter().any(|it| has_loops(std::slice::from_ref(it)))
+        && is_long(inner)
+        && !calls(inner)
+        && is_straight(&inner.body)
+        && is_only_sums(inner)
+        && are_own(inner, target)
+}
+
+/// Whether what is summed up takes longer than to wait for an addition.
+fn calls(inner: &AffineFor) -> bool {
+    fn is_call(expr: &Expr) -> bool {
+        matches!(expr, Expr::Call(..)) || expr.operands().into_iter().any(is_call)
+    }
+    let mut expressions = inner.body.iter().flat_map(Node::expressions);
+    expressions.any(is_call)
+}
+
+/// Whether `inner` sums up, and into nothing but scalars that each iteration of `target` has of its own.
+fn are_own(inner: &AffineFor, target: &AffineFor) -> bool {
+    let declares = |place: &Place, body: &[Node]| {
+        let mut body = body.iter();
+        matches!(place, Place::Local(local)
+            if body.any(|it| matches!(it, Node::Declare { local: own, .. } if own == local)))
+    };
+    let mut places = inner.body.iter().flat_map(Node::places).peekable();
+    places.peek().is_some() && places.all(|it| declares(it, &target.body))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    fn nearest(bounds: &str, sum: &str, others: &str) -> String {
+        format!(
+            "kernel @k(n: i64, k: i64, d: i64, x: f32[n, d], y: f32[k, d], near: i64[n], at: f32[n]) {{
+               affine.for i in 0..n {{
+                 var best: f32 = 1000.0
+                 var a: i64 = 0
+                 affine.for c in 0..k {{
+                   var s: f32 = 0.0
+                   affine.for j in {bounds} {{ {sum} }}
+                   (best, a) reduce(argmin) (s, c)
+                   {others}
+                 }}
+                 near[i] = a
+                 at[i] = best
+               }}
+             }}"
+        )
+    }
+
+    const SUM: &str = "s reduce(add) x[i, j] * y[c, j]";
+
+    #[test]
+    fn sums_of_several_iterations_go_on_beside_each_other() {
+        let steps = [
+            "parallelize(i)",
+            "unroll_and_jam(c, 4)",
+            "vectorize(j, 4)",
+            "vectorize(j_1, 16)",
+        ];
+        schedules(&nearest("0..d", SUM, ""), &steps);
+    }
+
+    #[test]
+    fn others_stay() {
+        let alone = ["parallelize(i)", "vectorize(j, 16)"];
+        schedules(&nearest("c..d", SUM, ""), &alone);
+        schedules(
+            &nearest(
+                "0..d",
+                SUM,
+                "affine.for l in 0..d { at[i] reduce(max) y[c, l] }",
+            ),
+            &[
+                "parallelize(i)",
+                "scalar_replace(at)",
+                "vectorize(j, 16)",
+                "vectorize(l, 16)",
+            ],
+        );
+        schedules(
+            &nearest("0..d", "s reduce(add) sin(x[i, j])", ""),
+            &["parallelize(i)"],
+        );
+        // Each sum begins with what the one before came to.
+        schedules(&nearest("0..d", "best reduce(add) x[i, j]", ""), &alone);
+    }
+}
