@@ -2,14 +2,14 @@
 
 use strew::{ArrayElement, Compiler, Kernel};
 
-/// Counts what two rows have in common, from each of `n` places of the first on, in steps of `$STEP` there.
+/// Counts what two rows have in common, from each of `n` places of the first on, in steps of `$STEP` there, while `$GOES_ON` holds.
 const SOURCE: &str = "
 void common(int n, int na, int nb, int end_a, int end_b, const int from[n], const $ELEMENT a[na], const $ELEMENT b[nb],
             int64_t out[n]) {
   for (int r = 0; r < n; r++) {
     $INDEX i = from[r], j = 0;
     int moves = 0;
-    while (i != end_a && j < end_b) {
+    while ($GOES_ON) {
       $ELEMENT x = a[i], y = b[j];
       out[r] += x == y;
       if (x <= y) { i += $STEP; moves += 3; }
@@ -19,19 +19,28 @@ void common(int n, int na, int nb, int end_a, int end_b, const int from[n], cons
   }
 }";
 
+/// When the loops go on. All but the first and the last keep both subscripts below ends that stay as they are.
+const GOES_ON: [&str; 4] = [
+    "i != end_a && j < end_b",
+    "i < end_a && j < end_b",
+    "(int64_t)end_a > i && (int64_t)j < end_b",
+    "i < end_a - 0 * moves && j < end_b",
+];
+
 struct Case {
     from: Vec<i32>,
     ends: [i32; 2],
     rows: [Vec<u8>; 2],
 }
 
-/// What the loop leaves; nothing if it fails.
-fn expected(case: &Case, step: i64) -> Option<Vec<i64>> {
+/// What the loop leaves, which goes on until `i` is at its end, or not below; nothing if it fails.
+fn expected(case: &Case, step: i64, is_until: bool) -> Option<Vec<i64>> {
     let [end_a, end_b] = case.ends.map(i64::from);
     let read = |row: usize, at: i64| case.rows[row].get(usize::try_from(at).ok()?).copied();
     let count = |from: &i32| {
         let (mut i, mut j, mut common, mut moves) = (i64::from(*from), 0, 0, 0);
-        while i != end_a && j < end_b {
+        let goes_on = |i: i64| if is_until { i != end_a } else { i < end_a };
+        while goes_on(i) && j < end_b {
             let (x, y) = (read(0, i)?, read(1, j)?);
             common += i64::from(x == y);
             if x <= y {
@@ -46,7 +55,11 @@ fn expected(case: &Case, step: i64) -> Option<Vec<i64>> {
 }
 
 /// Runs `kernel` on `case` and compares; whether it fails, as it should.
-fn check<T: ArrayElement + From<u8>>(kernel: &Kernel, case: &Case, step: i64) -> bool {
+fn check<T: ArrayElement + From<u8>>(
+    kernel: &Kernel,
+    case: &Case,
+    (step, is_until): (i64, bool),
+) -> bool {
     let told = format!("{:?} {:?} {:?} by {step}", case.from, case.ends, case.rows);
     let [a, b] = &case.rows;
     let [a, b] = [a, b].map(|row| row.iter().copied().map(T::from).collect::<Vec<T>>());
@@ -60,7 +73,7 @@ fn check<T: ArrayElement + From<u8>>(kernel: &Kernel, case: &Case, step: i64) ->
         .scalar("end_a", case.ends[0])
         .scalar("end_b", case.ends[1]);
     let outcome = bind.array_mut("out", &mut out).run();
-    let wanted = expected(case, step);
+    let wanted = expected(case, step, is_until);
     match &wanted {
         Some(wanted) => {
             assert!(outcome.is_ok(), "{told} {outcome:?}");
@@ -94,7 +107,17 @@ fn cases(step: i64) -> Vec<Case> {
                 rows[1].iter_mut().for_each(|it| *it = 0xFF - *it);
                 rows[0].iter_mut().for_each(|it| *it = 0xFF - *it);
             }
-            for (beyond_a, beyond_b) in [(0, 0), (1, 0), (0, 1), (-1, 2), (3, 3)] {
+            for (beyond_a, beyond_b) in [
+                (0, 0),
+                (1, 0),
+                (0, 1),
+                (-1, 2),
+                (3, 3),
+                (-1, -1),
+                (-2, -1),
+                (-3, -3),
+                (-2, 0),
+            ] {
                 let first = if step < 0 { length_a as i32 - 1 } else { 0 };
                 let end_a = if step < 0 {
                     -1 - beyond_a
@@ -123,19 +146,29 @@ fn check_all<T: ArrayElement + From<u8>>(element: &str) {
         ("int8_t", 1),
         ("int16_t", 1),
     ] {
-        let source = SOURCE.replace("$ELEMENT", element).replace("$INDEX", index);
-        let source = source.replace("$STEP", &step.to_string());
-        for strategy in ["serial", "dense"] {
-            let compiler = Compiler::new().threads(2);
-            let compiler = compiler.strategy(strategy.parse().expect("a strategy"));
-            let program = compiler
-                .compile("merges.c", source.as_str())
-                .expect("a program");
-            let kernel = program.kernel("common").expect("a kernel");
-            for case in cases(step) {
-                match check::<T>(&kernel, &case, step) {
-                    true => failed += 1,
-                    false => ran += 1,
+        for goes_on in GOES_ON {
+            let is_until = goes_on.contains("!=");
+            if step < 0 && !is_until {
+                continue;
+            }
+            let source = SOURCE.replace("$ELEMENT", element);
+            let source = source.replace("$INDEX", index).replace("$GOES_ON", goes_on);
+            let source = source.replace("$STEP", &step.to_string());
+            for strategy in ["serial", "dense"] {
+                let compiler = Compiler::new().threads(2);
+                let compiler = compiler.strategy(strategy.parse().expect("a strategy"));
+                let program = compiler
+                    .compile("merges.c", source.as_str())
+                    .expect("a program");
+                let kernel = program.kernel("common").expect("a kernel");
+                // Below zero there are no ends for subscripts without a sign.
+                let is_right =
+                    |it: &Case| index != "uint32_t" || it.ends.iter().all(|end| *end >= 0);
+                for case in cases(step).into_iter().filter(is_right) {
+                    match check::<T>(&kernel, &case, (step, is_until)) {
+                        true => failed += 1,
+                        false => ran += 1,
+                    }
                 }
             }
         }

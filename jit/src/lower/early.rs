@@ -12,11 +12,14 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::walk;
-use strew_affine::{Access, Expr, LocalId, Node, Place, Subscript, Type};
+use strew_affine::visit::{Loop, for_each_load, for_each_local, walk};
+use strew_affine::{Access, CompareOp, Expr, LocalId, Node, Place, Subscript, Type};
 
 /// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
 const FURTHEST: i64 = 1 << 15;
+
+/// Loops of no more statements are lowered twice, once for where nothing that they read needs a look.
+const MOST_TWICE: usize = 16;
 
 /// An element at a scalar that a turn moves at most once, where a condition holds.
 #[derive(Debug)]
@@ -29,6 +32,15 @@ pub(super) struct EarlyRead<'k> {
     step: i64,
     /// The element, extended to 64 bits.
     held: Variable,
+}
+
+/// Whether turns may read elements that are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// They may, so each looks.
+    Checked,
+    /// The condition of the loop ends it before, and before what is loaded early is not there.
+    Within,
 }
 
 /// The same in a turn.
@@ -113,13 +125,69 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
+    /// Whether all `reads`, and those that would come after them, stay within their arrays as long as `condition` holds, since it keeps their
+    /// subscripts, which only grow, below ends that `body` does not move. `None` where it does not, or where the loop is long.
+    pub(super) fn are_within(
+        &mut self,
+        condition: &'k Expr,
+        body: &'k [Node],
+        reads: &[EarlyRead<'k>],
+    ) -> Option<Value> {
+        let is_short = body.len() <= MOST_TWICE && !body.iter().any(turns);
+        let ends = reads.iter().map(|read| {
+            let grows = read.step > 0 && is_short;
+            end_of(condition, read.subscript).filter(|it| grows && self.is_left_alone(it, body))
+        });
+        let ends: Vec<_> = ends.collect::<Option<_>>()?;
+        let pairs = reads.iter().zip(ends);
+        let within: Vec<_> = pairs
+            .map(|(read, end)| self.ends_within(read, end))
+            .collect::<Option<_>>()?;
+        let both = |one, other| self.builder.ins().band(one, other);
+        within.into_iter().reduce(both)
+    }
+
+    /// Whether a subscript below `end`, or a step further, is of an element that is there and has its type.
+    fn ends_within(&mut self, read: &EarlyRead<'k>, end: &'k Expr) -> Option<Value> {
+        let array = self.arrays.get(read.access.array)?;
+        let extent = array.extents.first().copied()?;
+        let bits = read.subscript.ty(self.program.kernel).bits();
+        let most = i64::MAX >> (i64::BITS - bits);
+        let end = self.extended(end);
+        let ins = &mut self.builder;
+        let most = ins.ins().iconst(types::I64, most);
+        let extent = ins.ins().smin(extent, most);
+        let last = ins.ins().iadd_imm_s(extent, -read.step);
+        Some(ins.ins().icmp(IntCC::SignedLessThanOrEqual, end, last))
+    }
+
+    /// Whether `expr` has one value in all turns of `body`.
+    fn is_left_alone(&self, expr: &Expr, body: &[Node]) -> bool {
+        let mut changed = Vec::new();
+        walk(body, &mut |node, _| match node {
+            Node::Declare { local, .. } => changed.push(*local),
+            _ => changed.extend(node.places().iter().filter_map(|place| match place {
+                Place::Local(local) => Some(*local),
+                Place::Element(_) => None,
+            })),
+        });
+        let mut is_steady = true;
+        for_each_local(expr, &mut |it| is_steady &= !changed.contains(&it));
+        for_each_load(expr, &mut |it| {
+            is_steady &= self.program.facts.is_read_only(it.array);
+        });
+        is_steady
+    }
+
     /// Begins a turn, of which `reads` were loaded in the one before.
-    pub(super) fn begin_early(&mut self, reads: &[EarlyRead<'k>]) {
+    pub(super) fn begin_early(&mut self, reads: &[EarlyRead<'k>], reach: Reach) {
         for read in reads {
-            self.check_access(read.access);
+            if reach == Reach::Checked {
+                self.check_access(read.access);
+            }
             let held = self.builder.use_var(read.held);
             self.keep_element(read.access, held, Width::Extended);
-            let next = self.next_element(read);
+            let next = self.next_element(read, reach);
             self.early.extend(next.map(|next| Early {
                 at: read.at,
                 held: read.held,
@@ -128,12 +196,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn next_element(&mut self, read: &EarlyRead<'k>) -> Option<Value> {
+    fn next_element(&mut self, read: &EarlyRead<'k>, reach: Reach) -> Option<Value> {
         let array = self.arrays.get(read.access.array)?;
         let extent = array.extents.first().copied()?;
         let at = self.extended(read.subscript);
         let ins = &mut self.builder;
         let next = ins.ins().iadd_imm_s(at, read.step);
+        if reach == Reach::Within {
+            return Some(self.read_at(read.access, next));
+        }
         let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, next, extent);
         let there = ins.ins().select(is_there, next, at);
         Some(self.read_at(read.access, there))
@@ -147,6 +218,30 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let picked = self.builder.ins().select(condition, *next, before);
             self.builder.def_var(*held, picked);
         }
+    }
+}
+
+/// Whether `node` is a loop or has one inside.
+fn turns(node: &Node) -> bool {
+    let mut turns = false;
+    walk(std::slice::from_ref(node), &mut |node, _| {
+        turns |= Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
+    });
+    turns
+}
+
+/// What `condition` keeps the scalar `at` below.
+fn end_of<'k>(condition: &'k Expr, at: &Expr) -> Option<&'k Expr> {
+    let is_it = |expr: &Expr| match expr {
+        // The scalar is signed, so to widen it changes nothing.
+        Expr::Cast(Type::I64, inner) => **inner == *at,
+        _ => expr == at,
+    };
+    match condition {
+        Expr::And(left, right) => end_of(left, at).or_else(|| end_of(right, at)),
+        Expr::Compare(CompareOp::Lt, left, right) if is_it(left) => Some(right),
+        Expr::Compare(CompareOp::Gt, left, right) if is_it(right) => Some(left),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the loop runs at all.
 
+use super::early::{EarlyRead, Reach};
 use super::function::FunctionLowering;
 use super::lanes::Group;
 use crate::CompileError;
@@ -244,23 +245,49 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &'k Expr,
         body: &'k [Node],
     ) -> Result<(), CompileError> {
-        let [enter, turn, done] = [(); 3].map(|()| self.builder.create_block());
+        let [enter, done] = [(); 2].map(|()| self.builder.create_block());
         let mark = self.jump_on(condition, [enter, done]);
         self.builder.switch_to_block(enter);
         let early = self.early_reads(body);
-        let around = self.early.len();
         self.load_early(&early);
+        match self.are_within(condition, body, &early) {
+            None => self.turn_while((condition, done), body, (&early, Reach::Checked))?,
+            Some(are_within) => {
+                let [within, checked] = [(); 2].map(|()| self.builder.create_block());
+                self.builder
+                    .ins()
+                    .brif(are_within, within, &[], checked, &[]);
+                for (block, reach) in [(within, Reach::Within), (checked, Reach::Checked)] {
+                    self.builder.switch_to_block(block);
+                    self.scoped(|function| {
+                        function.turn_while((condition, done), body, (&early, reach))
+                    })?;
+                }
+            }
+        }
+        self.forget_since(mark);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// Turns until `condition` no longer holds, and goes on in `done` then. What turns begin by reading is loaded already.
+    fn turn_while(
+        &mut self,
+        (condition, done): (&'k Expr, Block),
+        body: &'k [Node],
+        (early, reach): (&[EarlyRead<'k>], Reach),
+    ) -> Result<(), CompileError> {
+        let turn = self.builder.create_block();
+        let around = self.early.len();
         self.builder.ins().jump(turn, &[]);
         self.forget_set_in(body);
         self.builder.switch_to_block(turn);
-        self.begin_early(&early);
+        self.begin_early(early, reach);
         self.count_updates(body, None);
         self.nodes(body)?;
         self.early.truncate(around);
         self.poll_stop();
         self.jump_on(condition, [turn, done]);
-        self.forget_since(mark);
-        self.builder.switch_to_block(done);
         Ok(())
     }
 }
