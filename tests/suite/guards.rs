@@ -118,10 +118,17 @@ fn data(read_too: Option<i32>) -> Data {
 
 /// The kernel as it is written, and as it is to run by `dense`.
 fn kernels(what: &str, body: &str) -> (strew::ir::Kernel, strew::Kernel) {
-    let text = source(body);
-    let parsed = Source::new("k.c", text.clone()).parse().expect(what);
+    kernels_of(what, &source(body))
+}
+
+fn kernels_of(what: &str, text: &str) -> (strew::ir::Kernel, strew::Kernel) {
+    kernels_by(&Compiler::new(), what, text)
+}
+
+fn kernels_by(compiler: &Compiler, what: &str, text: &str) -> (strew::ir::Kernel, strew::Kernel) {
+    let parsed = Source::new("k.c", text).parse().expect(what);
     let written = parsed.kernel(None).expect("one kernel").kernel().clone();
-    let program = Compiler::new().compile("k.c", text).expect(what);
+    let program = compiler.compile("k.c", text).expect(what);
     let kernel = program.kernel("k").expect("a kernel");
     let dense = kernel.strategy("dense".parse().expect("a strategy"));
     (written, dense)
@@ -186,6 +193,71 @@ fn indices_out_of_range_are_those_of_the_loop_in_order() {
                 let (found, skips) = compiled_counting(&kernel.oob(Oob::Skip), &data);
                 agree(what, &found, &skipped, is_same);
                 assert_eq!(skips, count, "{what}");
+            }
+        }
+    }
+}
+
+/// Of two conditions, one is asked of an array that does not have the element that is read, the other holds of it.
+#[test]
+fn each_condition_is_asked_for_itself() {
+    let text = "void k(int n, int m, int least, int p, const int from[n], const int to[n][3], const int x[n], const int low[p], const int level[m],
+                       long out[m]) {
+      for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) {
+        int w = to[i][j];
+        if (w < p) { if (low[w] == 1) out[w] += out[from[i]]; }
+        else if (level[w] == 1) out[w] += x[i];
+      }
+    }";
+    let (written, kernel) = kernels_of("two conditions", text);
+    let data = data(None).scalar("p", READ);
+    let data = data.array("from", &[40; ITERATIONS as usize]);
+    let data = data.array("low", &[1; READ as usize]);
+    let serial = interpreted(&written, &data, ForallOrder::Forward);
+    let (skipped, _) = interpreted_skipping(&written, &data);
+    for threads in [1, 3] {
+        let kernel = kernel.clone().threads(threads);
+        let (found, record) = compiled_recording(&kernel, &data);
+        agree("two conditions", &found, &serial, is_same);
+        assert_eq!(record.map(|it| it.why), Some(Why::Meets));
+        agree(
+            "skipping",
+            &compiled(&kernel.oob(Oob::Skip), &data),
+            &skipped,
+            is_same,
+        );
+    }
+}
+
+/// What the look needs of what is around the loop is not all that the loop needs.
+#[test]
+fn scalars_around_the_loop_are_handed_on() {
+    let text = "void k(int n, int m, int least, int turns, const int from[n], const int to[n][3], const int x[n], const long scale[turns],
+                       const int off[turns], const int level[m], const int levels[turns], long out[m]) {
+      for (int t = 0; t < turns; t++) {
+        long s = scale[t];
+        int o = off[t];
+        int l = levels[t];
+        for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++)
+          if (level[to[i][j]] == l) out[to[i][j]] += s * out[from[i] + o];
+      }
+    }";
+    let schedule = "tile_indirection_using_forall(i, chunks = 8)";
+    let compiler = Compiler::new().schedule(schedule.parse().expect("a schedule"));
+    let (written, kernel) = kernels_by(&compiler, "scalars around", text);
+    for (off, meets) in [([0, 1, 0], false), ([0, 8, 40], true)] {
+        let data = data(Some(30)).scalar("turns", 3).array("off", &off);
+        let data = data.array("levels", &[1, 2, 2]);
+        let data = data.array("scale", &[0x0100_0000_0100_i64, 256, 1]);
+        let serial = interpreted(&written, &data, ForallOrder::Forward);
+        for oob in [Oob::Error, Oob::Skip] {
+            for threads in [1, 3] {
+                let kernel = kernel.clone().threads(threads).oob(oob);
+                let (found, record) = compiled_recording(&kernel, &data);
+                agree("scalars around", &found, &serial, is_same);
+                if !meets {
+                    assert_eq!(record.map(|it| it.why), Some(Why::Asked));
+                }
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::changed::Changed;
 use crate::visit::for_each_load;
-use crate::{Access, AffineExpr, ArrayId, Expr, Node, Subscript, Type, Value};
+use crate::{Access, AffineExpr, ArrayId, Expr, Node, Subscript};
 
 /// A condition that holds wherever an update is made, in terms of the update's place.
 struct Guard {
@@ -24,8 +24,9 @@ impl Guards {
         all_are_guarded.then_some(Self(guards))
     }
 
-    /// Whether the element that `access` reads may be one of those that are updated: nothing but its place decides that.
-    pub(super) fn may_hold_of(&self, access: &Access) -> Expr {
+    /// What holds of the element that `access` reads if it is one of those that are updated: one of these conditions, which nothing but its
+    /// place decides. Each is asked for itself: where one reads an index out of range, no update under it is made, but one under another may be.
+    pub(super) fn of_element(&self, access: &Access) -> Vec<Expr> {
         let mut distinct: Vec<Expr> = Vec::new();
         for guard in &self.0 {
             let mut condition = guard.condition.clone();
@@ -34,9 +35,7 @@ impl Guards {
                 distinct.push(condition);
             }
         }
-        let any = |left, right| Expr::Or(Box::new(left), Box::new(right));
-        let nothing = || Expr::Constant(Value::zero(Type::Bool));
-        distinct.into_iter().reduce(any).unwrap_or_else(nothing)
+        distinct
     }
 }
 

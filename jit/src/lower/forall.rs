@@ -6,6 +6,7 @@ use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
+use super::skip::uncertain;
 use super::sort::Ranges;
 use super::trips::Trips;
 use super::{Program, Request, signature};
@@ -38,8 +39,28 @@ impl<'k> Program<'k> {
                 "the kernel has no forall {number}"
             )));
         };
-        let captured = self.captured(forall, &loops);
+        let captured = captured(self.kernel, self.faults, forall, &loops);
         self.outline(forall, shape, captured, loops)
+    }
+
+    /// The same of a body that marks what another one reads, which `written` has in its place: whoever calls it hands on what that captures.
+    pub(super) fn marks(
+        &mut self,
+        number: u32,
+        written: &Request<'_>,
+    ) -> Result<FuncId, CompileError> {
+        let found = find_forall(self.kernel, number).zip(find_forall(written.kernel, number));
+        let Some(((forall, loops), (original, around))) = found else {
+            return Err(CompileError::Internal(format!(
+                "the kernel has no forall {number}"
+            )));
+        };
+        let captured = captured(written.kernel, written.faults, original, &around);
+        let flagged = uncertain(written.kernel, written.oob, written.form.checks);
+        // Where the caller has no flag beside a scalar, it has a value.
+        self.uncertain
+            .retain(|it| !captured.locals.contains(it) || flagged.contains(it));
+        self.outline(forall, BodyShape::Marks, captured, loops)
     }
 
     fn outline(
@@ -60,23 +81,23 @@ impl<'k> Program<'k> {
         });
         Ok(id)
     }
+}
 
-    /// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
-    /// are among them if a fault tells their values.
-    fn captured(&self, forall: &Forall, loops: &[Loop<'_>]) -> FreeNames {
-        let mut free = FreeNames::of(&forall.body, forall.iter);
-        for param in self.kernel.array_params() {
-            free.arrays.remove(&param);
-        }
-        for buffer in forall.own_buffers() {
-            free.arrays.remove(&buffer);
-        }
-        free.arrays.extend(forall.disjoint.iter().map(|it| it.met));
-        if self.faults == Faults::Located {
-            free.iters.extend(loops.iter().map(|it| it.iter()));
-        }
-        free
+/// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
+/// are among them if a fault tells their values.
+fn captured(kernel: &Kernel, faults: Faults, forall: &Forall, loops: &[Loop<'_>]) -> FreeNames {
+    let mut free = FreeNames::of(&forall.body, forall.iter);
+    for param in kernel.array_params() {
+        free.arrays.remove(&param);
     }
+    for buffer in forall.own_buffers() {
+        free.arrays.remove(&buffer);
+    }
+    free.arrays.extend(forall.disjoint.iter().map(|it| it.met));
+    if faults == Faults::Located {
+        free.iters.extend(loops.iter().map(|it| it.iter()));
+    }
+    free
 }
 
 /// The forall that the runtime knows by `number`, with the loops around it.
@@ -128,7 +149,8 @@ pub(super) fn body_number(forall: &Forall) -> u32 {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
-        let captured = self.program.captured(forall, &self.loops);
+        let program = &self.program;
+        let captured = captured(program.kernel, program.faults, forall, &self.loops);
         let frame = self.frame(&captured);
         let privates = self.privates(forall)?;
         let (shape, loops) = (BodyShape::Direct, self.loops.clone());

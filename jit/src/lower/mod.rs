@@ -200,14 +200,14 @@ fn lower_marks(
         checks: Checks::All,
         ..request.form
     };
-    let request = Request {
+    let looking = Request {
         kernel: &kernel,
         form,
         oob: Oob::Skip,
         ..*request
     };
-    let mut program = Program::new(&request, module)?;
-    let body = program.body(number, BodyShape::Marks)?;
+    let mut program = Program::new(&looking, module)?;
+    let body = program.marks(number, request)?;
     program.finish(body)
 }
 

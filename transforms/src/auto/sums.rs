@@ -3,11 +3,12 @@
 use super::registers::{MOST_STATEMENTS, is_only_sums, is_straight};
 use super::{Saving, Scheduler, path_to, trips};
 use crate::tree::{self, has_loops};
-use crate::{Step, UnrollAndJam};
-use strew_affine::visit::Loop;
-use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
+use crate::{LoopPath, Step, UnrollAndJam};
+use std::collections::BTreeSet;
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{AffineFor, ArrayId, Expr, Kernel, LocalId, Node, Place};
 
-/// So many sums keep a processor busy where each addition takes as long as it takes to make so many.
+/// An addition of floats takes as long as a processor needs to begin about so many.
 const TOGETHER: u64 = 4;
 
 impl Scheduler<'_> {
@@ -21,8 +22,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The loops directly around such innermost loops, and nothing else that takes long.
-fn summing(kernel: &Kernel) -> Vec<crate::LoopPath> {
+/// The loops directly around an innermost one that sums up and around few other statements.
+fn summing(kernel: &Kernel) -> Vec<LoopPath> {
     let loops = tree::loops(kernel);
     let affine = loops.iter().filter_map(|nested| match nested.it {
         Loop::Affine(it) => Some(it),
@@ -44,11 +45,17 @@ fn sums_inside(target: &AffineFor) -> bool {
     let [Node::AffineFor(inner)] = inner[..] else {
         return false;
     };
+    let position = target
+        .body
+        .iter()
+        .position(|it| matches!(it, Node::AffineFor(_)));
+    let (before, after) = target.body.split_at(position.unwrap_or(0));
     let is_few = (inner.body.len() as u64).saturating_mul(TOGETHER) <= MOST_STATEMENTS;
     let others_are_few = (others.len() as u64).saturating_mul(TOGETHER) <= 2 * MOST_STATEMENTS;
     is_few
         && others_are_few
         && !others.iter().any(|it| has_loops(std::slice::from_ref(it)))
+        && updated(before).is_disjoint(&updated(after))
         && is_long(inner)
         && !calls(inner)
         && is_straight(&inner.body)
@@ -56,10 +63,31 @@ fn sums_inside(target: &AffineFor) -> bool {
         && are_own(inner, target)
 }
 
+/// What `nodes` update. Updates before a loop and behind it would change places with those of other iterations, and round in another way.
+fn updated(nodes: &[Node]) -> BTreeSet<Updated> {
+    let mut updated = BTreeSet::new();
+    walk(nodes, &mut |node, _| {
+        if let Node::Reduce { places, .. } = node {
+            updated.extend(places.iter().map(|place| match place {
+                Place::Local(local) => Updated::Scalar(*local),
+                Place::Element(access) => Updated::Array(access.array),
+            }));
+        }
+    });
+    updated
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Updated {
+    Scalar(LocalId),
+    Array(ArrayId),
+}
+
 /// Whether what is summed up takes longer than to wait for an addition.
 fn calls(inner: &AffineFor) -> bool {
     fn is_call(expr: &Expr) -> bool {
-        matches!(expr, Expr::Call(..)) || expr.operands().into_iter().any(is_call)
+        matches!(expr, Expr::Call(function, _) if !function.is_correctly_rounded())
+            || expr.operands().into_iter().any(is_call)
     }
     let mut expressions = inner.body.iter().flat_map(Node::expressions);
     expressions.any(is_call)
@@ -79,6 +107,8 @@ fn are_own(inner: &AffineFor, target: &AffineFor) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::auto::tests::schedules;
+    use crate::auto::{Machine, auto};
+    use crate::test_support::kernel;
 
     fn nearest(bounds: &str, sum: &str, others: &str) -> String {
         format!(
@@ -97,6 +127,12 @@ mod tests {
                }}
              }}"
         )
+    }
+
+    /// The schedule that is found.
+    fn told(source: &str) -> String {
+        let found = auto(&kernel(source), &Machine::default(), &mut ());
+        found.schedule.to_string()
     }
 
     const SUM: &str = "s reduce(add) x[i, j] * y[c, j]";
@@ -133,6 +169,10 @@ mod tests {
             &nearest("0..d", "s reduce(add) sin(x[i, j])", ""),
             &["parallelize(i)"],
         );
+        // Updates around the sum would change places with those of other iterations.
+        let around = nearest("0..d", SUM, "at[0] reduce(add) s");
+        let around = around.replace("var s:", "at[0] reduce(add) x[i, c] var s:");
+        assert!(!told(&around).contains("unroll_and_jam"));
         // Each sum begins with what the one before came to.
         schedules(&nearest("0..d", "best reduce(add) x[i, j]", ""), &alone);
     }
