@@ -18,7 +18,7 @@ use strew_affine::{Access, CompareOp, Expr, LocalId, Node, Place, Subscript, Typ
 /// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
 const FURTHEST: i64 = 1 << 15;
 
-/// Loops of no more statements are lowered twice, once for where nothing that they read needs a look.
+/// Loops of no more statements, those in conditions among them, are lowered twice, once for where nothing that they read needs a look.
 const MOST_TWICE: usize = 16;
 
 /// An element at a scalar that a turn moves at most once, where a condition holds.
@@ -133,7 +133,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         body: &'k [Node],
         reads: &[EarlyRead<'k>],
     ) -> Option<Value> {
-        let is_short = body.len() <= MOST_TWICE && !body.iter().any(turns);
+        let mut statements = 0;
+        walk(body, &mut |_, _| statements += 1);
+        let is_short = statements <= MOST_TWICE && !body.iter().any(holds_loops);
         let ends = reads.iter().map(|read| {
             let grows = read.step > 0 && is_short;
             end_of(condition, read.subscript).filter(|it| grows && self.is_left_alone(it, body))
@@ -222,12 +224,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 /// Whether `node` is a loop or has one inside.
-fn turns(node: &Node) -> bool {
-    let mut turns = false;
+fn holds_loops(node: &Node) -> bool {
+    let mut found = false;
     walk(std::slice::from_ref(node), &mut |node, _| {
-        turns |= Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
+        found |= Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
     });
-    turns
+    found
 }
 
 /// What `condition` keeps the scalar `at` below.

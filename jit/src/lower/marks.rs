@@ -16,7 +16,7 @@ pub(super) struct MarksValue {
     address: Value,
 }
 
-/// `kernel` with a forall that marks what it reads, in the place of the one with the number `number`.
+/// `kernel` with a forall that marks what it reads and may update, in the place of the one with the number `number`.
 pub(super) fn inspecting(kernel: &Kernel, number: u32) -> Kernel {
     let mut kernel = kernel.clone();
     inspect_in(&mut kernel.body, number);

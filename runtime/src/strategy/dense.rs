@@ -37,7 +37,7 @@ const TRIPS_PER_ELEMENT: u64 = 2;
 /// updates of more buffers find less of them in the caches.
 const TRIPS_PER_ELEMENT_FAR: u64 = 5;
 
-/// What about fits the second caches of two processors.
+/// About what fits the second caches of two processors.
 const NEAR_BYTES: u64 = 2 << 20;
 
 /// In lanes, updates take less than half as long, copies as long as ever.
@@ -153,7 +153,7 @@ fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
 
 /// Which parts of the iterations each group gets. Loops that have more parts than groups take differently long for each: where the
 /// vertices of a graph come by their degrees, the first eighth of them has most of the edges, and in R-MAT graphs every other part has three
-/// quarters. So with each round another group comes first, as in the sequence of Thue and Morse, which leaves neither with more.
+/// quarters. So with each round another group comes first, as in the sequence of Thue and Morse, which leaves none with more.
 #[derive(Debug)]
 struct Deal {
     parts: usize,

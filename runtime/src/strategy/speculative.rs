@@ -124,7 +124,7 @@ impl<'r> Marks<'r> {
         Ok(marks)
     }
 
-    /// Whether the loop updates nothing that it reads, whatever it updates.
+    /// Whether nothing was marked.
     fn are_none(&self) -> bool {
         self.held.iter().all(|(held, size)| {
             // SAFETY: the memory is ours, so large, and was set when it was taken; no body writes to it any more.

@@ -16,7 +16,7 @@ const LONG_SUM: usize = 16;
 const SUMS_BESIDE: usize = 3;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
-/// the one before it, and many statements have enough to do, but for a long sum, of which several share what they load.
+/// the one before it, unless there are several, and many statements have enough to do, but for a long sum, of which several share what they load.
 fn vectors_in_flight(target: &AffineFor) -> u32 {
     let mut elements = target.body.iter().flat_map(Node::written_elements);
     let is_sum = |node: &&Node| matches!(node, Node::Reduce { places, .. } if matches!(places.as_slice(), [Place::Local(_)]));

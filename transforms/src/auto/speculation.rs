@@ -25,7 +25,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// Whether elements of arrays that `body` updates are read in loops as deep as those of the updates.
+/// Whether elements of arrays that the body of `target` updates are read in loops as deep as those of the updates.
 fn reads_as_much(target: &AffineFor) -> bool {
     let body = &target.body;
     let watched = read_and_updated(body);

@@ -415,9 +415,9 @@ pub enum Reason {
         /// The labels of those that have one.
         labels: Vec<String>,
     },
-    /// The loop does no other loop, or several, or one whose bounds depend on it.
+    /// There is no `affine.for` directly inside of the loop, or it is in lanes, or its bounds depend on the loop, or there are other loops, too.
     #[error(
-        "there is nothing to jam in `{path}`: it does no other loop or several, or the bounds of the one depend on it"
+        "there is nothing to jam in `{path}`: directly inside there is no `affine.for`, or there are several loops, or the bounds of the one depend on it, or it is in lanes"
     )]
     NothingToJam {
         /// The loop.
