@@ -6,7 +6,6 @@ use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
-use super::skip::uncertain;
 use super::sort::Ranges;
 use super::trips::Trips;
 use super::{Program, Request, signature};
@@ -43,27 +42,7 @@ impl<'k> Program<'k> {
         self.outline(forall, shape, captured, loops)
     }
 
-    /// The same of a body that marks what another one reads, which `written` has in its place: whoever calls it hands on what that captures.
-    pub(super) fn marks(
-        &mut self,
-        number: u32,
-        written: &Request<'_>,
-    ) -> Result<FuncId, CompileError> {
-        let found = find_forall(self.kernel, number).zip(find_forall(written.kernel, number));
-        let Some(((forall, loops), (original, around))) = found else {
-            return Err(CompileError::Internal(format!(
-                "the kernel has no forall {number}"
-            )));
-        };
-        let captured = captured(written.kernel, written.faults, original, &around);
-        let flagged = uncertain(written.kernel, written.oob, written.form.checks);
-        // Where the caller has no flag beside a scalar, it has a value.
-        self.uncertain
-            .retain(|it| !captured.locals.contains(it) || flagged.contains(it));
-        self.outline(forall, BodyShape::Marks, captured, loops)
-    }
-
-    fn outline(
+    pub(super) fn outline(
         &mut self,
         forall: &'k Forall,
         shape: BodyShape,
@@ -85,7 +64,12 @@ impl<'k> Program<'k> {
 
 /// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
 /// are among them if a fault tells their values.
-fn captured(kernel: &Kernel, faults: Faults, forall: &Forall, loops: &[Loop<'_>]) -> FreeNames {
+pub(super) fn captured(
+    kernel: &Kernel,
+    faults: Faults,
+    forall: &Forall,
+    loops: &[Loop<'_>],
+) -> FreeNames {
     let mut free = FreeNames::of(&forall.body, forall.iter);
     for param in kernel.array_params() {
         free.arrays.remove(&param);

@@ -1,12 +1,17 @@
 //! Bodies that read what they update, where both are to be different elements.
 
 use super::access::Element;
+use super::forall::{captured, find_forall};
 use super::function::{ArrayValue, FunctionLowering, offset};
+use super::skip::uncertain;
+use super::{Program, Request};
+use crate::CompileError;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types};
+use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::speculation::inspector;
 use strew_affine::{Access, ArrayId, Expr, Forall, Kernel, Node, ScfFor};
-use strew_runtime::abi::{Call, Status};
+use strew_runtime::abi::{BodyShape, Call, Status};
 
 /// The marks of arrays that are updated together.
 #[derive(Clone, Debug)]
@@ -14,6 +19,28 @@ pub(super) struct MarksValue {
     arrays: Vec<ArrayId>,
     /// Of the bit of the first element.
     address: Value,
+}
+
+impl Program<'_> {
+    /// Declares the body that marks what another one reads, which `written` has in its place: whoever calls it hands on what that captures.
+    pub(super) fn marks(
+        &mut self,
+        number: u32,
+        written: &Request<'_>,
+    ) -> Result<FuncId, CompileError> {
+        let found = find_forall(self.kernel, number).zip(find_forall(written.kernel, number));
+        let Some(((forall, loops), (original, around))) = found else {
+            return Err(CompileError::Internal(format!(
+                "the kernel has no forall {number}"
+            )));
+        };
+        let captured = captured(written.kernel, written.faults, original, &around);
+        let flagged = uncertain(written.kernel, written.oob, written.form.checks);
+        // Where the caller has no flag beside a scalar, it has a value.
+        self.uncertain
+            .retain(|it| !captured.locals.contains(it) || flagged.contains(it));
+        self.outline(forall, BodyShape::Marks, captured, loops)
+    }
 }
 
 /// `kernel` with a forall that marks what it reads and may update, in the place of the one with the number `number`.
