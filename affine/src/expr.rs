@@ -213,6 +213,18 @@ impl Expr {
         }
     }
 
+    /// The parts of a condition that all have to hold, in order of evaluation; another expression is its only part.
+    pub fn conjuncts(&self) -> Vec<&Self> {
+        match self {
+            Self::And(left, right) => {
+                let mut parts = left.conjuncts();
+                parts.append(&mut right.conjuncts());
+                parts
+            }
+            _ => vec![self],
+        }
+    }
+
     /// The expressions that this one is made of, in order of evaluation; those inside subscripts are not among them.
     pub fn operands(&self) -> Vec<&Self> {
         match self {

@@ -13,6 +13,7 @@ mod access;
 mod affine_expr;
 mod affine_value;
 pub mod bounds;
+pub mod changed;
 pub mod classify;
 mod combiner;
 pub mod dependence;

@@ -4,15 +4,13 @@
 //! The LRPD test, 1995). To find that out the [`inspector`] marks what is read and may be updated: all of it before the first update, since as long as no update
 //! meets a mark, whatever the loop reads is what was there before it.
 
-mod changed;
 mod guards;
 
-use changed::Changed;
-use guards::Guards;
-
+use crate::changed::Changed;
 use crate::visit::{Loop, allocated_arrays, for_each_load_of, walk};
 use crate::{Access, ArrayId, Combiner, Expr, IterId, Last, LocalId, Node, Place, Value};
-use std::collections::BTreeSet;
+use guards::Guards;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Arrays that a loop updates together.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +115,7 @@ impl Followed {
     }
 }
 
-/// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of the watched arrays, and nothing else: an
+/// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of the watched arrays, and nothing else:
 /// updates of each element, by a combiner that says nothing and values of which one says whether the loop may update the element, too, as far
 /// as conditions around all of its updates tell. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
 /// there may be updates of more elements; an index out of range in them is none of the loop's own. Of a loop that computes its bounds, makes
@@ -126,8 +124,7 @@ pub fn inspector(iter: IterId, body: &[Node], is_watched: &dyn Fn(ArrayId) -> bo
     let inspecting = Inspecting {
         own: allocated_arrays(body),
         is_watched,
-        whole: body,
-        changed: Changed::by(body, Some(iter)),
+        guards: guards(iter, body, is_watched),
     };
     let mut nodes = inspecting.block(body);
     let mut needed = Needed::default();
@@ -167,9 +164,24 @@ struct Inspecting<'w> {
     /// The arrays that the body allocates.
     own: Vec<ArrayId>,
     is_watched: &'w dyn Fn(ArrayId) -> bool,
-    whole: &'w [Node],
-    /// By the whole body, in all of its iterations.
-    changed: Changed,
+    /// Of the watched arrays that the body updates; `None` where an update is made under no condition that speaks of its element.
+    guards: BTreeMap<ArrayId, Option<Guards>>,
+}
+
+/// What holds of the elements of watched arrays that `body`, of the loop over `iter`, updates.
+fn guards(
+    iter: IterId,
+    body: &[Node],
+    is_watched: &dyn Fn(ArrayId) -> bool,
+) -> BTreeMap<ArrayId, Option<Guards>> {
+    let changed = Changed::in_loop(iter, body);
+    let mut updated = BTreeSet::new();
+    walk(body, &mut |node, _| {
+        updated.extend(node.written_elements().map(|it| it.array));
+    });
+    let watched = updated.into_iter().filter(|it| is_watched(*it));
+    let guards = |array| (array, Guards::of(body, &changed, array));
+    watched.map(guards).collect()
 }
 
 impl Inspecting<'_> {
@@ -189,10 +201,10 @@ impl Inspecting<'_> {
 
     /// Updates of the element by values of which one says whether the loop may update it, too.
     fn marks(&self, access: &Access) -> impl Iterator<Item = Node> {
-        let guards = Guards::of(self.whole, &self.changed, access.array);
-        let conditions = match guards {
-            Some(guards) => guards.of_element(access),
-            None => vec![Expr::Constant(Value::bool(true))],
+        let conditions = match self.guards.get(&access.array) {
+            Some(Some(guards)) => guards.of_element(access),
+            Some(None) => vec![Expr::Constant(Value::bool(true))],
+            None => Vec::new(),
         };
         conditions.into_iter().map(|condition| Node::Reduce {
             places: vec![Place::Element(access.clone())],
@@ -214,7 +226,7 @@ impl Inspecting<'_> {
             *block = self.block(block);
         }
         if Loop::of(&node).is_some() {
-            let turn = Changed::by(std::slice::from_ref(&node), None).but(self.is_watched);
+            let turn = Changed::by(std::slice::from_ref(&node)).but(self.is_watched);
             for block in node.blocks_mut() {
                 take_steady(block, &turn, self.is_watched, &mut before);
             }
@@ -240,8 +252,8 @@ fn take_steady(
     nodes.retain(|node| {
         let mut marked = node.written_elements().filter(|it| is_watched(it.array));
         let mut values = node.expressions().into_iter();
-        let is_steady = marked.next().is_some_and(|it| turn.is_steady(it))
-            && values.all(|it| turn.is_steady_value(it));
+        let is_steady = marked.next().is_some_and(|it| turn.place_stays(it))
+            && values.all(|it| turn.expr_stays(it));
         if is_steady && !taken.contains(node) {
             taken.push(node.clone());
         }

@@ -118,6 +118,13 @@ impl Node {
         }
     }
 
+    /// Whether it is a loop of any kind, or has one inside.
+    pub fn holds_loops(&self) -> bool {
+        matches!(self, Self::ScfWhile { .. })
+            || Loop::of(self).is_some()
+            || self.blocks().into_iter().any(has_loops)
+    }
+
     /// What the node writes, when it is a statement that writes.
     pub fn places(&self) -> &[Place] {
         match self {
@@ -191,6 +198,11 @@ fn walk_inside<'k>(
         }
         loops.truncate(around);
     }
+}
+
+/// Whether there is a loop of any kind among `nodes`, or in one of them.
+pub fn has_loops(nodes: &[Node]) -> bool {
+    nodes.iter().any(Node::holds_loops)
 }
 
 /// What a `let` is bound to: `None` for a local that can be set again.

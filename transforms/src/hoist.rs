@@ -6,13 +6,12 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{self, Replacing, if_runs};
 use crate::{LoopPath, Reason, StatementName};
-use std::collections::HashSet;
 use std::fmt;
+use strew_affine::changed::Changed;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Expr, IterId, Kernel, LocalId, Node, Place,
-    Subscript, Variable,
+    Access, AffineExpr, AffineFor, BinaryOp, Expr, IterId, Kernel, Node, Place, Subscript, Variable,
 };
 
 /// Does what every iteration of a loop does alike once, before the loop.
@@ -81,7 +80,7 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
     let hoisting = Hoisting {
         kernel,
         loops: &loops,
-        changed: Changed::of(target, &rest),
+        changed: Changed::in_loop(target.iter, &rest),
     };
     if let Some(name) = hoisting.obstacle(&hoisted, target, position) {
         return Err(Reason::NotInvariant {
@@ -109,44 +108,11 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
     })
 }
 
-/// What the iterations of a loop change, but for the statement that leaves it.
-struct Changed {
-    iters: HashSet<IterId>,
-    locals: HashSet<LocalId>,
-    arrays: HashSet<ArrayId>,
-}
-
-impl Changed {
-    fn of(target: &AffineFor, rest: &[Node]) -> Self {
-        let mut changed = Self {
-            iters: HashSet::from([target.iter]),
-            locals: HashSet::new(),
-            arrays: HashSet::from_iter(visit::allocated_arrays(rest)),
-        };
-        visit::walk(rest, &mut |node, _| {
-            changed.iters.extend(Loop::of(node).map(Loop::iter));
-            if let Node::Declare { local, .. } = node {
-                changed.locals.insert(*local);
-            }
-            if let Node::Forall(forall) = node {
-                let targets = forall.buffers().map(|(_, target)| target);
-                changed.arrays.extend(targets);
-            }
-            for place in node.places() {
-                match place {
-                    Place::Local(local) => drop(changed.locals.insert(*local)),
-                    Place::Element(access) => drop(changed.arrays.insert(access.array)),
-                }
-            }
-        });
-        changed
-    }
-}
-
 struct Hoisting<'k> {
     kernel: &'k Kernel,
     /// The loop and those around it.
     loops: &'k [Loop<'k>],
+    /// What the iterations change, but for the statement that leaves the loop.
     changed: Changed,
 }
 
@@ -155,7 +121,7 @@ impl Hoisting<'_> {
     fn obstacle(&self, statement: &Node, target: &AffineFor, position: usize) -> Option<String> {
         let before = target.body.get(..position).unwrap_or_default();
         match statement {
-            Node::Declare { local, value } if !self.changed.locals.contains(local) => {
+            Node::Declare { local, value } if !self.changed.has_local(*local) => {
                 self.depends_on(value)
             }
             Node::Declare { local, .. } => Some(self.kernel.locals[*local].name.clone()),
@@ -172,7 +138,7 @@ impl Hoisting<'_> {
         match place {
             Place::Local(local) => {
                 let is_read = tree::reads_local(before, *local) || visit::reads(value, *local);
-                let is_obstacle = is_read || self.changed.locals.contains(local);
+                let is_obstacle = is_read || self.changed.has_local(*local);
                 is_obstacle.then(|| self.kernel.locals[*local].name.clone())
             }
             Place::Element(access) => {
@@ -180,7 +146,7 @@ impl Hoisting<'_> {
                 let mut note = |it: &Access| is_read |= it.array == access.array;
                 visit::for_each_load(value, &mut note);
                 visit::for_each_load_in_subscripts(access, &mut note);
-                let is_obstacle = is_read || self.changed.arrays.contains(&access.array);
+                let is_obstacle = is_read || self.changed.has_array(access.array);
                 let itself = || self.kernel.arrays[access.array].name.clone();
                 let subscripts = &access.subscripts;
                 is_obstacle
@@ -194,10 +160,10 @@ impl Hoisting<'_> {
     fn depends_on(&self, expr: &Expr) -> Option<String> {
         match expr {
             Expr::Iter(iter) => self.of_iter(*iter),
-            Expr::Local(local) if self.changed.locals.contains(local) => {
+            Expr::Local(local) if self.changed.has_local(*local) => {
                 Some(self.kernel.locals[*local].name.clone())
             }
-            Expr::Load(access) if self.changed.arrays.contains(&access.array) => {
+            Expr::Load(access) if self.changed.has_array(access.array) => {
                 Some(self.kernel.arrays[access.array].name.clone())
             }
             Expr::Load(access) => self.in_subscripts(&access.subscripts),
@@ -226,7 +192,7 @@ impl Hoisting<'_> {
     }
 
     fn of_iter(&self, iter: IterId) -> Option<String> {
-        let is_changed = self.changed.iters.contains(&iter);
+        let is_changed = self.changed.has_iter(iter);
         is_changed.then(|| self.kernel.iters[iter].name.clone())
     }
 

@@ -330,13 +330,3 @@ pub(crate) fn has_forall(nodes: &[Node]) -> bool {
     });
     found
 }
-
-/// Whether there is a loop of any kind among `nodes`, or in one of them.
-pub(crate) fn has_loops(nodes: &[Node]) -> bool {
-    let mut nodes = nodes.iter();
-    nodes.any(|node| {
-        matches!(node, Node::ScfWhile { .. })
-            || Loop::of(node).is_some()
-            || node.blocks().into_iter().any(has_loops)
-    })
-}

@@ -3,7 +3,7 @@
 //! `if (depth[w] == level + 1) paths[w] += x;` updates no element but those whose depth is that, whatever `w` is. So an element of another
 //! depth may be read, and nobody has to remember that it was.
 
-use super::changed::Changed;
+use crate::changed::Changed;
 use crate::visit::for_each_load;
 use crate::{Access, AffineExpr, ArrayId, Expr, Node, Subscript};
 
@@ -62,7 +62,7 @@ fn guards_in<'k>(
             .enumerate()
             .all(|(number, block)| {
                 if let (Node::ScfIf { condition, .. }, 0) = (node, number) {
-                    conjuncts(condition, conditions);
+                    conditions.extend(condition.conjuncts());
                 }
                 let are_guarded = guards_in(block, changed, array, conditions, found);
                 conditions.truncate(around);
@@ -91,7 +91,7 @@ fn speaks_of(condition: &Expr, changed: &Changed, update: &Access) -> bool {
     for_each_load(condition, &mut |it| speaks |= it.is_at_same_place(update));
     let mut of_one = condition.clone();
     put(&mut of_one, update, &any_place(update));
-    speaks && changed.is_steady_value(&of_one)
+    speaks && changed.expr_stays(&of_one)
 }
 
 /// An access that is steady, in the place of `access`.
@@ -101,16 +101,6 @@ fn any_place(access: &Access) -> Access {
         .subscripts
         .fill(Subscript::Affine(AffineExpr::from(0)));
     steady
-}
-
-fn conjuncts<'k>(condition: &'k Expr, parts: &mut Vec<&'k Expr>) {
-    match condition {
-        Expr::And(left, right) => {
-            conjuncts(left, parts);
-            conjuncts(right, parts);
-        }
-        _ => parts.push(condition),
-    }
 }
 
 /// Has `expr` speak of the place of `new` where it speaks of that of `old`.

@@ -143,8 +143,7 @@ impl Raising<'_> {
         let goes_up = |it: &&&Induction| it.constant_step().is_some_and(|step| step > 0);
         let up = tested.iter().find(goes_up);
         let variable = up.or(tested.first()).copied().ok_or(Uncounted::Header)?;
-        let mut conjuncts = Vec::new();
-        flatten(condition, &mut conjuncts);
+        let conjuncts = condition.conjuncts();
         let iter = self.spare_iter();
         let outside = self.context.mark();
         if let Some(counted) = self.affinely(iter, variable, inductions, &conjuncts) {
@@ -181,15 +180,5 @@ fn added(node: &Node) -> Option<(LocalId, &Expr)> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-fn flatten<'e>(condition: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
-    match condition {
-        Expr::And(left, right) => {
-            flatten(left, conjuncts);
-            flatten(right, conjuncts);
-        }
-        other => conjuncts.push(other),
     }
 }

@@ -9,10 +9,10 @@ use super::loops::Counted;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
-use std::collections::BTreeSet;
+use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::{Loop, walk};
-use strew_affine::{Access, AffineExpr, Expr, IterId, LocalId, Node, Place, Subscript, Variable};
+use strew_affine::visit::walk;
+use strew_affine::{Access, AffineExpr, Expr, IterId, Node, Place, Subscript, Variable};
 use strew_runtime::abi::Status;
 
 /// What is kept for all turns takes a register.
@@ -27,7 +27,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Vec::new();
         }
         let accesses = sure_accesses(counted.body);
-        let inside = Inside::of(counted.iter, counted.body);
+        let inside = changed_inside(counted.iter, counted.body);
         let mut kept = 0;
         for access in &accesses {
             if kept < MOST_KEPT && self.is_kept(access, &inside) {
@@ -39,11 +39,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether `access` is the same element in every turn, and nobody else keeps it.
-    fn is_kept(&self, access: &Access, inside: &Inside) -> bool {
+    fn is_kept(&self, access: &Access, inside: &Changed) -> bool {
         self.program.facts.is_read_only(access.array)
             && !self.is_movable(access)
             && self.known_element(access).is_none()
-            && access.subscripts.iter().all(|it| inside.stays(it))
+            && inside.place_stays(access)
             && self.is_steady(access)
     }
 
@@ -140,58 +140,7 @@ fn sure_subscripts<'k>(access: &'k Access, found: &mut Vec<&'k Access>) {
     }
 }
 
-/// What a loop binds or sets.
-pub(super) struct Inside {
-    iters: BTreeSet<IterId>,
-    locals: BTreeSet<LocalId>,
-}
-
-impl Inside {
-    pub(super) fn of(iter: IterId, body: &[Node]) -> Self {
-        let mut inside = Self {
-            iters: BTreeSet::from([iter]),
-            locals: BTreeSet::new(),
-        };
-        walk(body, &mut |node, _| {
-            inside.iters.extend(Loop::of(node).map(Loop::iter));
-            if let Node::Declare { local, .. } = node {
-                inside.locals.insert(*local);
-            }
-            for place in node.places() {
-                if let Place::Local(local) = place {
-                    inside.locals.insert(*local);
-                }
-            }
-        });
-        inside
-    }
-
-    /// As if `local` alone were set.
-    pub(super) fn of_local(local: LocalId) -> Self {
-        Self {
-            iters: BTreeSet::new(),
-            locals: BTreeSet::from([local]),
-        }
-    }
-
-    /// Whether nothing in `subscript` is bound or set inside.
-    pub(super) fn stays(&self, subscript: &Subscript) -> bool {
-        match subscript {
-            Subscript::Affine(expr) => {
-                let mut iters = self.iters.iter();
-                !iters.any(|it| expr.mentions(Variable::Iter(*it)))
-            }
-            Subscript::Computed(expr) => self.expr_stays(expr),
-        }
-    }
-
-    /// Whether nothing in `expr` is bound or set inside.
-    pub(super) fn expr_stays(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Iter(iter) => !self.iters.contains(iter),
-            Expr::Local(local) => !self.locals.contains(local),
-            Expr::Load(access) => access.subscripts.iter().all(|it| self.stays(it)),
-            _ => expr.operands().into_iter().all(|it| self.expr_stays(it)),
-        }
-    }
+/// What a loop binds or sets. Whether elements that it reads stay is asked elsewhere.
+pub(super) fn changed_inside(iter: IterId, body: &[Node]) -> Changed {
+    Changed::in_loop(iter, body).but(|_| true)
 }

@@ -11,8 +11,9 @@ use super::sum::adds;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
+use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::{Loop, for_each_load, for_each_local, walk};
+use strew_affine::visit::{for_each_load, has_loops, walk};
 use strew_affine::{Access, CompareOp, Expr, LocalId, Node, Place, Subscript, Type};
 
 /// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
@@ -135,7 +136,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Option<Value> {
         let mut statements = 0;
         walk(body, &mut |_, _| statements += 1);
-        let is_short = statements <= MOST_TWICE && !body.iter().any(holds_loops);
+        let is_short = statements <= MOST_TWICE && !has_loops(body);
         let ends = reads.iter().map(|read| {
             let grows = read.step > 0 && is_short;
             end_of(condition, read.subscript).filter(|it| grows && self.is_left_alone(it, body))
@@ -163,22 +164,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(ins.ins().icmp(IntCC::SignedLessThanOrEqual, end, last))
     }
 
-    /// Whether `expr` has one value in all turns of `body`.
+    /// Whether `expr` has one value in all turns of `body`, and nobody else changes what it reads.
     fn is_left_alone(&self, expr: &Expr, body: &[Node]) -> bool {
-        let mut changed = Vec::new();
-        walk(body, &mut |node, _| match node {
-            Node::Declare { local, .. } => changed.push(*local),
-            _ => changed.extend(node.places().iter().filter_map(|place| match place {
-                Place::Local(local) => Some(*local),
-                Place::Element(_) => None,
-            })),
-        });
-        let mut is_steady = true;
-        for_each_local(expr, &mut |it| is_steady &= !changed.contains(&it));
+        let mut is_read_only = true;
         for_each_load(expr, &mut |it| {
-            is_steady &= self.program.facts.is_read_only(it.array);
+            is_read_only &= self.program.facts.is_read_only(it.array);
         });
-        is_steady
+        is_read_only && Changed::by(body).expr_stays(expr)
     }
 
     /// Begins a turn, of which `reads` were loaded in the one before.
@@ -223,15 +215,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Whether `node` is a loop or has one inside.
-fn holds_loops(node: &Node) -> bool {
-    let mut found = false;
-    walk(std::slice::from_ref(node), &mut |node, _| {
-        found |= Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
-    });
-    found
-}
-
 /// What `condition` keeps the scalar `at` below.
 fn end_of<'k>(condition: &'k Expr, at: &Expr) -> Option<&'k Expr> {
     let is_it = |expr: &Expr| match expr {
@@ -239,12 +222,14 @@ fn end_of<'k>(condition: &'k Expr, at: &Expr) -> Option<&'k Expr> {
         Expr::Cast(Type::I64, inner) => **inner == *at,
         _ => expr == at,
     };
-    match condition {
-        Expr::And(left, right) => end_of(left, at).or_else(|| end_of(right, at)),
-        Expr::Compare(CompareOp::Lt, left, right) if is_it(left) => Some(right),
-        Expr::Compare(CompareOp::Gt, left, right) if is_it(right) => Some(left),
-        _ => None,
-    }
+    condition
+        .conjuncts()
+        .into_iter()
+        .find_map(|part| match part {
+            Expr::Compare(CompareOp::Lt, left, right) if is_it(left) => Some(&**right),
+            Expr::Compare(CompareOp::Gt, left, right) if is_it(right) => Some(&**left),
+            _ => None,
+        })
 }
 
 /// By how much `node` moves `local`, if that is all it does.

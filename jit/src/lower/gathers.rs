@@ -3,7 +3,7 @@
 //! `out[key[i]] += x[key[i]]` waits for `x[key[i]]`. Where updates are made at once processors get to the next turns by themselves; putting
 //! them into lines takes so many instructions that they see few turns ahead.
 
-use super::ahead::Inside;
+use super::ahead::changed_inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::loops::Counted;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -53,7 +53,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// The places that a turn of `counted` reads by keys, as far as these can be read in any turn, and are the same in loops inside of it.
     fn gathered(&self, counted: &Counted<'k>) -> Vec<Access> {
         let inner = counted.body.iter().filter_map(Loop::of);
-        let inner: Vec<_> = inner.map(|it| Inside::of(it.iter(), it.body())).collect();
+        let inner: Vec<_> = inner
+            .map(|it| changed_inside(it.iter(), it.body()))
+            .collect();
         let stays = |it: &Subscript| inner.iter().all(|inside| inside.stays(it));
         let mut found: Vec<Access> = Vec::new();
         walk(counted.body, &mut |node, _| {

@@ -5,12 +5,13 @@
 //! foresee up to the end of a page only.
 
 use super::access::moves_with;
-use super::ahead::Inside;
+use super::ahead::changed_inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::loops::Counted;
 use super::rows::row_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, for_each_load};
 use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
@@ -71,7 +72,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// The rows that inner loops of `counted` update, by keys that can be read in any turn.
     pub(super) fn later_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
         let rows = inner_loops(counted).filter_map(|inner| {
-            let inside = Inside::of(inner.iter, &inner.body);
+            let inside = changed_inside(inner.iter, &inner.body);
             let mut updated = inner.body.iter().flat_map(Node::written_elements);
             updated.find_map(|access| {
                 let in_memory = self.goes_to_memory(&[Place::Element(access.clone())]);
@@ -86,7 +87,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn read_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
         let mut rows: Vec<Access> = Vec::new();
         for inner in inner_loops(counted) {
-            let inside = Inside::of(inner.iter, &inner.body);
+            let inside = changed_inside(inner.iter, &inner.body);
             for expr in inner.body.iter().flat_map(Node::expressions) {
                 for_each_load(expr, &mut |access| {
                     let row = row_along(access, &inside);
@@ -247,7 +248,7 @@ fn inner_loops<'k>(counted: &Counted<'k>) -> impl Iterator<Item = &'k AffineFor>
 }
 
 /// The row of `access` that a loop goes along.
-fn row_along(access: &Access, inside: &Inside) -> Option<Access> {
+fn row_along(access: &Access, inside: &Changed) -> Option<Access> {
     let row = row_of(access)?;
     let is_row = row.subscripts.iter().all(|it| inside.stays(it));
     let is_along = access.subscripts.last().is_some_and(|it| !inside.stays(it));

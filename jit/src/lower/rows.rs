@@ -3,7 +3,7 @@
 //! A loop over columns then turns if its row is an owner's own, and else not at all. What stands outside of these loops runs for every
 //! owner.
 
-use super::ahead::Inside;
+use super::ahead::changed_inside;
 use super::body::updates_alone;
 use super::function::FunctionLowering;
 use crate::facts::writes_buffers_alone;
@@ -88,7 +88,7 @@ fn over_columns<'k>(around: &Loop<'k>, access: &Access, kernel: &Kernel) -> Opti
         return None;
     };
     let row = row_of(access)?;
-    let inside = Inside::of(inner.iter, &inner.body);
+    let inside = changed_inside(inner.iter, &inner.body);
     let is_sure = inner.body.iter().any(|node| {
         let mut written = node.written_elements();
         written.any(|it| it.array == access.array && it.is_at_same_place(access))

@@ -4,13 +4,14 @@
 //! values are stored first, some at a time without a look at how many are wanted, and put into their lines later, many in one loop. This is
 //! done where the ranges of all updates are listed: the keys are not needed.
 
-use super::ahead::Inside;
+use super::ahead::changed_inside;
 use super::function::{FunctionLowering, offset};
 use super::loops::Counted;
 use super::sort::LinesValue;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
+use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Expr, Forall, IterId, Node, Place, Private};
@@ -172,11 +173,11 @@ fn update_of_one_value(iter: IterId, body: &[Node]) -> Option<(&[Place], &Expr)>
     };
     let is_of_key = |node: &Node| match node {
         Node::Declare { local, .. } => {
-            let around = Inside::of_local(*local);
+            let around = Changed::of_local(*local);
             !access.subscripts.iter().all(|it| around.stays(it))
         }
         _ => false,
     };
-    let is_one = Inside::of(iter, body).expr_stays(value) && before.iter().all(is_of_key);
+    let is_one = changed_inside(iter, body).expr_stays(value) && before.iter().all(is_of_key);
     is_one.then_some((places, value))
 }

@@ -5,9 +5,9 @@ use super::attempt::Attempt;
 use super::nests::{Nests, band};
 use super::{Choice, Scheduler, order};
 use crate::distribute::keeps_updates;
-use crate::tree::{self, Nested, find_affine_loop, has_loops};
+use crate::tree::{self, Nested, find_affine_loop};
 use crate::{Distribute, Expand};
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node};
 
 /// The inner loop touches at least so many times as many cache lines as the outer one would in its place.

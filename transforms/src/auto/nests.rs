@@ -10,11 +10,10 @@ use super::wavefront;
 use super::{Around, Choice, Scheduler, has_computed_loops};
 use super::{lanes, locality};
 use crate::private::privatizable;
-use crate::tree::has_loops;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, Kernel, Node};
 
 /// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.

@@ -4,12 +4,12 @@
 use super::attempt::Attempt;
 use super::nests::{Nests, band};
 use crate::distribute::keeps_updates;
-use crate::tree::{find_affine_loop, has_loops};
+use crate::tree::find_affine_loop;
 use crate::{
     Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
 };
 use std::collections::BTreeSet;
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
 
 /// So many iterations of the innermost loop are settled before the others use them: what they settle stays in the first cache, and what is

@@ -5,8 +5,7 @@ use super::nests::band;
 use super::{Choice, Scheduler, locality, order};
 use crate::Distribute;
 use crate::distribute::keeps_updates;
-use crate::tree::has_loops;
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
 
 impl Scheduler<'_> {

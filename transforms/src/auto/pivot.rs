@@ -1,9 +1,8 @@
 //! Loops that run at once but for one iteration, whose row all others read: they are cut there.
 
 use super::attempt::Attempt;
-use crate::tree::has_loops;
 use crate::{Parallelize, Size, Split};
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable};
 
 /// The iterator of a loop around `target` that says which iteration that may be: a subscript of an array is the one where `target`

@@ -2,11 +2,12 @@
 
 use super::registers::{MOST_STATEMENTS, is_only_sums, is_straight};
 use super::{Saving, Scheduler, path_to, trips};
-use crate::tree::{self, has_loops};
+use crate::tree;
 use crate::{LoopPath, Step, UnrollAndJam};
 use std::collections::BTreeSet;
-use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineFor, ArrayId, Expr, Kernel, LocalId, Node, Place};
+use strew_affine::dependence::Target;
+use strew_affine::visit::{Loop, has_loops, walk};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
 
 /// An addition of floats takes as long as a processor needs to begin about so many.
 const TOGETHER: u64 = 4;
@@ -38,23 +39,18 @@ fn is_long(target: &AffineFor) -> bool {
 }
 
 fn sums_inside(target: &AffineFor) -> bool {
-    let (inner, others): (Vec<_>, Vec<_>) = target
-        .body
-        .iter()
-        .partition(|it| matches!(it, Node::AffineFor(_)));
-    let [Node::AffineFor(inner)] = inner[..] else {
+    let mut body = target.body.iter();
+    let position = body.position(Node::holds_loops).unwrap_or(0);
+    let (before, rest) = target.body.split_at(position);
+    let Some((Node::AffineFor(inner), after)) = rest.split_first() else {
         return false;
     };
-    let position = target
-        .body
-        .iter()
-        .position(|it| matches!(it, Node::AffineFor(_)));
-    let (before, after) = target.body.split_at(position.unwrap_or(0));
     let is_few = (inner.body.len() as u64).saturating_mul(TOGETHER) <= MOST_STATEMENTS;
-    let others_are_few = (others.len() as u64).saturating_mul(TOGETHER) <= 2 * MOST_STATEMENTS;
+    let others = (before.len() + after.len()) as u64;
+    let others_are_few = others.saturating_mul(TOGETHER) <= 2 * MOST_STATEMENTS;
     is_few
         && others_are_few
-        && !others.iter().any(|it| has_loops(std::slice::from_ref(it)))
+        && !has_loops(after)
         && updated(before).is_disjoint(&updated(after))
         && is_long(inner)
         && !calls(inner)
@@ -64,23 +60,17 @@ fn sums_inside(target: &AffineFor) -> bool {
 }
 
 /// What `nodes` update. Updates before a loop and behind it would change places with those of other iterations, and round in another way.
-fn updated(nodes: &[Node]) -> BTreeSet<Updated> {
+fn updated(nodes: &[Node]) -> BTreeSet<Target> {
     let mut updated = BTreeSet::new();
     walk(nodes, &mut |node, _| {
         if let Node::Reduce { places, .. } = node {
             updated.extend(places.iter().map(|place| match place {
-                Place::Local(local) => Updated::Scalar(*local),
-                Place::Element(access) => Updated::Array(access.array),
+                Place::Local(local) => Target::Local(*local),
+                Place::Element(access) => Target::Array(access.array),
             }));
         }
     });
     updated
-}
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Updated {
-    Scalar(LocalId),
-    Array(ArrayId),
 }
 
 /// Whether what is summed up takes longer than to wait for an addition.

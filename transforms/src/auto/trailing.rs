@@ -6,9 +6,9 @@ use super::nests::{Nests, band};
 use super::panels::{SETTLED, end_of, nested, sink};
 use super::parts::is_tiled;
 use crate::distribute::keeps_updates;
-use crate::tree::{self, find_affine_loop, has_loops};
+use crate::tree::{self, find_affine_loop};
 use crate::{Distribute, Fuse, Permute, Separate, Size, Split, StripMine};
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
 
 /// The nest of `target`, an outermost loop, in groups of the iterations that go into the rows behind, each row with those of a group one after the

@@ -5,11 +5,12 @@ use crate::address::{self, Target};
 use crate::order::{Children, Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Replacing, has_loops};
+use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use std::cmp::Ordering;
 use std::fmt;
 use strew_affine::verify::Verified;
+use strew_affine::visit::has_loops;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variable};
 
 /// Several iterations of a loop in one turn, the loops inside run once for all of them.
@@ -103,13 +104,12 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
 /// The only loop directly inside of `target`, with what stands around it, and the loops in there, each all that the one before does;
 /// their bounds are the same in all iterations of `target`. `None` if there is no such loop, or more than one.
 fn inside(target: &AffineFor) -> Option<Inside<'_>> {
-    let loops = target.body.iter().filter(|it| holds_loops(it));
-    let position = match loops.count() {
-        1 => target.body.iter().position(holds_loops)?,
-        _ => return None,
-    };
+    let position = target.body.iter().position(Node::holds_loops)?;
     let (before, rest) = target.body.split_at(position);
     let (jammed, after) = rest.split_at(1);
+    if has_loops(after) {
+        return None;
+    }
     let mut inside = Inside {
         before,
         jammed: Vec::new(),
@@ -125,10 +125,6 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
         inside.body = &next.body;
     }
     (!inside.jammed.is_empty()).then_some(inside)
-}
-
-fn holds_loops(node: &Node) -> bool {
-    has_loops(std::slice::from_ref(node))
 }
 
 fn moves(bound: &Bound, target: &AffineFor) -> bool {
