@@ -42,7 +42,7 @@ pub mod spelling;
 mod test_kernels;
 pub mod text;
 mod types;
-
+pub mod value_range;
 pub mod verify;
 mod view;
 pub mod visit;

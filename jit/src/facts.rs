@@ -5,6 +5,7 @@ use crate::isa::Target;
 use crate::promoted::promoted;
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::lanes::gathered;
+use strew_affine::value_range::ValueRanges;
 use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
 };
@@ -131,6 +132,7 @@ pub(crate) struct Facts {
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
     adds_products: bool,
+    ranges: ValueRanges,
 }
 
 /// The extents of `array` with these sizes, none of them below zero.
@@ -189,6 +191,7 @@ impl Facts {
             guard: guard(kernel, &storage),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
+            ranges: ValueRanges::of(kernel),
             storage,
             strided: strided(kernel),
         }
@@ -220,6 +223,20 @@ impl Facts {
     /// Neither the kernel nor a merge ever writes `array`.
     pub(crate) fn is_read_only(&self, array: ArrayId) -> bool {
         !self.written.contains(&array)
+    }
+
+    /// Whether what `subscript` computes is below `extent` and not negative, whatever the arrays hold.
+    pub(crate) fn stays_in(
+        &self,
+        kernel: &Kernel,
+        subscript: &Subscript,
+        extent: &AffineExpr,
+    ) -> bool {
+        let (Subscript::Computed(expr), Some(extent)) = (subscript, extent.as_constant()) else {
+            return false;
+        };
+        let range = self.ranges.of_expr(kernel, expr);
+        range.is_some_and(|(least, most)| least >= 0 && most < i128::from(extent))
     }
 
     /// Whether there are loops that run at once.

@@ -93,6 +93,25 @@ fn check_code(source: &str, code: (Target, Mode), most: Turn) {
     assert!(is_within, "{found:?}, at most {most:?} is wanted\n{block}");
 }
 
+/// A turn loads the key and the value, adds what is held, stores the sum, and goes on: a byte is the number of one of 256 elements, so nothing is
+/// compared but the iterator with its end. Behind a comparison the block would end.
+#[test]
+fn keys_that_cannot_be_out_of_range_are_not_compared() {
+    for key in [
+        "key[i]",
+        "i32(key[i]) & 255",
+        "u32(key[i]) * u32(3) % u32(256)",
+    ] {
+        let source = format!(
+            "kernel @k(n: i64, key: u8[n], w: f64[n], s: f64[256]) {{
+               affine.for i in 0..n {{ s[{key}] reduce(add) w[i] }}
+             }}"
+        );
+        let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
+        assert!(turn.loads == 3 && turn.stores == 1, "{turn:?}\n{block}");
+    }
+}
+
 /// Two vectors a turn: of each two loads, a copy of the factor, a product, a sum, a store; then the iterator, a comparison and a jump.
 #[test]
 fn a_multiple_is_added() {

@@ -193,8 +193,15 @@ impl FunctionLowering<'_, '_, '_> {
                 .unwrap_or_else(|| self.index(access, subscript))
         });
         let indices: Vec<_> = indices.collect();
-        for ((index, extent), bound) in indices.iter().zip(&array.extents).zip(declared) {
-            if !index.proved && !self.is_known_in_range(index.value, bound) {
+        let kernel = self.program.kernel;
+        let subscripts = access.subscripts.iter().zip(declared);
+        for ((subscript, bound), (index, extent)) in
+            subscripts.zip(indices.iter().zip(&array.extents))
+        {
+            let is_in_range = index.proved
+                || self.program.facts.stays_in(kernel, subscript, bound)
+                || self.is_known_in_range(index.value, bound);
+            if !is_in_range {
                 self.check(access, index, *extent);
                 self.keep_in_range(index.value, bound);
             }

@@ -8,10 +8,7 @@ use strew_affine::visit::{self, Loop};
 use strew_affine::{AffineFor, IterId, Kernel, Node};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
-const MOST_STATEMENTS: usize = 32;
-
-/// The same for a loop that keeps another one from running in lanes.
-const MOST_STATEMENTS_IN_LANES: usize = 64;
+const MOST_STATEMENTS: usize = 64;
 
 /// A kernel does not grow beyond so many statements, since each of them takes time to compile.
 const MOST_IN_KERNEL: usize = 96;
@@ -31,20 +28,19 @@ impl Flattening {
 
     /// The next loop of `kernel` to unroll, the innermost ones first.
     pub(super) fn next(&mut self, kernel: &Kernel) -> Option<Unroll> {
-        self.find(kernel, MOST_STATEMENTS, |_, around| {
+        self.find(kernel, |_, around| {
             around.iter().any(|it| matches!(it, Loop::Forall(_)))
         })
     }
 
     /// The next one that keeps a loop around it from running in lanes.
     pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
-        self.find(kernel, MOST_STATEMENTS_IN_LANES, is_in_way)
+        self.find(kernel, is_in_way)
     }
 
     fn find(
         &mut self,
         kernel: &Kernel,
-        most: usize,
         is_meant: fn(&AffineFor, &[Loop<'_>]) -> bool,
     ) -> Option<Unroll> {
         let size = statements(&kernel.body);
@@ -56,7 +52,8 @@ impl Flattening {
             let is_meant = is_new && is_meant(target, &nested.around);
             let turns = is_meant.then(|| turns_to_flatten(target)).flatten()?;
             let copies = turns * statements(&target.body);
-            (copies <= most && size + copies <= MOST_IN_KERNEL).then_some((target, turns))
+            (copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL)
+                .then_some((target, turns))
         })?;
         self.settle(target.iter);
         Some(Unroll::new(path_to(kernel, target), turns as u64))
@@ -205,8 +202,8 @@ mod tests {
                 "var s: f64 = 0.0 affine.for i in 0..4 {{ {statements} }} out[key[e, 0]] reduce(add) s"
             )
         };
-        schedules(&scatter(&body(8)), &[TILE, "unroll(i, 4)"]);
-        schedules(&scatter(&body(9)), &[TILE]);
+        schedules(&scatter(&body(16)), &[TILE, "unroll(i, 4)"]);
+        schedules(&scatter(&body(17)), &[TILE]);
     }
 
     #[test]
