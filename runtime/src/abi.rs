@@ -472,6 +472,24 @@ impl PrivateCall {
     }
 }
 
+/// Elements, or rows of them, that a forall reads where an array of keys says, none of which it writes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct GatherCall {
+    /// The first of the keys, which follow each other.
+    pub keys: *const u8,
+    /// How many keys there are.
+    pub keys_count: u64,
+    /// How many bytes lie between what a key chooses and what the next larger one does.
+    pub row_bytes: u64,
+    /// The bytes of all that can be chosen.
+    pub bytes: u64,
+    /// An estimate of how often all iterations together read what a key chooses.
+    pub times: i64,
+    /// The size of a key: 1, 2, 4 or 8.
+    pub key_bytes: u32,
+}
+
 /// A forall that generated code asks the runtime to run.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -484,6 +502,10 @@ pub struct ForallCall {
     pub privates: *const PrivateCall,
     /// How many of them.
     pub private_count: u64,
+    /// What it reads where keys say, as far as these are known.
+    pub gathers: *const GatherCall,
+    /// How many of them.
+    pub gather_count: u64,
     /// The number of iterations; may be 0 or less.
     pub count: i64,
     /// An estimate of how many updates all of them make together.

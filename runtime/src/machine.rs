@@ -148,6 +148,14 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// One with usual caches and costs, the same everywhere.
+    pub(crate) fn usual() -> Self {
+        Self {
+            caches: Caches::USUAL,
+            costs: Calibration::default(),
+        }
+    }
+
     /// What it takes to get a cache line of outputs of `bytes` bytes: between the sizes for which it is known in a straight line over
     /// their logarithms.
     pub(crate) fn line(&self, bytes: u64) -> f64 {

@@ -176,7 +176,7 @@ impl fmt::Display for Why {
                 least,
             } => write!(
                 f,
-                "about {updates} updates of {elements} outputs and {others} other statements: private copies pay from {least} of both"
+                "about {updates} updates of {elements} outputs and {others} other statements or waits for what they read: private copies pay from {least} of all"
             ),
             Self::TooLarge { bytes, most } => write!(
                 f,

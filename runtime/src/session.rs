@@ -427,10 +427,10 @@ impl<'r> Session<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{AUTO, NO_BODY};
+    use crate::abi::AUTO;
     use crate::failure::{Held, Refusal};
     use crate::settings::Choice;
-    use crate::test_kernels::{Scatter, all_foralls, code, runtime, slots};
+    use crate::test_kernels::{Scatter, all_foralls, code, nothing, runtime, slots};
     use crate::{Mode, StopToken};
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
@@ -695,21 +695,10 @@ mod tests {
         ForallCall {
             body,
             frame,
-            privates: std::ptr::null(),
-            private_count: 0,
             count,
-            trips: 0,
-            body_number: NO_BODY,
             strategy,
-            guarded: 1,
-            steady: 1,
-            columns: crate::abi::NO_COLUMNS,
-            row_columns: crate::abi::NO_COLUMNS,
-            others: 0,
-            column_step: 1,
-            lanes: 1,
             pure: 1,
-            separate: 0,
+            ..nothing()
         }
     }
 

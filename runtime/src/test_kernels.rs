@@ -127,14 +127,8 @@ impl Scatter {
             body_number: if self.emits { 0 } else { NO_BODY },
             strategy: self.strategy,
             guarded: self.guarded,
-            steady: 1,
-            columns: crate::abi::NO_COLUMNS,
-            row_columns: crate::abi::NO_COLUMNS,
-            others: 0,
-            column_step: 1,
-            lanes: 1,
             pure: 1,
-            separate: 0,
+            ..nothing()
         };
         let foralls = vec![forall; self.repeat];
         // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
@@ -234,6 +228,31 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> Pri
         constant: 0,
         value: 0,
         parts: 1,
+    }
+}
+
+/// A forall without iterations.
+pub(crate) fn nothing() -> ForallCall {
+    ForallCall {
+        body: scatter,
+        frame: std::ptr::null(),
+        privates: std::ptr::null(),
+        private_count: 0,
+        gathers: std::ptr::null(),
+        gather_count: 0,
+        count: 0,
+        trips: 0,
+        others: 0,
+        columns: crate::abi::NO_COLUMNS,
+        row_columns: crate::abi::NO_COLUMNS,
+        column_step: 1,
+        lanes: 1,
+        body_number: NO_BODY,
+        strategy: AUTO,
+        guarded: 1,
+        steady: 1,
+        pure: 0,
+        separate: 0,
     }
 }
 

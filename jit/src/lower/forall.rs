@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{constants, holds_no_forall, is_separate, is_steady, lanes_of_updates};
+use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -16,8 +16,8 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{ArrayId, Forall, Kernel, Node, Private};
-use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, PrivateCall, Slot};
+use strew_affine::{Forall, Kernel, Node, Private};
+use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
 pub(super) struct Outlined<'k> {
@@ -131,12 +131,20 @@ pub(super) fn body_number(forall: &Forall) -> u32 {
     forall.iter.into_raw().into_u32()
 }
 
+/// A table that the runtime is handed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    pub(super) address: Value,
+    /// How many entries it has.
+    pub(super) count: i64,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), CompileError> {
         let program = &self.program;
         let captured = captured(program.kernel, program.faults, forall, &self.loops);
         let frame = self.frame(&captured);
-        let privates = self.privates(forall)?;
+        let privates = self.privates(forall);
         let (shape, loops) = (BodyShape::Direct, self.loops.clone());
         let id = self.program.outline(forall, shape, captured, loops)?;
         let status = match forall.privates.is_empty() && forall.disjoint.is_empty() {
@@ -147,14 +155,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     .declare_func_in_func(id, self.builder.func);
                 self.by_work(forall, (body, frame), |function, work| {
                     let trips = Trips::of_statements(function, work);
-                    let table = function.forall_call(forall, id, frame, privates, trips)?;
+                    // Its iterations are divided among threads whatever they wait for.
+                    let address = function.builder.ins().iconst(types::I64, 0);
+                    let tables = [privates, Table { address, count: 0 }];
+                    let table = function.forall_call(forall, id, frame, tables, &trips)?;
                     Ok(function.shared(table))
                 })?
             }
             false => {
                 let count = self.affine(&forall.count, None);
                 let trips = self.trips(forall, count);
-                let table = self.forall_call(forall, id, frame, privates, trips)?;
+                let tables = [privates, self.gathers(forall, &trips)];
+                let table = self.forall_call(forall, id, frame, tables, &trips)?;
                 self.shared(table)
             }
         };
@@ -192,7 +204,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().store(flags, value, base, offset(at));
     }
 
-    fn store_constant(&mut self, base: Value, at: usize, value: u32) {
+    pub(super) fn store_constant(&mut self, base: Value, at: usize, value: u32) {
         let value = self.builder.ins().iconst(types::I32, i64::from(value));
         self.store_at(base, at, value);
     }
@@ -204,86 +216,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .declare_func_in_func(id, self.builder.func);
         let address = self.builder.ins().func_addr(types::I64, function);
         self.store_at(base, at, address);
-    }
-
-    fn privates(&mut self, forall: &Forall) -> Result<Value, CompileError> {
-        let entries = forall.buffers().count();
-        let table = self.stack(entries.max(1) * size_of::<PrivateCall>());
-        let mut at = 0;
-        for private in &forall.privates {
-            let types = private.types(self.program.kernel);
-            let merge = self.program.merge(&private.combiner, &types);
-            let identity = private.combiner.identity(&types);
-            let ordered = u32::from(identity.is_none());
-            // Without one there are no buffers to fill.
-            let zeros = || {
-                types
-                    .iter()
-                    .map(|ty| strew_affine::Value::zero(*ty))
-                    .collect()
-            };
-            let identity = identity.unwrap_or_else(zeros);
-            let exact = u32::from(private.combiner.is_exact(&types));
-            let commutes = u32::from(private.combiner.is_commutative(&types));
-            let constants = constants(forall, private);
-            let targets = private.targets.iter().zip(identity).zip(constants);
-            for (part, ((target, identity), constant)) in targets.enumerate() {
-                // The first of those that are merged together stands for all of them.
-                let parts = if part == 0 { types.len() as u32 } else { 0 };
-                self.private(table, at, *target, identity);
-                self.store_constant(table, at + offset_of!(PrivateCall, merge), merge);
-                self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
-                self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
-                self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
-                self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
-                self.store_value(table, at, constant);
-                let speculative = u32::from(private.is_speculative());
-                self.store_constant(
-                    table,
-                    at + offset_of!(PrivateCall, speculative),
-                    speculative,
-                );
-                at += size_of::<PrivateCall>();
-            }
-        }
-        Ok(table)
-    }
-
-    fn private(&mut self, table: Value, at: usize, target: ArrayId, identity: strew_affine::Value) {
-        if let Some(target) = self.arrays.get(target).cloned() {
-            let address = self
-                .builder
-                .ins()
-                .iadd_imm_s(target.address, i64::from(target.offset));
-            self.store_at(table, at + offset_of!(PrivateCall, target), address);
-            let stride = match target.stride {
-                Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
-                Stride::Given(stride) => stride,
-            };
-            self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
-            let records = target.extents.len() - target.own_dimensions.min(target.extents.len());
-            let (_, own) = target.extents.split_at(records);
-            let run = self.elements(own);
-            self.store_at(table, at + offset_of!(PrivateCall, target_run), run);
-            let elements = self.elements(&target.extents);
-            self.store_at(table, at + offset_of!(PrivateCall, elements), elements);
-        }
-        let bytes = identity.ty().bytes();
-        let bits = self
-            .builder
-            .ins()
-            .iconst(types::I64, identity.bits() as i64);
-        self.store_at(table, at + offset_of!(PrivateCall, identity), bits);
-        self.store_constant(table, at + offset_of!(PrivateCall, element_bytes), bytes);
-    }
-
-    /// Whether all updates bring the same value, and which, for the buffer of the entry at `at`.
-    fn store_value(&mut self, table: Value, at: usize, value: Option<strew_affine::Value>) {
-        let bits = value.map_or(0, |it| it.bits() as i64);
-        let bits = self.builder.ins().iconst(types::I64, bits);
-        self.store_at(table, at + offset_of!(PrivateCall, value), bits);
-        let constant = u32::from(value.is_some());
-        self.store_constant(table, at + offset_of!(PrivateCall, constant), constant);
     }
 
     pub(super) fn elements(&mut self, extents: &[Value]) -> Value {
@@ -299,20 +231,30 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         forall: &'k Forall,
         body: FuncId,
         frame: Value,
-        privates: Value,
-        trips: Trips,
+        [privates, gathers]: [Table; 2],
+        trips: &Trips,
     ) -> Result<Value, CompileError> {
         let strategy = strategy_number(&forall.strategy)?;
         let table = self.stack(size_of::<ForallCall>());
         let count = self.affine(&forall.count, None);
-        let private_count = self
-            .builder
-            .ins()
-            .iconst(types::I64, forall.buffers().count() as i64);
         self.store_function(table, offset_of!(ForallCall, body), body);
         self.store_at(table, offset_of!(ForallCall, frame), frame);
-        self.store_at(table, offset_of!(ForallCall, privates), privates);
-        self.store_at(table, offset_of!(ForallCall, private_count), private_count);
+        for (entries, at, counted) in [
+            (
+                privates,
+                offset_of!(ForallCall, privates),
+                offset_of!(ForallCall, private_count),
+            ),
+            (
+                gathers,
+                offset_of!(ForallCall, gathers),
+                offset_of!(ForallCall, gather_count),
+            ),
+        ] {
+            self.store_at(table, at, entries.address);
+            let count = self.builder.ins().iconst(types::I64, entries.count);
+            self.store_at(table, counted, count);
+        }
         self.store_at(table, offset_of!(ForallCall, count), count);
         self.store_at(table, offset_of!(ForallCall, trips), trips.updates);
         self.store_at(table, offset_of!(ForallCall, others), trips.others);

@@ -6,9 +6,12 @@
 
 use super::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::Value;
+use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
-use strew_affine::{Access, AffineExpr, Expr, Factor, LocalId, Node, Place, Subscript};
+use strew_affine::{
+    Access, AffineExpr, Expr, Factor, IterId, LocalId, Node, Place, Subscript, Variable,
+};
 
 /// So many of the newest are kept: each new one is compared with all of them.
 const MOST: usize = 64;
@@ -106,6 +109,25 @@ impl FunctionLowering<'_, '_, '_> {
     /// Forgets what follows from `local`, which is set.
     pub(super) fn forget_local(&mut self, local: LocalId) {
         self.known.forget_local(local);
+    }
+
+    /// Forgets what is not the same in the next turn of the loop over `iter` with this body.
+    pub(super) fn forget_turn(&mut self, iter: IterId, body: &[Node]) {
+        let changed = Changed::in_loop(iter, body).but(|_| true);
+        let variable = Variable::Iter(iter);
+        self.known.facts.retain(|fact| match &fact.what {
+            What::Loaded(access, ..) => changed.place_stays(access),
+            What::Index(subscript, _) => changed.stays(subscript),
+            What::Base(base, ..) => changed.expr_stays(base),
+            What::InRange(..) => true,
+        });
+        let mentions = |factor: &Factor| match factor {
+            Factor::Variable(it) => *it == variable,
+            Factor::FloorDiv(left, right) | Factor::Mod(left, right) => {
+                left.mentions(variable) || right.mentions(variable)
+            }
+        };
+        (self.known.divisions).retain(|(factor, _)| !mentions(factor));
     }
 
     /// Forgets what follows from the scalars that `body`, of a loop, sets: a turn begins with what the one before has left.

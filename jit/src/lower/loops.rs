@@ -7,9 +7,13 @@ use super::function::FunctionLowering;
 use super::lanes::Group;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
-use strew_affine::visit::Loop;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value, types};
+use std::ops::Range;
+use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, ScfFor};
+
+/// So many statements of all turns of a loop that is known to have few stand one behind the other instead.
+const MOST_APART: i64 = 8;
 
 /// What every counted loop has.
 #[derive(Clone)]
@@ -96,8 +100,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let (lower, upper) = (counted.lower, counted.upper);
         let preheader = self.builder.create_block();
         let done = self.builder.create_block();
-        let some = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
-        self.builder.ins().brif(some, preheader, &[], done, &[]);
+        if self.known_turns(&counted).is_some() {
+            self.builder.ins().jump(preheader, &[]);
+        } else {
+            let some = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
+            self.builder.ins().brif(some, preheader, &[], done, &[]);
+        }
         self.builder.switch_to_block(preheader);
         let turns = self.turns(lower, upper, counted.step);
         self.count_updates(counted.body, Some(turns));
@@ -106,13 +114,71 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Some(group) => function.groups(&counted, group, done),
             None => {
                 counted.in_range = function.check_ahead(&counted);
-                match function.listed(&counted) {
-                    Some(listed) => function.listed_turns(&counted, &listed, done),
-                    None => function.looking_turns(&counted, done),
+                match (function.listed(&counted), function.known_turns(&counted)) {
+                    (Some(listed), _) => function.listed_turns(&counted, &listed, done),
+                    (None, Some(turns)) if function.are_few(&counted, turns) => {
+                        function.turns_apart(&counted, 0..turns)?;
+                        function.builder.ins().jump(done, &[]);
+                        Ok(())
+                    }
+                    (None, _) => function.looking_turns(&counted, done),
                 }
             }
         })?;
         self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// How many turns `counted` has, if both ends are numbers and it has any.
+    pub(super) fn known_turns(&self, counted: &Counted<'k>) -> Option<i64> {
+        let [lower, upper] = [counted.lower, counted.upper].map(|it| self.constant(it));
+        let distance = upper?.checked_sub(lower?)?;
+        (distance > 0).then(|| (distance - 1) / counted.step + 1)
+    }
+
+    /// The number that `value` is, if it was written as one.
+    pub(super) fn constant(&self, value: Value) -> Option<i64> {
+        let function = &self.builder.func;
+        let made = function.dfg.value_def(value).inst()?;
+        match function.dfg.insts[made] {
+            InstructionData::UnaryImm {
+                opcode: Opcode::Iconst,
+                imm,
+            } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+
+    /// `value` and `distance` together, a number where that is one.
+    pub(super) fn further_on(&mut self, value: Value, distance: i64) -> Value {
+        match self.constant(value).and_then(|it| it.checked_add(distance)) {
+            Some(number) => self.builder.ins().iconst(types::I64, number),
+            None => self.builder.ins().iadd_imm_s(value, distance),
+        }
+    }
+
+    /// Whether so many turns are not worth a loop.
+    fn are_few(&self, counted: &Counted<'k>, turns: i64) -> bool {
+        let statements = counted.body.len() as i64;
+        self.partials.is_empty()
+            && !has_loops(counted.body)
+            && turns <= MOST_APART / statements.max(1)
+    }
+
+    /// The turns with these numbers, one behind the other.
+    pub(super) fn turns_apart(
+        &mut self,
+        counted: &Counted<'k>,
+        turns: Range<i64>,
+    ) -> Result<(), CompileError> {
+        self.loops.push(counted.around);
+        for turn in turns {
+            let iter = self.further_on(counted.lower, turn * counted.step);
+            self.begin_turn(counted, iter);
+            self.nodes(counted.body)?;
+            self.forget_turn(counted.iter, counted.body);
+        }
+        self.loops.pop();
         Ok(())
     }
 

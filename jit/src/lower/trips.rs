@@ -18,6 +18,10 @@ pub(super) struct Trips {
     pub(super) updates: Value,
     /// How many statements in loops that make none.
     pub(super) others: Value,
+    /// How many turns the first loop inside has in all iterations together, or else these.
+    pub(super) turns: Value,
+    /// How many the loops over the entries of its rows have, if they do.
+    pub(super) entries: Option<Value>,
 }
 
 impl Trips {
@@ -30,6 +34,8 @@ impl Trips {
         Self {
             updates: statements,
             others,
+            turns: statements,
+            entries: None,
         }
     }
 }
@@ -49,25 +55,33 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Trips {
                 updates: count,
                 others,
+                turns: count,
+                entries: None,
             };
         };
-        let trips = self.distance(&lower, &upper);
+        let turns = self.distance(&lower, &upper);
         let others = self.others(&outer.body);
-        let others = self.builder.ins().imul(trips, others);
-        let trips = match self.entries(outer, &lower, &upper) {
-            Some(entries) => self.builder.ins().smax(trips, entries),
+        let others = self.builder.ins().imul(turns, others);
+        let entries = self.entries(outer, &lower, &upper);
+        let trips = match entries {
+            Some(entries) => self.builder.ins().smax(turns, entries),
             None => {
                 let inside = self.turns_inside(&outer.body);
-                self.builder.ins().imul(trips, inside)
+                self.builder.ins().imul(turns, inside)
             }
         };
-        let (updates, turns) = updates_per_turn(forall, outer);
+        let (updates, together) = updates_per_turn(forall, outer);
         let updates = self.builder.ins().imul_imm_s(trips, updates);
-        let updates = self.divided_among(updates, turns);
-        Trips { updates, others }
+        let updates = self.divided_among(updates, together);
+        Trips {
+            updates,
+            others,
+            turns,
+            entries,
+        }
     }
 
-    fn divided_among(&mut self, count: Value, turns: i64) -> Value {
+    pub(super) fn divided_among(&mut self, count: Value, turns: i64) -> Value {
         if turns == 1 {
             return count;
         }
@@ -116,7 +130,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all
     }
 
-    fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
+    pub(super) fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
         let (lower, upper) = (self.exact_affine(lower), self.exact_affine(upper));
         self.builder.ins().isub(upper, lower)
     }
@@ -211,7 +225,7 @@ fn holds_while(body: &[Node]) -> bool {
 }
 
 /// The first affine loop that writes elements, or else the first one.
-fn main_loop(body: &[Node]) -> Option<&AffineFor> {
+pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
     let mut loops = body.iter().filter_map(as_loop);
     let first = loops.clone().next();
     loops.find(|it| writes_elements(&it.body)).or(first)

@@ -310,6 +310,9 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
         false => shape.lanes.min(MOST_AT_ONCE),
     };
     let least = least.saturating_mul(at_once).saturating_add(LEAST_TRIPS);
+    let others = shape
+        .others
+        .saturating_add(shape.gathered.updates(shape.bytes));
     let can_sort = shape.can_emit && shape.is_pure && uneven.is_none();
     let most = match (can_sort, shape.is_free()) {
         (false, _) => MOST_BYTES,
@@ -317,20 +320,22 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
         (true, true) => MOST_BYTES_CACHED,
         (true, false) => MOST_BYTES_UNSORTED,
     };
+    // What is read in between takes its part of the caches.
+    let bytes = match can_sort && shape.lanes == 1 {
+        true => shape.bytes.saturating_add(shape.gathered.bytes),
+        false => shape.bytes,
+    };
     if shape.count < 2 {
         Some(Why::OneIteration)
-    } else if shape.statements() < least {
+    } else if shape.trips.saturating_add(others) < least {
         Some(Why::FewTrips {
             updates: shape.trips,
-            others: shape.others,
+            others,
             elements: shape.elements,
             least,
         })
-    } else if shape.bytes > most {
-        Some(Why::TooLarge {
-            bytes: shape.bytes,
-            most,
-        })
+    } else if bytes > most {
+        Some(Why::TooLarge { bytes, most })
     } else {
         None
     }

@@ -76,7 +76,9 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let waited = awaited(shape, &sample) * machine.line(reached_bytes(shape, &sample));
+        // What is read in between leaves less of the caches to outputs.
+        let together = reached_bytes(shape, &sample).saturating_add(shape.gathered.bytes);
+        let waited = awaited(shape, &sample) * machine.line(together);
         let near = near_update(shape, &sample, machine);
         let each = near + waited;
         // Rows in the second cache are there in time where one thread asks for them. What the loop reads is divided among owners no more
@@ -87,8 +89,12 @@ impl Costs {
             1.0
         };
         let others = shape.others as f64 * costs.update;
+        let waits = shape.gathered.waits as f64;
+        let gathering = waits * machine.line(together);
         // Whatever else the strategy does, updates have to be computed.
-        let shared = costs.share + others / threads;
+        let shared = costs.share + (others + gathering) / threads;
+        // Where outputs are left alone meanwhile, the caches have more of what is read.
+        let apart = costs.share + (others + waits * machine.line(shape.gathered.bytes)) / threads;
         let columns_of_rows = shape.updates_of_a_row() as f64;
         // Each target has values of its own, which are gathered, written and read.
         let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
@@ -101,17 +107,22 @@ impl Costs {
             groups
         };
         Self {
-            serial: (others + trips * each) as u64,
+            serial: (others + gathering + trips * each) as u64,
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
-            binned: (shared + trips * (sorted + sample.repeated * costs.wait) / threads) as u64,
-            columns: (costs.share + others + trips * each / columns::parts(shape) as f64) as u64,
+            binned: (apart + trips * (sorted + sample.repeated * costs.wait) / threads) as u64,
+            // Each thread reads all keys, and a part of each row.
+            columns: (costs.share
+                + others
+                + gathering
+                + trips * each / columns::parts(shape) as f64) as u64,
             rows: (costs.share
                 + others
+                + gathering / threads
                 + trips / columns_of_rows * ASKED * costs.update
                 + trips * (near + waited * of_owner)) as u64,
-            planned: (shared + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
+            planned: (apart + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }
     }

@@ -173,8 +173,8 @@ unsafe fn share(chunks: &Chunks<'_>, shape: &Shape, team: &Team, begun: &Begun) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{AUTO, Call, ForallCall, NO_BODY, Status};
-    use crate::test_kernels::{all_foralls, code, runtime, slots};
+    use crate::abi::{Call, ForallCall, Status};
+    use crate::test_kernels::{all_foralls, code, nothing, runtime, slots};
     use crate::{Choice, Record, Region, Settings};
 
     /// `out[i] = i`, each a hundred times so that it takes a while; a fault at the numbers from `frame[2]` on, every 1000 of them.
@@ -211,21 +211,8 @@ mod tests {
         let forall = ForallCall {
             body: numbers,
             frame: frame.as_ptr(),
-            privates: std::ptr::null(),
-            private_count: 0,
             count: out.len() as i64,
-            trips: 0,
-            body_number: NO_BODY,
-            strategy: AUTO,
-            guarded: 1,
-            steady: 1,
-            columns: crate::abi::NO_COLUMNS,
-            row_columns: crate::abi::NO_COLUMNS,
-            others: 0,
-            column_step: 1,
-            lanes: 1,
-            pure: 0,
-            separate: 0,
+            ..nothing()
         };
         let protect = [Region {
             address: out.as_mut_ptr().cast(),

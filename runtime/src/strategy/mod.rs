@@ -10,10 +10,12 @@ mod borders;
 mod buffers;
 mod colored;
 mod columns;
+mod combining;
 mod cost;
 mod dense;
 mod direct;
 mod fill;
+mod gathered;
 mod lines;
 mod look;
 mod merge;
@@ -37,7 +39,9 @@ use crate::plan::Planning;
 use crate::record::{Part, Why};
 use crate::session::Session;
 use crate::settings::{Body, Choice, Mode};
+use combining::{body, combining};
 pub use cost::Costs;
+use gathered::Gathered;
 use past_caches::copy_past_caches;
 pub use reach::reach_elements;
 pub(crate) use routes::Routes;
@@ -101,6 +105,8 @@ pub struct Shape {
     pub trips: u64,
     /// An estimate of how many statements they run that make none.
     pub others: u64,
+    /// What they wait for when they read where keys say.
+    pub gathered: Gathered,
     /// The elements of all private buffers of one part.
     pub elements: u64,
     /// Their bytes.
@@ -160,6 +166,7 @@ impl Shape {
             row_columns: None,
             lanes: 1,
             others: 0,
+            gathered: Gathered::default(),
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: true,
@@ -193,6 +200,7 @@ impl Shape {
             count,
             trips: u64::try_from(forall.trips).unwrap_or(0),
             others: u64::try_from(forall.others).unwrap_or(0),
+            gathered: Gathered::default(),
             elements: sum(|private| private.elements),
             bytes: sum(bytes),
             has_privates: !privates.is_empty(),
@@ -319,9 +327,6 @@ impl<'j> Job<'j> {
 /// Parts for each thread where any number is good.
 const PARTS_PER_THREAD: usize = 4;
 
-/// Several tables of this size fit the first cache.
-const MOST_BYTES_OF_A_TABLE: u64 = 8 << 10;
-
 /// What a strategy did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ran {
@@ -379,6 +384,10 @@ pub(crate) unsafe fn run(
         is_few: false,
         sample: None,
     };
+    if !session.is_nested() {
+        // SAFETY: the caller vouches for the forall.
+        job.shape.gathered = unsafe { Gathered::look(forall) };
+    }
     // SAFETY: the caller vouches for the forall.
     job.sample = unsafe { Sample::take(&job) };
     // SAFETY: the caller vouches for the forall.
@@ -485,54 +494,6 @@ unsafe fn circumstances(job: &Job<'_>) -> auto::Circumstances {
     // SAFETY: the caller vouches for the forall.
     around.scans = auto::may_scan(&job.shape, around) && unsafe { look::can_scan(job) };
     around
-}
-
-/// How a body in `shape` combines updates.
-fn combining(shape: BodyShape) -> Body {
-    match shape {
-        BodyShape::RunLength | BodyShape::PagedRunLength | BodyShape::WithinRunLength => {
-            Body::RunLength
-        }
-        BodyShape::Partials | BodyShape::PagedPartials => Body::Partials,
-        BodyShape::Tables | BodyShape::PagedTables => Body::Tables,
-        BodyShape::Direct
-        | BodyShape::Paged
-        | BodyShape::Atomic
-        | BodyShape::Check
-        | BodyShape::Bounds
-        | BodyShape::Scan
-        | BodyShape::Within
-        | BodyShape::Columns
-        | BodyShape::Rows
-        | BodyShape::Emit
-        | BodyShape::Sorted
-        | BodyShape::Values
-        | BodyShape::Marks
-        | BodyShape::Unmarked
-        | BodyShape::Apart => Body::Direct,
-    }
-}
-
-/// The body that the settings ask for, where there is it, else the one that fits a strategy taken for the reason `why`.
-fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
-    let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
-    let repeats = sample.is_some_and(|it| it.keeps_a_register());
-    let is_long = sample.is_some_and(|it| it.keeps_partials());
-    let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
-    let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
-    match asked {
-        // What is in a register is not what the loop would read.
-        _ if shape.is_speculative => Body::Direct,
-        Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
-        Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,
-        Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
-        // What does not round does not wait for a register either.
-        Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
-        Body::Auto if repeats => Body::RunLength,
-        // In lanes, updates do not wait for each other.
-        Body::Auto if waits && may_regroup && shape.lanes == 1 => Body::Tables,
-        _ => Body::Direct,
-    }
 }
 
 /// The strategy that the settings name, else the one the forall names.

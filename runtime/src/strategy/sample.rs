@@ -136,10 +136,7 @@ impl Sample {
             span,
             reach: reach(places),
             elements: counts.len() as u64,
-            is_skewed: counts
-                .values()
-                .max()
-                .is_some_and(|most| most * HOT > updates),
+            is_skewed: is_skewed(&counts, updates),
             rises: rise(places),
             advances: advance(places, span),
         })
@@ -200,7 +197,7 @@ impl Lines {
         let mut all = FxHashSet::with_capacity_and_hasher(keys.len(), FxBuildHasher);
         let lines = keys
             .iter()
-            .map(|key| u64::from(*key) * element_bytes / CACHE_LINE as u64);
+            .map(|key| u64::from(*key).saturating_mul(element_bytes) / CACHE_LINE as u64);
         let in_order = lines.filter(|line| all.insert(*line)).collect();
         Self { in_order }
     }
@@ -294,6 +291,24 @@ fn advance(places: &[Vec<u32>], span: u64) -> bool {
     let (first, last) = (middles.first(), middles.last());
     let distance = first.zip(last).map_or(0, |(a, b)| a.abs_diff(*b));
     is_one_way(&middles) && distance > span
+}
+
+/// Whether some of so many keys come far more often than others.
+fn is_skewed(counts: &FxHashMap<u32, usize>, keys: usize) -> bool {
+    counts.values().max().is_some_and(|most| most * HOT > keys)
+}
+
+/// How many cache lines have to be waited for, for each of the keys at some places, of elements of so many bytes.
+pub(super) fn waited_for(places: &[Vec<u32>], element_bytes: u64) -> f64 {
+    let keys = places.iter().map(Vec::len).sum::<usize>();
+    let lines = places
+        .iter()
+        .map(|keys| Lines::of(keys, element_bytes).waited());
+    let share = lines.sum::<usize>() as f64 / keys.max(1) as f64;
+    match is_skewed(&tally(places.iter().flatten()), keys) {
+        true => share * share,
+        false => share,
+    }
 }
 
 /// How often each of `numbers` comes.

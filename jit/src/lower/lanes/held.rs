@@ -1,8 +1,8 @@
 //! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
 
+use super::Row;
 use super::value;
 use super::vectors::Vectors;
-use super::{Row, constant};
 use crate::lower::convert::clif_type;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
@@ -67,8 +67,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         } = *self.group.rows.get(&std::ptr::from_ref(access))?;
         let bytes = self.element_type(access).bytes();
         let first = self.function.iter(self.iter);
+        let known = self.function.constant(first);
         let ins = &mut self.function.builder;
-        let address = match constant(ins.func, first) {
+        let address = match known {
             Some(0) => address,
             _ => {
                 let distance = ins

@@ -4,6 +4,7 @@
 //! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
 //! runs as if nothing had been said of lanes.
 
+mod few;
 mod gather;
 mod held;
 mod settle;
@@ -15,9 +16,7 @@ use super::function::{Binding, FunctionLowering, Stride};
 use super::loops::Counted;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    Block, Function, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types,
-};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
 use settle::Progress;
 use std::collections::BTreeMap;
@@ -39,6 +38,18 @@ pub(super) struct Group<'k> {
     gathered: BTreeMap<LocalId, Vec<Variable>>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
+}
+
+impl<'k> Group<'k> {
+    fn new(lanes: Lanes<'k>, count: u32) -> Self {
+        Self {
+            lanes,
+            count,
+            known: BTreeMap::new(),
+            gathered: BTreeMap::new(),
+            rows: BTreeMap::new(),
+        }
+    }
 }
 
 /// What the iterator, counted in elements, is to be added to.
@@ -66,13 +77,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         walk(lanes.split(&node.body).0, &mut |it, _| {
             is_safe &= self.goes_to_memory(it.places()) && self.is_safe(it, node);
         });
-        is_safe.then_some(Group {
-            lanes,
-            count: node.lanes,
-            known: BTreeMap::new(),
-            gathered: BTreeMap::new(),
-            rows: BTreeMap::new(),
-        })
+        is_safe.then(|| Group::new(lanes, node.lanes))
     }
 
     pub(in crate::lower) fn goes_to_memory(&self, places: &[Place]) -> bool {
@@ -114,8 +119,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         mut group: Group<'k>,
         done: Block,
     ) -> Result<(), CompileError> {
-        if self.is_one_group(counted, &group) {
-            return self.only_group(counted, group, done);
+        if let Some(turns) = self.few_turns(counted, &group) {
+            return self.few_groups(counted, group, turns, done);
         }
         let [whole, left, rest] = [(); 3].map(|()| self.builder.create_block());
         let ins = &mut self.builder;
@@ -161,39 +166,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             ..counted.clone()
         };
         self.all_turns(&one_by_one, done)
-    }
-
-    /// Whether `counted` is known to have as many turns as `group`, which is then no loop.
-    fn is_one_group(&self, counted: &Counted<'k>, group: &Group<'k>) -> bool {
-        let [lower, upper] =
-            [counted.lower, counted.upper].map(|it| constant(self.builder.func, it));
-        let turns = lower
-            .zip(upper)
-            .and_then(|(lower, upper)| upper.checked_sub(lower));
-        turns == Some(i64::from(group.count))
-    }
-
-    fn only_group(
-        &mut self,
-        counted: &Counted<'k>,
-        mut group: Group<'k>,
-        done: Block,
-    ) -> Result<(), CompileError> {
-        let turns = self
-            .builder
-            .ins()
-            .iconst(types::I64, i64::from(group.count));
-        self.prepare(counted, turns, &mut group)?;
-        let gathered = self.begin_gathering(counted.body, &mut group);
-        self.loops.push(counted.around);
-        self.begin_turn(counted, counted.lower);
-        self.group_of_turns(&group, (counted.iter, counted.body))?;
-        self.loops.pop();
-        for it in gathered {
-            self.end_gathering(it);
-        }
-        self.builder.ins().jump(done, &[]);
-        Ok(())
     }
 
     /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here.
@@ -316,7 +288,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         elements: Value,
         bytes: u32,
     ) -> (Value, i32) {
-        let known = constant(self.builder.func, elements);
+        let known = self.constant(elements);
         let known = known.and_then(|it| i32::try_from(it.checked_mul(i64::from(bytes))?).ok());
         if let Some(known) = known.and_then(|it| displacement.checked_sub(it)) {
             return (address, known);
@@ -384,17 +356,5 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
         Ok(())
-    }
-}
-
-/// The number that `value` is, if it was written as one.
-fn constant(function: &Function, value: Value) -> Option<i64> {
-    let made = function.dfg.value_def(value).inst()?;
-    match function.dfg.insts[made] {
-        InstructionData::UnaryImm {
-            opcode: Opcode::Iconst,
-            imm,
-        } => Some(imm.bits()),
-        _ => None,
     }
 }

@@ -1,0 +1,106 @@
+//! Loops in lanes that are known to have few turns are no loops.
+
+use super::Group;
+use crate::CompileError;
+use crate::lower::function::FunctionLowering;
+use crate::lower::loops::Counted;
+use cranelift_codegen::ir::{Block, InstBuilder, types};
+use strew_affine::lanes::{Lanes, VECTOR_BYTES, gathered};
+use strew_affine::visit::Loop;
+use strew_affine::{Node, Type};
+
+/// So many groups stand one behind the other instead of in a loop.
+const MOST_GROUPS: i64 = 4;
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// How many turns `counted` has, if it is known that they are few groups and what is left over.
+    pub(super) fn few_turns(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<i64> {
+        let turns = self.known_turns(counted)?;
+        (turns / i64::from(group.count) <= MOST_GROUPS).then_some(turns)
+    }
+
+    /// So many turns, in groups as long as there are enough of them, then in narrower ones, then one by one.
+    pub(super) fn few_groups(
+        &mut self,
+        counted: &Counted<'k>,
+        mut group: Group<'k>,
+        turns: i64,
+        done: Block,
+    ) -> Result<(), CompileError> {
+        // What lanes gather is not what one by one would: those of a narrower group are other sums.
+        let narrows = !self.sums_up_in_lanes(counted, &group);
+        let mut made = 0;
+        loop {
+            let count = i64::from(group.count);
+            let behind = made + (turns - made) / count * count;
+            if behind > made {
+                self.whole_groups(counted, &mut group, made..behind)?;
+                made = behind;
+            }
+            match self
+                .narrower(counted, &group, turns - made)
+                .filter(|_| narrows)
+            {
+                Some(next) => group = next,
+                None => break,
+            }
+        }
+        self.turns_apart(counted, made..turns)?;
+        self.builder.ins().jump(done, &[]);
+        Ok(())
+    }
+
+    /// The turns `made`, counted from the first one of the loop, which fill groups.
+    fn whole_groups(
+        &mut self,
+        counted: &Counted<'k>,
+        group: &mut Group<'k>,
+        made: std::ops::Range<i64>,
+    ) -> Result<(), CompileError> {
+        let first = self.further_on(counted.lower, made.start);
+        let turns = (self.builder.ins()).iconst(types::I64, made.end - made.start);
+        let these = Counted {
+            lower: first,
+            ..counted.clone()
+        };
+        self.prepare(&these, turns, group)?;
+        self.forget_turn(counted.iter, counted.body);
+        let gathered = self.begin_gathering(counted.body, group);
+        self.loops.push(counted.around);
+        for turn in made.step_by(group.count as usize) {
+            let iter = self.further_on(counted.lower, turn);
+            self.begin_turn(counted, iter);
+            self.group_of_turns(group, (counted.iter, counted.body))?;
+            self.forget_turn(counted.iter, counted.body);
+        }
+        self.loops.pop();
+        for it in gathered {
+            self.end_gathering(it);
+        }
+        Ok(())
+    }
+
+    fn sums_up_in_lanes(&self, counted: &Counted<'k>, group: &Group<'k>) -> bool {
+        let kernel = self.program.kernel;
+        let mut together = group.lanes.split(counted.body).0.iter();
+        together.any(|node| match node {
+            Node::Reduce {
+                places, combiner, ..
+            } => gathered(kernel, places, combiner).is_some(),
+            _ => false,
+        })
+    }
+
+    /// A group of `turns` turns, or of as many of them as fill vectors.
+    fn narrower(&self, counted: &Counted<'k>, group: &Group<'k>, turns: i64) -> Option<Group<'k>> {
+        let Loop::Affine(node) = counted.around else {
+            return None;
+        };
+        let count = 1 << u32::try_from(turns).ok()?.checked_ilog2()?;
+        let types = group.lanes.types(group.lanes.split(counted.body).0);
+        let widest = types.into_iter().map(Type::bytes).max()?;
+        let fills = count < group.count && count * widest >= VECTOR_BYTES;
+        let lanes = fills.then(|| Lanes::of(self.program.kernel, node, count).ok());
+        Some(Group::new(lanes??, count))
+    }
+}

@@ -1,0 +1,57 @@
+//! Which body a forall runs, as far as its strategy leaves that open: how updates of one element meet.
+
+use super::{Sample, Shape};
+use crate::abi::BodyShape;
+use crate::record::Why;
+use crate::settings::{Body, Mode};
+
+/// Several tables of this size fit the first cache.
+const MOST_BYTES_OF_A_TABLE: u64 = 8 << 10;
+
+/// How a body in `shape` combines updates.
+pub(super) fn combining(shape: BodyShape) -> Body {
+    match shape {
+        BodyShape::RunLength | BodyShape::PagedRunLength | BodyShape::WithinRunLength => {
+            Body::RunLength
+        }
+        BodyShape::Partials | BodyShape::PagedPartials => Body::Partials,
+        BodyShape::Tables | BodyShape::PagedTables => Body::Tables,
+        BodyShape::Direct
+        | BodyShape::Paged
+        | BodyShape::Atomic
+        | BodyShape::Check
+        | BodyShape::Bounds
+        | BodyShape::Scan
+        | BodyShape::Within
+        | BodyShape::Columns
+        | BodyShape::Rows
+        | BodyShape::Emit
+        | BodyShape::Sorted
+        | BodyShape::Values
+        | BodyShape::Marks
+        | BodyShape::Unmarked
+        | BodyShape::Apart => Body::Direct,
+    }
+}
+
+/// The body that the settings ask for, where there is it, else the one that fits a strategy taken for the reason `why`.
+pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
+    let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
+    let repeats = sample.is_some_and(|it| it.keeps_a_register());
+    let is_long = sample.is_some_and(|it| it.keeps_partials());
+    let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
+    let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
+    match asked {
+        // What is in a register is not what the loop would read.
+        _ if shape.is_speculative => Body::Direct,
+        Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
+        Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,
+        Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
+        // What does not round does not wait for a register either.
+        Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
+        Body::Auto if repeats => Body::RunLength,
+        // In lanes, updates do not wait for each other.
+        Body::Auto if waits && may_regroup && shape.lanes == 1 => Body::Tables,
+        _ => Body::Direct,
+    }
+}
