@@ -27,6 +27,7 @@ pub mod indexing;
 mod inferred;
 pub mod interpret;
 mod kernel;
+pub mod known_values;
 pub mod lanes;
 mod math;
 pub mod mlir;

@@ -8,12 +8,14 @@ use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
 use crate::proved::checks_for;
 use crate::record::{ElementType, RecordLayout};
+use crate::versions::Version;
 use crate::written::written_elements;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use strew_affine::interpret::Fault;
 use strew_affine::visit::{allocated_arrays, written_arrays};
 use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
@@ -149,6 +151,8 @@ struct ForSizes {
     may_stop: bool,
     /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
     copied: Vec<(usize, Option<Range<usize>>)>,
+    /// Code for these sizes.
+    version: Option<Arc<Version>>,
 }
 
 /// What a call may do whose sizes were checked.
@@ -156,6 +160,7 @@ struct Admitted {
     checks: Checks,
     /// The memory that is copied before the run.
     protect: SmallVec<[Region; 4]>,
+    version: Option<Arc<Version>>,
 }
 
 impl ArgumentFacts {
@@ -285,20 +290,33 @@ impl Inner {
         let slots = self.slots(arguments);
         self.check_assumptions(&slots)?;
         let may_stop = settings.is_put_back_when_stopped();
-        let Admitted { checks, protect } = self.check_sizes(&slots, may_stop)?;
+        let Admitted {
+            checks,
+            protect,
+            version,
+        } = self.check_sizes(&slots, may_stop)?;
         let rounding = Rounding::of(settings.mode);
         let form = Form { checks, rounding };
-        let code = self.code(form).map_err(CallError::Compile)?;
-        let functions = self.functions(code, form);
+        let own = version.as_ref().and_then(|it| it.forms(&self.forms));
+        let forms = own.unwrap_or(&self.forms);
+        let code = forms.code(form).map_err(CallError::Compile)?;
+        let functions = forms.functions(code, form);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
-            has_foralls: self.facts.has_foralls(),
+            has_foralls: forms.facts.has_foralls(),
             on_demand: &functions,
         };
+        let start = version
+            .as_ref()
+            .filter(|_| own.is_none())
+            .map(|it| (it, Instant::now()));
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
-        // The code of `entry` is kept by `self`. It makes every access that `check_sizes` did not prove behind a range check.
+        // The code of `entry` is kept by `self` and `version`. It makes every access that `check_sizes` did not prove behind a range check.
         let outcome = unsafe { run(runtime, settings, &code_for_run, &slots, &protect) };
+        if let Some((version, start)) = start {
+            version.took(start.elapsed());
+        }
         outcome.map_err(|failure| match failure {
             Failure::Fault(record) => self.stopped_at(&code.sites, &record),
             Failure::Combiner { note, at } => self.panicked(&code.sites, *note, at),
@@ -307,7 +325,7 @@ impl Inner {
     }
 
     fn returned(&self, bits: u64) -> Option<Value> {
-        let ty = self.kernel.result_type()?;
+        let ty = self.forms.kernel.result_type()?;
         Some(Value::from_bits(ty, bits))
     }
 
@@ -332,10 +350,10 @@ impl Inner {
     }
 
     fn parameter_name(&self, position: usize) -> String {
-        match self.kernel.passed_params().nth(position) {
-            Some(Parameter::Scalar(scalar)) => self.kernel.scalars[scalar].name.clone(),
-            Some(Parameter::Array(array)) => self.kernel.arrays[array].name.clone(),
-            Some(Parameter::Record(record)) => self.kernel.records[record].name.clone(),
+        match self.forms.kernel.passed_params().nth(position) {
+            Some(Parameter::Scalar(scalar)) => self.forms.kernel.scalars[scalar].name.clone(),
+            Some(Parameter::Array(array)) => self.forms.kernel.arrays[array].name.clone(),
+            Some(Parameter::Record(record)) => self.forms.kernel.records[record].name.clone(),
             None => String::new(),
         }
     }
@@ -349,7 +367,7 @@ impl Inner {
             }
             return slots;
         }
-        let kernel = &self.kernel;
+        let kernel = &self.forms.kernel;
         let mut passed = arguments.iter().map(Argument::slot);
         let params = kernel.params.iter();
         slots.extend(params.map(|param| match kernel.is_inferred(*param) {
@@ -374,21 +392,24 @@ impl Inner {
 
     /// The value of an integer parameter; `None` for one that no affine expression can speak of, above the largest `i64`.
     fn size_of(&self, slots: &[Slot], scalar: ScalarId) -> Option<i64> {
-        let position = place(&self.kernel, Parameter::Scalar(scalar))?;
+        let position = place(&self.forms.kernel, Parameter::Scalar(scalar))?;
         let bits = slots.get(position)?.bits_or_address;
-        let value = Value::from_bits(self.kernel.scalars[scalar].ty, bits);
+        let value = Value::from_bits(self.forms.kernel.scalars[scalar].ty, bits);
         i64::try_from(value.as_integer()?).ok()
     }
 
     /// Before anything is computed from the sizes: an assumption is what makes that possible.
     fn check_assumptions(&self, slots: &[Slot]) -> Result<(), CallError> {
-        if self.kernel.assumptions.is_empty() {
+        if self.forms.kernel.assumptions.is_empty() {
             return Ok(());
         }
         let value = |scalar| self.size_of(slots, scalar);
-        match self.kernel.broken_assumption(&value) {
+        match self.forms.kernel.broken_assumption(&value) {
             None => Ok(()),
-            Some(condition) => Err(CallError::Fault(Fault::assumption(&self.kernel, condition))),
+            Some(condition) => Err(CallError::Fault(Fault::assumption(
+                &self.forms.kernel,
+                condition,
+            ))),
         }
     }
 
@@ -417,7 +438,7 @@ impl Inner {
         let values = sizes.map(|scalar| match self.size_of(slots, scalar) {
             Some(value) => Ok((scalar, value)),
             None => Err(CallError::Size {
-                what: format!("parameter `{}`", self.kernel.scalars[scalar].name),
+                what: format!("parameter `{}`", self.forms.kernel.scalars[scalar].name),
             }),
         });
         values.collect()
@@ -426,22 +447,27 @@ impl Inner {
     fn for_sizes(&self, slots: &[Slot], may_stop: bool) -> Result<ForSizes, CallError> {
         let values = self.size_values(slots)?;
         let value_of = |scalar: ScalarId| values.get(&scalar).copied().unwrap_or(0);
-        for (param, slot) in self.kernel.params.iter().zip(slots) {
+        for (param, slot) in self.forms.kernel.params.iter().zip(slots) {
             let array = match param {
                 Parameter::Scalar(_) => None,
                 Parameter::Array(array) => Some(array),
                 // All fields have the extents of the records in front of their own.
-                Parameter::Record(record) => self.kernel.records[*record].fields.first(),
+                Parameter::Record(record) => self.forms.kernel.records[*record].fields.first(),
             };
             if let Some(array) = array {
                 self.check_length(*array, slot.elements as usize, &value_of)?;
             }
         }
-        for array in allocated_arrays(&self.kernel.body) {
+        for array in allocated_arrays(&self.forms.kernel.body) {
             self.element_count(array, &value_of)?;
         }
-        let checks = checks_for(&self.kernel, &value_of);
+        let checks = checks_for(&self.forms.kernel, &value_of);
         let roles = self.arguments.roles.iter();
+        let bytes = roles.clone().zip(slots).map(|(role, slot)| match role {
+            Role::Array { element_bytes } => slot.elements.saturating_mul(*element_bytes as u64),
+            Role::Size(_) | Role::Value => 0,
+        });
+        let bytes = bytes.fold(0, u64::saturating_add);
         Ok(ForSizes {
             sizes: roles
                 .zip(slots)
@@ -450,6 +476,10 @@ impl Inner {
             checks,
             may_stop,
             copied: self.copied((checks, may_stop), &value_of),
+            // Other sizes may fail in what known numbers make simpler.
+            version: (checks == Checks::Computed)
+                .then(|| (self.versions).find(|it| values.get(&it).copied(), bytes))
+                .flatten(),
         })
     }
 
@@ -459,13 +489,13 @@ impl Inner {
         (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Vec<(usize, Option<Range<usize>>)> {
-        let copied = (self.facts).copied_before_run(&self.kernel, checks, may_stop);
+        let copied = (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop);
         let copied = copied.into_iter().filter_map(|array| {
-            let written = match self.kernel.arrays[array].field {
+            let written = match self.forms.kernel.arrays[array].field {
                 Some(_) => None,
-                None => written_elements(&self.kernel, array, value_of),
+                None => written_elements(&self.forms.kernel, array, value_of),
             };
-            let position = place(&self.kernel, parameter_of(&self.kernel, array))?;
+            let position = place(&self.forms.kernel, parameter_of(&self.forms.kernel, array))?;
             Some((position, written))
         });
         // Several fields of one record are one parameter.
@@ -485,6 +515,7 @@ impl Inner {
         Admitted {
             checks: sized.checks,
             protect,
+            version: sized.version.clone(),
         }
     }
 
@@ -495,7 +526,7 @@ impl Inner {
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Result<(), CallError> {
         let (mut extents, elements) = self.element_count(array, value_of)?;
-        let declared = &self.kernel.arrays[array];
+        let declared = &self.forms.kernel.arrays[array];
         let per_record = usize::try_from(declared.elements_per_record()).ok();
         let present = per_record.and_then(|it| it.checked_mul(found));
         if present.is_some() && usize::try_from(elements).ok() == present {
@@ -512,8 +543,10 @@ impl Inner {
 
     /// What the caller knows the array by: a field by its record.
     fn known_name(&self, array: ArrayId) -> String {
-        let array = &self.kernel.arrays[array];
-        let record = array.field.map(|it| &self.kernel.records[it.record].name);
+        let array = &self.forms.kernel.arrays[array];
+        let record = array
+            .field
+            .map(|it| &self.forms.kernel.records[it.record].name);
         record.unwrap_or(&array.name).clone()
     }
 
@@ -524,9 +557,9 @@ impl Inner {
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Result<(Vec<i64>, i64), CallError> {
         let too_large = |_: Overflow| CallError::Size {
-            what: format!("array `{}`", self.kernel.arrays[array].name),
+            what: format!("array `{}`", self.forms.kernel.arrays[array].name),
         };
-        let extents = extents(&self.kernel, array, value_of).map_err(too_large)?;
+        let extents = extents(&self.forms.kernel, array, value_of).map_err(too_large)?;
         let elements = extents
             .iter()
             .try_fold(1_i64, |product, extent| product.checked_mul(*extent))

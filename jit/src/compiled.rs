@@ -10,9 +10,12 @@ use crate::loaded::{Loaded, guarded, load, module};
 use crate::lower::{self, Function, Request};
 use crate::merges::Merges;
 use crate::site::Site;
+use crate::versions::Versions;
 use cranelift_codegen::Context;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use strew_affine::interpret::Oob;
 use strew_affine::verify::Verified;
 use strew_affine::visit::for_each_combiner;
@@ -29,6 +32,21 @@ pub struct Options {
     pub faults: Faults,
     /// What an index out of range does.
     pub oob: Oob,
+    /// Whether calls with small sizes get code of their own.
+    pub specialize: Specialize,
+}
+
+/// Whether to make code for the values of small sizes that bound innermost loops, such as how many columns rows have. It computes the same, bit
+/// by bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Specialize {
+    /// When calls with the same values have taken, or are to take, much longer than to make it.
+    #[default]
+    WhenWorthIt,
+    /// In the first call with these values.
+    Always,
+    /// Not at all.
+    Never,
 }
 
 /// What generated code tells about a fault.
@@ -48,14 +66,20 @@ pub struct Compiled(pub(crate) Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
+    pub(crate) forms: Forms,
+    pub(crate) arguments: ArgumentFacts,
+    pub(crate) versions: Versions,
+}
+
+/// A kernel and its code in all forms, each made when a call first needs it.
+#[derive(Debug)]
+pub(crate) struct Forms {
     pub(crate) kernel: Verified,
     pub(crate) facts: Facts,
-    pub(crate) arguments: ArgumentFacts,
     pub(crate) options: Options,
-    /// In the form that most calls need.
-    first: Code,
-    /// In other forms, each made when a call first needs it.
-    others: [[OnceLock<Result<Code, CompileError>>; 3]; 2],
+    made: [[OnceLock<Result<Code, CompileError>>; 3]; 2],
+    /// How long it took at most to make one of them, in nanoseconds.
+    cost: AtomicU64,
 }
 
 /// For sizes with which all affine subscripts are in range, and modes in which sums may be regrouped.
@@ -84,22 +108,12 @@ impl std::fmt::Debug for Code {
 /// A strategy that the runtime does not know, or a processor that code cannot be made for.
 pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, CompileError> {
     check_hosts(kernel)?;
-    let facts = Facts::of(kernel);
-    let request = Request {
-        kernel,
-        facts: &facts,
-        form: FIRST,
-        faults: options.faults,
-        oob: options.oob,
-    };
-    let first = Code::make(&request, options.target)?;
+    let forms = Forms::new(kernel, options);
+    forms.code(FIRST)?;
     Ok(Compiled(Arc::new(Inner {
-        kernel: kernel.clone(),
-        facts,
+        forms,
         arguments: ArgumentFacts::of(kernel),
-        options: *options,
-        first,
-        others: Default::default(),
+        versions: Versions::of(kernel),
     })))
 }
 
@@ -118,23 +132,42 @@ pub(crate) fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
     }
 }
 
-impl Inner {
+impl Forms {
+    pub(crate) fn new(kernel: &Verified, options: &Options) -> Self {
+        Self {
+            kernel: kernel.clone(),
+            facts: Facts::of(kernel),
+            options: *options,
+            made: Default::default(),
+            cost: AtomicU64::new(0),
+        }
+    }
+
     pub(crate) fn code(&self, form: Form) -> Result<&Code, CompileError> {
         let form = self.facts.settled(form, self.options.target);
-        let [of_proved, of_checked] = &self.others;
-        let others = match form.checks {
-            Checks::Computed if form == FIRST => return Ok(&self.first),
+        let [of_proved, of_checked] = &self.made;
+        let [written, lanes, contracted] = match form.checks {
             Checks::Computed => of_proved,
             Checks::All => of_checked,
         };
-        let [written, lanes, contracted] = others;
         let made = match form.rounding {
             Rounding::Written => written,
             Rounding::Lanes => lanes,
             Rounding::Contracted => contracted,
         };
-        let make = || Code::make(&self.request(form), self.options.target);
+        let make = || {
+            let start = Instant::now();
+            let code = Code::make(&self.request(form), self.options.target);
+            let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.cost.fetch_max(took, Ordering::Relaxed);
+            code
+        };
         made.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// How long it takes to make the code, as far as that is known.
+    pub(crate) fn cost(&self) -> Duration {
+        Duration::from_nanos(self.cost.load(Ordering::Relaxed))
     }
 
     fn request(&self, form: Form) -> Request<'_> {
@@ -161,7 +194,7 @@ impl Inner {
 impl Compiled {
     /// The kernel that the code was made from.
     pub fn kernel(&self) -> &Kernel {
-        &self.0.kernel
+        &self.0.forms.kernel
     }
 
     /// What the code generator is given for calls in `mode`, in its own text form, one function after the other.
@@ -186,6 +219,7 @@ impl Compiled {
         for function in self.functions(mode)? {
             let isa = self
                 .0
+                .forms
                 .options
                 .target
                 .isa(function.effort, Destination::Memory)?;
@@ -203,9 +237,9 @@ impl Compiled {
 
     /// Those of the kernel, then those that merge.
     fn functions(&self, mode: Mode) -> Result<Vec<Function>, CompileError> {
-        let target = self.0.options.target;
+        let target = self.0.forms.options.target;
         let rounding = Rounding::of(mode);
-        let request = self.0.request(Form { rounding, ..FIRST });
+        let request = self.0.forms.request(Form { rounding, ..FIRST });
         let lowered = lower::lower(&request, &mut module(target)?)?;
         let mut functions = lowered.functions;
         for merging in &lowered.merges {

@@ -28,11 +28,12 @@ mod proved;
 mod record;
 mod site;
 mod stopped;
+mod versions;
 mod written;
 
 pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records};
 pub use call::{CallError, Outcome};
-pub use compiled::{Compiled, Faults, Options, compile};
+pub use compiled::{Compiled, Faults, Options, Specialize, compile};
 pub use error::CompileError;
 pub use isa::{Processor, Target, processor};
 pub use math::PlatformMath;

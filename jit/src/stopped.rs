@@ -25,14 +25,14 @@ impl Inner {
             Some(other) => other,
             None => CallError::Fault(Fault {
                 kind,
-                span: self.kernel.span,
+                span: self.forms.kernel.span,
                 iteration: Vec::new(),
             }),
         }
     }
 
     pub(crate) fn stopped_at(&self, sites: &[Site], record: &FaultRecord) -> CallError {
-        if self.options.faults == Faults::Bare {
+        if self.forms.options.faults == Faults::Bare {
             return CallError::BareFault;
         }
         let site = sites.get(record.site as usize);
@@ -41,14 +41,14 @@ impl Inner {
                 return CallError::Size {
                     what: match array {
                         Some(array) => {
-                            format!("a subscript of `{}`", self.kernel.arrays[array].name)
+                            format!("a subscript of `{}`", self.forms.kernel.arrays[array].name)
                         }
                         None => "a loop bound or a condition".to_owned(),
                     },
                 };
             }
             Some(SiteKind::OutOfRange { array, index }) => FaultKind::OutOfRange {
-                array: self.kernel.arrays[array].name.clone(),
+                array: self.forms.kernel.arrays[array].name.clone(),
                 index: match index {
                     Type::U64 => i128::from(record.index as u64),
                     _ => i128::from(record.index),
@@ -56,18 +56,18 @@ impl Inner {
                 extent: record.extent,
             },
             Some(SiteKind::Met { array }) => FaultKind::Met {
-                array: self.kernel.arrays[array].name.clone(),
+                array: self.forms.kernel.arrays[array].name.clone(),
                 element: record.index,
             },
             Some(SiteKind::DivisionByZero | SiteKind::Combiner) | None => FaultKind::DivisionByZero,
         };
         let iters = site.map_or(&[][..], |site| &site.iters);
         let named = |(iter, value): (&strew_affine::IterId, &i64)| {
-            (self.kernel.iters[*iter].name.clone(), *value)
+            (self.forms.kernel.iters[*iter].name.clone(), *value)
         };
         CallError::Fault(Fault {
             kind,
-            span: site.map_or(self.kernel.span, |site| site.span),
+            span: site.map_or(self.forms.kernel.span, |site| site.span),
             iteration: iters.iter().zip(&record.iteration).map(named).collect(),
         })
     }

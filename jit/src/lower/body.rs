@@ -1,5 +1,8 @@
 //! What kind of body a forall has.
 
+use super::columns::column_loops;
+use super::rows::row_loops;
+use crate::facts::Facts;
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Private, Value};
@@ -93,6 +96,28 @@ pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) 
         alone &= !is_inside || node.places().is_empty() || is_update(node, forall);
     });
     alone
+}
+
+/// What the strategies know of each forall besides numbers.
+pub(crate) fn how_foralls_are_run(kernel: &Kernel, facts: &Facts) -> Vec<impl PartialEq + use<>> {
+    let mut found = Vec::new();
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::Forall(forall) = node {
+            let lanes = lanes_of_updates(forall, kernel);
+            let is_divided = column_loops(forall).is_some();
+            let has_rows = row_loops(forall, kernel).is_some();
+            let is_pure = facts.is_pure(forall);
+            found.push((
+                lanes,
+                is_divided,
+                has_rows,
+                is_pure,
+                is_steady(forall),
+                is_separate(forall),
+            ));
+        }
+    });
+    found
 }
 
 /// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.

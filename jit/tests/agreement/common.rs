@@ -6,7 +6,7 @@ use strew_affine::verify::{Verified, verify};
 use strew_affine::{Type, Value, text};
 use strew_jit::{
     Argument, ArgumentKind, ArrayMut, ArrayRef, CallError, Compiled, Element, ElementType, Faults,
-    FieldLayout, Options, PlatformMath, Records, Target, compile,
+    FieldLayout, Options, PlatformMath, Records, Specialize, Target, compile,
 };
 use strew_runtime::{Runtime, Settings};
 
@@ -324,11 +324,16 @@ pub(crate) fn check_with(source: &str, given: &[Given], settings: &Settings) -> 
             "{source}\nbackward: {backward:?}"
         );
     }
-    for target in [Target::Native, Target::Baseline] {
+    for (target, specialize) in [
+        (Target::Native, Specialize::Never),
+        (Target::Baseline, Specialize::Never),
+        (Target::Native, Specialize::Always),
+    ] {
         let code = compile(
             &kernel,
             &Options {
                 target,
+                specialize,
                 ..Options::default()
             },
         );
@@ -337,7 +342,7 @@ pub(crate) fn check_with(source: &str, given: &[Given], settings: &Settings) -> 
             let found = executed(&code, given, threads, settings);
             assert!(
                 same(&expected, &found),
-                "{source}\n{target:?}, {threads} threads\nexpected {expected:?}\nfound {found:?}"
+                "{source}\n{target:?}, {specialize:?}, {threads} threads\nexpected {expected:?}\nfound {found:?}"
             );
         }
     }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::Verified;
 use strew_affine::{Function, Type, Value};
-use strew_jit::{Compiled, Oob, Options, Target, compile};
+use strew_jit::{Compiled, Oob, Options, Specialize, Target, compile};
 use strew_runtime::{Choice, Mode, Settings};
 
 /// How many kernels are drawn unasked.
@@ -624,11 +624,17 @@ fn skipping(
 fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
     let source = Writer::kernel(seed);
     let kernel = kernel(&source);
-    let codes = [Target::Native, Target::Baseline].map(|target| {
+    let codes = [
+        (Target::Native, Specialize::Never),
+        (Target::Baseline, Specialize::Never),
+        (Target::Native, Specialize::Always),
+    ];
+    let codes = codes.map(|(target, specialize)| {
         let code = compile(
             &kernel,
             &Options {
                 target,
+                specialize,
                 ..Options::default()
             },
         );
@@ -638,6 +644,7 @@ fn agree(seed: u64, settings: &[Settings], count: &mut Count) {
         &kernel,
         &Options {
             oob: Oob::Skip,
+            specialize: Specialize::Always,
             ..Options::default()
         },
     );
