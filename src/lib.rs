@@ -69,8 +69,8 @@ pub use strew_jit::{
     PlatformMath, Processor, RecordField, RecordLayout, Records, Target, processor, record,
 };
 pub use strew_runtime::{
-    Body, Busy, Caches, Calibration, Choice as Strategy, Costs, Failure, Held, LINES, Mapped, Mode,
-    Phase, Progress, Record, Sample, StopToken, Timeline, TooManyThreads, Why,
+    Body, Busy, Caches, Calibration, Choice as Strategy, Costs, Failure, Gathered, Held, LINES,
+    Mapped, Mode, Phase, Progress, Record, Sample, StopToken, Timeline, TooManyThreads, Why,
 };
 pub use strew_transforms as transforms;
 pub use strew_transforms::{Event, Observer, Reason, Refused, Schedule, Step, Verdict, Witness};

@@ -366,6 +366,7 @@ impl Kernel {
             schedule: schedule.map(ToString::to_string).collect(),
             compile: compiled.took(),
             dropped: compiled.dropped().map(str::to_owned),
+            sizes: ran.outcome.sizes,
             record: ran.outcome.record,
             returned: ran.outcome.returned,
             assumption: ran.assumption,

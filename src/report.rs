@@ -13,6 +13,8 @@ pub struct Report {
     pub schedule: Vec<String>,
     /// The time to make the machine code, which later calls of the same kernel do not spend again.
     pub compile: Duration,
+    /// The sizes that the code of this call was made for, each by its name, where it was for these alone.
+    pub sizes: Vec<(String, i64)>,
     /// Strategy, threads, memory, updates and times.
     pub record: Record,
     /// The condition that the arguments of this call did not keep, so that the kernel ran in its exact version, which assumes nothing.

@@ -73,6 +73,8 @@ pub struct Outcome {
     pub record: Record,
     /// The result, if the kernel has one.
     pub returned: Option<Value>,
+    /// The sizes that the code was made for, each by its name, where it was for these alone.
+    pub sizes: Vec<(String, i64)>,
 }
 
 impl fmt::Display for CallError {
@@ -248,9 +250,8 @@ impl Compiled {
         settings: &Settings,
         arguments: &mut [Argument<'_>],
     ) -> Result<Option<Value>, CallError> {
-        let bits = self
-            .0
-            .call(runtime, settings, arguments, strew_runtime::run)?;
+        let run = strew_runtime::run;
+        let (bits, _) = self.0.call(runtime, settings, arguments, run)?;
         Ok(self.0.returned(bits))
     }
 
@@ -265,10 +266,12 @@ impl Compiled {
         arguments: &mut [Argument<'_>],
     ) -> Result<Outcome, CallError> {
         let run = strew_runtime::run_with_record;
-        let completed = self.0.call(runtime, settings, arguments, run)?;
+        let (completed, version) = self.0.call(runtime, settings, arguments, run)?;
+        let sizes = version.map(|it| it.sizes(&self.0.forms.kernel));
         Ok(Outcome {
             returned: self.0.returned(completed.returned),
             record: completed.record,
+            sizes: sizes.unwrap_or_default(),
         })
     }
 
@@ -279,13 +282,14 @@ impl Compiled {
 }
 
 impl Inner {
+    /// Also tells which code for these sizes alone ran, if any did.
     fn call<T>(
         &self,
         runtime: &Runtime,
         settings: &Settings,
         arguments: &mut [Argument<'_>],
         run: Run<T>,
-    ) -> Result<T, CallError> {
+    ) -> Result<(T, Option<Arc<Version>>), CallError> {
         self.check_kinds(arguments)?;
         let slots = self.slots(arguments);
         self.check_assumptions(&slots)?;
@@ -317,11 +321,13 @@ impl Inner {
         if let Some((version, start)) = start {
             version.took(start.elapsed());
         }
-        outcome.map_err(|failure| match failure {
+        let outcome = outcome.map_err(|failure| match failure {
             Failure::Fault(record) => self.stopped_at(&code.sites, &record),
             Failure::Combiner { note, at } => self.panicked(&code.sites, *note, at),
             other => CallError::Failure(other),
-        })
+        });
+        let is_own = own.is_some();
+        Ok((outcome?, version.filter(|_| is_own)))
     }
 
     fn returned(&self, bits: u64) -> Option<Value> {

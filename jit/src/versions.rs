@@ -122,6 +122,13 @@ impl Version {
         made.as_ref()
     }
 
+    /// What it is for, by the names in `kernel`.
+    pub(crate) fn sizes(&self, kernel: &Kernel) -> Vec<(String, i64)> {
+        let named =
+            |(scalar, value): (&ScalarId, &i64)| (kernel.scalars[*scalar].name.clone(), *value);
+        self.values.iter().map(named).collect()
+    }
+
     /// Notes that a call took so long.
     pub(crate) fn took(&self, time: Duration) {
         if self.forms.get().is_none() {

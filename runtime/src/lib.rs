@@ -53,7 +53,9 @@ pub use settings::{
     Body, Choice, Mode, Progress, Settings, StopToken, UnknownBody, UnknownStrategy,
 };
 pub use snapshot::Region;
-pub use strategy::{Costs, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_elements};
+pub use strategy::{
+    Costs, Gathered, Job, Ran, STRATEGIES, Sample, Shape, Strategy, reach_elements,
+};
 pub use stream::take_updates;
 pub use team::{MAX_THREADS, Runtime, TooManyThreads};
 pub use timeline::{Busy, Phase, Timeline};

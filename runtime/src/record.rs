@@ -1,5 +1,5 @@
 use crate::settings::Body;
-use crate::strategy::{Costs, Sample};
+use crate::strategy::{Costs, Gathered, Sample};
 use smallvec::SmallVec;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ pub struct Record {
     pub body: Body,
     /// What was seen of the keys, if it was worth a look.
     pub sample: Option<Sample>,
+    /// What it waits for where it reads by keys.
+    pub gathered: Gathered,
     /// What each strategy was expected to take, if that was thought about.
     pub costs: Option<Costs>,
     /// How many threads could take part.
@@ -259,6 +261,7 @@ pub(crate) struct Part {
     pub(crate) why: Why,
     pub(crate) body: Body,
     pub(crate) sample: Option<Sample>,
+    pub(crate) gathered: Gathered,
     pub(crate) costs: Option<Costs>,
     pub(crate) threads: usize,
     pub(crate) chunks: u64,
@@ -328,6 +331,7 @@ impl Tally {
             why: longest.map_or(without, |part| part.why),
             body: longest.map_or(Body::Direct, |part| part.body),
             sample: longest.and_then(|part| part.sample),
+            gathered: longest.map(|part| part.gathered).unwrap_or_default(),
             costs: longest.and_then(|part| part.costs),
             threads: longest.map_or(1, |part| part.threads),
             chunks: self.chunks,
@@ -352,6 +356,7 @@ mod tests {
             why: Why::Asked,
             body: Body::Direct,
             sample: None,
+            gathered: Gathered::default(),
             costs: None,
             threads: 2,
             chunks: 8,

@@ -2,7 +2,7 @@
 
 use crate::cli::report::{mode_name, predicted};
 use std::time::Duration;
-use strew::{Body, Mode, Record, Report, Sample};
+use strew::{Body, Gathered, Mode, Record, Report, Sample};
 
 /// What a call did; `compile` is the time from source text to callable code.
 pub(crate) fn explanation(report: &Report, compile: Duration) -> String {
@@ -26,12 +26,16 @@ pub(crate) fn in_columns(what: &str, text: &str) -> String {
 pub(crate) fn circumstances(report: &Report, compile: Duration) -> Vec<(&'static str, String)> {
     let record = &report.record;
     let mut lines = Vec::new();
-    lines.extend(record.sample.map(|it| ("saw", seen(&it))));
+    lines.extend(
+        record
+            .sample
+            .map(|it| ("saw", seen(&it) + &read(record.gathered))),
+    );
     lines.extend(expected(record).map(|it| ("expected", it)));
     lines.push(("strategy", strategy(report)));
     lines.push(("mode", mode(report)));
     let compiled = format!("in {:.3} ms", compile.as_secs_f64() * 1e3);
-    lines.push(("compiled", compiled));
+    lines.push(("compiled", compiled + &made_for(&report.sizes)));
     lines.push(("ran", ran(record)));
     if record.skipped > 0 {
         let skipped = format!("{} statements with an index out of range", record.skipped);
@@ -56,6 +60,29 @@ fn seen(sample: &Sample) -> String {
         sample.span,
         sample.elements,
     )
+}
+
+/// What was seen of keys by which the loop reads.
+fn read(gathered: Gathered) -> String {
+    match gathered.waits {
+        0 => String::new(),
+        waits => format!(
+            "; {waits} cache lines are waited for in {} bytes that are read by keys",
+            gathered.bytes
+        ),
+    }
+}
+
+/// The sizes that the code is for, if it is for these alone.
+fn made_for(sizes: &[(String, i64)]) -> String {
+    let sizes: Vec<_> = sizes
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    match sizes.is_empty() {
+        true => String::new(),
+        false => format!(", and again for {}", sizes.join(", ")),
+    }
 }
 
 /// What each strategy was expected to take, the cheapest first, if that was thought about.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use strew::{
-    Costs, Diagnostics, Fault, FaultKind, Mode, Refused, Report, Sample, Type, Value, Witness,
+    Costs, Diagnostics, Fault, FaultKind, Gathered, Mode, Refused, Report, Sample, Type, Value,
+    Witness,
 };
 
 /// One run.
@@ -21,6 +22,8 @@ pub(crate) struct RunReport {
     pub(crate) body: Option<&'static str>,
     pub(crate) why: Option<String>,
     pub(crate) saw: Option<SawReport>,
+    /// The sizes that the code was made for, if it was for these alone.
+    pub(crate) sizes: BTreeMap<String, i64>,
     pub(crate) predicted_ns: BTreeMap<&'static str, u64>,
     pub(crate) seconds: Option<Seconds>,
     pub(crate) repeats: Vec<f64>,
@@ -54,11 +57,17 @@ pub(crate) struct SawReport {
     skewed: bool,
     rises: bool,
     advances: bool,
+    /// How many cache lines all iterations wait for where they read by keys.
+    waits: u64,
+    /// The bytes of the arrays that these are in.
+    gathered: u64,
 }
 
-impl From<Sample> for SawReport {
-    fn from(sample: Sample) -> Self {
+impl SawReport {
+    fn new(sample: Sample, gathered: Gathered) -> Self {
         Self {
+            waits: gathered.waits,
+            gathered: gathered.bytes,
             updates: sample.updates,
             repeated: sample.repeated,
             scattered: sample.scattered,
@@ -166,6 +175,7 @@ impl RunReport {
             body: None,
             why: None,
             saw: None,
+            sizes: BTreeMap::new(),
             predicted_ns: BTreeMap::new(),
             seconds: None,
             repeats: Vec::new(),
@@ -185,7 +195,8 @@ impl RunReport {
         self.strategy = Some(record.strategy);
         self.body = Some(record.body.name());
         self.why = Some(report.why());
-        self.saw = record.sample.map(SawReport::from);
+        self.saw = record.sample.map(|it| SawReport::new(it, record.gathered));
+        self.sizes = report.sizes.iter().cloned().collect();
         self.predicted_ns = record.costs.map(predicted).unwrap_or_default();
         self.updates = Some(record.updates);
         self.skipped = Some(record.skipped);

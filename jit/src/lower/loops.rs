@@ -9,8 +9,8 @@ use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value, types};
 use std::ops::Range;
-use strew_affine::visit::{Loop, has_loops};
-use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, ScfFor};
+use strew_affine::visit::{Loop, has_loops, walk};
+use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, Place, ScfFor};
 
 /// So many statements of all turns of a loop that is known to have few stand one behind the other instead.
 const MOST_APART: i64 = 8;
@@ -54,6 +54,19 @@ pub(super) struct Tail {
     pub(super) limit: Limit,
     /// What comes behind the last one. It may want the value of the iterator and the next one.
     pub(super) exit: Block,
+}
+
+/// Whether no turn of `counted` goes on with scalars of the one before. Several sums, turn by turn, go on beside each other; where all turns are
+/// known, the code generator makes one sum after the other.
+pub(super) fn writes_elements_alone(counted: &Counted<'_>) -> bool {
+    let mut alone = true;
+    walk(counted.body, &mut |node, _| {
+        alone &= node
+            .places()
+            .iter()
+            .all(|it| matches!(it, Place::Element(_)));
+    });
+    alone
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {

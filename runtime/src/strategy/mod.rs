@@ -41,7 +41,7 @@ use crate::session::Session;
 use crate::settings::{Body, Choice, Mode};
 use combining::{body, combining};
 pub use cost::Costs;
-use gathered::Gathered;
+pub use gathered::Gathered;
 use past_caches::copy_past_caches;
 pub use reach::reach_elements;
 pub(crate) use routes::Routes;
@@ -421,6 +421,7 @@ pub(crate) unsafe fn run(
         why: decision.why,
         body: combining(decision.strategy.body_shape(job.body, &job.shape)),
         sample: job.sample,
+        gathered: job.shape.gathered,
         costs: Some(around.costs).filter(|_| shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,

@@ -3,20 +3,23 @@
 use super::Group;
 use crate::CompileError;
 use crate::lower::function::FunctionLowering;
-use crate::lower::loops::Counted;
+use crate::lower::loops::{Counted, writes_elements_alone};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use strew_affine::lanes::{Lanes, VECTOR_BYTES, gathered};
 use strew_affine::visit::Loop;
 use strew_affine::{Node, Type};
 
-/// So many groups stand one behind the other instead of in a loop.
+/// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How many turns `counted` has, if it is known that they are few groups and what is left over.
     pub(super) fn few_turns(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<i64> {
         let turns = self.known_turns(counted)?;
-        (turns / i64::from(group.count) <= MOST_GROUPS).then_some(turns)
+        let count = i64::from(group.count);
+        let are_few =
+            turns == count || turns / count <= MOST_GROUPS && writes_elements_alone(counted);
+        are_few.then_some(turns)
     }
 
     /// So many turns, in groups as long as there are enough of them, then in narrower ones, then one by one.
