@@ -3,9 +3,10 @@
 use super::sample::waited_for;
 use crate::abi::{ForallCall, GatherCall};
 use crate::machine::Machine;
+use crate::prefetch::CACHE_LINE;
 
-/// From so many reads the look costs next to nothing.
-const WORTH_A_LOOK: u64 = 1 << 20;
+/// From so many cache lines that are read the look costs next to nothing.
+const WORTH_A_LOOK: u64 = 1 << 17;
 
 /// Smaller arrays are near.
 const FAR_BYTES: u64 = 512 << 10;
@@ -38,15 +39,17 @@ impl Gathered {
             Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.gathers, count) },
             _ => return Self::default(),
         };
-        let far = reads.iter().filter(|it| {
-            it.bytes > FAR_BYTES && u64::try_from(it.times).is_ok_and(|it| it >= WORTH_A_LOOK)
+        let row_lines = |read: &GatherCall| read.row_bytes / CACHE_LINE as u64;
+        let times = |read: &GatherCall| u64::try_from(read.times).unwrap_or(0);
+        let far = reads.iter().filter(|read| {
+            let lines = times(read).saturating_mul(1 + row_lines(read));
+            read.bytes > FAR_BYTES && lines >= WORTH_A_LOOK
         });
         far.fold(Self::default(), |all, read| {
             // SAFETY: that of the caller.
             let places = unsafe { keys(read) };
-            let lines = 1 + read.row_bytes / crate::prefetch::CACHE_LINE as u64 / ROW_LINES;
-            let times = read.times.max(0) as f64 * lines as f64;
-            let waits = (times * waited_for(&places, read.row_bytes)) as u64;
+            let lines = times(read) as f64 * (1 + row_lines(read) / ROW_LINES) as f64;
+            let waits = (lines * waited_for(&places, read.row_bytes)) as u64;
             // Arrays of one size that are read by the same keys come one after the other, and each is far from the others.
             Self {
                 waits: all.waits.saturating_add(waits),
@@ -144,7 +147,7 @@ mod tests {
     #[test]
     fn few_reads_and_small_arrays_are_not_looked_at() {
         let keys = [0; 4];
-        assert_eq!(look(&keys, 8, (1 << 20) - 1), Gathered::default());
+        assert_eq!(look(&keys, 8, (1 << 17) - 1), Gathered::default());
         assert_eq!(look(&keys, 8, -1), Gathered::default());
         assert_eq!(look(&[], 8, 1 << 30).waits, 0);
         assert_eq!(Gathered::default().updates(1 << 30), 0);
