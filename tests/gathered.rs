@@ -128,3 +128,46 @@ fn a_key_out_of_range_is_a_fault() {
         assert!(found.iter().all(|it| *it == 0.5), "{count} to {size}");
     });
 }
+
+strew::record! {
+    /// Twelve bytes, and no key of eight in them.
+    struct Link {
+        weight: f32,
+        spare: i32,
+        node: i32,
+    }
+}
+
+/// Keys in fields of records lie apart from each other: what is looked at of them is nothing beyond.
+#[test]
+fn keys_in_records_are_no_array_of_keys() {
+    const LINKS: &str = "
+struct link { float weight; int spare; int node; };
+void links(int32_t n, int32_t m, int32_t k, const struct link l[n], const int32_t q[n], const double x[m], double y[k]) {
+  for (int32_t i = 0; i < n; i++) y[q[i]] += l[i].weight * x[l[i].node];
+}";
+    let (n, k) = (1_300_000, 50);
+    let program = Compiler::new().compile("k.c", LINKS).expect("a program");
+    let nodes = keys(n, FAR, 5).into_iter();
+    let links: Vec<_> = nodes
+        .map(|node| Link {
+            weight: 0.5,
+            spare: -1,
+            node,
+        })
+        .collect();
+    let (q, x) = (keys(n, k, 6), values(FAR));
+    let mut expected = vec![0.0; k];
+    for (link, to) in links.iter().zip(&q) {
+        expected[*to as usize] += f64::from(link.weight) * x[link.node as usize];
+    }
+    let mut y = vec![0.0; k];
+    let call = program
+        .kernel("links")
+        .expect("a kernel")
+        .mode(strew::Mode::Exact)
+        .bind();
+    let call = call.array("l", &links).array("q", &q).array("x", &x);
+    call.array_mut("y", &mut y).run().expect("a run");
+    assert_eq!(y, expected);
+}

@@ -212,3 +212,48 @@ void both(int n, int m, int turns, const int key[n], int done[n], double out[m])
         assert!(outcome.is_ok() || memory.is_some(), "{outcome:?}");
     }
 }
+
+/// Calls with other sizes do not take what was found out for some, nor does code that is made for these.
+#[test]
+fn plans_tell_sizes_apart_that_have_code_of_their_own() {
+    const ROWS: &str = "
+void rows(int32_t n, int32_t m, int32_t d, const int32_t r[n], const float v[n], float y[m]) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < d; j++)
+      y[r[i] * d + j] += v[i];
+}";
+    let (n, groups) = (4000, 50);
+    let r = random(n, groups);
+    let v: Vec<f32> = random(n, 1000).into_iter().map(|it| it as f32).collect();
+    let kernel = kernel(ROWS, "rows", "planned").threads(2);
+    let plan = kernel.plan(&r);
+    let mut had_own = 0;
+    // Eight sizes have code of their own, at most.
+    for d in [3_usize, 8, 5, 4, 7, 6, 12, 16, 2, 3, 5] {
+        let mut expected = vec![0.0_f32; 16 * groups as usize];
+        for (row, value) in r.iter().zip(&v) {
+            let first = *row as usize * d;
+            expected[first..first + d]
+                .iter_mut()
+                .for_each(|it| *it += value);
+        }
+        for _ in 0..2000 {
+            let mut y = vec![0.0_f32; expected.len()];
+            let call = plan
+                .bind()
+                .scalar("d", d as i32)
+                .array("r", &r)
+                .array("v", &v);
+            let report = call
+                .array_mut("y", &mut y)
+                .run_with_report()
+                .expect("a run");
+            assert_eq!(y, expected, "{d}");
+            if !report.sizes.is_empty() {
+                had_own += 1;
+                break;
+            }
+        }
+    }
+    assert!(had_own >= 8, "{had_own}");
+}

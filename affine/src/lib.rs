@@ -27,7 +27,7 @@ pub mod indexing;
 mod inferred;
 pub mod interpret;
 mod kernel;
-pub mod known_values;
+pub mod known_sizes;
 pub mod lanes;
 mod math;
 pub mod mlir;

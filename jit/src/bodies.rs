@@ -57,6 +57,8 @@ impl Bodies {
 #[derive(Clone, Copy)]
 pub(crate) struct Functions<'c> {
     pub(crate) request: Request<'c>,
+    /// Of the kernel for all sizes.
+    pub(crate) general: Request<'c>,
     pub(crate) options: Options,
     pub(crate) merges: &'c Merges,
     pub(crate) bodies: &'c Bodies,
@@ -100,6 +102,6 @@ impl OnDemand for Functions<'_> {
 
     fn keys(&self, number: u32) -> Option<KeySlots> {
         self.bodies
-            .keys(number, || key_slots(&self.request, number))
+            .keys(number, || key_slots(&self.general, number))
     }
 }

@@ -301,19 +301,23 @@ impl Inner {
         } = self.check_sizes(&slots, may_stop)?;
         let rounding = Rounding::of(settings.mode);
         let form = Form { checks, rounding };
-        let own = version.as_ref().and_then(|it| it.forms(&self.forms));
-        let forms = own.unwrap_or(&self.forms);
-        let code = forms.code(form).map_err(CallError::Compile)?;
-        let functions = forms.functions(code, form);
+        let own = (version.as_deref()).and_then(|it| it.code(&self.forms, form));
+        let (forms, code) = match own {
+            Some(own) => own,
+            None => {
+                let code = self.forms.code(form).map_err(CallError::Compile)?;
+                (&self.forms, code)
+            }
+        };
+        // Where keys come from is the same in both, and values that are known decide, too.
+        let functions = forms.functions(code, form, &self.forms);
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
             has_foralls: forms.facts.has_foralls(),
             on_demand: &functions,
         };
-        let start = version
-            .as_ref()
-            .filter(|_| own.is_none())
-            .map(|it| (it, Instant::now()));
+        let watched = version.as_ref().filter(|it| it.is_watched(&self.forms));
+        let start = watched.map(|it| (it, Instant::now()));
         // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
         // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
         // The code of `entry` is kept by `self` and `version`. It makes every access that `check_sizes` did not prove behind a range check.

@@ -180,10 +180,16 @@ impl Forms {
         }
     }
 
-    /// What a run of `code`, made in `form`, may need besides.
-    pub(crate) fn functions<'c>(&'c self, code: &'c Code, form: Form) -> Functions<'c> {
+    /// What a run of `code`, made in `form`, may need besides. Its keys are those of `general`, the kernel for all sizes.
+    pub(crate) fn functions<'c>(
+        &'c self,
+        code: &'c Code,
+        form: Form,
+        general: &'c Self,
+    ) -> Functions<'c> {
         Functions {
             request: self.request(form),
+            general: general.request(form),
             options: self.options,
             merges: &code.merges,
             bodies: &code.bodies,

@@ -2,15 +2,17 @@
 //!
 //! Only what bounds innermost loops counts, and only small values of it: there the instructions of the loop weigh as much as what it
 //! does. To make such code takes time, so it is made when calls with the same values have taken much longer than that. It computes what
-//! the code for all sizes does, bit by bit, since the kernel is the same but for the numbers in it.
+//! the code for all sizes does, bit by bit: the kernel is the same but for numbers in bounds and extents, and code that would be run in
+//! another way is not used.
 
-use crate::compiled::{Forms, Specialize};
-use crate::lower::how_foralls_are_run;
+use crate::compiled::{Code, Forms, Specialize};
+use crate::form::Form;
+use crate::lower::Conduct;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use strew_affine::known_values::with_values;
+use strew_affine::known_sizes::with_sizes;
 use strew_affine::verify::verify;
 use strew_affine::visit::{Loop, has_loops, walk};
 use strew_affine::{Kernel, ScalarId, Variable};
@@ -22,14 +24,14 @@ const MOST_TURNS: i64 = 32;
 /// with rows of sixteen floats, half as many calls more make up for it.
 const WORTH_IT: u32 = 8;
 
-/// So many are kept.
-const MOST_VERSIONS: usize = 4;
+/// Code is made for so many values at most. It is never dropped: plans know code by its address.
+const MOST_VERSIONS: usize = 8;
+
+/// The time of calls is kept for so many values.
+const MOST_WATCHED: usize = 32;
 
 /// Memory is read no faster than this many bytes a nanosecond, so a call that goes through its arrays once takes longer.
 const BYTES_PER_NANOSECOND: u64 = 16;
-
-/// The values that code is made for.
-type Values = BTreeMap<ScalarId, i64>;
 
 /// Those of a kernel.
 #[derive(Debug)]
@@ -37,16 +39,21 @@ pub(crate) struct Versions {
     /// What bounds innermost loops.
     sizes: BTreeSet<ScalarId>,
     found: Mutex<Vec<Arc<Version>>>,
+    /// For how many values code was made.
+    made: Arc<AtomicUsize>,
 }
 
 /// Code for some values, once it is worth it.
 #[derive(Debug)]
 pub(crate) struct Version {
-    values: Values,
+    values: BTreeMap<ScalarId, i64>,
     /// What calls with these values have taken, in nanoseconds.
     spent: AtomicU64,
-    /// Nothing where it would decide otherwise than the code for all sizes how to run.
+    /// Whether somebody makes the code, or has made it.
+    is_made: AtomicBool,
+    /// Nothing where it would be run in another way than the code for all sizes.
     forms: OnceLock<Option<Forms>>,
+    made: Arc<AtomicUsize>,
 }
 
 impl Versions {
@@ -69,6 +76,7 @@ impl Versions {
         Self {
             sizes,
             found: Mutex::default(),
+            made: Arc::default(),
         }
     }
 
@@ -82,7 +90,7 @@ impl Versions {
             let value = value_of(*scalar).filter(|it| (1..=MOST_TURNS).contains(it))?;
             Some((*scalar, value))
         });
-        let values: Values = values.collect();
+        let values: BTreeMap<_, _> = values.collect();
         if values.is_empty() {
             return None;
         }
@@ -90,13 +98,19 @@ impl Versions {
         if let Some(known) = found.iter().find(|it| it.values == values) {
             return Some(Arc::clone(known));
         }
-        if found.len() == MOST_VERSIONS {
-            found.remove(0);
+        if found.len() >= MOST_WATCHED
+            && let Some(oldest) = found
+                .iter()
+                .position(|it| !it.is_made.load(Ordering::Relaxed))
+        {
+            found.remove(oldest);
         }
         let new = Arc::new(Version {
             values,
             spent: AtomicU64::new(bytes / BYTES_PER_NANOSECOND),
+            is_made: AtomicBool::new(false),
             forms: OnceLock::new(),
+            made: Arc::clone(&self.made),
         });
         found.push(Arc::clone(&new));
         Some(new)
@@ -104,22 +118,31 @@ impl Versions {
 }
 
 impl Version {
-    /// Its code, if it is worth it beside that for all sizes.
-    pub(crate) fn forms(&self, general: &Forms) -> Option<&Forms> {
-        let is_wanted = self.forms.get().is_some()
-            || match general.options.specialize {
-                Specialize::WhenWorthIt => {
-                    let worth_it = general.cost().saturating_mul(WORTH_IT).as_nanos();
-                    u128::from(self.spent.load(Ordering::Relaxed)) >= worth_it
-                }
-                Specialize::Always => true,
-                Specialize::Never => false,
-            };
-        if !is_wanted {
-            return None;
+    /// Its code in `form`, if it is there or worth it beside that for all sizes, and could be made. Who comes while it is made does without.
+    pub(crate) fn code(&self, general: &Forms, form: Form) -> Option<(&Forms, &Code)> {
+        if self.forms.get().is_none() && self.is_wanted(general) {
+            let made = self.make(general);
+            // Only who has set `is_made` comes here.
+            let _ = self.forms.set(made);
         }
-        let made = self.forms.get_or_init(|| self.make(general));
-        made.as_ref()
+        let forms = self.forms.get()?.as_ref()?;
+        Some((forms, forms.code(form).ok()?))
+    }
+
+    /// Whether to make the code, and nobody else does.
+    fn is_wanted(&self, general: &Forms) -> bool {
+        let is_worth_it = match general.options.specialize {
+            Specialize::WhenWorthIt => {
+                let worth_it = general.cost().saturating_mul(WORTH_IT).as_nanos();
+                u128::from(self.spent.load(Ordering::Relaxed)) >= worth_it
+            }
+            Specialize::Always => true,
+            Specialize::Never => false,
+        };
+        is_worth_it
+            && self.made.load(Ordering::Relaxed) < MOST_VERSIONS
+            && !self.is_made.swap(true, Ordering::Relaxed)
+            && self.made.fetch_add(1, Ordering::Relaxed) < MOST_VERSIONS
     }
 
     /// What it is for, by the names in `kernel`.
@@ -129,19 +152,24 @@ impl Version {
         self.values.iter().map(named).collect()
     }
 
+    /// Whether it is of use to know how long calls take.
+    pub(crate) fn is_watched(&self, general: &Forms) -> bool {
+        general.options.specialize == Specialize::WhenWorthIt
+            && !self.is_made.load(Ordering::Relaxed)
+            && self.made.load(Ordering::Relaxed) < MOST_VERSIONS
+    }
+
     /// Notes that a call took so long.
     pub(crate) fn took(&self, time: Duration) {
-        if self.forms.get().is_none() {
-            let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            self.spent.fetch_add(time, Ordering::Relaxed);
-        }
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.spent.fetch_add(time, Ordering::Relaxed);
     }
 
     fn make(&self, general: &Forms) -> Option<Forms> {
-        let kernel = with_values(&general.kernel, &self.values)?;
+        let kernel = with_sizes(&general.kernel, &self.values).ok()?;
         let forms = Forms::new(&verify(kernel).ok()?, &general.options);
-        // The order of combination follows from how a forall is run.
-        let [own, of_all] = [&forms, general].map(|it| how_foralls_are_run(&it.kernel, &it.facts));
+        // The order of combination follows from it.
+        let [own, of_all] = [&forms, general].map(|it| Conduct::of(&it.kernel, &it.facts));
         (own == of_all).then_some(forms)
     }
 }

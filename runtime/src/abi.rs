@@ -488,6 +488,8 @@ pub struct GatherCall {
     pub times: i64,
     /// The size of a key: 1, 2, 4 or 8.
     pub key_bytes: u32,
+    /// 1 when an entry before this one is of the same array, by other keys, else 0.
+    pub again: u32,
 }
 
 /// A forall that generated code asks the runtime to run.

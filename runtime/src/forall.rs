@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Safety
 /// * `call` is the state that [`run`](crate::run) or a strategy handed to the generated function that calls this.
 /// * `forall` and the tables behind it are valid until this returns, and its functions keep what [`abi`](crate::abi) says.
+/// * The keys of what it [gathers](ForallCall::gathers) are as many as it says, of integers of their size, and nobody writes them.
 /// * The body may run on several threads at the same time with different iterations: it writes nothing but its private buffers and
 ///   what no other iteration touches. The targets are not touched by the body.
 #[unsafe(export_name = "strew_run_forall")]

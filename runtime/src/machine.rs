@@ -19,7 +19,7 @@ pub struct Caches {
 
 impl Caches {
     /// Those of a server processor, where the system does not say.
-    const USUAL: Self = Self {
+    pub(crate) const USUAL: Self = Self {
         first: 32 << 10,
         second: 1 << 20,
         last: 32 << 20,
@@ -148,14 +148,6 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// One with usual caches and costs, the same everywhere.
-    pub(crate) fn usual() -> Self {
-        Self {
-            caches: Caches::USUAL,
-            costs: Calibration::default(),
-        }
-    }
-
     /// What it takes to get a cache line of outputs of `bytes` bytes: between the sizes for which it is known in a straight line over
     /// their logarithms.
     pub(crate) fn line(&self, bytes: u64) -> f64 {

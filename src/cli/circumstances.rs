@@ -67,7 +67,7 @@ fn read(gathered: Gathered) -> String {
     match gathered.waits {
         0 => String::new(),
         waits => format!(
-            "; {waits} cache lines are waited for in {} bytes that are read by keys",
+            "; what is read by keys waits for {waits} cache lines, {} bytes are read anywhere",
             gathered.bytes
         ),
     }

@@ -59,7 +59,7 @@ pub(crate) struct SawReport {
     advances: bool,
     /// How many cache lines all iterations wait for where they read by keys.
     waits: u64,
-    /// The bytes of the arrays that these are in.
+    /// The bytes of the arrays that are read anywhere alike.
     gathered: u64,
 }
 

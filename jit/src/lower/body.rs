@@ -3,7 +3,7 @@
 use super::columns::column_loops;
 use super::rows::row_loops;
 use crate::facts::Facts;
-use strew_affine::lanes::turns_at_once;
+use strew_affine::lanes::{Lanes, turns_at_once};
 use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Private, Value};
 
@@ -98,26 +98,46 @@ pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) 
     alone
 }
 
-/// What the strategies know of each forall besides numbers.
-pub(crate) fn how_foralls_are_run(kernel: &Kernel, facts: &Facts) -> Vec<impl PartialEq + use<>> {
-    let mut found = Vec::new();
-    walk(&kernel.body, &mut |node, _| {
-        if let Node::Forall(forall) = node {
-            let lanes = lanes_of_updates(forall, kernel);
-            let is_divided = column_loops(forall).is_some();
-            let has_rows = row_loops(forall, kernel).is_some();
-            let is_pure = facts.is_pure(forall);
-            found.push((
-                lanes,
-                is_divided,
-                has_rows,
-                is_pure,
-                is_steady(forall),
-                is_separate(forall),
-            ));
-        }
-    });
-    found
+/// What decides besides numbers how a kernel runs: what strategies know of its foralls, and which statements are made in lanes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Conduct {
+    foralls: Vec<ForallConduct>,
+    /// Of each loop in lanes, how many statements are made in them.
+    together: Vec<Option<usize>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct ForallConduct {
+    lanes: i64,
+    has_columns: bool,
+    has_rows: bool,
+    is_pure: bool,
+    is_steady: bool,
+    is_separate: bool,
+}
+
+impl Conduct {
+    pub(crate) fn of(kernel: &Kernel, facts: &Facts) -> Self {
+        let mut conduct = Self::default();
+        walk(&kernel.body, &mut |node, _| match node {
+            Node::Forall(forall) => conduct.foralls.push(ForallConduct {
+                lanes: lanes_of_updates(forall, kernel),
+                has_columns: column_loops(forall).is_some(),
+                has_rows: row_loops(forall, kernel).is_some(),
+                is_pure: facts.is_pure(forall),
+                is_steady: is_steady(forall),
+                is_separate: is_separate(forall),
+            }),
+            Node::AffineFor(it) if it.lanes > 1 => {
+                let lanes = Lanes::of(kernel, it, it.lanes).ok();
+                conduct
+                    .together
+                    .push(lanes.map(|lanes| lanes.split(&it.body).0.len()));
+            }
+            _ => {}
+        });
+        conduct
+    }
 }
 
 /// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.

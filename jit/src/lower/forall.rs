@@ -218,6 +218,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(base, at, address);
     }
 
+    /// How many bytes lie between elements that follow each other.
+    pub(super) fn stride_value(&mut self, stride: Stride) -> Value {
+        match stride {
+            Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
+            Stride::Given(bytes) => bytes,
+        }
+    }
+
     pub(super) fn elements(&mut self, extents: &[Value]) -> Value {
         let product = extents
             .iter()

@@ -71,6 +71,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) partials: Vec<Partials>,
     /// The private buffers of which there are several.
     pub(super) tables: Vec<Tables>,
+    /// The lane that is lowered, where statements of a loop in lanes are made turn by turn.
+    pub(super) lane: usize,
     /// What of private buffers is filled.
     pub(super) pages: Vec<PagesValue>,
     /// The private buffers that updates are only checked for.
@@ -181,6 +183,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             partials: Vec::new(),
             tables: Vec::new(),
+            lane: 0,
             pages: Vec::new(),
             checked: BTreeSet::new(),
             deciding: None,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use strew_affine::changed::Changed;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, BinaryOp, Expr, Forall, Kernel, LocalId, Node, Subscript};
+use strew_affine::{Access, ArrayId, BinaryOp, Expr, Forall, Kernel, LocalId, Node, Subscript};
 use strew_runtime::abi::GatherCall;
 
 /// The runtime is told of so many at most: to look at keys takes time.
@@ -43,7 +43,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// A table of what `forall` reads where keys say, and how many entries it has.
     pub(super) fn gathers(&mut self, forall: &'k Forall, trips: &Trips) -> Table {
         let reads = reads(self.program.kernel, forall);
-        let is_read_only = |it: &Read<'_>| self.program.facts.is_read_only(it.keys.array);
+        let is_read_only = |it: &Read<'_>| {
+            let keys = it.keys.array;
+            let are_integers = self.program.kernel.arrays[keys].element.is_integer();
+            are_integers && self.program.facts.is_read_only(keys)
+        };
         let mut reads: Vec<_> = reads.into_iter().filter(is_read_only).collect();
         let mut alike = Vec::new();
         while let Some(first) = reads.first()
@@ -55,30 +59,38 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             reads = others;
         }
         let address = self.stack(alike.len().max(1) * size_of::<GatherCall>());
-        let mut count = 0;
+        let mut told = Vec::new();
         for these in alike {
-            let at = count * size_of::<GatherCall>();
-            count += usize::from(self.gather(forall, trips, &these, (address, at)).is_some());
+            let at = told.len() * size_of::<GatherCall>();
+            if let Some(array) = self.gather(forall, trips, &these, (address, at)) {
+                let again = u32::from(told.contains(&array));
+                self.store_constant(address, at + offset_of!(GatherCall, again), again);
+                told.push(array);
+            }
         }
+        let count = told.len();
         Table {
             address,
             count: count as i64,
         }
     }
 
-    /// Writes an entry for reads that are alike, unless it cannot be told where the keys are.
+    /// Writes an entry for reads that are alike, and says of which array, unless it cannot be told where the keys are.
     fn gather(
         &mut self,
         forall: &'k Forall,
         trips: &Trips,
         alike: &[Read<'k>],
         (table, at): (Value, usize),
-    ) -> Option<()> {
+    ) -> Option<ArrayId> {
         let read = alike.first()?;
         let keys = self.arrays.get(read.keys.array).cloned()?;
-        let Stride::Fixed(key_bytes) = keys.stride else {
+        let key_bytes = keys.element_bytes;
+        // Fields of records lie further apart.
+        let are_beside = matches!(keys.stride, Stride::Fixed(bytes) if bytes == key_bytes);
+        if !are_beside || keys.own_dimensions > 0 {
             return None;
-        };
+        }
         let array = self.arrays.get(read.access.array).cloned()?;
         let (row_bytes, bytes) = self.row_and_whole(&array, read)?;
         let mut times = self.builder.ins().iconst(types::I64, 0);
@@ -96,7 +108,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, at + offset_of!(GatherCall, bytes), bytes);
         self.store_at(table, at + offset_of!(GatherCall, times), times);
         self.store_constant(table, at + offset_of!(GatherCall, key_bytes), key_bytes);
-        Some(())
+        Some(read.access.array)
     }
 
     /// The distance between what neighbouring keys choose, and the bytes of the whole array; `None` where they choose inside of records.
@@ -106,10 +118,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .extents
             .get(..records)?
             .split_at_checked(read.dimension + 1)?;
-        let width = match array.stride {
-            Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
-            Stride::Given(bytes) => bytes,
-        };
+        let width = self.stride_value(array.stride);
         let inside = self.elements(inner);
         let row = self.builder.ins().imul(width, inside);
         let rows = self.elements(outer);

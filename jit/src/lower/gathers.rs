@@ -4,7 +4,7 @@
 //! them into lines takes so many instructions that they see few turns ahead.
 
 use super::ahead::changed_inside;
-use super::function::{ArrayValue, FunctionLowering, Stride};
+use super::function::{ArrayValue, FunctionLowering};
 use super::loops::Counted;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -80,11 +80,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn is_far(&mut self, array: &ArrayValue) -> Value {
+        let bytes = self.stride_value(array.stride);
         let ins = &mut self.builder;
-        let bytes = match array.stride {
-            Stride::Fixed(bytes) => ins.ins().iconst(types::I64, i64::from(bytes)),
-            Stride::Given(bytes) => bytes,
-        };
         let whole = array
             .extents
             .iter()

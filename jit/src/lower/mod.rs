@@ -60,7 +60,7 @@ mod within;
 mod work;
 mod wrapper;
 
-pub(crate) use body::how_foralls_are_run;
+pub(crate) use body::Conduct;
 pub(crate) use call::define_symbols;
 
 use crate::CompileError;

@@ -9,6 +9,7 @@ use super::convert::clif_type;
 use super::function::FunctionLowering;
 use super::loops::{Counted, Tail};
 use super::operation;
+use super::tables::Turns;
 use crate::CompileError;
 use cranelift_codegen::ir::{AliasRegion, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
@@ -35,8 +36,7 @@ pub(super) struct Partials {
     parts: Vec<Part>,
     /// Turn by turn, the values of each part, which memory does not have yet.
     held: Vec<Vec<Variable>>,
-    /// How many statements have taken their turn.
-    statements: usize,
+    turns: Turns,
 }
 
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             subscripts: dimensions.map(|_| self.number(0)).collect(),
             parts,
             held,
-            statements: 0,
+            turns: Turns::default(),
         })
     }
 
@@ -147,7 +147,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         partials
             .any(|it| it.buffer == access.array)
             .then(|| Update {
-                turn: self.next_turn(access.array),
+                turn: self.turn_of(access.array, places),
                 access,
                 places,
                 combiner,
@@ -155,14 +155,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             })
     }
 
-    /// The turn of the next statement that updates `buffer`.
-    fn next_turn(&mut self, buffer: ArrayId) -> usize {
+    /// The turn of the statement that updates `places`, in `buffer`.
+    fn turn_of(&mut self, buffer: ArrayId, places: &[Place]) -> usize {
+        let lane = self.lane;
         let mut all = self.partials.iter_mut();
-        let turn = all.find(|it| it.buffer == buffer).map(|it| {
-            it.statements += 1;
-            (it.statements - 1) % it.held.len().max(1)
-        });
-        turn.unwrap_or(0)
+        let turn = all.find(|it| it.buffer == buffer);
+        turn.map_or(0, |it| it.turns.of(places, lane) % it.held.len().max(1))
     }
 
     /// The statements of a turn of a loop, if they are updates that may be looked at together before any of them is made: to find out
@@ -176,7 +174,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let updates: Option<Vec<_>> = updates.iter().map(|it| self.early_update(it)).collect();
         let mut updates = updates.filter(|it| it.len() > 1)?;
         for update in &mut updates {
-            update.turn = self.next_turn(update.access.array);
+            update.turn = self.turn_of(update.access.array, update.places);
         }
         Some(Turn { declared, updates })
     }

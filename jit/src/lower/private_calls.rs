@@ -2,7 +2,7 @@
 
 use super::body::constants;
 use super::forall::Table;
-use super::function::{FunctionLowering, Stride};
+use super::function::FunctionLowering;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::mem::offset_of;
 use strew_affine::{ArrayId, Forall};
@@ -63,10 +63,7 @@ impl FunctionLowering<'_, '_, '_> {
                 .ins()
                 .iadd_imm_s(target.address, i64::from(target.offset));
             self.store_at(table, at + offset_of!(PrivateCall, target), address);
-            let stride = match target.stride {
-                Stride::Fixed(bytes) => self.builder.ins().iconst(types::I64, i64::from(bytes)),
-                Stride::Given(stride) => stride,
-            };
+            let stride = self.stride_value(target.stride);
             self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);
             let records = target.extents.len() - target.own_dimensions.min(target.extents.len());
             let (_, own) = target.extents.split_at(records);

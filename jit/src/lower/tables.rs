@@ -12,8 +12,24 @@ pub(super) struct Tables {
     buffer: ArrayId,
     /// Table by table, the buffers.
     tables: Vec<Vec<(ArrayId, ArrayValue)>>,
-    /// The one for the next statement.
-    next: usize,
+    turns: Turns,
+}
+
+/// Which of several places each statement updates by turns. A statement that is lowered more than once, such as for what a loop in lanes leaves
+/// over, has the same turn each time: the grouping follows from the kernel, not from how its code is made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns(Vec<*const Place>);
+
+impl Turns {
+    /// The turn of the statement that updates `places`, in this lane.
+    pub(super) fn of(&mut self, places: &[Place], lane: usize) -> usize {
+        let known = self.0.iter().position(|it| *it == places.as_ptr());
+        let number = known.unwrap_or_else(|| {
+            self.0.push(places.as_ptr());
+            self.0.len() - 1
+        });
+        number + lane
+    }
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -37,7 +53,7 @@ impl FunctionLowering<'_, '_, '_> {
         self.tables.push(Tables {
             buffer: *buffer,
             tables,
-            next: 0,
+            turns: Turns::default(),
         });
     }
 
@@ -50,8 +66,7 @@ impl FunctionLowering<'_, '_, '_> {
         let Some(tables) = tables.find(|it| it.buffer == access.array) else {
             return;
         };
-        let turn = tables.next % TABLES;
-        tables.next += 1;
+        let turn = tables.turns.of(places, self.lane) % TABLES;
         for (buffer, array) in tables.tables.get(turn).into_iter().flatten() {
             self.arrays.insert(*buffer, array.clone());
         }

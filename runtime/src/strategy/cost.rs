@@ -94,7 +94,7 @@ impl Costs {
         // Whatever else the strategy does, updates have to be computed.
         let shared = costs.share + (others + gathering) / threads;
         // Where outputs are left alone meanwhile, the caches have more of what is read.
-        let apart = costs.share + (others + waits * machine.line(shape.gathered.bytes)) / threads;
+        let sorting = costs.share + (others + waits * machine.line(shape.gathered.bytes)) / threads;
         let columns_of_rows = shape.updates_of_a_row() as f64;
         // Each target has values of its own, which are gathered, written and read.
         let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
@@ -111,7 +111,7 @@ impl Costs {
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
-            binned: (apart + trips * (sorted + sample.repeated * costs.wait) / threads) as u64,
+            binned: (sorting + trips * (sorted + sample.repeated * costs.wait) / threads) as u64,
             // Each thread reads all keys, and a part of each row.
             columns: (costs.share
                 + others
@@ -122,7 +122,7 @@ impl Costs {
                 + gathering / threads
                 + trips / columns_of_rows * ASKED * costs.update
                 + trips * (near + waited * of_owner)) as u64,
-            planned: (apart + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
+            planned: (sorting + trips * (MOVED * sorted + sample.repeated * costs.wait) / threads)
                 as u64,
         }
     }

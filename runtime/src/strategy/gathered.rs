@@ -2,7 +2,7 @@
 
 use super::sample::waited_for;
 use crate::abi::{ForallCall, GatherCall};
-use crate::machine::Machine;
+use crate::machine::{Caches, Calibration};
 use crate::prefetch::CACHE_LINE;
 
 /// From so many cache lines that are read the look costs next to nothing.
@@ -19,12 +19,16 @@ const KEYS: u64 = 512;
 /// Of a row, the lines behind the first are fetched in advance: so many are waited for as long as for one.
 const ROW_LINES: u64 = 8;
 
+/// Of keys of which more wait for a line than not, the next ones go anywhere. Where they do not, what they lead to is near what others have led
+/// to not long before.
+const ANYWHERE: f64 = 0.5;
+
 /// Lines of memory that a forall waits for when it reads what keys choose. They depend on these and on sizes alone, never on the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
     /// About how many.
     pub waits: u64,
-    /// The bytes of all arrays that they are read from.
+    /// The bytes of the arrays that are read anywhere alike, and so take their part of the caches.
     pub bytes: u64,
 }
 
@@ -49,20 +53,26 @@ impl Gathered {
             // SAFETY: that of the caller.
             let places = unsafe { keys(read) };
             let lines = times(read) as f64 * (1 + row_lines(read) / ROW_LINES) as f64;
-            let waits = (lines * waited_for(&places, read.row_bytes)) as u64;
-            // Arrays of one size that are read by the same keys come one after the other, and each is far from the others.
+            let share = waited_for(&places, read.row_bytes);
+            let waits = (lines * share) as u64;
+            let is_counted = read.again == 1 || share <= ANYWHERE;
+            let bytes = if is_counted { 0 } else { read.bytes };
             Self {
                 waits: all.waits.saturating_add(waits),
-                bytes: all.bytes.saturating_add(read.bytes),
+                bytes: all.bytes.saturating_add(bytes),
             }
         })
     }
 
-    /// How many simple updates take as long on a usual machine, with outputs of `bytes` beside what is read.
+    /// How many simple updates take as long, with outputs of `bytes` beside what is read, by the usual costs: this settles how updates are
+    /// grouped, so it is the same on all machines, and no logarithm is asked for that may be rounded in one way or the other.
     pub(super) fn updates(&self, bytes: u64) -> u64 {
-        let usual = Machine::usual();
-        let line = usual.line(self.bytes.saturating_add(bytes));
-        (self.waits as f64 * line / usual.costs.update) as u64
+        let usual = Calibration::default();
+        let sizes = self.bytes.saturating_add(bytes) / (Caches::USUAL.second / 4);
+        let doubled = sizes.max(1).ilog2() as usize;
+        let line = usual.lines.get(doubled).or(usual.lines.last());
+        let line = line.copied().unwrap_or_default();
+        (self.waits as f64 * line / usual.update) as u64
     }
 }
 
@@ -84,7 +94,8 @@ unsafe fn keys(read: &GatherCall) -> Vec<Vec<u32>> {
                 1 => u32::from(at.read()),
                 2 => u32::from(at.cast::<u16>().read()),
                 4 => at.cast::<u32>().read(),
-                _ => at.cast::<u64>().read() as u32,
+                8 => at.cast::<u64>().read() as u32,
+                _ => 0,
             }
         }
     };
@@ -105,6 +116,7 @@ mod tests {
             bytes: ELEMENTS * row_bytes,
             times,
             key_bytes: 4,
+            again: 0,
         };
         let forall = ForallCall {
             gathers: &raw const read,

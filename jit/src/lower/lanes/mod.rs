@@ -325,11 +325,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 _ => self.builder.ins().iadd_imm_s(first, i64::from(number)),
             };
             self.iters.insert(iter, turn);
+            self.lane = number as usize;
             self.scoped(|function| {
                 function.bind_lane(together, &locals, number)?;
                 function.nodes(in_turn)
             })?;
         }
+        self.lane = 0;
         self.iters.insert(iter, first);
         Ok(())
     }
