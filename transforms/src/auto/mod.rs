@@ -29,7 +29,7 @@ use flatten::Flattening;
 use nests::Nests;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineFor, IterId, Kernel, Node, Subscript};
+use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
 
 /// What is known about the machine that a schedule is for.
@@ -270,12 +270,30 @@ fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
         .collect()
 }
 
-/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code. A loop that is known to be short goes away
-/// altogether.
+/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code, and what a turn has loaded would wait in memory for
+/// its use. A loop that is known to be short goes away altogether.
 fn factor(target: &AffineFor, machine: &Machine) -> u64 {
     let few = trips(target).filter(|trips| *trips <= MOST_UNROLLED as u64);
-    let updates = target.body.iter().filter(|it| is_update(it)).count() as u64;
-    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(updates.max(1)))
+    let updates = target.body.iter().filter(|it| is_update(it)).count();
+    let each = updates.max(keys(&target.body)).max(1) as u64;
+    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(each))
+}
+
+/// How many elements `body` loads for subscripts.
+fn keys(body: &[Node]) -> usize {
+    let mut keys: Vec<&Access> = Vec::new();
+    let mut add = |access| {
+        visit::for_each_load_in_subscripts(access, &mut |key| {
+            if keys.iter().all(|it| !it.is_same(key)) {
+                keys.push(key);
+            }
+        });
+    };
+    for node in body {
+        visit::for_each_load_of(node, &mut add);
+        node.written_elements().for_each(&mut add);
+    }
+    keys.len()
 }
 
 /// The number of turns, where it is known.
