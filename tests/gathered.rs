@@ -171,3 +171,143 @@ void links(int32_t n, int32_t m, int32_t k, const struct link l[n], const int32_
     call.array_mut("y", &mut y).run().expect("a run");
     assert_eq!(y, expected);
 }
+
+/// So many iterations that keys are looked at.
+const MANY: usize = 1_300_000;
+
+/// The kernel of an example, which has the name of its file.
+fn example(name: &str) -> Kernel {
+    let path = format!("{}/examples/kernels/{name}.c", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(path).expect("an example");
+    let program = Compiler::new().compile("k.c", &source).expect("a program");
+    program.kernel(name).expect("a kernel")
+}
+
+/// The outputs that `run` leaves have the bits of `expected` in mode `exact`, and in mode `stable` the same at any number of threads, near these.
+fn gives<T>(expected: &[T], kernel: &Kernel, run: impl Fn(&Kernel) -> Vec<T>)
+where
+    T: Copy + PartialEq + Into<f64> + std::fmt::Debug,
+{
+    for threads in [1, 2] {
+        let exact = kernel.clone().mode(strew::Mode::Exact).threads(threads);
+        assert!(run(&exact) == expected, "{threads} threads");
+    }
+    let stable = [1, 2, 3].map(|it| run(&kernel.clone().threads(it)));
+    assert!(stable[0] == stable[1] && stable[0] == stable[2]);
+    for (found, wanted) in stable[0].iter().zip(expected) {
+        let (found, wanted): (f64, f64) = ((*found).into(), (*wanted).into());
+        assert!(
+            (found - wanted).abs() <= 1e-3 * (1.0 + wanted.abs()),
+            "{found} {wanted}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_are_read_by_keys() {
+    let (m, d) = (20_000, 12);
+    let n = MANY / d;
+    let (row, col) = (keys(n, m, 1), keys(n, m, 2));
+    let floats = |count| {
+        values(count)
+            .into_iter()
+            .map(|it| it as f32)
+            .collect::<Vec<_>>()
+    };
+    let (val, x) = (floats(n), floats(m * d));
+    let mut expected = vec![0.0_f32; m * d];
+    for ((row, col), val) in row.iter().zip(&col).zip(&val) {
+        for j in 0..d {
+            expected[*row as usize * d + j] += val * x[*col as usize * d + j];
+        }
+    }
+    gives(&expected, &example("sparse_times_rows"), |kernel| {
+        let mut y = vec![0.0_f32; m * d];
+        let call = kernel.bind().scalar("d", d as i32).scalar("m", m as i32);
+        let call = call
+            .array("row", &row)
+            .array("col", &col)
+            .array("val", &val);
+        call.array("x", &x)
+            .array_mut("y", &mut y)
+            .run()
+            .expect("a run");
+        y
+    });
+}
+
+#[test]
+fn elements_that_are_read_by_keys() {
+    let (row, col, val) = (keys(MANY, FAR, 1), keys(MANY, FAR, 2), values(MANY));
+    let x = values(FAR);
+    let mut expected = vec![0.0; FAR];
+    for ((row, col), val) in row.iter().zip(&col).zip(&val) {
+        expected[*row as usize] += val * x[*col as usize];
+    }
+    gives(&expected, &example("sparse_product"), |kernel| {
+        let mut y = vec![0.0; FAR];
+        let call = kernel.bind().array("row", &row).array("col", &col);
+        let call = call.array("val", &val).array("x", &x);
+        call.array_mut("y", &mut y).run().expect("a run");
+        y
+    });
+}
+
+#[test]
+fn several_elements_that_are_read_by_several_keys() {
+    let n = MANY / 4;
+    let (node, factor, u) = (keys(n * 4, FAR, 3), values(n), values(FAR));
+    let mut expected = vec![0.0; FAR];
+    for (nodes, factor) in node.chunks_exact(4).zip(&factor) {
+        for a in 0..4 {
+            let each = (0..4).map(|b| (if a == b { 3.0 } else { -1.0 }) * u[nodes[b] as usize]);
+            let sum = each.fold(0.0, |sum, it| sum + it);
+            expected[nodes[a] as usize] += factor * sum;
+        }
+    }
+    gives(&expected, &example("stiffness"), |kernel| {
+        let mut force = vec![0.0; FAR];
+        let call = kernel
+            .bind()
+            .array("node", &node)
+            .array("factor", &factor)
+            .array("u", &u);
+        call.array_mut("force", &mut force).run().expect("a run");
+        force
+    });
+}
+
+#[test]
+fn several_outputs_of_what_is_read_by_keys() {
+    let n = MANY / 6;
+    let (one, other) = (keys(n, FAR, 3), keys(n, FAR, 4));
+    let [x, y, z] = [5, 6, 7].map(|seed| {
+        let numbers = keys(FAR, 1000, seed).into_iter();
+        numbers.map(|it| f64::from(it) / 100.0).collect::<Vec<_>>()
+    });
+    let mut expected = [vec![0.0; FAR], vec![0.0; FAR], vec![0.0; FAR]];
+    for (a, b) in one.iter().zip(&other) {
+        let (a, b) = (*a as usize, *b as usize);
+        let d = [&x, &y, &z].map(|it| it[a] - it[b]);
+        let r = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + 0.1;
+        let f = 1.0 / (r * r);
+        for (force, d) in expected.iter_mut().zip(d) {
+            force[a] += f * d;
+        }
+        for (force, d) in expected.iter_mut().zip(d) {
+            force[b] -= f * d;
+        }
+    }
+    gives(&expected.concat(), &example("pair_forces"), |kernel| {
+        let mut forces = [vec![0.0; FAR], vec![0.0; FAR], vec![0.0; FAR]];
+        let [fx, fy, fz] = &mut forces;
+        let call = kernel.bind().array("one", &one).array("other", &other);
+        let call = call.array("x", &x).array("y", &y).array("z", &z);
+        let call = call
+            .array_mut("fx", fx)
+            .array_mut("fy", fy)
+            .array_mut("fz", fz);
+        call.run().expect("a run");
+        forces.concat()
+    });
+}

@@ -1,13 +1,13 @@
 //! A kernel for calls in which some of its sizes have known values.
 
-use crate::{AffineExpr, Kernel, Node, Overflow, ScalarId, Variable};
+use crate::{AffineExpr, Factor, Kernel, Node, Overflow, ScalarId, Variable};
 use std::collections::BTreeMap;
 
 /// The kernel that does what `kernel` does in calls in which some integer parameters have these values. It has the same parameters, and
 /// those are passed.
 ///
-/// Only extents of arrays and bounds of loops become numbers, as far as they are over parameters alone. Subscripts stay as they are, so
-/// what follows from their form, such as which elements lie beside each other, is the same in both kernels.
+/// Only extents of arrays and bounds of loops become numbers, as far as they are over parameters alone and divide by numbers at most. Subscripts
+/// and divisors stay as they are, so what follows from their form, such as which elements lie beside each other, is the same in both kernels.
 ///
 /// # Errors
 /// A number that leaves 64 bits.
@@ -43,10 +43,21 @@ fn put_in<'e>(
         Variable::Param(scalar) => sizes.get(&scalar).map(|it| (*it).into()),
         Variable::Iter(_) => None,
     };
-    for expr in exprs.into_iter().filter(|it| it.is_over_parameters()) {
+    let may = |it: &&mut AffineExpr| it.is_over_parameters() && divides_by_numbers(it);
+    for expr in exprs.into_iter().filter(may) {
         *expr = expr.substitute(&size)?;
     }
     Ok(())
+}
+
+fn divides_by_numbers(expr: &AffineExpr) -> bool {
+    let mut factors = expr.terms().iter().flat_map(|term| &term.factors);
+    factors.all(|factor| match factor {
+        Factor::Variable(_) => true,
+        Factor::FloorDiv(left, right) | Factor::Mod(left, right) => {
+            right.as_constant().is_some() && divides_by_numbers(left)
+        }
+    })
 }
 
 fn put_in_bounds(sizes: &BTreeMap<ScalarId, i64>, nodes: &mut [Node]) -> Result<(), Overflow> {
@@ -110,6 +121,19 @@ mod tests {
             };
             assert_eq!(run(&kernel), run(&known), "{d}");
         }
+    }
+
+    #[test]
+    fn divisors_stay() {
+        let text =
+            "kernel @k(d: i64, x: f64[9]) { affine.for i in d..(d + 7) floordiv d { x[0] = 1.0 } }";
+        let kernel = crate::text::parse(text).expect("a kernel").remove(0);
+        let (d, _) = kernel.scalars.iter().next().expect("d");
+        let known = with_sizes(&kernel, &BTreeMap::from([(d, 2)])).expect("small numbers");
+        assert!(
+            known.to_string().contains("in 2..(d + 7) floordiv d"),
+            "{known}"
+        );
     }
 
     #[test]

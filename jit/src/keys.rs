@@ -1,6 +1,7 @@
 //! What decides where the updates of a forall go.
 
-use crate::facts::{Facts, FreeNames, writes_buffers_alone};
+use crate::facts::{Facts, writes_buffers_alone};
+use crate::free_names::FreeNames;
 use crate::lower::{Request, find_forall};
 use std::collections::{BTreeSet, HashMap};
 use strew_affine::interpret::Oob;

@@ -15,6 +15,7 @@ mod deciding;
 mod error;
 mod facts;
 mod form;
+mod free_names;
 mod host;
 mod isa;
 mod keys;

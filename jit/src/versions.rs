@@ -118,10 +118,11 @@ impl Versions {
 }
 
 impl Version {
-    /// Its code in `form`, if it is there or worth it beside that for all sizes, and could be made. Who comes while it is made does without.
+    /// Its code in `form`, if it is there or worth it beside that for all sizes, and could be made. Who comes while the first of it is made
+    /// does without; other forms are made when they are first needed.
     pub(crate) fn code(&self, general: &Forms, form: Form) -> Option<(&Forms, &Code)> {
         if self.forms.get().is_none() && self.is_wanted(general) {
-            let made = self.make(general);
+            let made = self.make(general, form);
             // Only who has set `is_made` comes here.
             let _ = self.forms.set(made);
         }
@@ -165,11 +166,11 @@ impl Version {
         self.spent.fetch_add(time, Ordering::Relaxed);
     }
 
-    fn make(&self, general: &Forms) -> Option<Forms> {
+    fn make(&self, general: &Forms, form: Form) -> Option<Forms> {
         let kernel = with_sizes(&general.kernel, &self.values).ok()?;
         let forms = Forms::new(&verify(kernel).ok()?, &general.options);
         // The order of combination follows from it.
         let [own, of_all] = [&forms, general].map(|it| Conduct::of(&it.kernel, &it.facts));
-        (own == of_all).then_some(forms)
+        (own == of_all && forms.code(form).is_ok()).then_some(forms)
     }
 }

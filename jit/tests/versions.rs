@@ -7,7 +7,7 @@ use strew_runtime::{Body, Mode, Runtime, Settings};
 
 /// Bodies of a loop over `i`: rows that are updated by what is gathered, in the forms that a schedule gives them; sums in lanes, in order, and
 /// of small products; statements that lanes make turn by turn, with others behind them; distances and keys that are products.
-const BODIES: [&str; 8] = [
+const BODIES: [&str; 10] = [
     "affine.for j in 0..d lanes 8 { y_p[r[i], j] reduce(add) v[i] * x[c[i], j] }",
     "affine.for j in 0..d lanes 4 { let t: f32 = x[c[i], j] y_p[r[i], j] reduce(add) t * t }",
     "affine.for j in 0..d { y_p[r[i], j] reduce(add) v[i] * x[c[i], j] }",
@@ -28,6 +28,16 @@ const BODIES: [&str; 8] = [
      }
      y_p[r[i], 0] reduce(add) s",
     "affine.for j in 0..d { y_p[r[i], j] reduce(add) z[c[i] * d + i32(j)] }",
+    "affine.for j in 0..d lanes 8 {
+       let b: i32 = i32((x[c[i], j] + 50.0) * 0.3)
+       y_p[b, 0] reduce(add) x[c[i], j]
+       y_p[b, d - 1] reduce(add) v[i]
+     }",
+    "affine.for j in 0..d lanes 8 {
+       let b: i32 = i32((x[c[i], j] + 50.0) * 0.3)
+       y_p[b, 0] reduce(add) x[c[i], j]
+     }
+     affine.for l in 0..d lanes 8 { y_p[r[i], l] reduce(add) v[i] }",
 ];
 
 const ROW_COUNT: usize = 50;
@@ -170,7 +180,7 @@ fn updates_are_combined_in_the_same_groups() {
                 body: shape,
                 ..Settings::default()
             };
-            for columns in [3, 4, 8, 9] {
+            for columns in [3, 4, 7, 8, 9, 13, 20] {
                 check(&codes, columns, &settings, body);
             }
         }

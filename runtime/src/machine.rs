@@ -78,7 +78,8 @@ fn bytes_in(size: &str) -> Option<u64> {
 /// For so many sizes of outputs there is a cost of a cache line of them.
 pub const LINES: usize = 10;
 
-/// What work costs, in nanoseconds. These numbers choose among strategies that give the same bits; their ratios matter.
+/// What work costs, in nanoseconds. These numbers choose among strategies that give the same bits; their ratios matter. The default ones also tell how
+/// many updates a wait for what is read is worth where that settles how updates are grouped: other defaults are other bits in mode `stable`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// An update of an element that is in a near cache, its key and its value read from memory.

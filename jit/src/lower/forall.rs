@@ -11,7 +11,7 @@ use super::trips::Trips;
 use super::{Program, Request, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
-use crate::facts::FreeNames;
+use crate::free_names::FreeNames;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;

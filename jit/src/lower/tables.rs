@@ -57,6 +57,17 @@ impl FunctionLowering<'_, '_, '_> {
         });
     }
 
+    /// Whether `places` lie in buffers of which there are several.
+    pub(super) fn take_turns_at(&self, places: &[Place]) -> bool {
+        match places.first() {
+            Some(Place::Element(access)) => {
+                let mut tables = self.tables.iter();
+                tables.any(|it| it.buffer == access.array)
+            }
+            _ => false,
+        }
+    }
+
     /// Makes the next table the one that `places` lie in, if they are buffers that have several.
     pub(super) fn take_turns(&mut self, places: &[Place]) {
         let Some(Place::Element(access)) = places.first() else {

@@ -291,6 +291,19 @@ impl<'j> Job<'j> {
         self.privates.chunk_by(|_, next| next.parts == 0)
     }
 
+    /// Looks at some of the keys by which it reads, and of those that it updates.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall).
+    unsafe fn look(&mut self) {
+        if !self.session.is_nested() {
+            // SAFETY: whoever called `run_forall` vouches for the forall.
+            self.shape.gathered = unsafe { Gathered::look(self.forall) };
+        }
+        // SAFETY: the same.
+        self.sample = unsafe { Sample::take(self) };
+    }
+
     /// Adds what is known of where its updates go, and counts this run.
     ///
     /// # Safety
@@ -384,12 +397,8 @@ pub(crate) unsafe fn run(
         is_few: false,
         sample: None,
     };
-    if !session.is_nested() {
-        // SAFETY: the caller vouches for the forall.
-        job.shape.gathered = unsafe { Gathered::look(forall) };
-    }
     // SAFETY: the caller vouches for the forall.
-    job.sample = unsafe { Sample::take(&job) };
+    unsafe { job.look() };
     // SAFETY: the caller vouches for the forall.
     let around = unsafe { circumstances(&job) };
     let asked = asked(session, forall)?;
@@ -416,20 +425,25 @@ pub(crate) unsafe fn run(
         ran = unsafe { run_as(decision, &mut job) };
     }
     let ran = ran?;
-    session.add(|| Part {
+    session.add(|| part(decision, &job, around, &ran));
+    Ok(())
+}
+
+/// What is told of a job that was run.
+fn part(decision: Decision, job: &Job<'_>, around: auto::Circumstances, ran: &Ran) -> Part {
+    Part {
         strategy: decision.strategy.name(),
         why: decision.why,
         body: combining(decision.strategy.body_shape(job.body, &job.shape)),
         sample: job.sample,
         gathered: job.shape.gathered,
-        costs: Some(around.costs).filter(|_| shape.has_privates),
+        costs: Some(around.costs).filter(|_| job.shape.has_privates),
         threads: ran.threads,
         chunks: ran.chunks,
         prepare: ran.prepare,
         main: ran.main,
         merge: ran.merge,
-    });
-    Ok(())
+    }
 }
 
 /// Runs the job by a strategy that was decided on, and combines updates as suits why.

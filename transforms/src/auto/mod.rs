@@ -29,7 +29,7 @@ use flatten::Flattening;
 use nests::Nests;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript};
+use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
 
 /// What is known about the machine that a schedule is for.
@@ -279,21 +279,40 @@ fn factor(target: &AffineFor, machine: &Machine) -> u64 {
     few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(each))
 }
 
-/// How many elements `body` loads for subscripts.
-fn keys(body: &[Node]) -> usize {
+/// How many elements `body` loads for subscripts, be it by scalars that it declares.
+fn keys<'k>(body: &'k [Node]) -> usize {
     let mut keys: Vec<&Access> = Vec::new();
-    let mut add = |access| {
-        visit::for_each_load_in_subscripts(access, &mut |key| {
-            if keys.iter().all(|it| !it.is_same(key)) {
-                keys.push(key);
-            }
-        });
+    let mut add = |key: &'k Access| {
+        if keys.iter().all(|it| !it.is_same(key)) {
+            keys.push(key);
+        }
     };
+    let mut subscripts = Vec::new();
+    let mut collect = |access: &'k Access| subscripts.extend(computed(access));
     for node in body {
-        visit::for_each_load_of(node, &mut add);
-        node.written_elements().for_each(&mut add);
+        visit::for_each_load_of(node, &mut collect);
+        node.written_elements().for_each(&mut collect);
+    }
+    for subscript in subscripts {
+        visit::for_each_load(subscript, &mut add);
+        visit::for_each_local(subscript, &mut |local| {
+            let declared = body.iter().find_map(|node| match node {
+                Node::Declare { local: it, value } if *it == local => Some(value),
+                _ => None,
+            });
+            declared
+                .into_iter()
+                .for_each(|it| visit::for_each_load(it, &mut add));
+        });
     }
     keys.len()
+}
+
+fn computed(access: &Access) -> impl Iterator<Item = &Expr> {
+    access.subscripts.iter().filter_map(|it| match it {
+        Subscript::Computed(expr) => Some(expr),
+        Subscript::Affine(_) => None,
+    })
 }
 
 /// The number of turns, where it is known.
@@ -415,6 +434,23 @@ mod tests {
         schedules(&updates(2), &[tile, "unroll(i, 2)"]);
         schedules(&updates(3), &[tile, "unroll(i, 2)"]);
         schedules(&updates(4), &[tile]);
+    }
+
+    #[test]
+    fn what_is_read_by_keys_counts_as_updates_do() {
+        for body in [
+            "out[r[i]] reduce(add) x[c[i]]",
+            "let a: i32 = r[i] let b: i32 = c[i] out[a] reduce(add) x[b]",
+            "out[r[i]] reduce(add) x[c[i]] * x[r[i]]",
+        ] {
+            let source = format!(
+                "kernel @k(n: i64, m: i64, r: i32[n], c: i32[n], x: f64[m], out: f64[m]) {{
+                   affine.for i in 0..n {{ {body} }}
+                 }}"
+            );
+            let tile = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
+            schedules(&source, &[tile, "unroll(i, 2)"]);
+        }
     }
 
     #[test]

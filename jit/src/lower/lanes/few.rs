@@ -17,9 +17,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn few_turns(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<i64> {
         let turns = self.known_turns(counted)?;
         let count = i64::from(group.count);
-        let are_few =
-            turns == count || turns / count <= MOST_GROUPS && writes_elements_alone(counted);
-        are_few.then_some(turns)
+        // Statements that are made turn by turn take other places by turns in lanes than behind them.
+        let is_whole = group.lanes.split(counted.body).1.is_empty();
+        let are_few = is_whole && turns / count <= MOST_GROUPS && writes_elements_alone(counted);
+        (turns == count || are_few).then_some(turns)
     }
 
     /// So many turns, in groups as long as there are enough of them, then in narrower ones, then one by one.

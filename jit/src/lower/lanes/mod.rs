@@ -87,6 +87,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && self.run_of(places).is_none()
             && self.partials_of(places).is_none()
             && self.within_of(places).is_none()
+            && !self.take_turns_at(places)
             && !self.is_shared(places)
             && !self.are_idle(places)
     }
