@@ -100,6 +100,9 @@ fn what_mlir_opt_rewrites_is_read_as_the_same_kernel() {
     assert!(modules.len() > 100);
 }
 
+/// Examples that declare what they read before they set elements of it.
+const UNREAD: [&str; 2] = ["pair_forces.c", "vertex_normals.c"];
+
 /// Constants are in front then, bounds and dimensions are numbers where they can be, maps have symbols, and nothing has a name that only
 /// stands for another value.
 #[test]
@@ -124,12 +127,12 @@ fn what_canonicalize_makes_of_the_examples_is_read() {
             continue;
         }
         // Its `let` values are gone, and what they stood for is read before elements are set.
-        assert_eq!(name, "vertex_normals.c");
+        assert!(UNREAD.contains(&name), "{name}");
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(why.contains("` was read before something was set"), "{why}");
     }
     eprintln!("{read} of {all} examples are read");
-    assert_eq!(read + 1, all);
+    assert_eq!(read + UNREAD.len(), all);
 }
 
 /// Forms that strew does not print and reads all the same.
