@@ -85,6 +85,20 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Every operation, those that are defined on floats first.
+    pub const ALL: [Self; 10] = [
+        Self::Add,
+        Self::Sub,
+        Self::Mul,
+        Self::Div,
+        Self::Rem,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
+        Self::Shl,
+        Self::Shr,
+    ];
+
     /// The operator in the kernel text, which is C's.
     pub fn symbol(self) -> &'static str {
         match self {

@@ -151,18 +151,6 @@ mod tests {
     use crate::Value;
 
     const NARROW: [Type; 2] = [Type::I8, Type::U8];
-    const OPERATIONS: [BinaryOp; 10] = [
-        BinaryOp::Add,
-        BinaryOp::Sub,
-        BinaryOp::Mul,
-        BinaryOp::Div,
-        BinaryOp::Rem,
-        BinaryOp::BitAnd,
-        BinaryOp::BitOr,
-        BinaryOp::BitXor,
-        BinaryOp::Shl,
-        BinaryOp::Shr,
-    ];
 
     /// A kernel with one scalar `s` between these, by an expression whose range that is.
     fn range_of(source: &str) -> Option<Range> {
@@ -192,7 +180,7 @@ mod tests {
                     .flat_map(|low| ends.iter().map(move |it| (*low, *it)));
                 pairs.filter(|it| it.0 <= it.1).collect()
             };
-            for (op, left, right) in OPERATIONS.iter().flat_map(|op| {
+            for (op, left, right) in BinaryOp::ALL.iter().flat_map(|op| {
                 let rights = pairs(&ends);
                 let lefts = pairs(&ends).into_iter();
                 lefts

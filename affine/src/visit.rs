@@ -215,6 +215,14 @@ pub fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {
     found.filter(|_| !kernel.locals[local].mutable)
 }
 
+/// What `local` is declared with among `nodes` themselves, not in blocks inside of them.
+pub fn declared_in(nodes: &[Node], local: LocalId) -> Option<&Expr> {
+    nodes.iter().find_map(|node| match node {
+        Node::Declare { local: it, value } if *it == local => Some(value),
+        _ => None,
+    })
+}
+
 /// Calls `visit` with every combiner of the nodes in `body`, in the order of the text.
 pub fn for_each_combiner<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Combiner)) {
     walk(body, &mut |node, _| match node {

@@ -19,19 +19,6 @@ const TYPES: [(Type, &str); 10] = [
     (Type::F64, "double"),
 ];
 
-const OPERATIONS: [BinaryOp; 10] = [
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Div,
-    BinaryOp::Rem,
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::Shl,
-    BinaryOp::Shr,
-];
-
 const COMPARISONS: [CompareOp; 6] = [
     CompareOp::Eq,
     CompareOp::Ne,
@@ -132,7 +119,7 @@ impl Program {
     }
 
     fn operations(&mut self, name: &str, left: Value, right: Value) {
-        for op in OPERATIONS {
+        for op in BinaryOp::ALL {
             if is_defined_in_c(op, right)
                 && let Ok(expected) = binary(op, left, right)
             {

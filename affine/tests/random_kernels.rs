@@ -523,18 +523,7 @@ impl Generator {
                 Ok(Expr::unary(op, operand))
             }
             _ => {
-                let all = [
-                    BinaryOp::Add,
-                    BinaryOp::Sub,
-                    BinaryOp::Mul,
-                    BinaryOp::Div,
-                    BinaryOp::Rem,
-                    BinaryOp::BitAnd,
-                    BinaryOp::BitOr,
-                    BinaryOp::BitXor,
-                    BinaryOp::Shl,
-                    BinaryOp::Shr,
-                ];
+                let all = BinaryOp::ALL;
                 let usable = if ty.is_float() { &all[..4] } else { &all[..] };
                 let op = self.pick(usable).unwrap_or(BinaryOp::Add);
                 let (left, right) = (self.value(ty, deeper)?, self.value(ty, deeper)?);

@@ -2,6 +2,7 @@
 
 use super::forall::Table;
 use super::function::{ArrayValue, FunctionLowering, Stride};
+use super::offsets::constant_of;
 use super::trips::{Trips, fixed, main_loop};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeMap;
@@ -223,8 +224,7 @@ fn key<'k>(expr: &'k Expr, declared: &BTreeMap<LocalId, &'k Expr>) -> Option<(&'
 
 fn constant(expr: &Expr) -> Option<i64> {
     match expr {
-        Expr::Constant(value) => i64::try_from(value.as_integer()?).ok(),
         Expr::Cast(_, operand) => constant(operand),
-        _ => None,
+        _ => constant_of(expr),
     }
 }

@@ -142,7 +142,8 @@ impl Offsets {
     }
 }
 
-fn constant_of(expr: &Expr) -> Option<i64> {
+/// The number that `expr` is written as.
+pub(super) fn constant_of(expr: &Expr) -> Option<i64> {
     match expr {
         Expr::Constant(value) => i64::try_from(value.as_integer()?).ok(),
         _ => None,

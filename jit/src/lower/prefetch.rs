@@ -13,8 +13,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::{Loop, for_each_load};
-use strew_affine::{Access, AffineFor, Expr, LocalId, Node, Place, Subscript};
+use strew_affine::visit::{Loop, declared_in, for_each_load};
+use strew_affine::{Access, AffineFor, Expr, Node, Place, Subscript};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
 const TURNS: i64 = 16;
@@ -109,7 +109,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 continue;
             };
             let key = match expr {
-                Expr::Local(local) => declared(*local, body)?,
+                Expr::Local(local) => declared_in(body, *local)?,
                 _ => expr,
             };
             let Expr::Load(access) = key else {
@@ -253,12 +253,4 @@ fn row_along(access: &Access, inside: &Changed) -> Option<Access> {
     let is_row = row.subscripts.iter().all(|it| inside.stays(it));
     let is_along = access.subscripts.last().is_some_and(|it| !inside.stays(it));
     (is_row && is_along).then_some(row)
-}
-
-/// What `body` declares `local` as.
-fn declared(local: LocalId, body: &[Node]) -> Option<&Expr> {
-    body.iter().find_map(|node| match node {
-        Node::Declare { local: it, value } if *it == local => Some(value),
-        _ => None,
-    })
 }

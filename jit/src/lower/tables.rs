@@ -57,24 +57,19 @@ impl FunctionLowering<'_, '_, '_> {
         });
     }
 
-    /// Whether `places` lie in buffers of which there are several.
-    pub(super) fn take_turns_at(&self, places: &[Place]) -> bool {
-        match places.first() {
-            Some(Place::Element(access)) => {
-                let mut tables = self.tables.iter();
-                tables.any(|it| it.buffer == access.array)
-            }
-            _ => false,
-        }
+    /// The number of the tables that `places` lie in, if they are buffers that have several.
+    pub(super) fn tables_of(&self, places: &[Place]) -> Option<usize> {
+        let Some(Place::Element(access)) = places.first() else {
+            return None;
+        };
+        let mut tables = self.tables.iter();
+        tables.position(|it| it.buffer == access.array)
     }
 
     /// Makes the next table the one that `places` lie in, if they are buffers that have several.
     pub(super) fn take_turns(&mut self, places: &[Place]) {
-        let Some(Place::Element(access)) = places.first() else {
-            return;
-        };
-        let mut tables = self.tables.iter_mut();
-        let Some(tables) = tables.find(|it| it.buffer == access.array) else {
+        let number = self.tables_of(places);
+        let Some(tables) = number.and_then(|it| self.tables.get_mut(it)) else {
             return;
         };
         let turn = tables.turns.of(places, self.lane) % TABLES;

@@ -2,7 +2,7 @@
 //!
 //! This chooses among strategies that give the same bits.
 
-use super::sample::Sample;
+use super::sample::{Sample, new_to_caches};
 use super::{Shape, columns, dense};
 use crate::machine::Machine;
 
@@ -136,13 +136,9 @@ fn reached_bytes(shape: &Shape, sample: &Sample) -> u64 {
 
 /// For how many cache lines an update waits, as if all updates waited for as many. Where most of them find their line there, those that
 /// leap wait longer, since few of them are in work at once. Of rows the next are asked for ahead.
-///
-/// Where some elements get far more updates than others, most lines that are new to some hundred updates are not new to the caches: of a
-/// Zipf distribution with exponents of 1.1, 1.2 and 1.5, 0.60, 0.32 and 0.11 of the updates lead to lines that none of the 256 before do,
-/// and 0.3, 0.1 and 0.002 to others than the 16 Ki that get most, which is about the square.
 fn awaited(shape: &Shape, sample: &Sample) -> f64 {
     if sample.is_skewed {
-        return sample.scattered * sample.scattered;
+        return new_to_caches(sample.scattered);
     }
     let leaping = (sample.leaps * LINES_AT_ONCE).min(LINES_AT_ONCE / UPDATES_AT_ONCE);
     match shape.row_columns {

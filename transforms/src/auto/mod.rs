@@ -296,10 +296,7 @@ fn keys<'k>(body: &'k [Node]) -> usize {
     for subscript in subscripts {
         visit::for_each_load(subscript, &mut add);
         visit::for_each_local(subscript, &mut |local| {
-            let declared = body.iter().find_map(|node| match node {
-                Node::Declare { local: it, value } if *it == local => Some(value),
-                _ => None,
-            });
+            let declared = visit::declared_in(body, local);
             declared
                 .into_iter()
                 .for_each(|it| visit::for_each_load(it, &mut add));

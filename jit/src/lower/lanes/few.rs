@@ -5,9 +5,9 @@ use crate::CompileError;
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::{Counted, writes_elements_alone};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
-use strew_affine::lanes::{Lanes, VECTOR_BYTES, gathered};
+use strew_affine::Type;
+use strew_affine::lanes::{Lanes, VECTOR_BYTES};
 use strew_affine::visit::Loop;
-use strew_affine::{Node, Type};
 
 /// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
@@ -31,8 +31,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turns: i64,
         done: Block,
     ) -> Result<(), CompileError> {
-        // What lanes gather is not what one by one would: those of a narrower group are other sums.
-        let narrows = !self.sums_up_in_lanes(counted, &group);
         let mut made = 0;
         loop {
             let count = i64::from(group.count);
@@ -41,10 +39,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.whole_groups(counted, &mut group, made..behind)?;
                 made = behind;
             }
-            match self
-                .narrower(counted, &group, turns - made)
-                .filter(|_| narrows)
-            {
+            // Sums that lanes gather are whole groups alone, so these leave none.
+            match self.narrower(counted, &group, turns - made) {
                 Some(next) => group = next,
                 None => break,
             }
@@ -82,17 +78,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.end_gathering(it);
         }
         Ok(())
-    }
-
-    fn sums_up_in_lanes(&self, counted: &Counted<'k>, group: &Group<'k>) -> bool {
-        let kernel = self.program.kernel;
-        let mut together = group.lanes.split(counted.body).0.iter();
-        together.any(|node| match node {
-            Node::Reduce {
-                places, combiner, ..
-            } => gathered(kernel, places, combiner).is_some(),
-            _ => false,
-        })
     }
 
     /// A group of `turns` turns, or of as many of them as fill vectors.

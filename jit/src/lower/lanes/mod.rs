@@ -87,7 +87,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && self.run_of(places).is_none()
             && self.partials_of(places).is_none()
             && self.within_of(places).is_none()
-            && !self.take_turns_at(places)
+            && self.tables_of(places).is_none()
             && !self.is_shared(places)
             && !self.are_idle(places)
     }
