@@ -11,10 +11,11 @@ use std::time::Duration;
 /// So many loops are remembered, each with sizes that differ by no more than a factor of two.
 const REMEMBERED: usize = 256;
 
-/// Both ways are tried by turns in so many first runs …
-const FIRST_RUNS: u32 = 8;
+/// Both ways are tried by turns in so many first runs, and again in so many from each power of two on: a thread that somebody else
+/// kept from its work must not decide for all times …
+const RUNS_BY_TURNS: u32 = 16;
 
-/// … and from then on each so many runs the one that seemed slower.
+/// … and each so many runs the one that seemed slower.
 const RUNS_BETWEEN_TRIALS: u32 = 32;
 
 /// On how many threads a loop runs.
@@ -77,21 +78,22 @@ impl Pace {
         (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(statements) / 1000))
     }
 
-    /// Whether it is not known that threads gain nothing.
-    pub(crate) fn may_gain(&self) -> bool {
+    /// Counts a run on one thread for want of others, and says whether these should be there for the next ones: where it is not known
+    /// that they gain nothing, and where that is to be found out again.
+    pub(crate) fn wants_others(&self) -> bool {
         let [alone, shared] = self.paces();
-        shared < alone
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        shared < alone || is_by_turns(runs)
     }
 
     /// How to run it next, where both ways can be had: the way that was the faster one, and now and then the other.
     pub(crate) fn next(&self) -> Way {
         let [alone, shared] = self.paces();
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-        let is_first = runs < FIRST_RUNS;
         let is_trial = runs % RUNS_BETWEEN_TRIALS == RUNS_BETWEEN_TRIALS - 1;
         let is_shared = match alone {
             0 => false,
-            _ if is_first => runs % 2 == 1,
+            _ if is_by_turns(runs) => runs % 2 == 1,
             _ => (shared < alone) != is_trial,
         };
         match is_shared {
@@ -121,6 +123,12 @@ impl Pace {
     }
 }
 
+/// Whether both ways take turns in the run with this number.
+fn is_by_turns(run: u32) -> bool {
+    let since = run.checked_ilog2().map_or(0, |power| run - (1 << power));
+    since < RUNS_BY_TURNS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,9 +155,20 @@ mod tests {
             pace.note(Way::Shared, 1000, Duration::from_micros(shared));
             let next: Vec<_> = (1..128).map(|_| paces.of(body, 1000).next()).collect();
             assert_eq!(next[..3], [Way::Shared, Way::Alone, Way::Shared]);
-            let others = next[8..].iter().filter(|it| **it != faster);
-            assert_eq!(others.count(), 4);
+            let others = next[80..].iter().filter(|it| **it != faster);
+            assert_eq!(others.count(), 2);
         }
+    }
+
+    #[test]
+    fn what_was_disturbed_once_is_tried_again() {
+        let pace = &Pace::default();
+        pace.note(Way::Alone, 1000, Duration::from_micros(10));
+        pace.note(Way::Shared, 1000, Duration::from_millis(1));
+        let wanted = (0..1024).filter(|_| pace.wants_others()).count();
+        assert!((64..128).contains(&wanted), "{wanted}");
+        pace.note(Way::Shared, 1000, Duration::from_micros(6));
+        assert!(pace.wants_others());
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn way(shape: &Shape, pace: &Pace, team: &Team) -> Option<Way> {
     } else if expected > WORTH_SHARING || team.is_awake() {
         Some(pace.next())
     } else {
-        if pace.may_gain() {
+        if pace.wants_others() {
             team.expect_more();
         }
         Some(Way::Alone)
@@ -160,6 +160,7 @@ unsafe fn share(chunks: &Chunks<'_>, shape: &Shape, team: &Team, begun: &Begun) 
             shape.threads,
             PARTS_PER_THREAD.saturating_mul(shape.threads),
         )
+        .next_multiple_of(shape.threads)
         .min(usize::try_from(rest).unwrap_or(usize::MAX));
     team.for_each(parts, &|number| {
         let Range { start, end } = part(rest, parts, number);

@@ -1,6 +1,7 @@
 //! Which loops run in the lanes of vectors, and in how many.
 
 use super::order::accesses;
+use super::registers::is_only_sums;
 use super::{Saving, path_to, trips};
 use crate::{Vectorize, tree};
 use std::collections::BTreeSet;
@@ -122,8 +123,11 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let least = VECTOR_BYTES / narrowest;
     let usual = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
     let all = trips(target).and_then(|it| u32::try_from(it).ok());
+    // Vector by vector, so many statements find what they share in registers.
+    let is_many = vectors_in_flight(target) == 1 && !is_only_sums(target);
     let is_whole = |it: &u32| {
-        it.is_power_of_two() && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
+        !is_many
+            && it.is_power_of_two() && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
     };
     let count = all.filter(is_whole).unwrap_or(usual);
     let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));

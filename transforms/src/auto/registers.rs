@@ -59,6 +59,16 @@ struct Together {
     tiles: Vec<LoopPath>,
 }
 
+impl Together {
+    /// Elements that are loaded and stored for an iteration then.
+    fn moved(&self) -> Option<f64> {
+        match self.saving {
+            Some(Saving::Traffic { after, .. }) => Some(after.loads + after.stores),
+            _ => None,
+        }
+    }
+}
+
 /// For each innermost loop those to make together, from outside to inside.
 fn jammed(kernel: &Kernel) -> Vec<Together> {
     let loops = tree::loops(kernel);
@@ -68,41 +78,60 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
     });
     let mut requests = Vec::new();
     for (innermost, nested) in straight {
-        let mut copies = innermost.body.len() as u64;
-        let mut inside = vec![innermost.iter];
-        let mut found = Vec::new();
-        let mut together = Vec::new();
-        for (around, factor) in nested.around.iter().rev().zip(TOGETHER) {
-            let Loop::Affine(around) = around else { break };
-            // A short loop goes away altogether.
-            let short =
-                trips(around).filter(|it| (2..=MOST_STATEMENTS / copies.max(1)).contains(it));
-            let factor = short.unwrap_or(factor);
-            let is_perfect = matches!(around.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
-            let is_long = trips(around).is_none_or(|it| it >= factor);
-            if !is_perfect || around.step != 1 || !is_long || copies * factor > MOST_STATEMENTS {
-                break;
-            }
-            let is_shared = shares(innermost, around.iter)
-                || !carried_arrays(innermost).is_empty()
-                    && meets_again(innermost, (around.iter, factor));
-            if is_shared && keeps_order(innermost, around.iter, &inside) {
-                copies *= factor;
-                let before = Traffic::of(innermost, &together).ok();
-                together.push((around.iter, factor));
-                let after = Traffic::of(innermost, &together).ok();
-                let traffic = before.zip(after);
-                found.push(Together {
-                    request: UnrollAndJam::new(path_to(kernel, around), factor),
-                    saving: traffic.map(|(before, after)| Saving::Traffic { before, after }),
-                    tiles: tiles(kernel, around, &nested.around),
-                });
-            }
-            inside.push(around.iter);
-        }
+        let [whole, in_halves] =
+            [1, 2].map(|parts| block(kernel, innermost, &nested.around, parts));
+        // Half of a short loop lets the loop around it share something, too: four by two iterations load less than eight by one.
+        let moved = [&whole, &in_halves].map(|it| it.last().and_then(Together::moved));
+        let found = match moved {
+            [Some(by_whole), Some(by_halves)] if by_halves < by_whole => in_halves,
+            _ => whole,
+        };
         requests.extend(found.into_iter().rev());
     }
     requests
+}
+
+/// The loops of `around`, from inside to outside, of which several iterations are made together around `innermost`. Where the first is short, it
+/// goes away altogether, or in so many parts.
+fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64) -> Vec<Together> {
+    let mut copies = innermost.body.len() as u64;
+    let mut inside = vec![innermost.iter];
+    let mut found = Vec::new();
+    let mut together = Vec::new();
+    for (target, factor) in around.iter().rev().zip(TOGETHER) {
+        let Loop::Affine(target) = target else { break };
+        let short = trips(target).filter(|it| (2..=MOST_STATEMENTS / copies.max(1)).contains(it));
+        let short = short.map(|it| {
+            if together.is_empty() && it.is_multiple_of(parts) {
+                it / parts
+            } else {
+                it
+            }
+        });
+        let factor = short.unwrap_or(factor);
+        let is_perfect = matches!(target.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
+        let is_long = trips(target).is_none_or(|it| it >= factor);
+        if !is_perfect || target.step != 1 || !is_long || copies * factor > MOST_STATEMENTS {
+            break;
+        }
+        let is_shared = shares(innermost, target.iter)
+            || !carried_arrays(innermost).is_empty()
+                && meets_again(innermost, (target.iter, factor));
+        if is_shared && keeps_order(innermost, target.iter, &inside) && factor > 1 {
+            copies *= factor;
+            let before = Traffic::of(innermost, &together).ok();
+            together.push((target.iter, factor));
+            let after = Traffic::of(innermost, &together).ok();
+            let traffic = before.zip(after);
+            found.push(Together {
+                request: UnrollAndJam::new(path_to(kernel, target), factor),
+                saving: traffic.map(|(before, after)| Saving::Traffic { before, after }),
+                tiles: tiles(kernel, target, around),
+            });
+        }
+        inside.push(target.iter);
+    }
+    found
 }
 
 /// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
@@ -265,7 +294,12 @@ mod tests {
             c[p, i, j] reduce(add) a[p, i, l] * b[p, l, j]
           } } } }
         }";
-        let steps = ["parallelize(p)", "unroll_and_jam(l, 8)", "vectorize(j, 8)"];
+        let steps = [
+            "parallelize(p)",
+            "unroll_and_jam(i, 2)",
+            "unroll_and_jam(l, 4)",
+            "vectorize(j, 8)",
+        ];
         schedules(product, &steps);
     }
 
