@@ -334,3 +334,54 @@ void window(int64_t n, int64_t m, int64_t b, const int32_t key[n], const double 
     assert!(matches!(run(&key, &mut y, 800), Err(Error::Fault(_))));
     assert!(y == expected);
 }
+
+/// Rows by way of one that the caller lends, of which each thread then has its own.
+#[test]
+fn memory_for_local_arrays_is_there_before_anything_is_written() {
+    let source = "void smooth(int64_t n, int64_t m, double a[n][m], double row[m]) {
+      for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < m; j++) row[j] = a[i][j];
+        for (int64_t j = 1; j < m - 1; j++) a[i][j] = (row[j - 1] + row[j] + row[j + 1]) / 3;
+      }
+    }";
+    let program = Compiler::new()
+        .compile("smooth.c", source)
+        .expect("a program");
+    let kernel = program.kernel("smooth").expect("a kernel");
+    let (n, m) = (500, 3000);
+    let before: Vec<f64> = (0..n * m).map(|it| (it % 101) as f64).collect();
+    let run = |kernel: &Kernel| {
+        let (mut a, mut row) = (before.clone(), vec![0.0; m]);
+        let call = kernel
+            .bind()
+            .scalar("n", n as i64)
+            .scalar("m", m as i64)
+            .array_mut("a", &mut a);
+        let outcome = call.array_mut("row", &mut row).run();
+        (a, row, outcome)
+    };
+    let by_hand = {
+        let mut a = before.clone();
+        for (new, old) in a.chunks_mut(m).zip(before.chunks(m)) {
+            for (new, old) in new[1..].iter_mut().zip(old.windows(3)) {
+                *new = (old[0] + old[1] + old[2]) / 3.0;
+            }
+        }
+        a
+    };
+    let row = m as u64 * 8;
+    for threads in [1, 2, 3] {
+        let kernel = kernel.clone().threads(threads);
+        // What is enough for them has no room for a copy of the outputs.
+        let enough = kernel.clone().memory(threads as u64 * row + 4096);
+        let (a, last, outcome) = run(&enough);
+        assert!(outcome.is_ok(), "{outcome:?}");
+        assert_eq!(a, by_hand);
+        assert_eq!(last, before[(n - 1) * m..]);
+        let (a, last, outcome) = run(&kernel.memory(threads as u64 * row - 1));
+        let is_over = matches!(outcome, Err(Error::Failure(Failure::OverBudget { .. })));
+        assert!(is_over, "{outcome:?}");
+        assert_eq!(a, before);
+        assert!(last.iter().all(|it| *it == 0.0));
+    }
+}

@@ -1,7 +1,7 @@
 //! A call: the arguments are checked against the kernel, then against the sizes, and only then does generated code run.
 
-use crate::CompileError;
 use crate::argument::{Argument, ArgumentKind};
+use crate::call_error::CallError;
 use crate::compiled::{Compiled, Inner};
 use crate::facts::{self, Checks, extents};
 use crate::form::{Form, Rounding};
@@ -12,7 +12,6 @@ use crate::versions::Version;
 use crate::written::written_elements;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -21,50 +20,6 @@ use strew_affine::visit::{allocated_arrays, written_arrays};
 use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
 use strew_runtime::abi::Slot;
 use strew_runtime::{Failure, Record, Region, Runtime, Settings};
-
-/// Why a call did not end as it should. All arrays are then as they were before it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CallError {
-    /// Too few or too many arguments.
-    Count {
-        /// How many the kernel takes.
-        expected: usize,
-        /// How many there were.
-        found: usize,
-    },
-    /// An argument of the wrong kind.
-    Mismatch {
-        /// The parameter's name.
-        parameter: String,
-        /// What the kernel takes.
-        expected: ArgumentKind,
-        /// What there was.
-        found: ArgumentKind,
-    },
-    /// An array of the wrong length.
-    Length {
-        /// The array's name.
-        array: String,
-        /// Its extents with these scalar arguments.
-        extents: Vec<i64>,
-        /// The number of elements there were.
-        found: usize,
-    },
-    /// A size that strew cannot calculate with: an extent below zero, a bound or subscript that left 64 bits, a divisor in one of
-    /// them that is not positive.
-    Size {
-        /// The array or loop whose size it is.
-        what: String,
-    },
-    /// A fault in the kernel.
-    Fault(Fault),
-    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see [`Faults::Bare`](crate::Faults::Bare).
-    BareFault,
-    /// The runtime could not run or finish it.
-    Failure(Failure),
-    /// The code for these sizes could not be made.
-    Compile(CompileError),
-}
 
 /// What a call that ended as it should leaves, besides its arrays.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,47 +31,6 @@ pub struct Outcome {
     /// The sizes that the code was made for, each by its name, where it was for these alone.
     pub sizes: Vec<(String, i64)>,
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { expected, found } => {
-                write!(
-                    f,
-                    "the kernel takes {expected} arguments, there are {found}"
-                )
-            }
-            Self::Mismatch {
-                parameter,
-                expected,
-                found,
-            } => write!(
-                f,
-                "parameter `{parameter}` is {expected}, the argument is {found}"
-            ),
-            Self::Length {
-                array,
-                extents,
-                found,
-            } => write!(
-                f,
-                "array `{array}` has the shape {extents:?} with these sizes, the argument has {found} elements"
-            ),
-            Self::Size { what } => write!(
-                f,
-                "the sizes are beyond what can be calculated with, or below zero: {what}"
-            ),
-            Self::Fault(fault) => fault.fmt(f),
-            Self::BareFault => {
-                f.write_str("the kernel met a fault; its code was compiled to tell no more")
-            }
-            Self::Failure(failure) => failure.fmt(f),
-            Self::Compile(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
 
 /// So many parameters take no memory of their own in a call.
 const FEW: usize = 8;
@@ -153,6 +67,8 @@ struct ForSizes {
     may_stop: bool,
     /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
     copied: Vec<(usize, Option<Range<usize>>)>,
+    /// The bytes of local arrays.
+    locals: Arc<[(ArrayId, u64)]>,
     /// Code for these sizes.
     version: Option<Arc<Version>>,
 }
@@ -162,6 +78,7 @@ struct Admitted {
     checks: Checks,
     /// The memory that is copied before the run.
     protect: SmallVec<[Region; 4]>,
+    locals: Arc<[(ArrayId, u64)]>,
     version: Option<Arc<Version>>,
 }
 
@@ -297,6 +214,7 @@ impl Inner {
         let Admitted {
             checks,
             protect,
+            locals,
             version,
         } = self.check_sizes(&slots, may_stop)?;
         let rounding = Rounding::of(settings.mode);
@@ -311,9 +229,12 @@ impl Inner {
         };
         // Where keys come from is the same in both, and values that are known decide, too.
         let functions = forms.functions(code, form, &self.forms);
+        let bytes = |array| locals.iter().find(|(it, _)| *it == array);
+        let locals = (forms.facts.storage()).on_loan(|it| bytes(it).map_or(0, |(_, bytes)| *bytes));
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
             has_foralls: forms.facts.has_foralls(),
+            locals: &locals,
             on_demand: &functions,
         };
         let watched = version.as_ref().filter(|it| it.is_watched(&self.forms));
@@ -468,8 +389,11 @@ impl Inner {
                 self.check_length(*array, slot.elements as usize, &value_of)?;
             }
         }
+        let mut locals = Vec::new();
         for array in allocated_arrays(&self.forms.kernel.body) {
-            self.element_count(array, &value_of)?;
+            let (_, elements) = self.element_count(array, &value_of)?;
+            let bytes = u64::from(self.forms.kernel.arrays[array].element.bytes());
+            locals.push((array, elements.unsigned_abs().saturating_mul(bytes)));
         }
         let checks = checks_for(&self.forms.kernel, &value_of);
         let roles = self.arguments.roles.iter();
@@ -486,6 +410,7 @@ impl Inner {
             checks,
             may_stop,
             copied: self.copied((checks, may_stop), &value_of),
+            locals: locals.into(),
             // Other sizes may fail in what known numbers make simpler.
             version: (checks == Checks::Computed)
                 .then(|| (self.versions).find(|it| values.get(&it).copied(), bytes))
@@ -499,7 +424,8 @@ impl Inner {
         (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Vec<(usize, Option<Range<usize>>)> {
-        let copied = (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop);
+        let copied =
+            (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop, true);
         let copied = copied.into_iter().filter_map(|array| {
             let written = match self.forms.kernel.arrays[array].field {
                 Some(_) => None,
@@ -525,6 +451,7 @@ impl Inner {
         Admitted {
             checks: sized.checks,
             protect,
+            locals: Arc::clone(&sized.locals),
             version: sized.version.clone(),
         }
     }

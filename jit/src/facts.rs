@@ -3,6 +3,7 @@
 use crate::form::{Form, Rounding};
 use crate::isa::Target;
 use crate::promoted::promoted;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::lanes::gathered;
 use strew_affine::value_range::ValueRanges;
@@ -13,6 +14,7 @@ use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel, Node,
     Overflow, ScalarId, Subscript, Variable,
 };
+use strew_runtime::{Local, Wanted};
 
 /// Which range checks generated code makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,6 +157,9 @@ pub(crate) fn extents(
 /// Who puts the outputs back after a fault.
 #[derive(Debug, PartialEq, Eq)]
 enum Guard {
+    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless that has been taken by then. What is
+    /// said of `Nobody` is so here, too.
+    Memory,
     /// Nothing can fail, unless there are checks of what was not proved before the call, or somebody may ask for a stop: then whoever
     /// starts the kernel.
     Nobody,
@@ -274,11 +279,13 @@ impl Facts {
         kernel: &Kernel,
         checks: Checks,
         may_stop: bool,
+        has_memory: bool,
     ) -> Vec<ArrayId> {
         let is_copied = match &self.guard {
             Guard::Caller => true,
             Guard::Forall => false,
-            Guard::Nobody => may_stop || checks == Checks::All,
+            Guard::Memory if !has_memory => true,
+            Guard::Memory | Guard::Nobody => may_stop || checks == Checks::All,
         };
         match is_copied {
             true => written_arrays(kernel).into_iter().collect(),
@@ -361,7 +368,7 @@ pub(crate) struct LocalStorage {
     /// Those whose elements are variables.
     promoted: BTreeSet<ArrayId>,
     /// Those in memory that the runtime gives, by their number there.
-    on_loan: Vec<ArrayId>,
+    on_loan: Vec<(ArrayId, Wanted)>,
 }
 
 /// How many bytes of local arrays the frame of one function holds at most: a forall inside of another runs on the same stack.
@@ -373,34 +380,59 @@ impl LocalStorage {
             promoted: promoted(kernel),
             on_loan: Vec::new(),
         };
-        storage.place(kernel, &kernel.body, &mut STACK_BYTES.clone());
+        storage.place(
+            kernel,
+            &kernel.body,
+            (&mut STACK_BYTES.clone(), Wanted::Once),
+        );
         storage
     }
 
     /// Places what `body` allocates, with `room` bytes left in the frame of the function around.
-    fn place(&mut self, kernel: &Kernel, body: &[Node], room: &mut u64) {
+    fn place(&mut self, kernel: &Kernel, body: &[Node], (room, wanted): (&mut u64, Wanted)) {
         for node in body {
             match node {
                 Node::Alloc { array } if self.promoted.contains(array) => {}
                 Node::Alloc { array } => match fixed_bytes(kernel, *array) {
                     Some(bytes) if bytes <= *room => *room -= bytes,
-                    _ => self.on_loan.push(*array),
+                    _ => self.on_loan.push((*array, wanted)),
                 },
                 Node::Forall(forall) => {
-                    self.place(kernel, &forall.body, &mut STACK_BYTES.clone());
+                    let inside = match wanted {
+                        Wanted::Once | Wanted::ByThreads => Wanted::ByThreads,
+                        Wanted::Perhaps => Wanted::Perhaps,
+                    };
+                    self.place(kernel, &forall.body, (&mut STACK_BYTES.clone(), inside));
                 }
                 _ => {
+                    let inside = match node {
+                        Node::AffineFor(_) => wanted,
+                        _ => Wanted::Perhaps,
+                    };
                     for block in node.blocks() {
-                        self.place(kernel, block, room);
+                        self.place(kernel, block, (room, inside));
                     }
                 }
             }
         }
     }
 
+    /// What the runtime gives, by the numbers that it has there; `bytes` is how large each of them is.
+    pub(crate) fn on_loan(&self, bytes: impl Fn(ArrayId) -> u64) -> SmallVec<[Local; 4]> {
+        let locals = self.on_loan.iter().map(|(array, wanted)| Local {
+            bytes: bytes(*array),
+            wanted: *wanted,
+        });
+        locals.collect()
+    }
+
+    fn is_on_loan(&self, wanted: Wanted) -> bool {
+        self.on_loan.iter().any(|(_, it)| *it == wanted)
+    }
+
     /// Where `array` is.
     pub(crate) fn of_array(&self, array: ArrayId) -> Storage {
-        let number = self.on_loan.iter().position(|it| *it == array);
+        let number = self.on_loan.iter().position(|(it, _)| *it == array);
         match number {
             Some(number) => Storage::Loan(number),
             None if self.promoted.contains(&array) => Storage::Variables,
@@ -449,7 +481,9 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         // It may panic while private buffers are merged into their targets.
         _ if by_host => Guard::Caller,
         [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
-        _ if can_fail(kernel) || !storage.on_loan.is_empty() => Guard::Caller,
+        _ if can_fail(kernel) => Guard::Caller,
+        _ if storage.is_on_loan(Wanted::Perhaps) => Guard::Caller,
+        _ if !storage.on_loan.is_empty() => Guard::Memory,
         _ => Guard::Nobody,
     }
 }

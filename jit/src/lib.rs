@@ -10,6 +10,7 @@
 mod argument;
 mod bodies;
 mod call;
+mod call_error;
 mod compiled;
 mod deciding;
 mod error;
@@ -33,7 +34,8 @@ mod versions;
 mod written;
 
 pub use argument::{Argument, ArgumentKind, ArrayMut, ArrayRef, Element, Records};
-pub use call::{CallError, Outcome};
+pub use call::Outcome;
+pub use call_error::CallError;
 pub use compiled::{Compiled, Faults, Options, Specialize, compile};
 pub use error::CompileError;
 pub use isa::{Processor, Target, processor};

@@ -1,6 +1,6 @@
 //! What a call tells that was stopped on its way.
 
-use crate::call::CallError;
+use crate::call_error::CallError;
 use crate::compiled::{Faults, Inner};
 use crate::site::{Site, SiteKind};
 use strew_affine::interpret::{Fault, FaultKind};

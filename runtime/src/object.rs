@@ -270,6 +270,8 @@ impl CodeTable {
         let code = session::Code {
             entry: self.entry,
             has_foralls: self.has_foralls != 0,
+            // The outputs are copied instead.
+            locals: &[],
             on_demand: self,
         };
         // SAFETY: the compiler made the functions; the caller vouches for the arrays.

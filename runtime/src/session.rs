@@ -9,7 +9,7 @@ use crate::abi::{
 };
 use crate::failure::Failure;
 use crate::loan::Account;
-use crate::local::LocalMemory;
+use crate::local::{Local, LocalMemory, Stock};
 use crate::plan::{self, Identity, Plan, Planning};
 use crate::record::{Part, Record, Stopwatch, Tally, Why};
 use crate::settings::{Settings, StopToken};
@@ -37,6 +37,8 @@ struct Shared<'r> {
     settings: &'r Settings,
     on_demand: &'r dyn OnDemand,
     entry: EntryFn,
+    /// Memory for local arrays that was taken when the call began.
+    stock: Stock,
     /// For what runs again within this call.
     plan: OnceLock<Plan>,
     is_protected: bool,
@@ -58,6 +60,9 @@ pub struct Code<'c> {
     pub entry: EntryFn,
     /// Whether there are foralls in it. Those with little to do it runs by itself.
     pub has_foralls: bool,
+    /// The local arrays that need memory, by their numbers; without them they are taken where they are made, and whether there is memory is
+    /// known then.
+    pub locals: &'c [Local],
     /// What its foralls may need besides.
     pub on_demand: &'c dyn OnDemand,
 }
@@ -102,7 +107,7 @@ pub unsafe fn run(
 ) -> Result<u64, Failure> {
     let shared = Shared::new(runtime, settings, code, protect, None);
     // SAFETY: that of the caller.
-    unsafe { shared.run(slots, protect) }.map(|counted| counted.returned)
+    unsafe { shared.run(slots, protect, code.locals) }.map(|counted| counted.returned)
 }
 
 /// Runs a compiled kernel as [`run`] does, and tells how it ran.
@@ -123,7 +128,7 @@ pub unsafe fn run_with_record(
     let tally = Mutex::default();
     let shared = Shared::new(runtime, settings, code, protect, Some(&tally));
     // SAFETY: that of the caller.
-    let counted = unsafe { shared.run(slots, protect) }?;
+    let counted = unsafe { shared.run(slots, protect, code.locals) }?;
     let without = match code.has_foralls {
         true => Why::Little,
         false => Why::NoForall,
@@ -153,6 +158,7 @@ impl<'r> Shared<'r> {
             settings,
             on_demand: code.on_demand,
             entry: code.entry,
+            stock: Stock::default(),
             plan: OnceLock::new(),
             is_protected: !protect.is_empty(),
             budget: settings.memory.map_or_else(OnceLock::new, OnceLock::from),
@@ -169,7 +175,12 @@ impl<'r> Shared<'r> {
     ///
     /// # Safety
     /// That of [`run`].
-    unsafe fn run(&'r self, slots: &[Slot], protect: &[Region]) -> Result<Counted, Failure> {
+    unsafe fn run(
+        &'r self,
+        slots: &[Slot],
+        protect: &[Region],
+        locals: &[Local],
+    ) -> Result<Counted, Failure> {
         let _listening = self.settings.stop.as_ref().map(StopToken::listen);
         if let Some(timeline) = &self.settings.timeline {
             timeline.restart(Instant::now());
@@ -186,6 +197,7 @@ impl<'r> Shared<'r> {
             shared: self,
             is_nested: false,
         };
+        let _stocked = self.stock.fill(&session, locals, self.runtime.threads())?;
         // SAFETY: the caller vouches for the regions.
         let snapshot = unsafe { session.protect(protect) }?;
         // SAFETY: the caller vouches for the entry and the slots.
@@ -292,6 +304,11 @@ impl<'r> Session<'r> {
 
     pub(crate) fn runtime(&self) -> &'r Runtime {
         self.shared.runtime
+    }
+
+    /// Memory for local arrays that was taken when the call began.
+    pub(crate) fn stock(&self) -> &'r Stock {
+        &self.shared.stock
     }
 
     pub(crate) fn settings(&self) -> &'r Settings {

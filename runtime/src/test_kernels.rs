@@ -201,6 +201,7 @@ pub(crate) fn code(entry: EntryFn) -> Code<'static> {
     Code {
         entry,
         has_foralls: false,
+        locals: &[],
         on_demand: &Additions,
     }
 }

@@ -1,9 +1,10 @@
 //! What could be asked for instead of a step that was declined: tried on the kernel, not guessed.
 
 use crate::address::find_affine_for;
+use crate::split::last_iteration;
 use crate::{
     Delinearize, Distribute, Expand, Fuse, Interchange, LoopPath, Parallelize, Privatize, Reason,
-    Refused, Schedule, Shift, Skew, Step, TileIndirection, TileReduction,
+    Refused, Schedule, Shift, Skew, Split, Step, TileIndirection, TileReduction,
 };
 use strew_affine::flat::sizes_of;
 use strew_affine::verify::Verified;
@@ -72,6 +73,11 @@ impl Candidates<'_> {
                 found.extend(self.skewed());
                 found
             }
+            (Step::Privatize(Privatize { target, .. }), Reason::SeenByCaller { .. }) => {
+                let mut found = Vec::from(reduced(target));
+                found.extend(self.but_for_the_last(target));
+                found
+            }
             (
                 Step::Privatize(Privatize { target, .. }) | Step::Expand(Expand { target, .. }),
                 Reason::ReadsOlder { .. } | Reason::ReadBehind { .. } | Reason::SeenByCaller { .. },
@@ -101,7 +107,16 @@ impl Candidates<'_> {
         }
         let distribute = Distribute::new(target.clone()).into();
         found.push(schedule([distribute, parallelize(target)]));
+        found.extend(self.but_for_the_last(target));
         found
+    }
+
+    /// The step without the last iteration of `target`: what this leaves is then nobody else's.
+    fn but_for_the_last(&self, target: &LoopPath) -> Option<Schedule> {
+        let nested = find_affine_for(self.kernel, target).ok()?;
+        let last = last_iteration(self.kernel, nested.it)?;
+        let split = Split::new(target.clone(), last);
+        Some(schedule([split.into(), self.step.clone()]))
     }
 
     /// Another statement later or earlier, so that both ends of a dependence are in one iteration.

@@ -127,17 +127,18 @@ pub(crate) fn privacy<'k>(
     Some(analyzed.privacy(level, depth, target))
 }
 
-/// The scalars and local arrays that live outside of the loop and are written in it.
+/// The scalars and arrays that live outside of the loop and are written in it.
 fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     let scalars = scalars::set_in(target).into_iter();
     let scalars: BTreeSet<_> = scalars.map(|(local, _)| Target::Local(local)).collect();
     let own = visit::allocated_arrays(&target.body);
-    let allocated = visit::allocated_arrays(&kernel.body);
+    let mut outer = visit::allocated_arrays(&kernel.body);
+    outer.extend(kernel.array_params());
     let mut arrays = BTreeSet::new();
     visit::walk(&target.body, &mut |node, _| {
         arrays.extend(node.written_elements().map(|it| it.array));
     });
-    arrays.retain(|it| allocated.contains(it) && !own.contains(it));
+    arrays.retain(|it| outer.contains(it) && !own.contains(it));
     scalars
         .into_iter()
         .chain(arrays.into_iter().map(Target::Array))

@@ -197,6 +197,12 @@ mod tests {
         let a = |body, script, verdict, name| {
             refuses(&with(body, ""), script, verdict, name);
         };
+        // Two iterations of `j` write each element, so two elements are not written, whatever the sizes are called.
+        let halves = "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n]) {
+  alloc a: f64[4]
+  affine.for i in 0..n { affine.for j in 0..4 { a[j floordiv 2] = x[i] } affine.for k in 0..4 { y[i] = y[i] + a[k] } }
+}";
+        refuses(halves, "privatize(a, i)", Unproven, "ReadsOlder");
         let partly = "affine.for j in 0..3 { a[j] = x[i] } y[i] = a[3]";
         a(partly, "privatize(a, i)", Unproven, "ReadsOlder");
         a("y[i] = 1.0", "privatize(y, i)", Illegal, "SeenByCaller");

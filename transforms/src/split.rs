@@ -8,7 +8,7 @@ use crate::tree::Replacing;
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Variable};
 
 /// Cuts a loop in two at a value of its iterator.
 ///
@@ -94,6 +94,25 @@ pub(crate) fn next_value(
     let lower = address::single(&target.lower, path)?;
     let turns = at.minus(lower)?.ceildiv(&target.step.into())?;
     Ok(lower.plus(&turns.scaled(target.step)?)?)
+}
+
+/// The iterator in the last iteration of `target`, as far as a step can speak of it.
+pub(crate) fn last_iteration(kernel: &Kernel, target: &AffineFor) -> Option<Size> {
+    target.lower.as_single()?;
+    let upper = target.upper.as_single().filter(|_| target.step == 1)?;
+    if let Some(end) = upper.as_constant() {
+        return end.checked_sub(1).map(Size::from);
+    }
+    let further = upper.constant();
+    let name = match upper.offset(further.checked_neg()?).ok()?.as_variable()? {
+        Variable::Param(param) => &kernel.scalars[param].name,
+        Variable::Iter(iter) => &kernel.iters[iter].name,
+    };
+    let back = Size::from(further.checked_sub(1)?.checked_neg()?);
+    Some(Size::Difference(Box::new([
+        Size::from(name.as_str()),
+        back,
+    ])))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether each iteration of a loop can have a scalar or a local array of its own.
 
 use super::analyzed::Analyzed;
-use super::relation::{Checked, End, Relation};
+use super::relation::{Checked, Relation};
 use super::site::{Level, Site, Target};
 use crate::sets::{Budget, Row, Set, Space};
 use crate::visit::AccessKind;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// What keeps the iterations of a loop from having a target of their own, if something does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// They can: each surely writes what it reads before it reads it, and nobody reads what the last one leaves before it is surely
-    /// written again. A write is not sure where
+    /// They can: each surely writes what it reads before it reads it, and nobody, not even the caller, reads what the last one leaves before
+    /// it is surely written again. A write is not sure where
     /// an index in its statement, or in a declaration that it reads, may be out of range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
@@ -35,14 +35,15 @@ impl<'k> Analyzed<'k> {
         if self.home_depth(target) > depth {
             return Privacy::Own;
         }
-        if let Target::Array(array) = target
-            && self.kernel().array_params().any(|it| it == array)
-        {
-            return Privacy::IsParameter;
-        }
         let inside = |site: &Site<'k>| site.levels().nth(depth).is_some_and(|it| it.is_same(level));
         let of_target = self.sites.iter().filter(|it| it.target == target);
         let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
+        if let Target::Array(array) = target
+            && self.kernel().array_params().any(|it| it == array)
+            && !self.is_overwritten(&within, &outside, depth)
+        {
+            return Privacy::IsParameter;
+        }
         let reads = |site: &&&Site<'k>| site.kind != AccessKind::Write;
         let is_set = |read: &&&Site<'k>| {
             within
@@ -59,7 +60,8 @@ impl<'k> Analyzed<'k> {
             let mut writes = outside.iter();
             writes.any(|write| {
                 is_never_after(&within, write, read) && self.is_surely_before(write, read)
-            })
+            }) || read.levels().count() > depth
+                && self.is_covered(read, &outside, depth).unwrap_or(false)
         };
         let mut read_outside = outside.iter().filter(reads);
         match read_outside.find(|it| (it.order > last || survives) && !is_set_again(it)) {
@@ -71,22 +73,50 @@ impl<'k> Analyzed<'k> {
     /// Whether all elements that `read` reads in an iteration of the loop at `depth` are surely written in it before.
     fn is_covered(&self, read: &Site<'k>, within: &[&Site<'k>], depth: usize) -> Checked<bool> {
         let mut budget = Budget::new(ROWS_A_READ);
-        let Some(all) = self.iterations_that_meet(read, read, depth, &mut budget)? else {
+        let Some((all, _)) = self.iterations_that_meet(read, read, depth + 1, &mut budget)? else {
             return Ok(true);
         };
-        let (all, _) = all;
         let mut written = Set::empty(all.space().clone());
         let earlier = |it: &&&Site<'k>| {
             let is_before = it.kind == AccessKind::Write && it.order < read.order;
             is_before && self.is_never_skipped(it)
         };
         for write in within.iter().filter(earlier) {
-            let found = self.iterations_that_meet(write, read, depth, &mut budget)?;
+            let found = self.iterations_that_meet(write, read, depth + 1, &mut budget)?;
             if let Some((met, true)) = found {
                 written = written.union(&met);
             }
         }
         all.is_subset(&written, &mut budget)
+    }
+
+    /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops around it, write are surely written behind
+    /// that loop, by sites `outside` of it, in the same iteration of the loops around.
+    fn is_overwritten(&self, within: &[&Site<'k>], outside: &[&Site<'k>], depth: usize) -> bool {
+        let last = within.last().map_or(0, |it| it.order);
+        let behind = outside.iter().copied().filter(|it| {
+            it.kind == AccessKind::Write && it.order > last && self.is_never_skipped(it)
+        });
+        let behind: Vec<_> = behind.collect();
+        let mut written = within.iter().filter(|it| it.writes());
+        !behind.is_empty()
+            && written.all(|it| self.is_written_by(it, &behind, depth).unwrap_or(false))
+    }
+
+    /// Whether all elements that `site` writes are surely written by sites `behind` it in the same iteration of `depth` loops around.
+    fn is_written_by(&self, site: &Site<'k>, behind: &[&Site<'k>], depth: usize) -> Checked<bool> {
+        let mut budget = Budget::new(ROWS_A_READ);
+        let Some((all, _)) = self.iterations_that_meet(site, site, depth, &mut budget)? else {
+            return Ok(true);
+        };
+        let mut again = Set::empty(all.space().clone());
+        for write in behind {
+            let found = self.iterations_that_meet(write, site, depth, &mut budget)?;
+            if let Some((met, true)) = found {
+                again = again.union(&met);
+            }
+        }
+        all.is_subset(&again, &mut budget)
     }
 
     /// Whether `write` surely happens before `read` in the same iteration of all loops around it.
@@ -121,20 +151,20 @@ impl<'k> Analyzed<'k> {
         )
     }
 
-    /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, the one at `depth`
-    /// being one of them; and whether `other` surely touches it.
+    /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, at least so many;
+    /// and whether `other` surely touches it.
     fn iterations_that_meet(
         &self,
         other: &Site<'k>,
         read: &Site<'k>,
-        depth: usize,
+        least: usize,
         budget: &mut Budget,
     ) -> Checked<Option<(Set, bool)>> {
         let common = other.common_depth(read);
         let Some(mut relation) = Relation::of(&self.frame, other, read)? else {
             return Ok(None);
         };
-        if common <= depth {
+        if common < least {
             return Ok(None);
         }
         let differences = (0..common).map(|it| relation.difference(it));
@@ -153,9 +183,7 @@ impl<'k> Analyzed<'k> {
             names(of_other + read.levels().count(), "i"),
         );
         let is_known = relation.opaques.is_empty();
-        let first = relation.column(End::Source, 0);
-        let met = Set::new(space, relation.cases);
-        let met = met.project_out(first..first + of_other, budget)?;
+        let met = Set::new(space, relation.cases).project_out(0..of_other, budget)?;
         // Whether the read happens decides nothing: it is covered in all iterations in which it could.
         let other = Relation::of(&self.frame, other, other)?;
         let is_sure = is_known && other.is_none_or(|it| it.is_exact);

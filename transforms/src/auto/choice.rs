@@ -67,6 +67,13 @@ pub enum Choice {
         /// The iterator that says which iteration that is.
         at: String,
     },
+    /// Iterations of a loop fill arrays of the caller before they read them: each but the last gets its own.
+    Scratch {
+        /// The loop.
+        path: String,
+        /// The arrays.
+        arrays: Vec<String>,
+    },
     /// Rows need all rows before them: what a group of these has settled goes into all others at once.
     Panels {
         /// The loop.
@@ -220,6 +227,12 @@ impl fmt::Display for Choice {
             Self::Pivot { path, at } => write!(
                 f,
                 "iterations of {path} meet in that of {at} alone, whose row all others read: those before it run at once, and those behind it"
+            ),
+            Self::Scratch { path, arrays } => write!(
+                f,
+                "each iteration of {path} fills {} before it reads it: all but the last run at once with one of their own, and the caller \
+                 finds what the last one leaves",
+                list(arrays)
             ),
             Self::Panels { path, points } => write!(
                 f,

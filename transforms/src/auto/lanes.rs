@@ -127,7 +127,8 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let is_many = vectors_in_flight(target) == 1 && !is_only_sums(target);
     let is_whole = |it: &u32| {
         !is_many
-            && it.is_power_of_two() && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
+            && it.is_power_of_two()
+            && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
     };
     let count = all.filter(is_whole).unwrap_or(usual);
     let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));

@@ -13,6 +13,7 @@ mod parts;
 mod pivot;
 mod profit;
 mod registers;
+mod scratch;
 mod speculation;
 mod sums;
 mod traffic;

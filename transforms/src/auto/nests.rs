@@ -5,6 +5,7 @@ use super::order::{self, Vectors};
 use super::panels;
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
+use super::scratch;
 use super::trailing;
 use super::wavefront;
 use super::{Around, Choice, Scheduler, has_computed_loops};
@@ -294,16 +295,34 @@ impl Scheduler<'_> {
                 at: band.kernel.iters[it].name.clone(),
             };
             self.attempt_for([why], |attempt| pivot::around(attempt, target, it))
-        }) || match band.is_straight {
-            true => self.wavefront(nests, &band.nest, &band.loops),
-            false => self.panels(band) || self.trailing(band),
-        };
+        }) || self.scratch(band)
+            || match band.is_straight {
+                true => self.wavefront(nests, &band.nest, &band.loops),
+                false => self.panels(band) || self.trailing(band),
+            };
         if !is_done {
             let loops = (0..band.loops.len()).filter_map(|it| band.called(it));
             let loops = loops.collect();
             self.tell(Choice::InOrder { loops });
         }
         is_done
+    }
+
+    /// Gives all iterations but the last one room of their own, where that of the caller is all they meet in.
+    fn scratch(&mut self, band: &Band<'_, '_>) -> bool {
+        let mut loops = band.loops.iter().filter(|it| is_shareable(it));
+        loops.any(|target| {
+            let arrays = scratch::arrays(band.kernel, target);
+            let why = Choice::Scratch {
+                path: name(band.kernel, target),
+                arrays: arrays
+                    .iter()
+                    .map(|it| band.kernel.arrays[*it].name.clone())
+                    .collect(),
+            };
+            !arrays.is_empty()
+                && self.attempt_for([why], |attempt| scratch::all_but_last(attempt, target))
+        })
     }
 
     /// Lets the rows of a nest that is not perfect use groups of rows before them at once.

@@ -298,7 +298,7 @@ mod tests {
             "parallelize(p)",
             "unroll_and_jam(i, 2)",
             "unroll_and_jam(l, 4)",
-            "vectorize(j, 8)",
+            "vectorize(j, 2)",
         ];
         schedules(product, &steps);
     }
