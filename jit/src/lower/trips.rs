@@ -93,7 +93,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// as their bounds are the same every time. In lanes, a group of them counts as one.
     fn others(&mut self, body: &[Node]) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 0);
-        for inner in body.iter().filter_map(as_loop) {
+        for inner in loops_in(body) {
             let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) else {
                 continue;
             };
@@ -174,7 +174,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 /// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
 /// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
 fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
-    let rest = forall.body.iter().rev().find_map(as_loop)?;
+    let rest = loops_in(&forall.body).pop()?;
     let last = forall.count.offset(-1).ok()?;
     let at = |bound: &AffineExpr, value: &AffineExpr| {
         bound
@@ -226,9 +226,9 @@ fn holds_while(body: &[Node]) -> bool {
 
 /// The first affine loop that writes elements, or else the first one.
 pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
-    let mut loops = body.iter().filter_map(as_loop);
-    let first = loops.clone().next();
-    loops.find(|it| writes_elements(&it.body)).or(first)
+    let loops = loops_in(body);
+    let mut writing = loops.iter().filter(|it| writes_elements(&it.body));
+    writing.next().or(loops.first()).copied()
 }
 
 fn writes_elements(body: &[Node]) -> bool {
@@ -239,11 +239,22 @@ fn writes_elements(body: &[Node]) -> bool {
     writes
 }
 
-fn as_loop(node: &Node) -> Option<&AffineFor> {
-    match node {
-        Node::AffineFor(inner) => Some(inner),
-        _ => None,
+/// The affine loops of `body`, also where it is asked before whether they have turns at all.
+fn loops_in(body: &[Node]) -> Vec<&AffineFor> {
+    let mut loops = Vec::new();
+    for node in body {
+        match node {
+            Node::AffineFor(inner) => loops.push(inner),
+            Node::AffineIf {
+                then, otherwise, ..
+            } => {
+                loops.extend(loops_in(then));
+                loops.extend(loops_in(otherwise));
+            }
+            _ => {}
+        }
     }
+    loops
 }
 
 /// The bound, when it is one expression over parameters alone.
