@@ -15,6 +15,8 @@ mod console;
 mod data;
 mod kernels;
 mod measure;
+#[path = "../common/pair.rs"]
+mod pair;
 #[path = "../common/peers.rs"]
 #[expect(dead_code, reason = "the scatter bench needs more of it")]
 mod peers;
@@ -31,11 +33,15 @@ use console::{ended, print, say};
 use data::Problem;
 use kernels::{LEVELS, NESTS};
 use measure::{Cell, measure};
+use pair::Pair;
 use peers::{Peers, Unit};
 use std::process::{Command, ExitCode};
 
 /// Of everything that is parallel.
 const THREADS: usize = 2;
+
+/// Some milliseconds.
+const PAIR_TURNS: u64 = 1_000_000;
 
 fn main() -> ExitCode {
     ended(run())
@@ -64,13 +70,20 @@ fn run() -> Result<(), String> {
         say("skipped: there is no cc, so nothing to compare with");
     }
     let peak = peers.as_mut().map(peak).transpose()?;
-    let mut measurements = Vec::new();
+    let (mut measurements, mut pairs) = (Vec::new(), Vec::new());
+    let turns = if arguments.effort.is_smoke {
+        400
+    } else {
+        PAIR_TURNS
+    };
     for cell in cells {
+        pairs.push(Pair::look(turns));
         let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
         say(&report::line(&measurement));
         measurements.push(measurement);
     }
     print(&report::report(&measurements, peak));
+    print(&pair::seen(&pairs));
     Ok(())
 }
 

@@ -19,6 +19,8 @@ mod generators;
 mod grid;
 mod limit;
 mod measure;
+#[path = "../common/pair.rs"]
+mod pair;
 #[path = "../common/peers.rs"]
 #[expect(dead_code, reason = "the bench of nests needs more of it")]
 mod peers;
@@ -37,6 +39,7 @@ use arguments::Arguments;
 use console::{ended, print, say};
 use grid::Cell;
 use measure::{Measurement, measure};
+use pair::Pair;
 use peers::{Bandwidth, Peers, Unit};
 use problems::Scale;
 use std::process::ExitCode;
@@ -53,6 +56,9 @@ const AGAIN: usize = 10;
 /// What bandwidth is measured on: more than the caches hold.
 const BANDWIDTH_BYTES: usize = 1 << 30;
 const BANDWIDTH_BYTES_SMOKE: usize = 1 << 20;
+
+/// Some milliseconds.
+const PAIR_TURNS: u64 = 1_000_000;
 
 fn main() -> ExitCode {
     ended(run())
@@ -83,8 +89,9 @@ fn run() -> Result<(), String> {
         BANDWIDTH_BYTES
     };
     let before = bandwidth(&mut peers, bytes)?;
-    let mut measurements = Vec::new();
+    let (mut measurements, mut pairs) = (Vec::new(), Vec::new());
     for cell in cells {
+        pairs.push(Pair::look(if smoke { 400 } else { PAIR_TURNS }));
         let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
         say(&line(&measurement));
         measurements.push(measurement);
@@ -98,7 +105,8 @@ fn run() -> Result<(), String> {
     let summary = summary::summary(&measurements, bandwidth);
     let took = start.elapsed().as_secs();
     let cells = measurements.len();
-    let closing = format!("{summary}\n{cells} cells on {THREADS} threads in {took} s");
+    let seen = pair::seen(&pairs);
+    let closing = format!("{summary}\n{seen}\n\n{cells} cells on {THREADS} threads in {took} s");
     if arguments.format == Format::Markdown {
         print(&closing);
     } else {
