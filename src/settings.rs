@@ -66,7 +66,7 @@ macro_rules! settings_methods {
             self
         }
 
-        /// At most this many bytes for private buffers and copies; a quarter of what is free unless set.
+        /// At most this many bytes for private buffers, local arrays and copies; a quarter of what is free unless set.
         pub fn memory(mut self, bytes: u64) -> Self {
             self.settings_mut().runtime.memory = Some(bytes);
             self

@@ -5,8 +5,11 @@ use crate::statistics::Spread;
 use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::scope;
+use std::thread::{scope, yield_now};
 use std::time::Instant;
+
+/// Two threads of one core gain less.
+const CORES_APART: f64 = 1.5;
 
 /// A look at two threads.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +21,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Takes some milliseconds; many where `turns` are.
+    /// Takes some milliseconds for a million `turns`.
     pub(crate) fn look(turns: u64) -> Self {
         let alone = together(1, turns);
         let both = together(2, turns);
@@ -32,10 +35,10 @@ impl Pair {
 /// What so many looks saw, in a line.
 pub(crate) fn seen(pairs: &[Pair]) -> String {
     let spread = |of: fn(&Pair) -> f64| Spread::of(pairs.iter().map(of));
-    let few = pairs.iter().filter(|it| it.gain < FEW).count();
+    let few = pairs.iter().filter(|it| it.gain < CORES_APART).count();
     match (spread(|it| it.gain), spread(|it| it.round_trip)) {
         (Some(gain), Some(trip)) => format!(
-            "two threads computed {:.2} times as much as one where nothing is shared ({:.2} and {:.2} at the quarters, below {FEW} before {few} of {} \
+            "two threads computed {:.2} times as much as one where nothing is shared ({:.2} and {:.2} at the quarters, below {CORES_APART} before {few} of {} \
              cells); a cache line went to the other and back in {:.0} ns ({:.0} and {:.0})",
             gain.median,
             gain.low,
@@ -49,9 +52,6 @@ pub(crate) fn seen(pairs: &[Pair]) -> String {
     }
 }
 
-/// Threads of one core gain less.
-const FEW: f64 = 1.5;
-
 /// Nanoseconds for `threads` threads that begin together and compute the same each.
 fn together(threads: usize, turns: u64) -> f64 {
     let barrier = Barrier::new(threads);
@@ -64,7 +64,8 @@ fn together(threads: usize, turns: u64) -> f64 {
     scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
         let own = one();
-        let others = others.into_iter().map(|it| it.join().unwrap_or(f64::NAN));
+        // One that panicked took no time.
+        let others = others.into_iter().map(|it| it.join().unwrap_or(0.0));
         others.fold(own, f64::max)
     })
 }
@@ -85,8 +86,15 @@ fn round_trip(count: u64) -> f64 {
     let count = count.max(1);
     let ball = AtomicU64::new(0);
     let wait = |value: u64| {
-        while ball.load(Ordering::Acquire) != value {
+        for turn in 0_u32.. {
+            if ball.load(Ordering::Acquire) == value {
+                return;
+            }
             spin_loop();
+            // The other one may have to share this processor.
+            if turn % 1024 == 1023 {
+                yield_now();
+            }
         }
     };
     scope(|scope| {

@@ -19,7 +19,7 @@ use strew_affine::interpret::Fault;
 use strew_affine::visit::{allocated_arrays, written_arrays};
 use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
 use strew_runtime::abi::Slot;
-use strew_runtime::{Failure, Record, Region, Runtime, Settings};
+use strew_runtime::{Failure, Local, Record, Region, Runtime, Settings};
 
 /// What a call that ended as it should leaves, besides its arrays.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,9 @@ pub struct Outcome {
     /// The sizes that the code was made for, each by its name, where it was for these alone.
     pub sizes: Vec<(String, i64)>,
 }
+
+/// To copy so many bytes takes less than to have memory for local arrays beforehand, for each of many threads, might.
+const WORTH_MEMORY: usize = 1 << 20;
 
 /// So many parameters take no memory of their own in a call.
 const FEW: usize = 8;
@@ -67,8 +70,8 @@ struct ForSizes {
     may_stop: bool,
     /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
     copied: Vec<(usize, Option<Range<usize>>)>,
-    /// The bytes of local arrays.
-    locals: Arc<[(ArrayId, u64)]>,
+    /// Local arrays for which there is memory before a run.
+    locals: Arc<[(ArrayId, Local)]>,
     /// Code for these sizes.
     version: Option<Arc<Version>>,
 }
@@ -78,7 +81,7 @@ struct Admitted {
     checks: Checks,
     /// The memory that is copied before the run.
     protect: SmallVec<[Region; 4]>,
-    locals: Arc<[(ArrayId, u64)]>,
+    locals: Arc<[(ArrayId, Local)]>,
     version: Option<Arc<Version>>,
 }
 
@@ -229,8 +232,9 @@ impl Inner {
         };
         // Where keys come from is the same in both, and values that are known decide, too.
         let functions = forms.functions(code, form, &self.forms);
-        let bytes = |array| locals.iter().find(|(it, _)| *it == array);
-        let locals = (forms.facts.storage()).on_loan(|it| bytes(it).map_or(0, |(_, bytes)| *bytes));
+        let local = |array| locals.iter().find(|(it, _)| *it == array);
+        let locals = (forms.facts.storage())
+            .on_loan(|it| local(it).map_or_else(Local::default, |(_, local)| *local));
         let code_for_run = strew_runtime::Code {
             entry: code.entry(),
             has_foralls: forms.facts.has_foralls(),
@@ -389,11 +393,8 @@ impl Inner {
                 self.check_length(*array, slot.elements as usize, &value_of)?;
             }
         }
-        let mut locals = Vec::new();
         for array in allocated_arrays(&self.forms.kernel.body) {
-            let (_, elements) = self.element_count(array, &value_of)?;
-            let bytes = u64::from(self.forms.kernel.arrays[array].element.bytes());
-            locals.push((array, elements.unsigned_abs().saturating_mul(bytes)));
+            self.element_count(array, &value_of)?;
         }
         let checks = checks_for(&self.forms.kernel, &value_of);
         let roles = self.arguments.roles.iter();
@@ -402,6 +403,13 @@ impl Inner {
             Role::Size(_) | Role::Value => 0,
         });
         let bytes = bytes.fold(0, u64::saturating_add);
+        let copied = |has_memory| self.copied((checks, may_stop), has_memory, &value_of);
+        let (without, with) = (copied(false), copied(true));
+        let saved = (self.bytes(&without, slots)).saturating_sub(self.bytes(&with, slots));
+        let (copied, locals) = match saved > WORTH_MEMORY {
+            true => (with, self.locals(&value_of)?),
+            false => (without, Vec::new()),
+        };
         Ok(ForSizes {
             sizes: roles
                 .zip(slots)
@@ -409,7 +417,7 @@ impl Inner {
                 .collect(),
             checks,
             may_stop,
-            copied: self.copied((checks, may_stop), &value_of),
+            copied,
             locals: locals.into(),
             // Other sizes may fail in what known numbers make simpler.
             version: (checks == Checks::Computed)
@@ -418,14 +426,44 @@ impl Inner {
         })
     }
 
-    /// What is copied before a run: of an array what may be written, of records all.
+    /// The local arrays that a run can have memory for beforehand.
+    fn locals(
+        &self,
+        value_of: &impl Fn(ScalarId) -> i64,
+    ) -> Result<Vec<(ArrayId, Local)>, CallError> {
+        let wanted = self.forms.facts.wanted(value_of).into_iter();
+        let locals = wanted.map(|(array, most)| {
+            let (_, elements) = self.element_count(array, value_of)?;
+            let bytes = u64::from(self.forms.kernel.arrays[array].element.bytes());
+            let bytes = elements.unsigned_abs().saturating_mul(bytes);
+            Ok((array, Local { bytes, most }))
+        });
+        locals.collect()
+    }
+
+    /// The bytes of what is `copied`.
+    fn bytes(&self, copied: &[(usize, Option<Range<usize>>)], slots: &[Slot]) -> usize {
+        let regions = copied.iter().filter_map(|(position, written)| {
+            let role = self.arguments.roles.get(*position);
+            match (role, slots.get(*position)) {
+                (Some(Role::Array { element_bytes }), Some(slot)) => {
+                    Some(region(slot, *element_bytes, written).bytes)
+                }
+                _ => None,
+            }
+        });
+        regions.fold(0, usize::saturating_add)
+    }
+
+    /// What is copied before a run that has memory for local arrays, or not: of an array what may be written, of records all.
     fn copied(
         &self,
         (checks, may_stop): (Checks, bool),
+        has_memory: bool,
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Vec<(usize, Option<Range<usize>>)> {
         let copied =
-            (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop, true);
+            (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop, has_memory);
         let copied = copied.into_iter().filter_map(|array| {
             let written = match self.forms.kernel.arrays[array].field {
                 Some(_) => None,

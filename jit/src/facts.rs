@@ -2,8 +2,7 @@
 
 use crate::form::{Form, Rounding};
 use crate::isa::Target;
-use crate::promoted::promoted;
-use smallvec::SmallVec;
+use crate::storage::{LocalStorage, Storage, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::lanes::gathered;
 use strew_affine::value_range::ValueRanges;
@@ -14,7 +13,6 @@ use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel, Node,
     Overflow, ScalarId, Subscript, Variable,
 };
-use strew_runtime::{Local, Wanted};
 
 /// Which range checks generated code makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -273,6 +271,19 @@ impl Facts {
             && own.all(|array| !matches!(self.storage.of_array(array), Storage::Loan(_)))
     }
 
+    /// Whether it decides nothing that there is memory for local arrays: outputs are copied, too.
+    pub(crate) fn is_copied_for_all(&self) -> bool {
+        self.guard == Guard::Caller
+    }
+
+    /// How many of local arrays that the runtime gives are wanted at a time at most, where it then cannot fail for want of it.
+    pub(crate) fn wanted(&self, value_of: &impl Fn(ScalarId) -> i64) -> Vec<(ArrayId, u64)> {
+        match self.guard {
+            Guard::Memory => self.storage.wanted(value_of),
+            Guard::Nobody | Guard::Caller | Guard::Forall => Vec::new(),
+        }
+    }
+
     /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
     pub(crate) fn copied_before_run(
         &self,
@@ -351,107 +362,6 @@ fn strided(kernel: &Kernel) -> BTreeMap<ArrayId, usize> {
     strided
 }
 
-/// Where a local array is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
-    /// Nowhere: its elements are variables.
-    Variables,
-    /// In the frame of its function.
-    Stack,
-    /// In memory that the runtime gives, and knows by this number.
-    Loan(usize),
-}
-
-/// Where the local arrays of a kernel are while it runs.
-#[derive(Debug, Default)]
-pub(crate) struct LocalStorage {
-    /// Those whose elements are variables.
-    promoted: BTreeSet<ArrayId>,
-    /// Those in memory that the runtime gives, by their number there.
-    on_loan: Vec<(ArrayId, Wanted)>,
-}
-
-/// How many bytes of local arrays the frame of one function holds at most: a forall inside of another runs on the same stack.
-const STACK_BYTES: u64 = 16 << 10;
-
-impl LocalStorage {
-    fn of(kernel: &Kernel) -> Self {
-        let mut storage = Self {
-            promoted: promoted(kernel),
-            on_loan: Vec::new(),
-        };
-        storage.place(
-            kernel,
-            &kernel.body,
-            (&mut STACK_BYTES.clone(), Wanted::Once),
-        );
-        storage
-    }
-
-    /// Places what `body` allocates, with `room` bytes left in the frame of the function around.
-    fn place(&mut self, kernel: &Kernel, body: &[Node], (room, wanted): (&mut u64, Wanted)) {
-        for node in body {
-            match node {
-                Node::Alloc { array } if self.promoted.contains(array) => {}
-                Node::Alloc { array } => match fixed_bytes(kernel, *array) {
-                    Some(bytes) if bytes <= *room => *room -= bytes,
-                    _ => self.on_loan.push((*array, wanted)),
-                },
-                Node::Forall(forall) => {
-                    let inside = match wanted {
-                        Wanted::Once | Wanted::ByThreads => Wanted::ByThreads,
-                        Wanted::Perhaps => Wanted::Perhaps,
-                    };
-                    self.place(kernel, &forall.body, (&mut STACK_BYTES.clone(), inside));
-                }
-                _ => {
-                    let inside = match node {
-                        Node::AffineFor(_) => wanted,
-                        _ => Wanted::Perhaps,
-                    };
-                    for block in node.blocks() {
-                        self.place(kernel, block, (room, inside));
-                    }
-                }
-            }
-        }
-    }
-
-    /// What the runtime gives, by the numbers that it has there; `bytes` is how large each of them is.
-    pub(crate) fn on_loan(&self, bytes: impl Fn(ArrayId) -> u64) -> SmallVec<[Local; 4]> {
-        let locals = self.on_loan.iter().map(|(array, wanted)| Local {
-            bytes: bytes(*array),
-            wanted: *wanted,
-        });
-        locals.collect()
-    }
-
-    fn is_on_loan(&self, wanted: Wanted) -> bool {
-        self.on_loan.iter().any(|(_, it)| *it == wanted)
-    }
-
-    /// Where `array` is.
-    pub(crate) fn of_array(&self, array: ArrayId) -> Storage {
-        let number = self.on_loan.iter().position(|(it, _)| *it == array);
-        match number {
-            Some(number) => Storage::Loan(number),
-            None if self.promoted.contains(&array) => Storage::Variables,
-            None => Storage::Stack,
-        }
-    }
-}
-
-/// The bytes of an array of constant size, rounded up to whole vectors.
-pub(crate) fn fixed_bytes(kernel: &Kernel, array: ArrayId) -> Option<u64> {
-    let declared = &kernel.arrays[array];
-    let mut bytes = u64::from(declared.element.bytes());
-    for extent in &declared.extents {
-        let extent = u64::try_from(extent.as_constant()?).ok()?;
-        bytes = bytes.checked_mul(extent)?;
-    }
-    bytes.checked_next_multiple_of(16)
-}
-
 /// Whether the body writes nothing but its private buffers and arrays of its own, so that to run it without them does nothing.
 pub(crate) fn writes_buffers_alone(forall: &Forall) -> bool {
     let mut alone = true;
@@ -482,8 +392,8 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         _ if by_host => Guard::Caller,
         [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
         _ if can_fail(kernel) => Guard::Caller,
-        _ if storage.is_on_loan(Wanted::Perhaps) => Guard::Caller,
-        _ if !storage.on_loan.is_empty() => Guard::Memory,
+        _ if storage.wants(|it| *it == Wanted::Perhaps) => Guard::Caller,
+        _ if storage.wants(|_| true) => Guard::Memory,
         _ => Guard::Nobody,
     }
 }

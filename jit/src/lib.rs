@@ -30,6 +30,7 @@ mod proved;
 mod record;
 mod site;
 mod stopped;
+mod storage;
 mod versions;
 mod written;
 

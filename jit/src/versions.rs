@@ -171,6 +171,8 @@ impl Version {
         let forms = Forms::new(&verify(kernel).ok()?, &general.options);
         // The order of combination follows from it.
         let [own, of_all] = [&forms, general].map(|it| Conduct::of(&it.kernel, &it.facts));
-        (own == of_all && forms.code(form).is_ok()).then_some(forms)
+        // Nor does it need copies of outputs that the others do without: what is copied is that of the general code.
+        let is_stricter = forms.facts.is_copied_for_all() && !general.facts.is_copied_for_all();
+        (own == of_all && !is_stricter && forms.code(form).is_ok()).then_some(forms)
     }
 }

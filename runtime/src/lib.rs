@@ -41,7 +41,7 @@ mod timeline;
 pub use failure::{Failure, Held, Refusal};
 pub use forall::run_forall;
 pub use gathering::{empty_line, put_values};
-pub use local::{Local, Wanted, local_array};
+pub use local::{Local, local_array};
 pub use machine::{Caches, Calibration, LINES, Machine};
 pub use mapped::{Mapped, Plain};
 pub use plan::Plan;

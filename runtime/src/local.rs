@@ -13,23 +13,12 @@ use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
 /// A local array of a kernel whose size is known when a call begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     /// How many bytes it has.
     pub bytes: u64,
-    /// How many of it there are at a time.
-    pub wanted: Wanted,
-}
-
-/// How many of a local array there are at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// One.
-    Once,
-    /// One for each thread, since it belongs to the body of a forall.
-    ByThreads,
-    /// Perhaps none, since conditions decide: it is taken when it is made.
-    Perhaps,
+    /// How many of it there are at a time, threads enough.
+    pub most: u64,
 }
 
 /// What waits to be used as local arrays in a call: addresses, by the numbers of the arrays. Whoever runs the call keeps the memory.
@@ -50,11 +39,7 @@ impl Stock {
         let mut loans = Vec::new();
         let mut addresses = Vec::new();
         for local in locals {
-            let count = match local.wanted {
-                Wanted::Once => 1,
-                Wanted::ByThreads => threads,
-                Wanted::Perhaps => 0,
-            };
+            let count = local.most.min(threads as u64);
             let taken = (0..count).map(|_| session.take(local.bytes, Held::Locals));
             let taken: Vec<_> = taken.collect::<Result<_, _>>()?;
             let each = taken.iter().map(|it| it.address().expose_provenance());

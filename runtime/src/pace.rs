@@ -11,8 +11,8 @@ use std::time::Duration;
 /// So many loops are remembered, each with sizes that differ by no more than a factor of two.
 const REMEMBERED: usize = 256;
 
-/// Both ways are tried by turns in so many first runs, and again in so many from each power of two on: a thread that somebody else
-/// kept from its work must not decide for all times …
+/// Both ways are tried by turns in so many runs from each power of two on, and so from the first one: a thread that somebody else kept from
+/// its work must not decide for all times …
 const RUNS_BY_TURNS: u32 = 16;
 
 /// … and each so many runs the one that seemed slower.

@@ -98,7 +98,7 @@ pub(crate) struct Work {
     /// What an index out of range does
     #[arg(long, value_name = "POLICY", default_value = "error")]
     pub(crate) oob: OobName,
-    /// Take at most this much memory for private buffers, as 512M or 2G; a quarter of what is free when left out
+    /// Take at most this much memory for private buffers, local arrays and copies, as 512M or 2G; a quarter of what is free when left out
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<ByteCount>,
     /// Leave the elements of .npy and .bin files where they are, and load what the kernel touches; whoever wants to change such a file

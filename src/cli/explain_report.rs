@@ -411,7 +411,7 @@ impl<'k> Reporter<'_, 'k> {
     fn of_private(&self, verdict: &LoopVerdict<'k>, target: Target) -> Option<PrivateReport> {
         let privacy = self.analyzed.privacy(verdict.level, verdict.depth, target);
         let reason = match privacy {
-            Privacy::Own | Privacy::IsParameter => return None,
+            Privacy::Own | Privacy::IsParameter { .. } => return None,
             Privacy::Private => "each iteration can have its own".to_owned(),
             Privacy::ReadsOlder(site) => format!(
                 "not private, because line {} may read what another iteration or what came before left",

@@ -52,7 +52,12 @@ impl Candidates<'_> {
                 .clone()
                 .reduction(array, combiner)
                 .into()])],
-            (Step::Parallelize(request), Reason::Carried { .. } | Reason::CarriedScalar { .. }) => {
+            (Step::Parallelize(request), Reason::Carried { array, .. }) => {
+                let mut found = self.parallel(&request.target);
+                found.extend(self.but_for_the_last(&request.target, Some(array)));
+                found
+            }
+            (Step::Parallelize(request), Reason::CarriedScalar { .. }) => {
                 self.parallel(&request.target)
             }
             (Step::Fuse(request), Reason::Reverses { .. }) if request.shift.is_some() => {
@@ -75,7 +80,7 @@ impl Candidates<'_> {
             }
             (Step::Privatize(Privatize { target, .. }), Reason::SeenByCaller { .. }) => {
                 let mut found = Vec::from(reduced(target));
-                found.extend(self.but_for_the_last(target));
+                found.extend(self.but_for_the_last(target, None));
                 found
             }
             (
@@ -107,16 +112,17 @@ impl Candidates<'_> {
         }
         let distribute = Distribute::new(target.clone()).into();
         found.push(schedule([distribute, parallelize(target)]));
-        found.extend(self.but_for_the_last(target));
         found
     }
 
-    /// The step without the last iteration of `target`: what this leaves is then nobody else's.
-    fn but_for_the_last(&self, target: &LoopPath) -> Option<Schedule> {
+    /// The step without the last iteration of `target`: what the others leave in `array` is then nobody else's.
+    fn but_for_the_last(&self, target: &LoopPath, array: Option<&String>) -> Option<Schedule> {
         let nested = find_affine_for(self.kernel, target).ok()?;
         let last = last_iteration(self.kernel, nested.it)?;
         let split = Split::new(target.clone(), last);
-        Some(schedule([split.into(), self.step.clone()]))
+        let privatize = array.map(|it| Privatize::new(it, target.clone()).into());
+        let steps = [Some(split.into()), privatize, Some(self.step.clone())];
+        Some(steps.into_iter().flatten().collect())
     }
 
     /// Another statement later or earlier, so that both ends of a dependence are in one iteration.

@@ -1,4 +1,4 @@
-//! Scalars and local arrays of which each iteration of a loop gets its own.
+//! Scalars and arrays of which each iteration of a loop gets its own.
 
 use crate::copy::Copying;
 use crate::scalars;
@@ -6,12 +6,13 @@ use crate::tree::replace_loop;
 use crate::witness::{self, Reader};
 use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
-use strew_affine::dependence::{Analyzed, Level, Privacy, Target, Witness};
+use strew_affine::dependence::{Analyzed, Level, Privacy, Site, Target, Witness};
 use strew_affine::interpret::Touched;
 use strew_affine::visit::{self, AccessKind, Loop};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
+use strew_affine::{AffineFor, ArrayId, Expr, Kernel, Node, Overflow, Span, Value};
 
-/// The targets from outside of the loop that its iterations write and can have of their own.
+/// The scalars and local arrays from outside of the loop in which its iterations meet and of which they can have their own. A copy of an array
+/// in which they do not meet would be made and filled with zeros for nothing.
 pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     let written = written_from_outside(kernel, target);
     if written.is_empty() {
@@ -19,7 +20,13 @@ pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     }
     let analyzed = Analyzed::new(kernel);
     let written = written.into_iter();
-    let private = |it: &Target| privacy(&analyzed, target, *it) == Some(Privacy::Private);
+    let meets = |target: Target, iter| {
+        let of_it = |one: &Site<'_>, _: &Site<'_>| one.target == target;
+        matches!(target, Target::Local(_)) || !analyzed.are_apart(iter, of_it)
+    };
+    let private = |it: &Target| {
+        privacy(&analyzed, target, *it) == Some(Privacy::Private) && meets(*it, target.iter)
+    };
     written.filter(private).collect()
 }
 
@@ -51,13 +58,14 @@ pub(crate) fn check_private(
     Err(match privacy(&analyzed, of, variable) {
         None | Some(Privacy::Private) => return Ok(false),
         Some(Privacy::Own) => return Ok(true),
-        Some(Privacy::IsParameter) => {
+        Some(Privacy::IsParameter { is_written_behind }) => {
             let (written, witness) = seen(kernel, of, variable);
             Reason::SeenByCaller {
                 path,
                 name: name(),
                 written,
-                witness,
+                // What is written again may be all that the caller would see.
+                witness: witness.filter(|_| !is_written_behind),
             }
         }
         Some(Privacy::ReadsOlder(read)) => {
@@ -127,18 +135,17 @@ pub(crate) fn privacy<'k>(
     Some(analyzed.privacy(level, depth, target))
 }
 
-/// The scalars and arrays that live outside of the loop and are written in it.
+/// The scalars and local arrays that live outside of the loop and are written in it.
 fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     let scalars = scalars::set_in(target).into_iter();
     let scalars: BTreeSet<_> = scalars.map(|(local, _)| Target::Local(local)).collect();
     let own = visit::allocated_arrays(&target.body);
-    let mut outer = visit::allocated_arrays(&kernel.body);
-    outer.extend(kernel.array_params());
+    let allocated = visit::allocated_arrays(&kernel.body);
     let mut arrays = BTreeSet::new();
     visit::walk(&target.body, &mut |node, _| {
         arrays.extend(node.written_elements().map(|it| it.array));
     });
-    arrays.retain(|it| outer.contains(it) && !own.contains(it));
+    arrays.retain(|it| allocated.contains(it) && !own.contains(it));
     scalars
         .into_iter()
         .chain(arrays.into_iter().map(Target::Array))
@@ -163,7 +170,7 @@ pub(crate) fn privatized(
                 Node::Declare { local: anew, value }
             }
             Target::Array(array) => Node::Alloc {
-                array: copying.new_array(&mut prepared, array, "p"),
+                array: new_array(&mut prepared, &mut copying, array),
             },
         });
     }
@@ -174,6 +181,16 @@ pub(crate) fn privatized(
     })];
     replace_loop(&mut prepared.body, target.iter, &mut replacement);
     Ok(prepared)
+}
+
+/// A copy of `array`, which is one by itself where that is a field of records.
+fn new_array(kernel: &mut Kernel, copying: &mut Copying, array: ArrayId) -> ArrayId {
+    let anew = copying.new_array(kernel, array, "p");
+    let name = kernel.arrays[anew].name.replace('.', "_");
+    if kernel.arrays[anew].field.take().is_some() {
+        kernel.arrays[anew].name = kernel.fresh_name(&name);
+    }
+    anew
 }
 
 /// The kernel in which each iteration of the loop has its own of all that it can, if there is something.

@@ -9,7 +9,7 @@ use std::fmt;
 use strew_affine::Kernel;
 use strew_affine::verify::Verified;
 
-/// Gives every iteration of a loop a scalar, or a local array, of its own.
+/// Gives every iteration of a loop a scalar, or an array, of its own.
 ///
 /// ```text
 /// var t: f64 = 0.0                    var t: f64 = 0.0
@@ -20,10 +20,11 @@ use strew_affine::verify::Verified;
 ///                                     }
 /// ```
 ///
-/// Legal when each iteration surely writes what it reads before it reads it, and nothing behind the loop reads what the last one leaves.
+/// Legal when each iteration surely writes what it reads before it reads it, and nothing behind the loop reads what the last one leaves: the
+/// caller reads all parameters, so what is written of one is written again behind the loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Privatize {
-    /// The scalar or the local array.
+    /// The scalar or the array.
     pub variable: String,
     /// The loop, an `affine.for`.
     pub target: LoopPath,
@@ -122,6 +123,42 @@ mod tests {
         }
     }
 
+    #[test]
+    fn room_of_the_caller_that_is_written_again() {
+        let source = "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n], r: f64[m], z: f64[n]) {
+  affine.for o in 0..n {
+    affine.for i in 0..n {
+      affine.for j in 0..m { r[j] = x[i] + f64(j) }
+      affine.for k in 1..m { y[i] = y[i] + r[k] * r[k - 1] }
+    }
+    affine.for l in 0..m { r[l] = f64(o) }
+    affine.for q in 0..m { z[o] reduce(add) r[q] }
+  }
+}";
+        let before = kernel(source);
+        for step in ["privatize(r, i)", "privatize(r, i) parallelize(i)"] {
+            let after = apply(&before, step);
+            assert!(after.to_string().contains("alloc r_p: f64[m]"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
+    }
+
+    /// A merge updates elements that no subscript names, so to write one of them again is not to write all of them.
+    #[test]
+    fn what_is_merged_is_not_written_again() {
+        let source = "kernel @k(n: i64, m: i64, key: i64[n], x: f64[n], y: f64[n], t: f64[m]) {
+  affine.for i in 0..n {
+    t[0] = 0.0
+    scf.forall c in 0..4 private(t_p: f64[m] = identity(add)) merge(t reduce(add) t_p) strategy(auto) {
+      t_p[key[i]] reduce(add) x[i]
+    }
+    y[i] = t[0]
+  }
+  t[0] = 0.0
+}";
+        refuses(source, "privatize(t, i)", Unproven, "SeenByCaller");
+    }
+
     /// Nothing of what a loop leaves in `t` is read: it is set again before, in the loop behind and around.
     #[test]
     fn a_scalar_that_several_loops_use_is_private_in_each() {
@@ -206,6 +243,14 @@ mod tests {
         let partly = "affine.for j in 0..3 { a[j] = x[i] } y[i] = a[3]";
         a(partly, "privatize(a, i)", Unproven, "ReadsOlder");
         a("y[i] = 1.0", "privatize(y, i)", Illegal, "SeenByCaller");
+        // Of what may be written again nobody can say that the caller sees it.
+        for behind in [
+            "affine.if (1 < n) { y[0] = 2.0 }",
+            "affine.for j in 1..n { y[j] = 2.0 }",
+        ] {
+            let source = with("y[0] = x[i]", behind);
+            refuses(&source, "privatize(y, i)", Unproven, "SeenByCaller");
+        }
         a(
             "var b: f64 = x[i] b = 2.0 y[i] = b",
             "privatize(b, i)",

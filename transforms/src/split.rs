@@ -108,11 +108,12 @@ pub(crate) fn last_iteration(kernel: &Kernel, target: &AffineFor) -> Option<Size
         Variable::Param(param) => &kernel.scalars[param].name,
         Variable::Iter(iter) => &kernel.iters[iter].name,
     };
-    let back = Size::from(further.checked_sub(1)?.checked_neg()?);
-    Some(Size::Difference(Box::new([
-        Size::from(name.as_str()),
-        back,
-    ])))
+    let (name, further) = (Size::from(name.as_str()), further.checked_sub(1)?);
+    Some(match further {
+        0 => name,
+        1.. => Size::Sum(Box::new([name, further.into()])),
+        _ => Size::Difference(Box::new([name, further.checked_neg()?.into()])),
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whether each iteration of a loop can have a scalar or a local array of its own.
+//! Whether each iteration of a loop can have a scalar or an array of its own.
 
 use super::analyzed::Analyzed;
 use super::relation::{Checked, Relation};
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
     /// They can: each surely writes what it reads before it reads it, and nobody, not even the caller, reads what the last one leaves before
-    /// it is surely written again. A write is not sure where
-    /// an index in its statement, or in a declaration that it reads, may be out of range, since that may be skipped.
+    /// it is surely written again. A write is not sure where an index in its statement, or in a declaration that it reads, may be out of
+    /// range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
     Own,
@@ -21,8 +21,12 @@ pub enum Privacy {
     ReadsOlder(usize),
     /// The access at this position may read what the last iteration leaves.
     ReadBehind(usize),
-    /// The caller sees what the last iteration leaves.
-    IsParameter,
+    /// The caller sees what the last iteration leaves, or may do so: what the loop writes is written again behind it, but perhaps not all
+    /// of it, or not surely.
+    IsParameter {
+        /// Something writes it behind the loop.
+        is_written_behind: bool,
+    },
 }
 
 /// How much work one read may take, in rows.
@@ -40,16 +44,19 @@ impl<'k> Analyzed<'k> {
         let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
         if let Target::Array(array) = target
             && self.kernel().array_params().any(|it| it == array)
-            && !self.is_overwritten(&within, &outside, depth)
         {
-            return Privacy::IsParameter;
+            let behind = self.written_behind(&within, &outside);
+            if !self.is_overwritten(&within, &behind, depth) {
+                let is_written_behind = !behind.is_empty();
+                return Privacy::IsParameter { is_written_behind };
+            }
         }
         let reads = |site: &&&Site<'k>| site.kind != AccessKind::Write;
         let is_set = |read: &&&Site<'k>| {
             within
                 .iter()
                 .any(|write| write.levels().count() > depth && self.is_surely_before(write, read))
-                || self.is_covered(read, &within, depth).unwrap_or(false)
+                || self.is_covered(read, within.iter().copied(), depth + 1)
         };
         if let Some(read) = within.iter().filter(reads).find(|it| !is_set(it)) {
             return Privacy::ReadsOlder(read.order);
@@ -60,8 +67,11 @@ impl<'k> Analyzed<'k> {
             let mut writes = outside.iter();
             writes.any(|write| {
                 is_never_after(&within, write, read) && self.is_surely_before(write, read)
-            }) || read.levels().count() > depth
-                && self.is_covered(read, &outside, depth).unwrap_or(false)
+            }) || {
+                let writes = outside.iter().copied();
+                let writes = writes.filter(|it| is_never_between(&within, it, read));
+                self.is_covered(read, writes, depth)
+            }
         };
         let mut read_outside = outside.iter().filter(reads);
         match read_outside.find(|it| (it.order > last || survives) && !is_set_again(it)) {
@@ -70,53 +80,63 @@ impl<'k> Analyzed<'k> {
         }
     }
 
-    /// Whether all elements that `read` reads in an iteration of the loop at `depth` are surely written in it before.
-    fn is_covered(&self, read: &Site<'k>, within: &[&Site<'k>], depth: usize) -> Checked<bool> {
-        let mut budget = Budget::new(ROWS_A_READ);
-        let Some((all, _)) = self.iterations_that_meet(read, read, depth + 1, &mut budget)? else {
-            return Ok(true);
-        };
-        let mut written = Set::empty(all.space().clone());
-        let earlier = |it: &&&Site<'k>| {
-            let is_before = it.kind == AccessKind::Write && it.order < read.order;
-            is_before && self.is_never_skipped(it)
-        };
-        for write in within.iter().filter(earlier) {
-            let found = self.iterations_that_meet(write, read, depth + 1, &mut budget)?;
-            if let Some((met, true)) = found {
-                written = written.union(&met);
-            }
-        }
-        all.is_subset(&written, &mut budget)
+    /// Whether all elements that `read` reads are surely written before by `writes` in the same iteration of at least so many loops.
+    fn is_covered<'s>(
+        &'s self,
+        read: &'s Site<'k>,
+        writes: impl Iterator<Item = &'s Site<'k>>,
+        least: usize,
+    ) -> bool {
+        let earlier = writes.filter(|it| it.kind == AccessKind::Write && it.order < read.order);
+        let covered = self.is_met(read, earlier, least);
+        covered.unwrap_or(false)
     }
 
-    /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops around it, write are surely written behind
-    /// that loop, by sites `outside` of it, in the same iteration of the loops around.
-    fn is_overwritten(&self, within: &[&Site<'k>], outside: &[&Site<'k>], depth: usize) -> bool {
+    /// Whether all elements that `site` touches are surely touched by `others` in the same iteration of at least so many loops around.
+    fn is_met<'s>(
+        &'s self,
+        site: &'s Site<'k>,
+        others: impl Iterator<Item = &'s Site<'k>>,
+        least: usize,
+    ) -> Checked<bool> {
+        // What is merged into its target at once has no subscripts that would say where.
+        if site.levels().count() < least || site.is_merge() {
+            return Ok(false);
+        }
+        let mut budget = Budget::new(ROWS_A_READ);
+        let Some((all, _)) = self.iterations_that_meet(site, site, least, &mut budget)? else {
+            return Ok(true);
+        };
+        let mut met = Set::empty(all.space().clone());
+        for other in others.filter(|it| !it.is_merge() && self.is_never_skipped(it)) {
+            if let Some((here, true)) =
+                self.iterations_that_meet(other, site, least, &mut budget)?
+            {
+                met = met.union(&here);
+            }
+        }
+        all.is_subset(&met, &mut budget)
+    }
+
+    /// The writes of sites `outside` of a loop with the sites `within` that stand behind it.
+    fn written_behind<'s>(
+        &self,
+        within: &[&'s Site<'k>],
+        outside: &[&'s Site<'k>],
+    ) -> Vec<&'s Site<'k>> {
         let last = within.last().map_or(0, |it| it.order);
-        let behind = outside.iter().copied().filter(|it| {
-            it.kind == AccessKind::Write && it.order > last && self.is_never_skipped(it)
-        });
-        let behind: Vec<_> = behind.collect();
-        let mut written = within.iter().filter(|it| it.writes());
-        !behind.is_empty()
-            && written.all(|it| self.is_written_by(it, &behind, depth).unwrap_or(false))
+        let behind = outside.iter().copied();
+        behind
+            .filter(|it| it.kind == AccessKind::Write && it.order > last)
+            .collect()
     }
 
-    /// Whether all elements that `site` writes are surely written by sites `behind` it in the same iteration of `depth` loops around.
-    fn is_written_by(&self, site: &Site<'k>, behind: &[&Site<'k>], depth: usize) -> Checked<bool> {
-        let mut budget = Budget::new(ROWS_A_READ);
-        let Some((all, _)) = self.iterations_that_meet(site, site, depth, &mut budget)? else {
-            return Ok(true);
-        };
-        let mut again = Set::empty(all.space().clone());
-        for write in behind {
-            let found = self.iterations_that_meet(write, site, depth, &mut budget)?;
-            if let Some((met, true)) = found {
-                again = again.union(&met);
-            }
-        }
-        all.is_subset(&again, &mut budget)
+    /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops around it, write are surely written by those
+    /// `behind` it, in the same iteration of the loops around.
+    fn is_overwritten(&self, within: &[&Site<'k>], behind: &[&Site<'k>], depth: usize) -> bool {
+        let mut written = within.iter().filter(|it| it.writes());
+        let is_met = |it: &Site<'k>| self.is_met(it, behind.iter().copied(), depth);
+        !behind.is_empty() && written.all(|it| is_met(it).unwrap_or(false))
     }
 
     /// Whether `write` surely happens before `read` in the same iteration of all loops around it.
@@ -199,11 +219,15 @@ fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
 /// Whether nothing of `within`, a loop around neither, happens behind `write` and before `read` in the same iteration of the loops around
 /// `write`, all of which are around `read`.
 fn is_never_after(within: &[&Site<'_>], write: &Site<'_>, read: &Site<'_>) -> bool {
-    let (Some(first), Some(last)) = (within.first(), within.last()) else {
-        return true;
-    };
-    let is_between = write.order < first.order && last.order < read.order;
-    !is_between && first.common_depth(read) <= write.levels().count()
+    let first = within.first();
+    is_never_between(within, write, read)
+        && first.is_none_or(|it| it.common_depth(read) <= write.levels().count())
+}
+
+/// Whether `within`, a loop around neither, does not stand between `write` and `read`.
+fn is_never_between(within: &[&Site<'_>], write: &Site<'_>, read: &Site<'_>) -> bool {
+    let ends = within.first().zip(within.last());
+    ends.is_none_or(|(first, last)| write.order > first.order || last.order > read.order)
 }
 
 /// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, so that it surely happens before in the

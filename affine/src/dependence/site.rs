@@ -138,6 +138,11 @@ impl<'k> Site<'k> {
         self.levels().position(|it| it.iter() == Some(iter))
     }
 
+    /// Whether this is an array, not a scalar, and no subscripts say where: what a forall merges into its targets.
+    pub(super) fn is_merge(&self) -> bool {
+        self.access.is_none() && matches!(self.target, Target::Array(_))
+    }
+
     /// Whether it writes, be it by an update.
     pub fn writes(&self) -> bool {
         self.kind != AccessKind::Read

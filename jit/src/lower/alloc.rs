@@ -2,7 +2,7 @@
 //! else in memory of the runtime.
 
 use super::function::{FunctionLowering, stack};
-use crate::facts::{Storage, fixed_bytes};
+use crate::storage::{Storage, fixed_bytes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use strew_affine::ArrayId;

@@ -174,7 +174,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 /// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
 /// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
 fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
-    let rest = loops_in(&forall.body).pop()?;
+    let rest = last_beside(&forall.body, outer)?;
     let last = forall.count.offset(-1).ok()?;
     let at = |bound: &AffineExpr, value: &AffineExpr| {
         bound
@@ -186,6 +186,24 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     let lower = at(outer.lower.0.first()?, &0.into())?;
     let upper = at(rest.upper.0.first()?, &last)?;
     Some((lower, upper))
+}
+
+/// The last loop in the block of `body` in which `target` is.
+fn last_beside<'k>(body: &'k [Node], target: &AffineFor) -> Option<&'k AffineFor> {
+    let own = |node: &'k Node| match node {
+        Node::AffineFor(it) => Some(it),
+        _ => None,
+    };
+    let mut loops = body.iter().filter_map(own);
+    match loops.clone().any(|it| it.iter == target.iter) {
+        true => loops.next_back(),
+        false => body.iter().find_map(|node| match node {
+            Node::AffineIf {
+                then, otherwise, ..
+            } => last_beside(then, target).or_else(|| last_beside(otherwise, target)),
+            _ => None,
+        }),
+    }
 }
 
 /// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of two rows of a sparse matrix, and even if

@@ -321,7 +321,9 @@ impl Scheduler<'_> {
                     .collect(),
             };
             !arrays.is_empty()
-                && self.attempt_for([why], |attempt| scratch::all_but_last(attempt, target))
+                && self.attempt_for([why], |attempt| {
+                    scratch::all_but_last(attempt, target, &arrays)
+                })
         })
     }
 

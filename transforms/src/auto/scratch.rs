@@ -3,7 +3,7 @@
 
 use super::attempt::Attempt;
 use crate::split::last_iteration;
-use crate::{Parallelize, Split};
+use crate::{Parallelize, Privatize, Split};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop, for_each_load};
 use strew_affine::{
@@ -40,11 +40,19 @@ pub(super) fn arrays(kernel: &Kernel, target: &AffineFor) -> BTreeSet<ArrayId> {
     filled
 }
 
-/// All iterations of `target` but the last one at once, and then that one.
-pub(super) fn all_but_last(attempt: &mut Attempt, target: &AffineFor) -> Option<()> {
+/// All iterations of `target` but the last one at once, each with its own of `arrays`, and then that one.
+pub(super) fn all_but_last(
+    attempt: &mut Attempt,
+    target: &AffineFor,
+    arrays: &BTreeSet<ArrayId>,
+) -> Option<()> {
     let path = attempt.path(target.iter);
     let last = last_iteration(attempt.kernel(), target)?;
     attempt.step(Split::new(path.clone(), last))?;
+    for array in arrays {
+        let name = attempt.kernel().arrays[*array].name.clone();
+        attempt.step(Privatize::new(name, path.clone()))?;
+    }
     attempt.step(Parallelize::new(path))
 }
 
@@ -96,10 +104,10 @@ mod tests {
         assert_same_meaning(&kernel, &found.kernel);
         let steps = found.schedule.steps().iter();
         let steps: Vec<_> = steps.map(ToString::to_string).collect();
-        steps.starts_with(&[
-            "split(i, at = n - 1)".to_owned(),
-            "parallelize(i)".to_owned(),
-        ])
+        let is_private = |it: &&String| it.starts_with("privatize(") && it.ends_with(", i)");
+        let mut others = steps.iter().filter(|it| !is_private(it));
+        let first = [(); 2].map(|()| others.next().map(String::as_str));
+        first == [Some("split(i, at = n - 1)"), Some("parallelize(i)")]
     }
 
     #[test]

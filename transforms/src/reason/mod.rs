@@ -15,7 +15,7 @@ use strew_affine::dependence::Witness;
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
 use strew_affine::{Overflow, Span, Type};
-use words::{come, example, is_read, keeps_order, labelled, meet, reads_older, there_are};
+use words::{come, example, is_read, keeps_order, labelled, meet, reads_older, sees, there_are};
 
 /// Why a step is declined.
 ///
@@ -497,9 +497,9 @@ pub enum Reason {
         /// The last iteration, and that of the loops around in which what it leaves is read.
         witness: Option<Box<Witness>>,
     },
-    /// What the last iteration leaves is what the caller gets.
+    /// What the last iteration leaves is what the caller gets, or may get: perhaps not all of it is written again.
     #[error(
-        "`{name}` is a parameter: the caller sees what the last iteration of `{path}` leaves in it{}", example(.witness)
+        "`{name}` is a parameter: the caller {} what the last iteration of `{path}` leaves in it{}", sees(.witness), example(.witness)
     )]
     SeenByCaller {
         /// The loop.

@@ -57,6 +57,14 @@ pub(super) fn keeps_order(combiner: &Option<String>) -> String {
     })
 }
 
+/// `sees` where a run shows it.
+pub(super) fn sees(witness: &Option<Box<Witness>>) -> &'static str {
+    match witness {
+        Some(_) => "sees",
+        None => "may see",
+    }
+}
+
 pub(super) fn example(witness: &Option<Box<Witness>>) -> String {
     witness
         .as_ref()
