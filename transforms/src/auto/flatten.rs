@@ -5,13 +5,17 @@ use super::{MOST_UNROLLED, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineFor, IterId, Kernel, Node};
+use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
 const MOST_STATEMENTS: usize = 64;
 
 /// A kernel does not grow beyond so many statements, since each of them takes time to compile.
 const MOST_IN_KERNEL: usize = 96;
+
+/// So many turns, too, where all that they read lies one behind the other in the lanes of the loop around: coefficients of a polynomial, say,
+/// and where it is taken.
+const MOST_IN_LANES: usize = 16;
 
 /// Finds the loops to flatten, one after the other: what is around a loop that went away may be next.
 #[derive(Debug, Default)]
@@ -29,19 +33,20 @@ impl Flattening {
     /// The next loop of `kernel` to unroll, the innermost ones first.
     pub(super) fn next(&mut self, kernel: &Kernel) -> Option<Unroll> {
         self.find(kernel, |_, around| {
-            around.iter().any(|it| matches!(it, Loop::Forall(_)))
+            let is_inside = around.iter().any(|it| matches!(it, Loop::Forall(_)));
+            is_inside.then_some(MOST_UNROLLED)
         })
     }
 
     /// The next one that keeps a loop around it from running in lanes.
     pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
-        self.find(kernel, is_in_way)
+        self.find(kernel, most_in_way)
     }
 
     fn find(
         &mut self,
         kernel: &Kernel,
-        is_meant: fn(&AffineFor, &[Loop<'_>]) -> bool,
+        most_turns: fn(&AffineFor, &[Loop<'_>]) -> Option<usize>,
     ) -> Option<Unroll> {
         let size = statements(&kernel.body);
         let (target, turns) = tree::loops(kernel).into_iter().find_map(|nested| {
@@ -49,8 +54,8 @@ impl Flattening {
                 return None;
             };
             let is_new = !self.settled.contains(&target.iter);
-            let is_meant = is_new && is_meant(target, &nested.around);
-            let turns = is_meant.then(|| turns_to_flatten(target)).flatten()?;
+            let most = most_turns(target, &nested.around).filter(|_| is_new)?;
+            let turns = turns_to_flatten(target, most)?;
             let copies = turns * statements(&target.body);
             (copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL)
                 .then_some((target, turns))
@@ -60,26 +65,49 @@ impl Flattening {
     }
 }
 
-/// Whether `target` does nothing but sum up something in each iteration of a loop around it that writes elements one behind the other.
-fn is_in_way(target: &AffineFor, around: &[Loop<'_>]) -> bool {
-    let writes = |it: &Loop<'_>| {
+/// The most turns that `target` may have to go away, if it does nothing but compute something in each iteration of a loop around it that writes
+/// elements one behind the other.
+fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
+    let writes = |it: &&Loop<'_>| {
         let Loop::Affine(it) = it else { return false };
         let mut written = it.body.iter().flat_map(Node::written_elements);
         written.any(|access| access.is_affine() && moves(access, it.iter))
     };
+    let writing = around.iter().rev().find(writes)?.iter();
+    let accesses = accesses(&target.body);
     let mut written = target.body.iter().flat_map(Node::written_elements);
-    accesses(&target.body).iter().all(|it| it.is_affine())
-        && written.next().is_none()
-        && around.iter().any(writes)
+    let is_in_way = accesses.iter().all(|it| it.is_affine()) && written.next().is_none();
+    let are_along = || {
+        accesses
+            .iter()
+            .all(|it| !moves(it, writing) || is_along(it, writing))
+    };
+    is_in_way.then(|| match are_along() {
+        true => MOST_IN_LANES,
+        false => MOST_UNROLLED,
+    })
+}
+
+/// Whether elements of `access` follow each other in iterations of the loop over `iter`.
+fn is_along(access: &Access, iter: IterId) -> bool {
+    let moved = access.subscripts.iter().map(|it| match it {
+        Subscript::Affine(expr) => expr.split_off(iter).map(|(by, _)| by),
+        Subscript::Computed(_) => None,
+    });
+    let moved: Option<Vec<i64>> = moved.collect();
+    moved
+        .as_deref()
+        .and_then(<[i64]>::split_last)
+        .is_some_and(|(last, others)| *last == 1 && others.iter().all(|it| *it == 0))
 }
 
 /// The number of turns, when they are few and the body is straight: without loops, and without arrays that each copy would have of its
 /// own.
-fn turns_to_flatten(target: &AffineFor) -> Option<usize> {
+fn turns_to_flatten(target: &AffineFor, most: usize) -> Option<usize> {
     let turns = usize::try_from(trips(target)?).ok()?;
     // The iterator of a copy is a constant, so that of the first turn has to be one.
     let begins_at_constant = target.lower.as_single()?.as_constant().is_some();
-    let is_few = (2..=MOST_UNROLLED).contains(&turns);
+    let is_few = (2..=most).contains(&turns);
     (begins_at_constant && is_few && is_straight(&target.body)).then_some(turns)
 }
 
