@@ -271,9 +271,11 @@ impl Facts {
             && own.all(|array| !matches!(self.storage.of_array(array), Storage::Loan(_)))
     }
 
-    /// Whether it decides nothing that there is memory for local arrays: outputs are copied, too.
-    pub(crate) fn is_copied_for_all(&self) -> bool {
-        self.guard == Guard::Caller
+    /// Whether outputs have to be copied that need not be with the `others`, or memory is wanted for other local arrays: known sizes
+    /// move some into frames, which may then have no room for others.
+    pub(crate) fn wants_more_than(&self, others: &Self) -> bool {
+        self.guard == Guard::Caller && others.guard != Guard::Caller
+            || self.storage.has_other_loans_than(&others.storage)
     }
 
     /// How many of local arrays that the runtime gives are wanted at a time at most, where it then cannot fail for want of it.

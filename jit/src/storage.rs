@@ -89,6 +89,12 @@ impl LocalStorage {
         }
     }
 
+    /// Whether the runtime gives some that are elsewhere in the `others`.
+    pub(crate) fn has_other_loans_than(&self, others: &Self) -> bool {
+        let mut own = self.on_loan.iter();
+        own.any(|(it, _)| others.on_loan.iter().all(|(other, _)| it != other))
+    }
+
     /// Whether there are some that the runtime gives and of which so many are wanted.
     pub(crate) fn wants(&self, wanted: impl Fn(&Wanted) -> bool) -> bool {
         self.on_loan.iter().any(|(_, it)| wanted(it))

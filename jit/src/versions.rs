@@ -171,8 +171,8 @@ impl Version {
         let forms = Forms::new(&verify(kernel).ok()?, &general.options);
         // The order of combination follows from it.
         let [own, of_all] = [&forms, general].map(|it| Conduct::of(&it.kernel, &it.facts));
-        // Nor does it need copies of outputs that the others do without: what is copied is that of the general code.
-        let is_stricter = forms.facts.is_copied_for_all() && !general.facts.is_copied_for_all();
-        (own == of_all && !is_stricter && forms.code(form).is_ok()).then_some(forms)
+        // What is copied, and taken beforehand, is what the general code wants.
+        let wants_more = forms.facts.wants_more_than(&general.facts);
+        (own == of_all && !wants_more && forms.code(form).is_ok()).then_some(forms)
     }
 }
