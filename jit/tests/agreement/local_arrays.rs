@@ -3,7 +3,7 @@
 use crate::common::{array, check, executed_counting, interpreted_skipping, kernel, same, scalar};
 use strew_affine::Value;
 use strew_affine::interpret::Oob;
-use strew_jit::{Argument, ArrayMut, CallError, Options, compile};
+use strew_jit::{Argument, ArrayMut, ArrayRef, CallError, Options, Specialize, compile};
 use strew_runtime::{Failure, Held, Runtime, Settings};
 
 /// A histogram of each row in an array of its own, of this many bins.
@@ -294,4 +294,53 @@ fn foralls_inside_read_and_merge_into_small_arrays() {
     ];
     let outcome = check(source, &given);
     assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+/// In code for a small `m`, `b` is in the frame of the function, where then is no room for `a`: memory for that is wanted under a condition, when
+/// `z` has been written.
+#[test]
+fn code_for_small_sizes_wants_no_memory_that_there_is_none_for() {
+    let source = "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n], z: f64[n]) {
+  alloc b: f64[m]
+  affine.for i in 0..n { z[i] = x[i] + 1.0 }
+  affine.for j in 0..m { b[j] = f64(j) }
+  affine.if (5 < n) {
+    alloc a: f64[2040]
+    affine.for k in 0..2040 { a[k] = f64(k) }
+    affine.for i_2 in 0..n {
+      var s: f64 = x[i_2]
+      affine.for l in 0..m { s reduce(add) b[l] * a[2039 - l] }
+      y[i_2] = s
+    }
+  }
+}";
+    let (n, m) = (200_000, 16);
+    for specialize in [Specialize::Never, Specialize::Always] {
+        let options = Options {
+            specialize,
+            ..Options::default()
+        };
+        let code = compile(&kernel(source), &options).expect("code");
+        let x = vec![1.0_f64; n];
+        let (mut y, mut z) = (vec![-1.0_f64; n], vec![-1.0_f64; n]);
+        let mut arguments = [
+            Argument::Scalar(Value::i64(n as i64)),
+            Argument::Scalar(Value::i64(m)),
+            Argument::Read(ArrayRef::new(&x)),
+            Argument::Write(ArrayMut::new(&mut y)),
+            Argument::Write(ArrayMut::new(&mut z)),
+        ];
+        let settings = Settings {
+            memory: Some(1000),
+            ..Settings::default()
+        };
+        let runtime = Runtime::new(None).expect("threads");
+        let outcome = code.call_with_record(&runtime, &settings, &mut arguments);
+        let (first, all) = (z[0], z.iter().all(|it| *it == z[0]));
+        match outcome {
+            Ok(_) => assert!(first == 2.0 && all),
+            Err(_) => assert!(first == -1.0 && all),
+        }
+        assert!(outcome.is_ok() || y.iter().all(|it| *it == -1.0));
+    }
 }
