@@ -250,4 +250,29 @@ mod tests {
             &steps.iter().map(String::as_str).collect::<Vec<_>>(),
         );
     }
+
+    #[test]
+    fn polynomials_run_in_lanes_but_not_rows() {
+        let horner = "kernel @k(n: i64, c: f64[12], x: f64[n], y: f64[n]) {
+          affine.for i in 0..n {
+            var s: f64 = c[0]
+            affine.for l in 1..12 { s = s * x[i] + c[l] }
+            y[i] = s
+          }
+        }";
+        let cut = ["strip_mine(i = 4096)", "parallelize(i_t)"];
+        schedules(
+            horner,
+            &["unroll(l, 11)", cut[0], cut[1], "vectorize(i_p, 4)"],
+        );
+        // Elements of one column are far from each other.
+        let rows = "kernel @k(n: i64, x: f64[n, 12], y: f64[n]) {
+          affine.for i in 0..n {
+            var s: f64 = 0.0
+            affine.for l in 0..12 { s reduce(add) x[i, l] }
+            y[i] = s
+          }
+        }";
+        schedules(rows, &["parallelize(i)", "vectorize(l, 8)"]);
+    }
 }

@@ -12,6 +12,10 @@ use strew_affine::{AffineFor, Expr, Kernel, Node, Place, Type};
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
 
+/// So many assignments of scalars are a chain, of which processors do not look far enough ahead to find the next one by themselves: a
+/// polynomial of degree 11 in 40,000 places takes 107 µs with a vector and 71 with two.
+const LONG_CHAIN: usize = 3;
+
 /// So many sums do not wait for themselves, since the others go on meanwhile: all pairs of 4,000 bodies take 30.5 ms with a vector for each of
 /// three, and 32.6 with four, but two sums of 160 products 7 µs with two vectors each, and 6 with four.
 const SUMS_BESIDE: usize = 3;
@@ -20,12 +24,24 @@ const SUMS_BESIDE: usize = 3;
 /// the one before it, unless there are several, and many statements have enough to do, but for a long sum, of which several share what they load.
 fn vectors_in_flight(target: &AffineFor) -> u32 {
     let mut elements = target.body.iter().flat_map(Node::written_elements);
+    let is_link = |node: &&Node| {
+        matches!(
+            node,
+            Node::Assign {
+                place: Place::Local(_),
+                ..
+            }
+        )
+    };
+    let links = target.body.iter().filter(is_link).count();
     let is_sum = |node: &&Node| matches!(node, Node::Reduce { places, .. } if matches!(places.as_slice(), [Place::Local(_)]));
     let sums = target.body.iter().filter(is_sum).count();
     match (elements.next().is_some(), target.body.len()) {
         (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
         _ if sums >= LONG_SUM => 4,
+        // Each waits for the one before it.
+        _ if links >= LONG_CHAIN => 2,
         (true, ..3) => 2,
         (true, _) => 1,
     }
