@@ -336,52 +336,102 @@ void window(int64_t n, int64_t m, int64_t b, const int32_t key[n], const double 
 }
 
 /// Rows by way of one that the caller lends, of which each thread then has its own.
-#[test]
-fn memory_for_local_arrays_is_there_before_anything_is_written() {
-    let source = "void smooth(int64_t n, int64_t m, double a[n][m], double row[m]) {
-      for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < m; j++) row[j] = a[i][j];
-        for (int64_t j = 1; j < m - 1; j++) a[i][j] = (row[j - 1] + row[j] + row[j + 1]) / 3;
-      }
-    }";
-    let program = Compiler::new()
-        .compile("smooth.c", source)
-        .expect("a program");
-    let kernel = program.kernel("smooth").expect("a kernel");
-    let (n, m) = (500, 3000);
-    let before: Vec<f64> = (0..n * m).map(|it| (it % 101) as f64).collect();
-    let run = |kernel: &Kernel| {
-        let (mut a, mut row) = (before.clone(), vec![0.0; m]);
-        let call = kernel
-            .bind()
-            .scalar("n", n as i64)
-            .scalar("m", m as i64)
-            .array_mut("a", &mut a);
-        let outcome = call.array_mut("row", &mut row).run();
-        (a, row, outcome)
-    };
-    let by_hand = {
-        let mut a = before.clone();
-        for (new, old) in a.chunks_mut(m).zip(before.chunks(m)) {
+const SMOOTH: &str = "
+void smooth(int64_t n, int64_t m, double a[n][m], double row[m]) {
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < m; j++) row[j] = a[i][j];
+    for (int64_t j = 1; j < m - 1; j++) a[i][j] = (row[j - 1] + row[j] + row[j + 1]) / 3;
+  }
+}
+";
+
+/// A picture of so many rows and columns, and what comes of it.
+struct Smooth {
+    rows: usize,
+    columns: usize,
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Smooth {
+    fn new(rows: usize, columns: usize) -> Self {
+        let before: Vec<f64> = (0..rows * columns).map(|it| (it % 101) as f64).collect();
+        let mut after = before.clone();
+        for (new, old) in after.chunks_mut(columns).zip(before.chunks(columns)) {
             for (new, old) in new[1..].iter_mut().zip(old.windows(3)) {
                 *new = (old[0] + old[1] + old[2]) / 3.0;
             }
         }
-        a
-    };
-    let row = m as u64 * 8;
-    for threads in [1, 2, 3] {
-        let kernel = kernel.clone().threads(threads);
-        // What is enough for them has no room for a copy of the outputs.
-        let enough = kernel.clone().memory(threads as u64 * row + 4096);
-        let (a, last, outcome) = run(&enough);
+        Self {
+            rows,
+            columns,
+            before,
+            after,
+        }
+    }
+
+    fn kernel() -> Kernel {
+        let program = Compiler::new().compile("smooth.c", SMOOTH);
+        program
+            .expect("a program")
+            .kernel("smooth")
+            .expect("a kernel")
+    }
+
+    /// The picture and the row after a call, and what came of it.
+    fn run(&self, kernel: &Kernel) -> (Vec<f64>, Vec<f64>, Result<(), Error>) {
+        let (mut a, mut row) = (self.before.clone(), vec![0.0; self.columns]);
+        let call = kernel
+            .bind()
+            .scalar("n", self.rows as i64)
+            .scalar("m", self.columns as i64)
+            .array_mut("a", &mut a);
+        let outcome = call.array_mut("row", &mut row).run();
+        (a, row, outcome.map(drop))
+    }
+
+    #[track_caller]
+    fn check(&self, kernel: &Kernel) {
+        let (a, row, outcome) = self.run(kernel);
         assert!(outcome.is_ok(), "{outcome:?}");
-        assert_eq!(a, by_hand);
-        assert_eq!(last, before[(n - 1) * m..]);
-        let (a, last, outcome) = run(&kernel.memory(threads as u64 * row - 1));
+        assert!(a == self.after);
+        assert_eq!(row, self.before[(self.rows - 1) * self.columns..]);
+    }
+}
+
+#[test]
+fn memory_for_local_arrays_is_there_before_anything_is_written() {
+    let case = Smooth::new(500, 3000);
+    let row = case.columns as u64 * 8;
+    for threads in [1, 2, 3] {
+        let kernel = Smooth::kernel().threads(threads);
+        // What is enough for them has no room for a copy of the outputs.
+        case.check(&kernel.clone().memory(threads as u64 * row + 4096));
+        let (a, last, outcome) = case.run(&kernel.memory(threads as u64 * row - 1));
         let is_over = matches!(outcome, Err(Error::Failure(Failure::OverBudget { .. })));
         assert!(is_over, "{outcome:?}");
-        assert_eq!(a, before);
+        assert!(a == case.before);
         assert!(last.iter().all(|it| *it == 0.0));
     }
+}
+
+/// Each call has memory of its own for them, whoever calls.
+#[test]
+fn calls_with_local_arrays_do_not_meet() {
+    let case = Smooth::new(200, 1000);
+    let kernel = Smooth::kernel().threads(3);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| (0..8).for_each(|_| case.check(&kernel)));
+        }
+    });
+    let mine = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+    let mine = Arc::new(mine.expect("a pool"));
+    let on_mine = kernel.clone().pool(mine.clone());
+    // As much as three threads want: nobody else works for a call.
+    let on_mine = on_mine.memory(3 * case.columns as u64 * 8 + 4096);
+    for kernel in [&kernel, &on_mine] {
+        mine.install(|| (0..24).into_par_iter().for_each(|_| case.check(kernel)));
+    }
+    (0..24).into_par_iter().for_each(|_| case.check(&on_mine));
 }
