@@ -11,6 +11,10 @@ use std::time::Instant;
 /// Two threads of one core gain less.
 const CORES_APART: f64 = 1.5;
 
+/// What threads compute in a look.
+const TURNS: u64 = 1_000_000;
+const TURNS_SMOKE: u64 = 400;
+
 /// A look at two threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
@@ -21,8 +25,9 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Takes some milliseconds for a million `turns`.
-    pub(crate) fn look(turns: u64) -> Self {
+    /// Takes some milliseconds, or next to no time to see that all of it works.
+    pub(crate) fn look(is_smoke: bool) -> Self {
+        let turns = if is_smoke { TURNS_SMOKE } else { TURNS };
         let alone = together(1, turns);
         let both = together(2, turns);
         Self {

@@ -40,9 +40,6 @@ use std::process::{Command, ExitCode};
 /// Of everything that is parallel.
 const THREADS: usize = 2;
 
-/// Some milliseconds.
-const PAIR_TURNS: u64 = 1_000_000;
-
 fn main() -> ExitCode {
     ended(run())
 }
@@ -71,13 +68,8 @@ fn run() -> Result<(), String> {
     }
     let peak = peers.as_mut().map(peak).transpose()?;
     let (mut measurements, mut pairs) = (Vec::new(), Vec::new());
-    let turns = if arguments.effort.is_smoke {
-        400
-    } else {
-        PAIR_TURNS
-    };
     for cell in cells {
-        pairs.push(Pair::look(turns));
+        pairs.push(Pair::look(arguments.effort.is_smoke));
         let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
         say(&report::line(&measurement));
         measurements.push(measurement);

@@ -57,9 +57,6 @@ const AGAIN: usize = 10;
 const BANDWIDTH_BYTES: usize = 1 << 30;
 const BANDWIDTH_BYTES_SMOKE: usize = 1 << 20;
 
-/// Some milliseconds.
-const PAIR_TURNS: u64 = 1_000_000;
-
 fn main() -> ExitCode {
     ended(run())
 }
@@ -91,7 +88,7 @@ fn run() -> Result<(), String> {
     let before = bandwidth(&mut peers, bytes)?;
     let (mut measurements, mut pairs) = (Vec::new(), Vec::new());
     for cell in cells {
-        pairs.push(Pair::look(if smoke { 400 } else { PAIR_TURNS }));
+        pairs.push(Pair::look(smoke));
         let measurement = measure(cell, peers.as_mut(), arguments.effort)?;
         say(&line(&measurement));
         measurements.push(measurement);

@@ -403,13 +403,15 @@ impl Inner {
             Role::Size(_) | Role::Value => 0,
         });
         let bytes = bytes.fold(0, u64::saturating_add);
-        let copied = |has_memory| self.copied((checks, may_stop), has_memory, &value_of);
-        let (without, with) = (copied(false), copied(true));
-        let saved = (self.bytes(&without, slots)).saturating_sub(self.bytes(&with, slots));
-        let (copied, locals) = match saved > WORTH_MEMORY {
-            true => (with, self.locals(&value_of)?),
-            false => (without, Vec::new()),
-        };
+        let mut copied = self.copied((checks, may_stop), &value_of);
+        let mut locals = Vec::new();
+        if self.forms.facts.copies_for_want_of_memory(checks, may_stop) {
+            let bytes = self.regions(&copied, slots).map(|it| it.bytes);
+            if bytes.fold(0, usize::saturating_add) > WORTH_MEMORY {
+                copied.clear();
+                locals = self.locals(&value_of)?;
+            }
+        }
         Ok(ForSizes {
             sizes: roles
                 .zip(slots)
@@ -431,7 +433,7 @@ impl Inner {
         &self,
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Result<Vec<(ArrayId, Local)>, CallError> {
-        let wanted = self.forms.facts.wanted(value_of).into_iter();
+        let wanted = self.forms.facts.storage().wanted(value_of).into_iter();
         let locals = wanted.map(|(array, most)| {
             let (_, elements) = self.element_count(array, value_of)?;
             let bytes = u64::from(self.forms.kernel.arrays[array].element.bytes());
@@ -441,29 +443,30 @@ impl Inner {
         locals.collect()
     }
 
-    /// The bytes of what is `copied`.
-    fn bytes(&self, copied: &[(usize, Option<Range<usize>>)], slots: &[Slot]) -> usize {
-        let regions = copied.iter().filter_map(|(position, written)| {
-            let role = self.arguments.roles.get(*position);
-            match (role, slots.get(*position)) {
-                (Some(Role::Array { element_bytes }), Some(slot)) => {
-                    Some(region(slot, *element_bytes, written).bytes)
+    /// The memory of what is `copied`.
+    fn regions(
+        &self,
+        copied: &[(usize, Option<Range<usize>>)],
+        slots: &[Slot],
+    ) -> impl Iterator<Item = Region> {
+        copied.iter().filter_map(|(position, written)| {
+            let role = self.arguments.roles.get(*position)?;
+            match (role, slots.get(*position)?) {
+                (Role::Array { element_bytes }, slot) => {
+                    Some(region(slot, *element_bytes, written))
                 }
                 _ => None,
             }
-        });
-        regions.fold(0, usize::saturating_add)
+        })
     }
 
-    /// What is copied before a run that has memory for local arrays, or not: of an array what may be written, of records all.
+    /// What is copied before a run: of an array what may be written, of records all.
     fn copied(
         &self,
         (checks, may_stop): (Checks, bool),
-        has_memory: bool,
         value_of: &impl Fn(ScalarId) -> i64,
     ) -> Vec<(usize, Option<Range<usize>>)> {
-        let copied =
-            (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop, has_memory);
+        let copied = (self.forms.facts).copied_before_run(&self.forms.kernel, checks, may_stop);
         let copied = copied.into_iter().filter_map(|array| {
             let written = match self.forms.kernel.arrays[array].field {
                 Some(_) => None,
@@ -478,17 +481,9 @@ impl Inner {
     }
 
     fn admitted(&self, slots: &[Slot], sized: &ForSizes) -> Admitted {
-        let mut protect = SmallVec::new();
-        for (position, written) in &sized.copied {
-            let role = self.arguments.roles.get(*position);
-            if let (Some(Role::Array { element_bytes }), Some(slot)) = (role, slots.get(*position))
-            {
-                protect.push(region(slot, *element_bytes, written));
-            }
-        }
         Admitted {
             checks: sized.checks,
-            protect,
+            protect: self.regions(&sized.copied, slots).collect(),
             locals: Arc::clone(&sized.locals),
             version: sized.version.clone(),
         }

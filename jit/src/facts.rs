@@ -141,22 +141,29 @@ pub(crate) fn extents(
     array: ArrayId,
     value_of: &impl Fn(ScalarId) -> i64,
 ) -> Result<Vec<i64>, Overflow> {
-    let at = |extent: &AffineExpr| {
-        let value = extent.evaluate(&|variable| match variable {
-            Variable::Param(param) => value_of(param),
-            // The extents of a verified kernel speak of parameters alone.
-            Variable::Iter(_) => 0,
-        })?;
-        if value < 0 { Err(Overflow) } else { Ok(value) }
+    let at = |extent: &AffineExpr| match at_sizes(extent, value_of)? {
+        ..0 => Err(Overflow),
+        value => Ok(value),
     };
     kernel.arrays[array].extents.iter().map(at).collect()
+}
+
+/// What `expr`, which speaks of parameters alone, is in a call.
+pub(crate) fn at_sizes(
+    expr: &AffineExpr,
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Result<i64, Overflow> {
+    expr.evaluate(&|variable| match variable {
+        Variable::Param(param) => value_of(param),
+        Variable::Iter(_) => 0,
+    })
 }
 
 /// Who puts the outputs back after a fault.
 #[derive(Debug, PartialEq, Eq)]
 enum Guard {
-    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless that has been taken by then. What is
-    /// said of `Nobody` is so here, too.
+    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless that has been taken by then, and it is
+    /// as with `Nobody`.
     Memory,
     /// Nothing can fail, unless there are checks of what was not proved before the call, or somebody may ask for a stop: then whoever
     /// starts the kernel.
@@ -278,12 +285,9 @@ impl Facts {
             || self.storage.has_other_loans_than(&others.storage)
     }
 
-    /// How many of local arrays that the runtime gives are wanted at a time at most, where it then cannot fail for want of it.
-    pub(crate) fn wanted(&self, value_of: &impl Fn(ScalarId) -> i64) -> Vec<(ArrayId, u64)> {
-        match self.guard {
-            Guard::Memory => self.storage.wanted(value_of),
-            Guard::Nobody | Guard::Caller | Guard::Forall => Vec::new(),
-        }
+    /// Whether outputs are copied only since there may be no memory for local arrays.
+    pub(crate) fn copies_for_want_of_memory(&self, checks: Checks, may_stop: bool) -> bool {
+        self.guard == Guard::Memory && !may_stop && checks != Checks::All
     }
 
     /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
@@ -292,13 +296,11 @@ impl Facts {
         kernel: &Kernel,
         checks: Checks,
         may_stop: bool,
-        has_memory: bool,
     ) -> Vec<ArrayId> {
         let is_copied = match &self.guard {
-            Guard::Caller => true,
+            Guard::Caller | Guard::Memory => true,
             Guard::Forall => false,
-            Guard::Memory if !has_memory => true,
-            Guard::Memory | Guard::Nobody => may_stop || checks == Checks::All,
+            Guard::Nobody => may_stop || checks == Checks::All,
         };
         match is_copied {
             true => written_arrays(kernel).into_iter().collect(),

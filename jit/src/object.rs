@@ -298,7 +298,7 @@ impl Writer<'_> {
 /// The arrays to copy before a run: the number of the slot, and the bytes of an element.
 fn copied(request: &Request<'_>) -> BTreeMap<u64, u64> {
     let kernel = request.kernel;
-    let arrays = (request.facts).copied_before_run(kernel, request.form.checks, false, false);
+    let arrays = (request.facts).copied_before_run(kernel, request.form.checks, false);
     let slot = |array| {
         let param = parameter_of(kernel, array);
         let bytes = match param {

@@ -1,9 +1,10 @@
 //! Where the local arrays of a kernel are while it runs.
 
+use crate::facts::at_sizes;
 use crate::promoted::promoted;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use strew_affine::{AffineExpr, ArrayId, Kernel, Node, ScalarId, Variable};
+use strew_affine::{AffineExpr, ArrayId, Kernel, Node, ScalarId};
 use strew_runtime::Local;
 
 /// Where a local array is.
@@ -102,14 +103,10 @@ impl LocalStorage {
 
     /// How many of those that the runtime gives are wanted at a time at most, threads enough.
     pub(crate) fn wanted(&self, value_of: &impl Fn(ScalarId) -> i64) -> Vec<(ArrayId, u64)> {
-        let value = |variable| match variable {
-            Variable::Param(param) => value_of(param),
-            Variable::Iter(_) => 0,
-        };
         let most = |wanted: &Wanted| match wanted {
             Wanted::One => 1,
             Wanted::ByThreads(count) => {
-                let count = count.evaluate(&value).unwrap_or(i64::MAX);
+                let count = at_sizes(count, value_of).unwrap_or(i64::MAX);
                 u64::try_from(count).unwrap_or(0)
             }
             Wanted::Perhaps => 0,

@@ -194,7 +194,10 @@ impl Copying {
         suffix: impl fmt::Display,
     ) -> ArrayId {
         let mut it = kernel.arrays[array].clone();
-        it.name = kernel.fresh_name(&format!("{}_{suffix}", it.name));
+        // A copy of a field is an array by itself, whose name has no dot.
+        let name = it.name.replace('.', "_");
+        it.name = kernel.fresh_name(&format!("{name}_{suffix}"));
+        it.field = None;
         let anew = kernel.arrays.alloc(it);
         self.arrays.insert(array, anew);
         anew

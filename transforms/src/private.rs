@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use strew_affine::dependence::{Analyzed, Level, Privacy, Site, Target, Witness};
 use strew_affine::interpret::Touched;
 use strew_affine::visit::{self, AccessKind, Loop};
-use strew_affine::{AffineFor, ArrayId, Expr, Kernel, Node, Overflow, Span, Value};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
 
 /// The scalars and local arrays from outside of the loop in which its iterations meet and of which they can have their own. A copy of an array
 /// in which they do not meet would be made and filled with zeros for nothing.
@@ -170,7 +170,7 @@ pub(crate) fn privatized(
                 Node::Declare { local: anew, value }
             }
             Target::Array(array) => Node::Alloc {
-                array: new_array(&mut prepared, &mut copying, array),
+                array: copying.new_array(&mut prepared, array, "p"),
             },
         });
     }
@@ -181,16 +181,6 @@ pub(crate) fn privatized(
     })];
     replace_loop(&mut prepared.body, target.iter, &mut replacement);
     Ok(prepared)
-}
-
-/// A copy of `array`, which is one by itself where that is a field of records.
-fn new_array(kernel: &mut Kernel, copying: &mut Copying, array: ArrayId) -> ArrayId {
-    let anew = copying.new_array(kernel, array, "p");
-    let name = kernel.arrays[anew].name.replace('.', "_");
-    if kernel.arrays[anew].field.take().is_some() {
-        kernel.arrays[anew].name = kernel.fresh_name(&name);
-    }
-    anew
 }
 
 /// The kernel in which each iteration of the loop has its own of all that it can, if there is something.

@@ -89,6 +89,15 @@ mod tests {
         )
     }
 
+    /// The kernel does the same after these `steps`, and has what they have `made`.
+    #[track_caller]
+    fn gives(source: &str, steps: &str, made: &str) {
+        let before = kernel(source);
+        let after = apply(&before, steps);
+        assert!(after.to_string().contains(made), "{after}");
+        assert_same_meaning(&before, &after);
+    }
+
     #[test]
     fn scheme() {
         accepts(
@@ -116,10 +125,7 @@ mod tests {
             "affine.for j in 0..2 { a[2 * j] = x[i] a[2 * j + 1] = 1.0 } affine.for k in 0..4 { y[i] = y[i] + a[k] }",
             "affine.if (i < 3) { a[0] = 1.0 } else { a[0] = 2.0 } y[i] = a[0]",
         ] {
-            let before = kernel(&with(body, ""));
-            let after = apply(&before, "privatize(a, i)");
-            assert!(after.to_string().contains("alloc a_p: f64[4]"), "{after}");
-            assert_same_meaning(&before, &after);
+            gives(&with(body, ""), "privatize(a, i)", "alloc a_p: f64[4]");
         }
     }
 
@@ -135,11 +141,8 @@ mod tests {
     affine.for q in 0..m { z[o] reduce(add) r[q] }
   }
 }";
-        let before = kernel(source);
-        for step in ["privatize(r, i)", "privatize(r, i) parallelize(i)"] {
-            let after = apply(&before, step);
-            assert!(after.to_string().contains("alloc r_p: f64[m]"), "{after}");
-            assert_same_meaning(&before, &after);
+        for steps in ["privatize(r, i)", "privatize(r, i) parallelize(i)"] {
+            gives(source, steps, "alloc r_p: f64[m]");
         }
     }
 

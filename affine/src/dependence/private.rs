@@ -42,10 +42,13 @@ impl<'k> Analyzed<'k> {
         let inside = |site: &Site<'k>| site.levels().nth(depth).is_some_and(|it| it.is_same(level));
         let of_target = self.sites.iter().filter(|it| it.target == target);
         let (within, outside): (Vec<_>, Vec<_>) = of_target.partition(|it| inside(it));
+        let last = within.last().map_or(0, |it| it.order);
         if let Target::Array(array) = target
             && self.kernel().array_params().any(|it| it == array)
         {
-            let behind = self.written_behind(&within, &outside);
+            let behind = outside.iter().copied();
+            let behind = behind.filter(|it| it.kind == AccessKind::Write && it.order > last);
+            let behind: Vec<_> = behind.collect();
             if !self.is_overwritten(&within, &behind, depth) {
                 let is_written_behind = !behind.is_empty();
                 return Privacy::IsParameter { is_written_behind };
@@ -61,7 +64,6 @@ impl<'k> Analyzed<'k> {
         if let Some(read) = within.iter().filter(reads).find(|it| !is_set(it)) {
             return Privacy::ReadsOlder(read.order);
         }
-        let last = within.last().map_or(0, |it| it.order);
         let survives = self.home_depth(target) < depth;
         let is_set_again = |read: &Site<'k>| {
             let mut writes = outside.iter();
@@ -116,19 +118,6 @@ impl<'k> Analyzed<'k> {
             }
         }
         all.is_subset(&met, &mut budget)
-    }
-
-    /// The writes of sites `outside` of a loop with the sites `within` that stand behind it.
-    fn written_behind<'s>(
-        &self,
-        within: &[&'s Site<'k>],
-        outside: &[&'s Site<'k>],
-    ) -> Vec<&'s Site<'k>> {
-        let last = within.last().map_or(0, |it| it.order);
-        let behind = outside.iter().copied();
-        behind
-            .filter(|it| it.kind == AccessKind::Write && it.order > last)
-            .collect()
     }
 
     /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops around it, write are surely written by those

@@ -137,10 +137,11 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let usual = (vectors_in_flight(target) * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
+    let in_flight = vectors_in_flight(target);
+    let usual = (in_flight * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
     let all = trips(target).and_then(|it| u32::try_from(it).ok());
     // Vector by vector, so many statements find what they share in registers.
-    let is_many = vectors_in_flight(target) == 1 && !is_only_sums(target);
+    let is_many = in_flight == 1 && !is_only_sums(target);
     let is_whole = |it: &u32| {
         !is_many
             && it.is_power_of_two()

@@ -78,14 +78,18 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
     });
     let mut requests = Vec::new();
     for (innermost, nested) in straight {
-        let [whole, in_halves] =
-            [1, 2].map(|parts| block(kernel, innermost, &nested.around, parts));
+        let whole = block(kernel, innermost, &nested.around, 1);
+        let is_known =
+            matches!(nested.around.last(), Some(Loop::Affine(it)) if trips(it).is_some());
+        let in_halves = is_known.then(|| block(kernel, innermost, &nested.around, 2));
         // Half of a short loop lets the loop around it share something, too: four by two iterations load less than eight by one.
-        let moved = [&whole, &in_halves].map(|it| it.last().and_then(Together::moved));
-        let found = match moved {
-            [Some(by_whole), Some(by_halves)] if by_halves < by_whole => in_halves,
-            _ => whole,
+        let moved = |it: &[Together]| it.last().and_then(Together::moved);
+        let is_less = |halves: &[Together]| {
+            moved(halves)
+                .zip(moved(&whole))
+                .is_some_and(|(it, whole)| it < whole)
         };
+        let found = in_halves.filter(|it| is_less(it)).unwrap_or(whole);
         requests.extend(found.into_iter().rev());
     }
     requests

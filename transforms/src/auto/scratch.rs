@@ -2,13 +2,13 @@
 //! intermediate results. All iterations but the last one can have their own, and what the caller finds there is what the last one leaves.
 
 use super::attempt::Attempt;
+use super::order::moves;
 use crate::split::last_iteration;
+use crate::tile_indirection::spans;
 use crate::{Parallelize, Privatize, Split};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop, for_each_load};
-use strew_affine::{
-    Access, AffineExpr, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable,
-};
+use strew_affine::{Access, AffineFor, ArrayId, Kernel, Node, Subscript, Variable};
 
 /// The parameters that may be such room for the iterations of `target`: no iteration has elements of its own there,
 /// and a whole array is assigned before anything else is done with it, and read then. A copy of one that is not would take longer to make than it is used.
@@ -56,12 +56,6 @@ pub(super) fn all_but_last(
     attempt.step(Parallelize::new(path))
 }
 
-fn moves(access: &Access, iter: IterId) -> bool {
-    let mut subscripts = access.subscripts.iter();
-    !subscripts
-        .all(|it| matches!(it, Subscript::Affine(expr) if !expr.mentions(Variable::Iter(iter))))
-}
-
 /// Whether the loops `around` go over all elements of the array.
 fn is_whole(kernel: &Kernel, access: &Access, around: &[Loop<'_>]) -> bool {
     let extents = &kernel.arrays[access.array].extents;
@@ -74,16 +68,11 @@ fn is_whole(kernel: &Kernel, access: &Access, around: &[Loop<'_>]) -> bool {
         around.iter().any(|it| match it {
             Loop::Affine(it) => {
                 let is_it = expr.as_variable() == Some(Variable::Iter(it.iter));
-                is_it && known.insert(it.iter) && goes_over(it, extent)
+                is_it && known.insert(it.iter) && spans(it, expr, extent).unwrap_or(false)
             }
             Loop::Forall(_) | Loop::Scf(_) => false,
         })
     })
-}
-
-fn goes_over(target: &AffineFor, extent: &AffineExpr) -> bool {
-    let begins = target.lower.as_single().and_then(AffineExpr::as_constant);
-    begins == Some(0) && target.step == 1 && target.upper.as_single() == Some(extent)
 }
 
 #[cfg(test)]

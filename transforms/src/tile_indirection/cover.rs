@@ -23,7 +23,7 @@ pub(super) fn fills_array(kernel: &Kernel, target: &AffineFor, sites: &[&AccessS
 
 /// Whether `subscript` runs through exactly `0..extent` as `target` runs: it is `i + c` or `-i + c`, steps are of one, and the
 /// first and last values are the array's ends. (No extent is negative, so the loop runs `extent` times.)
-fn spans(
+pub(crate) fn spans(
     target: &AffineFor,
     subscript: &AffineExpr,
     extent: &AffineExpr,

@@ -7,6 +7,7 @@ mod speculate;
 #[cfg(test)]
 mod together;
 
+pub(crate) use cover::spans;
 pub(crate) use plan::{Plan as Tiled, plan as tiled};
 pub(crate) use rewrite::rewrite;
 
