@@ -1,6 +1,6 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
-use crate::visit::{for_each_local_read, walk};
+use crate::visit::{for_each_load_of, for_each_local_read, walk};
 use crate::{
     Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId,
     Node, Operand, Place, Span, Subscript, Type, Variable,
@@ -36,7 +36,7 @@ pub enum Obstacle {
     /// A scalar of what is around it, or a `bool`, that is assigned in it.
     #[error("`{0}` is assigned in it")]
     Assigned(String),
-    /// A scalar that is updated in it and used otherwise, too.
+    /// A scalar, or an array of which all turns update one element, that is updated in it and used otherwise, too.
     #[error("`{0}` is updated in it, and its value used or updated again")]
     Used(String),
     /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
@@ -189,7 +189,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has.
+    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, or gather nothing where it
+    /// is not meant.
     fn chosen(&self, node: &Node) -> Result<(), Obstacle> {
         match node {
             Node::Assign {
@@ -197,11 +198,22 @@ impl<'k> Lanes<'k> {
                 value,
                 ..
             } if self.is_own(*local) && !self.may_fail(value) => self.expr(value),
+            Node::Reduce {
+                places,
+                combiner,
+                values,
+                ..
+            } if self.gathers_nothing(places, combiner)
+                && !values.iter().any(|it| self.may_fail(it)) =>
+            {
+                self.update(places, combiner, values)
+            }
             _ => Err(Obstacle::Nested),
         }
     }
 
-    /// Elements, and scalars that each lane has, are combined in lanes, other scalars lane by lane.
+    /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane
+    /// by lane.
     fn update(
         &self,
         places: &[Place],
@@ -212,13 +224,14 @@ impl<'k> Lanes<'k> {
         let mut types = Vec::new();
         for place in places {
             match place {
-                Place::Element(access) => {
+                Place::Element(access) if self.is_varying(access) => {
                     self.written(access)?;
                     types.push(self.kernel.arrays[access.array].element);
                 }
                 Place::Local(local) if self.is_own(*local) => {
                     types.push(self.kernel.locals[*local].ty);
                 }
+                Place::Element(access) => self.element(access)?,
                 Place::Local(_) => {}
             }
         }
@@ -354,24 +367,71 @@ impl<'k> Lanes<'k> {
         }
     }
 
+    /// Whether there is something that `combiner` changes nothing by in what lanes gather for `places`.
+    fn gathers_nothing(&self, places: &[Place], combiner: &Combiner) -> bool {
+        let ty = self.gathered(places, combiner);
+        ty.is_some_and(|ty| combiner.has_two_sided_identity(&[ty]))
+    }
+
+    /// The type of the only one of `places`, if it is the same in all lanes, each lane can gather its updates by `combiner` in one of its
+    /// own, and all those be combined at the end: the combiner has an identity, a vector form, and does not mind the order. It may round.
+    pub fn gathered(&self, places: &[Place], combiner: &Combiner) -> Option<Type> {
+        let ty = match places {
+            [Place::Local(local)] if !self.is_own(*local) => self.kernel.locals[*local].ty,
+            [Place::Element(access)] if !self.is_varying(access) => {
+                self.kernel.arrays[access.array].element
+            }
+            _ => return None,
+        };
+        let bodies = combiner.bodies(&[ty])?;
+        let can = combiner.identity(&[ty]).is_some()
+            && combiner.is_commutative(&[ty])
+            && ty != Type::Bool
+            && bodies.iter().all(|it| combines_lanes(it, ty));
+        can.then_some(ty)
+    }
+
+    /// An element that is the same in all lanes may be written when the groups are over, so nothing else in `body` may use its array.
+    fn check_elements(&self, body: &[Node]) -> Result<(), Obstacle> {
+        let mut used: Vec<&Access> = Vec::new();
+        walk(body, &mut |node, _| {
+            for_each_load_of(node, &mut |access| used.push(access));
+            used.extend(node.written_elements());
+        });
+        let mut met = None;
+        walk(body, &mut |node, _| {
+            for written in node.written_elements() {
+                let mut of_it = used.iter().filter(|it| it.array == written.array);
+                if !self.is_varying(written) && of_it.any(|it| !std::ptr::eq(*it, written)) {
+                    met = Some(written.array);
+                }
+            }
+        });
+        met.map_or(Ok(()), |array| Err(Obstacle::Used(self.name(array))))
+    }
+
     /// Scalars that are updated are that from lane to lane, by one statement for all lanes before the next statement, so nothing else in
     /// the loop may look at them meanwhile.
     fn check_updated(&self, body: &[Node]) -> Result<(), Obstacle> {
+        self.check_elements(body)?;
         let mut seen = BTreeSet::new();
-        for place in body.iter().flat_map(Node::places) {
-            let Place::Local(local) = place else { continue };
-            if self.is_own(*local) {
+        let mut updated = Vec::new();
+        walk(body, &mut |node, _| {
+            updated.extend(node.places().iter().filter_map(Place::local));
+        });
+        for local in updated {
+            if self.is_own(local) {
                 continue;
             }
-            if !seen.insert(*local) {
-                return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
+            if !seen.insert(local) {
+                return Err(Obstacle::Used(self.kernel.locals[local].name.clone()));
             }
             let mut is_read = false;
             for node in body {
-                for_each_local_read(node, &mut |it| is_read |= it == *local);
+                for_each_local_read(node, &mut |it| is_read |= it == local);
             }
             if is_read {
-                return Err(Obstacle::Used(self.kernel.locals[*local].name.clone()));
+                return Err(Obstacle::Used(self.kernel.locals[local].name.clone()));
             }
         }
         Ok(())
@@ -390,6 +450,11 @@ impl<'k> Lanes<'k> {
                 && self.kernel.locals[*local].mutable
             {
                 types.push(self.kernel.locals[*local].ty);
+            }
+            for side in node.blocks() {
+                let updated = side.iter().filter(|it| matches!(it, Node::Reduce { .. }));
+                let updated = updated.flat_map(Node::places).filter_map(Place::local);
+                types.extend(updated.map(|it| self.kernel.locals[it].ty));
             }
         });
         types
@@ -421,21 +486,6 @@ fn span_of(node: &Node, otherwise: Span) -> Span {
         Node::Assign { span, .. } | Node::Reduce { span, .. } => *span,
         _ => otherwise,
     }
-}
-
-/// The only scalar of `places`, if each lane can gather its updates by `combiner` in one of its own, and all those be combined at the
-/// end: the combiner has an identity, a vector form, and does not mind the order. It may round.
-pub fn gathered(kernel: &Kernel, places: &[Place], combiner: &Combiner) -> Option<LocalId> {
-    let [Place::Local(local)] = places else {
-        return None;
-    };
-    let ty = kernel.locals[*local].ty;
-    let bodies = combiner.bodies(&[ty])?;
-    let can = combiner.identity(&[ty]).is_some()
-        && combiner.is_commutative(&[ty])
-        && ty != Type::Bool
-        && bodies.iter().all(|it| combines_lanes(it, ty));
-    can.then_some(*local)
 }
 
 fn is_lane_operation(op: BinaryOp, ty: Type) -> bool {

@@ -88,6 +88,24 @@ pub enum Place {
     Local(LocalId),
 }
 
+impl Place {
+    /// The element, if it is one.
+    pub fn element(&self) -> Option<&Access> {
+        match self {
+            Self::Element(access) => Some(access),
+            Self::Local(_) => None,
+        }
+    }
+
+    /// The scalar, if it is one.
+    pub fn local(&self) -> Option<LocalId> {
+        match self {
+            Self::Local(local) => Some(*local),
+            Self::Element(_) => None,
+        }
+    }
+}
+
 /// A loop whose bounds are quasi-affine. Runs its body for `iter` from `lower`, in steps of `step`, while below `upper`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffineFor {

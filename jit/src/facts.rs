@@ -4,7 +4,7 @@ use crate::form::{Form, Rounding};
 use crate::isa::Target;
 use crate::storage::{LocalStorage, Storage, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
-use strew_affine::lanes::gathered;
+use strew_affine::lanes::Lanes;
 use strew_affine::value_range::ValueRanges;
 use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
@@ -309,18 +309,18 @@ impl Facts {
     }
 }
 
-/// Whether lanes gather updates of scalars that round.
+/// Whether lanes gather updates that round.
 fn groups_by_lanes(kernel: &Kernel) -> bool {
     let mut groups = false;
     walk(&kernel.body, &mut |node, loops| {
-        let in_lanes = matches!(loops.last(), Some(Loop::Affine(around)) if around.lanes > 1);
         if let Node::Reduce {
             places, combiner, ..
         } = node
-            && in_lanes
-            && let Some(local) = gathered(kernel, places, combiner)
+            && let Some(Loop::Affine(around)) = loops.last()
+            && let Ok(lanes) = Lanes::of(kernel, around, around.lanes)
+            && let Some(ty) = lanes.gathered(places, combiner)
         {
-            groups |= !combiner.is_exact(&[kernel.locals[local].ty]);
+            groups |= !combiner.is_exact(&[ty]);
         }
     });
     groups

@@ -1,6 +1,7 @@
 //! The forms in which the code of one kernel is made.
 
 use crate::facts::Checks;
+use strew_affine::{Combiner, Type};
 use strew_runtime::Mode;
 
 /// Which results that round are good enough.
@@ -15,6 +16,11 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
+    /// Whether updates of something of type `ty` by `combiner` may be grouped otherwise than they are written.
+    pub(crate) fn regroups(self, combiner: &Combiner, ty: Type) -> bool {
+        self != Self::Written || combiner.is_exact(&[ty])
+    }
+
     /// As a call in `mode` may have them.
     pub(crate) fn of(mode: Mode) -> Self {
         match mode {

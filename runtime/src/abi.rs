@@ -93,6 +93,9 @@ pub struct Call {
     /// For bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`]: for the buffers that are merged together the address of
     /// their marks, a bit for each element, row by row, the lowest of a byte first; null where the body does not read the target.
     pub marks: *const *mut u8,
+    /// Foralls that combine fewer updates than this may make them in order, on their targets, without being handed to the runtime; 0 where
+    /// somebody wants to say how they are combined.
+    pub most_in_order: i64,
     /// How much this function has added to what is done.
     pub worked: u64,
     /// How many updates of array elements were done.
@@ -116,6 +119,7 @@ impl Call {
             local_memory: std::ptr::null_mut(),
             work,
             marks: std::ptr::null(),
+            most_in_order: 0,
             worked: 0,
             updates: 0,
             skipped: 0,

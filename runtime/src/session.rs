@@ -14,6 +14,7 @@ use crate::plan::{self, Identity, Plan, Planning};
 use crate::record::{Part, Record, Stopwatch, Tally, Why};
 use crate::settings::{Settings, StopToken};
 use crate::snapshot::{Region, Snapshot};
+use crate::strategy;
 use crate::team::Runtime;
 use crate::timeline::{Phase, Timeline};
 use crate::{memory, panics};
@@ -331,6 +332,7 @@ impl<'r> Session<'r> {
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
+            most_in_order: strategy::most_in_order(self.settings()),
             ..Call::alone(slots, self.work())
         }
     }

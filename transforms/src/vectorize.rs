@@ -23,7 +23,9 @@ use strew_affine::{Kernel, Node};
 /// ```
 ///
 /// Legal when no two iterations of the loop meet in an element, one of them writing: each statement then runs for all iterations of a
-/// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop.
+/// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop, and so is an element that
+/// all iterations update and nothing else in the loop uses; where the mode or the combiner allows it, each lane gathers its updates of
+/// these.
 ///
 /// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
 /// in memory, or the same one in all lanes, or, where they are only read, at one distance; and no operation without a vector form. What comes behind is made turn by turn, in the order
@@ -110,7 +112,8 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     })?;
     // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
     let (together, _) = found.split(&target.body);
-    let written = together.iter().flat_map(Node::written_elements);
+    let apart = together.iter().filter(|it| !updates_one(&found, it));
+    let written = apart.flat_map(Node::written_elements);
     let written: BTreeSet<_> = written.map(|it| it.array).collect();
     Iterations::of(kernel, path, target).check_kept_apart(|it| written.contains(&it))?;
     let mut replacement = target.clone();
@@ -120,6 +123,12 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
         target: target.iter,
         replacement: vec![Node::AffineFor(replacement)],
     })
+}
+
+/// Whether `statement` updates an element that is the same in all lanes: nothing else uses its array then.
+fn updates_one(lanes: &Lanes<'_>, statement: &Node) -> bool {
+    let mut written = statement.written_elements();
+    matches!(statement, Node::Reduce { .. }) && !written.any(|it| lanes.is_varying(it))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) struct Outlined<'k> {
     loops: Vec<Loop<'k>>,
 }
 
-const SLOT: usize = size_of::<u64>();
+pub(super) const SLOT: usize = size_of::<u64>();
 
 impl<'k> Program<'k> {
     /// Declares the body of the forall with the number `number`, to be made in `shape`.
@@ -144,31 +144,38 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let program = &self.program;
         let captured = captured(program.kernel, program.faults, forall, &self.loops);
         let frame = self.frame(&captured);
-        let privates = self.privates(forall);
         let (shape, loops) = (BodyShape::Direct, self.loops.clone());
         let id = self.program.outline(forall, shape, captured, loops)?;
-        let status = match forall.privates.is_empty() && forall.disjoint.is_empty() {
-            true => {
-                let body = self
-                    .program
-                    .module
-                    .declare_func_in_func(id, self.builder.func);
-                self.by_work(forall, (body, frame), |function, work| {
-                    let trips = Trips::of_statements(function, work);
-                    // Its iterations are divided among threads whatever they wait for.
-                    let address = function.builder.ins().iconst(types::I64, 0);
-                    let tables = [privates, Table { address, count: 0 }];
-                    let table = function.forall_call(forall, id, frame, tables, &trips)?;
-                    Ok(function.shared(table))
-                })?
-            }
-            false => {
-                let count = self.affine(&forall.count, None);
-                let trips = self.trips(forall, count);
-                let tables = [privates, self.gathers(forall, &trips)];
-                let table = self.forall_call(forall, id, frame, tables, &trips)?;
-                self.shared(table)
-            }
+        let share = |function: &mut Self, work: Option<Value>| {
+            let trips = match work {
+                Some(work) => Trips::of_statements(function, work),
+                None => {
+                    let count = function.affine(&forall.count, None);
+                    function.trips(forall, count)
+                }
+            };
+            let gathers = match work {
+                // Its iterations are divided among threads whatever they wait for.
+                Some(_) => Table {
+                    address: function.builder.ins().iconst(types::I64, 0),
+                    count: 0,
+                },
+                None => function.gathers(forall, &trips),
+            };
+            let privates = function.privates(forall);
+            let table = function.forall_call(forall, id, frame, [privates, gathers], &trips)?;
+            Ok(function.shared(table))
+        };
+        let body = self
+            .program
+            .module
+            .declare_func_in_func(id, self.builder.func);
+        let status = if forall.privates.is_empty() && forall.disjoint.is_empty() {
+            self.by_work(forall, (body, frame), |it, work| share(it, Some(work)))?
+        } else if self.may_update_targets(forall) {
+            self.by_updates(forall, (body, frame), |it| share(it, None))?
+        } else {
+            share(self, None)?
         };
         self.leave_if(status, |function| {
             function.builder.ins().return_(&[status]);
@@ -338,7 +345,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Direct => self.bind_buffers(forall, privates),
             BodyShape::RunLength => {
                 self.bind_buffers(forall, privates);
-                self.begin_runs(forall);
+                self.begin_runs(forall, true);
             }
             BodyShape::Partials => {
                 self.bind_buffers(forall, privates);
@@ -358,7 +365,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Paged => self.bind_paged(forall, privates),
             BodyShape::PagedRunLength => {
                 self.bind_paged(forall, privates);
-                self.begin_runs(forall);
+                self.begin_runs(forall, true);
             }
             BodyShape::PagedPartials => {
                 self.bind_paged(forall, privates);
@@ -385,7 +392,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Within => self.bind_within(forall, privates),
             BodyShape::WithinRunLength => {
                 self.bind_within(forall, privates);
-                self.begin_runs(forall);
+                self.begin_runs(forall, false);
             }
             BodyShape::Marks => {
                 self.bind_checked(forall);
@@ -404,9 +411,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn begin_runs(&mut self, forall: &Forall) {
+    fn begin_runs(&mut self, forall: &Forall, are_there: bool) {
         for private in &forall.privates {
-            self.begin_run(private);
+            self.begin_run(private, are_there);
         }
     }
 
@@ -522,7 +529,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-fn strategy_number(name: &str) -> Result<u32, CompileError> {
+pub(super) fn strategy_number(name: &str) -> Result<u32, CompileError> {
     if name == "auto" {
         return Ok(AUTO);
     }

@@ -1,14 +1,18 @@
 //! Whether a forall has enough to do to be shared among threads.
 
 use super::affine::Wanted;
-use super::function::FunctionLowering;
+use super::body::is_separate;
+use super::forall::strategy_number;
+use super::function::{FunctionLowering, offset};
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, Value, types};
+use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
+use std::mem::offset_of;
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
+use strew_runtime::abi::{AUTO, Call};
 
 /// A forall that runs fewer statements than this, of which the fastest take a third of a nanosecond, ends before a thread has woken up.
 const LITTLE: i64 = 1 << 14;
@@ -87,10 +91,53 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<Value, CompileError> {
         let count = self.exact_affine(&forall.count);
         let work = self.work(forall, count);
-        let is_little = self
-            .builder
-            .ins()
-            .icmp_imm_s(IntCC::SignedLessThan, work, LITTLE);
+        let ins = self.builder.ins();
+        let is_little = ins.icmp_imm_s(IntCC::SignedLessThan, work, LITTLE);
+        let no_buffers = |function: &mut Self| function.builder.ins().iconst(types::I64, 0);
+        let body = (body, frame, count);
+        self.at_once_or(is_little, body, no_buffers, |it| share(it, work))
+    }
+
+    /// Whether the body of `forall`, which is reached again and again, may update the targets in order, as whoever starts the kernel puts
+    /// them back after a fault.
+    pub(super) fn may_update_targets(&self, forall: &Forall) -> bool {
+        let is_plain = !forall.is_speculative() && forall.disjoint.is_empty();
+        let is_inside = !self.loops.is_empty();
+        is_inside
+            && is_plain
+            && strategy_number(&forall.strategy) == Ok(AUTO)
+            && !is_separate(forall)
+            && self.program.facts.is_guarded()
+    }
+
+    /// Calls the body at once, for all of its iterations and with the targets in the place of private buffers, where there is little to do
+    /// and nobody has asked for a strategy; else does what `share` does.
+    pub(super) fn by_updates(
+        &mut self,
+        forall: &'k Forall,
+        (body, frame): (FuncRef, Value),
+        share: impl FnOnce(&mut Self) -> Result<Value, CompileError>,
+    ) -> Result<Value, CompileError> {
+        let count = self.exact_affine(&forall.count);
+        let work = self.work(forall, count);
+        let field = offset(offset_of!(Call, most_in_order));
+        let flags = MemFlagsData::trusted();
+        let ins = self.builder.ins();
+        let most = ins.load(types::I64, flags, self.call, field);
+        let ins = self.builder.ins();
+        let is_little = ins.icmp(IntCC::SignedLessThan, work, most);
+        let targets = |function: &mut Self| function.targets(forall);
+        self.at_once_or(is_little, (body, frame, count), targets, share)
+    }
+
+    /// Calls the body for all of its `count` iterations with what `buffers` makes, where `is_little`, else does what `share` does.
+    fn at_once_or(
+        &mut self,
+        is_little: Value,
+        (body, frame, count): (FuncRef, Value, Value),
+        buffers: impl FnOnce(&mut Self) -> Value,
+        share: impl FnOnce(&mut Self) -> Result<Value, CompileError>,
+    ) -> Result<Value, CompileError> {
         let [at_once, shared, done] = [(); 3].map(|()| self.builder.create_block());
         let status = self.builder.append_block_param(done, types::I32);
         self.builder
@@ -98,12 +145,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .brif(is_little, at_once, &[], shared, &[]);
         self.go_on_in(at_once);
         let zero = self.builder.ins().iconst(types::I64, 0);
-        let arguments = [self.call, frame, zero, zero, count];
+        // What is computed on one way is not known where they meet.
+        let buffers = self.scoped(buffers);
+        let arguments = [self.call, frame, buffers, zero, count];
         let call = self.builder.ins().call(body, &arguments);
         let ran = self.builder.inst_results(call)[0];
         self.builder.ins().jump(done, &[BlockArg::Value(ran)]);
         self.go_on_in(shared);
-        let ran = share(self, work)?;
+        let ran = self.scoped(share)?;
         self.builder.ins().jump(done, &[BlockArg::Value(ran)]);
         self.go_on_in(done);
         Ok(status)

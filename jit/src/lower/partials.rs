@@ -68,7 +68,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for private in &forall.privates {
             match self.no_element(forall, private) {
                 Some(partials) => self.partials.push(partials),
-                None => self.begin_run(private),
+                None => self.begin_run(private, true),
             }
         }
     }

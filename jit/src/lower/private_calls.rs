@@ -1,7 +1,7 @@
 //! What the runtime is told of the private buffers of a forall.
 
 use super::body::constants;
-use super::forall::Table;
+use super::forall::{SLOT, Table};
 use super::function::FunctionLowering;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::mem::offset_of;
@@ -54,6 +54,24 @@ impl FunctionLowering<'_, '_, '_> {
             address: table,
             count: entries as i64,
         }
+    }
+
+    /// A table of the targets of `forall`, as bodies take their private buffers: the addresses, and behind them the distances from one element
+    /// to the next.
+    pub(super) fn targets(&mut self, forall: &Forall) -> Value {
+        let entries = forall.buffers().count();
+        let table = self.stack(2 * entries * SLOT);
+        for (position, (_, target)) in forall.buffers().enumerate() {
+            let Some(target) = self.arrays.get(target).cloned() else {
+                continue;
+            };
+            let ins = self.builder.ins();
+            let address = ins.iadd_imm_s(target.address, i64::from(target.offset));
+            self.store_at(table, position * SLOT, address);
+            let stride = self.stride_value(target.stride);
+            self.store_at(table, (entries + position) * SLOT, stride);
+        }
+        table
     }
 
     fn private(&mut self, table: Value, at: usize, target: ArrayId, identity: strew_affine::Value) {

@@ -1,13 +1,15 @@
 //! Bodies that keep the element they update in a register for as long as it is the same one.
 //!
 //! When consecutive updates go to one element, each of them waits until the one before has been stored and can be loaded again, which
-//! takes longer than the update itself. Here the element is stored only when another one comes.
+//! takes longer than the update itself. Here the element is stored only when another one comes. Where there is but one element, it is
+//! loaded when the body begins, and stored when it ends if it was updated.
 
 use super::access::Element;
 use super::convert::clif_type;
 use super::function::FunctionLowering;
+use crate::promoted::few_elements;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, types};
+use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use strew_affine::{ArrayId, Combiner, Expr, Place, Private, Type};
 
@@ -16,6 +18,8 @@ use strew_affine::{ArrayId, Combiner, Expr, Place, Private, Type};
 pub(super) struct Run {
     buffer: ArrayId,
     parts: Vec<Part>,
+    /// Where the only elements of the buffers are, which are held from the beginning on.
+    only: Option<Vec<Value>>,
 }
 
 /// Where it is in one of the buffers, and its value, which memory does not have yet.
@@ -29,33 +33,61 @@ struct Part {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Begins a run for `private`, at a place that is none of its elements.
-    pub(super) fn begin_run(&mut self, private: &Private) {
+    /// Begins a run for `private`, at a place that is none of its elements. A body to which not all elements `are_there` must not look at
+    /// one before it updates it.
+    pub(super) fn begin_run(&mut self, private: &Private, are_there: bool) {
         let Some(buffer) = private.buffers.first() else {
             return;
         };
+        let only = are_there.then(|| self.only_elements(private)).flatten();
+        if let Some(place) = only.as_ref().and_then(|it| it.first()) {
+            self.reach(*buffer, *place);
+        }
         let elements = private.types(self.program.kernel).into_iter();
-        let parts = elements.zip(&private.buffers).map(|(ty, buffer)| {
-            let region = self.arrays.get(*buffer).map(|array| array.region);
-            let nowhere = self.stack(size_of::<u64>());
-            let place = self.builder.declare_var(types::I64);
-            self.builder.def_var(place, nowhere);
-            let held = self.builder.declare_var(clif_type(ty));
-            let flags = MemFlagsData::trusted();
-            let anything = self.builder.ins().load(clif_type(ty), flags, nowhere, 0);
-            self.builder.def_var(held, anything);
-            Part {
-                ty,
-                region,
-                place,
-                held,
-            }
-        });
+        let parts = elements
+            .zip(&private.buffers)
+            .enumerate()
+            .map(|(position, (ty, buffer))| {
+                let region = self.arrays.get(*buffer).map(|array| array.region);
+                let nowhere = self.stack(size_of::<u64>());
+                let place = self.builder.declare_var(types::I64);
+                self.builder.def_var(place, nowhere);
+                let held = self.builder.declare_var(clif_type(ty));
+                // Anything will do before the first element comes.
+                let first = only.as_ref().and_then(|it| it.get(position));
+                let flags =
+                    MemFlagsData::trusted().with_alias_region(region.filter(|_| first.is_some()));
+                let from = first.copied().unwrap_or(nowhere);
+                let first = self.builder.ins().load(clif_type(ty), flags, from, 0);
+                self.builder.def_var(held, first);
+                Part {
+                    ty,
+                    region,
+                    place,
+                    held,
+                }
+            });
         let parts = parts.collect();
         self.runs.push(Run {
             buffer: *buffer,
             parts,
+            only,
         });
+    }
+
+    /// Where the elements of the buffers of `private` are, if each has one.
+    fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
+        let mut places = Vec::new();
+        for buffer in &private.buffers {
+            let array = self.arrays.get(*buffer)?;
+            let (address, offset) = (array.address, array.offset);
+            let elements = few_elements(self.program.kernel, *buffer)?;
+            if elements != 1 {
+                return None;
+            }
+            places.push(self.builder.ins().iadd_imm_s(address, i64::from(offset)));
+        }
+        Some(places)
     }
 
     /// The run that an update of `places` belongs to, if they are private buffers that have one.
@@ -75,8 +107,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         combiner: &Combiner,
         values: &'k [Expr],
     ) {
+        let incoming: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
+        self.update_run_by(run, places, combiner, &incoming);
+    }
+
+    /// The same with values that were computed already.
+    pub(super) fn update_run_by(
+        &mut self,
+        run: &Run,
+        places: &'k [Place],
+        combiner: &Combiner,
+        incoming: &[Value],
+    ) {
         let types: Vec<_> = run.parts.iter().map(|part| part.ty).collect();
-        let (incoming, bodies) = self.incoming(combiner, &types, values);
+        let bodies = combiner.bodies(&types).unwrap_or_default();
         let accesses = places.iter().filter_map(|place| match place {
             Place::Element(access) => Some(access),
             Place::Local(_) => None,
@@ -85,7 +129,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.go_to(run, &elements);
         let parts = run.parts.iter();
         let held: Vec<_> = parts.map(|part| self.builder.use_var(part.held)).collect();
-        let combined = self.combined(places, &bodies, &types, &held, &incoming);
+        let combined = self.combined(places, &bodies, &types, &held, incoming);
         for (part, value) in run.parts.iter().zip(combined) {
             self.builder.def_var(part.held, value);
         }
@@ -93,6 +137,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Makes `elements` the run's element: stores the one before and loads this one, if they are not the same.
     fn go_to(&mut self, run: &Run, elements: &[Element]) {
+        if let Some(only) = &run.only {
+            for (part, place) in run.parts.iter().zip(only) {
+                self.builder.def_var(part.place, *place);
+            }
+            return;
+        }
         let places: Vec<_> = elements.iter().map(|it| self.whole_address(it)).collect();
         let (Some(part), Some(place)) = (run.parts.first(), places.first()) else {
             return;

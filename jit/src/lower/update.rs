@@ -124,16 +124,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(next);
     }
 
-    /// Updates scalars with values that were computed already.
-    pub(super) fn update_locals(
+    /// Updates what needs nothing but to go to memory, or is held in a register, with values that were computed already.
+    pub(super) fn update_by(
         &mut self,
         places: &'k [Place],
         combiner: &Combiner,
         incoming: &[Value],
     ) {
+        if let Some(run) = self.run_of(places) {
+            return self.update_run_by(&run, places, combiner, incoming);
+        }
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
         let bodies = combiner.bodies(&types).unwrap_or_default();
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
+        self.reach_cells(places, &cells);
         let pairs = cells.iter().zip(&types);
         let held: Vec<_> = pairs.map(|(cell, ty)| self.get(cell, *ty)).collect();
         let combined = self.combined(places, &bodies, &types, &held, incoming);
@@ -195,7 +199,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn type_of(&self, place: &Place) -> Type {
+    pub(super) fn type_of(&self, place: &Place) -> Type {
         let kernel = self.program.kernel;
         match place {
             Place::Element(access) => kernel.arrays[access.array].element,

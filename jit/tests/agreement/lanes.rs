@@ -625,7 +625,22 @@ fn lanes_that_there_are_not_are_refused() {
         ("lanes 4", "out[key[j]] = a[j]", "where in `out`"),
         ("lanes 4", "out[j] = a[j floordiv 2]", "elements of `a`"),
         ("lanes 4", "m[j, 0] = a[j]", "elements of `m`"),
-        ("lanes 4", "out[0] reduce(add) a[j]", "elements of `out`"),
+        ("lanes 4", "out[0] = a[j]", "elements of `out`"),
+        (
+            "lanes 4",
+            "out[0] reduce(add) a[j] out[1] reduce(add) a[j]",
+            "`out` is updated in it, and",
+        ),
+        (
+            "lanes 4",
+            "out[0] reduce(add) a[j] s reduce(add) out[j]",
+            "`out` is updated in it, and",
+        ),
+        (
+            "lanes 4",
+            "scf.if a[j] > 1.0 { out[0] reduce(min) a[j] }",
+            "more in it",
+        ),
         ("lanes 4", "out[j] = sin(a[j])", "`sin`"),
         ("lanes 16", "f[j] = a[j] < 1.0", "arrays of `bool`"),
         (

@@ -11,6 +11,7 @@ mod local_arrays;
 mod random;
 mod records;
 mod soundness;
+mod sums_in_lanes;
 mod tuples;
 mod turn_by_turn;
 

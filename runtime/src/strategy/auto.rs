@@ -25,14 +25,14 @@ use crate::settings::Mode;
 use std::ops::Range;
 
 /// To wake threads and to wait for them takes about as long as half as many simple updates, on any number of threads.
-const LEAST_TRIPS: u64 = 1 << 16;
+pub(super) const LEAST_TRIPS: u64 = 1 << 16;
 
 /// To make a body that counts updates takes about as long as so many iterations.
 const LEAST_COUNTED: u64 = 1 << 12;
 
 /// To fill and to merge an element of two groups takes about as long as one simple update; on two threads half of the updates must
 /// be worth more than that.
-const TRIPS_PER_ELEMENT: u64 = 2;
+pub(super) const TRIPS_PER_ELEMENT: u64 = 2;
 
 /// So many updates in lanes take as long as one, or fewer: 8 floats of a row in 4 MiB take 2.4 ns, a single one 1.5.
 const MOST_AT_ONCE: u64 = 3;

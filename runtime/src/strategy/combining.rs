@@ -40,7 +40,7 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let is_long = sample.is_some_and(|it| it.keeps_partials());
     let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
-    let is_one = shape.has_privates && shape.elements <= shape.targets && shape.lanes == 1;
+    let is_one = shape.has_privates && shape.elements <= shape.targets;
     let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
     match asked {
         // What is in a register is not what the loop would read.
@@ -48,9 +48,10 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
         Body::Partials if shape.has_bodies && may_regroup => Body::Partials,
         Body::RunLength | Body::Partials if shape.has_bodies => Body::RunLength,
         Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
+        // All updates of a sum go to one element, for which lanes have registers of their own.
+        Body::Auto if is_one && shape.has_bodies && shape.lanes > 1 => Body::RunLength,
         // What does not round does not wait for a register either.
         Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
-        // All updates of a sum go to one element.
         Body::Auto if repeats || is_one && shape.has_bodies => Body::RunLength,
         // In lanes, updates do not wait for each other.
         Body::Auto if waits && may_regroup && shape.lanes == 1 => Body::Tables,

@@ -17,6 +17,7 @@ mod direct;
 mod fill;
 mod gathered;
 mod lines;
+mod little;
 mod look;
 mod merge;
 mod past_caches;
@@ -42,6 +43,7 @@ use crate::settings::{Body, Choice, Mode};
 use combining::{body, combining};
 pub use cost::Costs;
 pub use gathered::Gathered;
+pub(crate) use little::most_in_order;
 use past_caches::copy_past_caches;
 pub use reach::reach_elements;
 pub(crate) use routes::Routes;
@@ -397,11 +399,15 @@ pub(crate) unsafe fn run(
         is_few: false,
         sample: None,
     };
+    let asked = asked(session, forall)?;
+    if asked.is_none() && little::is_little(&job.shape) {
+        // SAFETY: the caller vouches for the forall.
+        return unsafe { little::run(&mut job) };
+    }
     // SAFETY: the caller vouches for the forall.
     unsafe { job.look() };
     // SAFETY: the caller vouches for the forall.
     let around = unsafe { circumstances(&job) };
-    let asked = asked(session, forall)?;
     if may_plan(asked, &around.costs) {
         // SAFETY: the caller vouches for the forall.
         unsafe { job.recall() };

@@ -22,8 +22,7 @@ const SUMS_BESIDE: usize = 3;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
 /// the one before it, unless there are several, and many statements have enough to do, but for a long sum, of which several share what they load.
-fn vectors_in_flight(target: &AffineFor) -> u32 {
-    let mut elements = target.body.iter().flat_map(Node::written_elements);
+fn vectors_in_flight(lanes: &Lanes<'_>, target: &AffineFor) -> u32 {
     let is_link = |node: &&Node| {
         matches!(
             node,
@@ -34,9 +33,14 @@ fn vectors_in_flight(target: &AffineFor) -> u32 {
         )
     };
     let links = target.body.iter().filter(is_link).count();
-    let is_sum = |node: &&Node| matches!(node, Node::Reduce { places, .. } if matches!(places.as_slice(), [Place::Local(_)]));
+    let is_sum = |node: &&Node| {
+        matches!(node, Node::Reduce { places, .. }
+            if matches!(places.as_slice(), [Place::Local(_)]) || is_one_element(lanes, places))
+    };
     let sums = target.body.iter().filter(is_sum).count();
-    match (elements.next().is_some(), target.body.len()) {
+    let mut elements = target.body.iter().filter(|it| !is_sum(it));
+    let writes = elements.any(|it| it.written_elements().next().is_some());
+    match (writes, target.body.len()) {
         (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
         _ if sums >= LONG_SUM => 4,
@@ -45,6 +49,11 @@ fn vectors_in_flight(target: &AffineFor) -> u32 {
         (true, ..3) => 2,
         (true, _) => 1,
     }
+}
+
+/// Whether `places` are an element that is the same in all turns.
+fn is_one_element(lanes: &Lanes<'_>, places: &[Place]) -> bool {
+    matches!(places, [Place::Element(access)] if !lanes.is_varying(access))
 }
 
 /// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in registers, and what it multiplies by is
@@ -137,7 +146,7 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let in_flight = vectors_in_flight(target);
+    let in_flight = vectors_in_flight(&lanes, target);
     let usual = (in_flight * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
     let all = trips(target).and_then(|it| u32::try_from(it).ok());
     // Vector by vector, so many statements find what they share in registers.

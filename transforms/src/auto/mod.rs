@@ -28,6 +28,7 @@ use crate::{
 pub use choice::{Choice, Saving};
 use flatten::Flattening;
 use nests::Nests;
+use profit::may_be_long;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript};
@@ -142,7 +143,7 @@ impl Scheduler<'_> {
         for node in nodes {
             let is_tiled = match node {
                 Node::AffineFor(it) => {
-                    self.tile_loop(nests.kernel(), it, around.counted.is_empty())
+                    self.tile_loop(nests.kernel(), it, &around.counted)
                         || self.nest(nests, it, (around.levels, &around.counted))
                 }
                 _ => matches!(node, Node::Forall(_)),
@@ -156,8 +157,13 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether a loop could be tiled, and is now. To tile one that is only a sum pays where it does not start over and over again.
-    fn tile_loop(&mut self, kernel: &Kernel, target: &AffineFor, is_outermost: bool) -> bool {
+    /// Whether a loop could be tiled, and is now. To tile one that is only a sum, or never has much to do, pays where it does not start
+    /// over and over again.
+    fn tile_loop(&mut self, kernel: &Kernel, target: &AffineFor, around: &[Loop<'_>]) -> bool {
+        let is_outermost = around.is_empty();
+        if !is_outermost && !may_be_long(target, around) {
+            return false;
+        }
         let chunks = match has_computed_loops(&target.body) {
             true => UNEVEN_CHUNKS,
             false => TileIndirection::CHUNKS,

@@ -1,4 +1,4 @@
-//! Scalars that every lane updates in one of its own: all of these are combined when the groups are over. A sum then waits for the one
+//! Scalars, and elements that are the same in all turns, that every lane updates in one of its own: all of these are combined when the groups are over. A sum then waits for the one
 //! before it only once a group.
 
 use super::super::combine;
@@ -6,15 +6,14 @@ use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
 use super::value::{self, InLanes};
-use super::vectors::Vectors;
-use crate::form::Rounding;
+use super::vectors::{Side, Vectors};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
-use strew_affine::lanes::gathered;
-use strew_affine::visit::Loop;
-use strew_affine::{Combiner, Expr, LocalId, Node, Place, Type};
+use strew_affine::lanes::Lanes;
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{Access, Combiner, Expr, Node, Place, Type};
 
-/// A scalar that is gathered.
+/// What is gathered for a scalar or an element.
 pub(super) struct Gathered<'k> {
     places: &'k [Place],
     combiner: &'k Combiner,
@@ -23,44 +22,24 @@ pub(super) struct Gathered<'k> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Fills what each lane gathers of the scalars that `body` updates, where that is the same or may be grouped otherwise.
+    /// Fills what each lane gathers of the scalars and elements that `body` updates, where that is the same or may be grouped otherwise.
     pub(super) fn begin_gathering(
         &mut self,
         body: &'k [Node],
         group: &mut Group<'k>,
     ) -> Vec<Gathered<'k>> {
-        let kernel = self.program.kernel;
         let mut found = Vec::new();
-        // Other shapes of the same body have no lanes, and are to add up in the same order.
-        let in_foralls = self.loops.iter().filter_map(|it| match it {
-            Loop::Forall(forall) => Some(forall),
-            Loop::Affine(_) | Loop::Scf(_) => None,
-        });
-        let mut written = body.iter().flat_map(Node::written_elements);
-        let has_shapes = written.any(|it| in_foralls.clone().any(|at| at.has_buffer(it.array)));
-        if has_shapes {
-            return found;
-        }
-        for node in group.lanes.split(body).0 {
-            let Node::Reduce {
-                places, combiner, ..
-            } = node
-            else {
+        for (places, combiner) in updates(group.lanes.split(body).0) {
+            let Some(ty) = group.lanes.gathered(places, combiner) else {
                 continue;
             };
-            let Some(local) = gathered(kernel, places, combiner) else {
-                continue;
-            };
-            if group.lanes.is_own(local) {
-                continue;
-            }
-            let ty = kernel.locals[local].ty;
             // What is the same in all lanes may be narrower than what has to fill vectors.
             if group.count < value::per_vector(ty) {
                 continue;
             }
-            let may = self.program.rounding != Rounding::Written || combiner.is_exact(&[ty]);
             let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
+            let may = self.program.rounding.regroups(combiner, ty)
+                && self.may_gather_in(&group.lanes, body, places);
             let Some(identity) = identity.filter(|_| may) else {
                 continue;
             };
@@ -74,7 +53,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 variable
             };
             let vectors: Vec<_> = vectors.map(|_| begin()).collect();
-            group.gathered.insert(local, vectors.clone());
+            group.gathered.insert(places.as_ptr(), vectors.clone());
             found.push(Gathered {
                 places,
                 combiner,
@@ -85,7 +64,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         found
     }
 
-    /// Updates the scalar with what all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
+    /// Whether lanes may gather updates of `places` in `body`, as far as private buffers decide. In some shapes of the body of a forall the
+    /// loop has no lanes if it updates any of those, others in each lane or not, and is to add up in the same order there.
+    pub(super) fn may_gather_in(&self, lanes: &Lanes<'_>, body: &[Node], places: &[Place]) -> bool {
+        let is_private = |it: &Access| {
+            let mut loops = self.loops.iter();
+            loops
+                .any(|around| matches!(around, Loop::Forall(forall) if forall.has_buffer(it.array)))
+        };
+        let is_own = |it: &Place| matches!(it, Place::Element(access) if is_private(access));
+        let may_be =
+            |it: &Access| !is_private(it) || places.iter().all(is_own) && !lanes.is_varying(it);
+        updates(body).iter().all(|(places, _)| {
+            let mut elements = places.iter().filter_map(Place::element);
+            elements.all(may_be)
+        })
+    }
+
+    /// Updates the scalar or element with what all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
     pub(super) fn end_gathering(&mut self, it: Gathered<'k>) {
         let vectors = it.vectors.iter();
         let vectors: Vec<_> = vectors.map(|it| self.builder.use_var(*it)).collect();
@@ -98,7 +94,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let lanes = numbers.filter_map(|number| value::lane(&mut self.builder, &lanes, number));
         let lanes = lanes.collect();
         if let Some(all) = self.tree(by, lanes) {
-            self.update_locals(it.places, it.combiner, &[all]);
+            self.update_by(it.places, it.combiner, &[all]);
         }
     }
 
@@ -130,13 +126,49 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
+/// What is updated by what in `body`, conditions in it included.
+fn updates(body: &[Node]) -> Vec<(&[Place], &Combiner)> {
+    let mut found = Vec::new();
+    walk(body, &mut |node, _| {
+        if let Node::Reduce {
+            places, combiner, ..
+        } = node
+        {
+            found.push((places.as_slice(), combiner));
+        }
+    });
+    found
+}
+
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    pub(super) fn gather(&mut self, local: LocalId, combiner: &Combiner, values: &'k [Expr]) {
-        let ty = self.function.program.kernel.locals[local].ty;
+    /// What is `incoming` where the statement is meant, and elsewhere what changes nothing.
+    fn where_meant(
+        &mut self,
+        (combiner, ty): (&Combiner, Type),
+        incoming: Vec<Value>,
+    ) -> Vec<Value> {
+        let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
+        let (Some((condition, side)), Some(identity)) = (self.meant.clone(), identity) else {
+            return incoming;
+        };
+        let identity = operation::constant(&mut self.function.builder, identity);
+        let nothing = self.spread(InLanes::Same(identity), ty);
+        let (then, otherwise) = match side {
+            Side::Then => (incoming, nothing),
+            Side::Otherwise => (nothing, incoming),
+        };
+        self.selected(condition, then, otherwise, ty)
+    }
+
+    /// Combines `values` into what is gathered for `place`.
+    pub(super) fn gather(&mut self, place: &Place, combiner: &Combiner, values: &'k [Expr]) {
         let [incoming] = values else { return };
+        let ty = self.function.type_of(place);
+        let vectors = self.group.gathered.get(&std::ptr::from_ref(place));
+        let vectors = vectors.cloned().unwrap_or_default();
         let incoming = self.expr(incoming);
         let incoming = self.spread(incoming, ty);
-        let vectors = self.group.gathered.get(&local).cloned().unwrap_or_default();
+        let incoming = self.where_meant((combiner, ty), incoming);
         for (vector, incoming) in vectors.into_iter().zip(incoming) {
             let held = self.function.builder.use_var(vector);
             let value = self.function.combined_lanes((combiner, ty), held, incoming);

@@ -34,8 +34,8 @@ pub(super) struct Group<'k> {
     count: u32,
     /// What is the same in all turns, by the expression.
     known: BTreeMap<*const Expr, Value>,
-    /// What each lane has gathered, vector by vector, of the scalars of which it can.
-    gathered: BTreeMap<LocalId, Vec<Variable>>,
+    /// What each lane has gathered, vector by vector, of what updates of which it can, by their places.
+    gathered: BTreeMap<*const Place, Vec<Variable>>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
 }
@@ -75,9 +75,35 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let lanes = Lanes::of(self.program.kernel, node, node.lanes).ok()?;
         let mut is_safe = true;
         walk(lanes.split(&node.body).0, &mut |it, _| {
-            is_safe &= self.goes_to_memory(it.places()) && self.is_safe(it, node);
+            let places = it.places();
+            is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
+            is_safe &= self.is_safe(it, node) && self.may_gather(&lanes, node, it);
         });
         is_safe.then(|| Group::new(lanes, node.lanes))
+    }
+
+    /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
+    fn may_gather(&self, lanes: &Lanes<'_>, around: &AffineFor, statement: &Node) -> bool {
+        let mut inside = statement.blocks().into_iter().flatten();
+        inside.all(|it| match it {
+            Node::Reduce {
+                places, combiner, ..
+            } => {
+                let gathered = lanes.gathered(places, combiner);
+                gathered.is_none_or(|ty| {
+                    self.program.rounding.regroups(combiner, ty)
+                        && self.may_gather_in(lanes, &around.body, places)
+                })
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether `places` are an element that is held in a register, the same one in all lanes.
+    fn is_one_in_run(&self, lanes: &Lanes<'_>, places: &[Place]) -> bool {
+        let is_same =
+            |it: &Place| matches!(it, Place::Element(access) if !lanes.is_varying(access));
+        self.run_of(places).is_some() && places.iter().all(is_same)
     }
 
     pub(in crate::lower) fn goes_to_memory(&self, places: &[Place]) -> bool {
@@ -201,6 +227,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.prepare_expr(expr, first, group);
         }
         for access in node.written_elements() {
+            if !group.lanes.is_varying(access) {
+                continue;
+            }
             self.prepare_row(access, first, group);
             self.reach_row(access, turns, group);
         }
@@ -312,6 +341,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             locals: BTreeMap::new(),
             held: Vec::new(),
             progress: Progress::default(),
+            meant: None,
         };
         together.iter().for_each(|node| vectors.statement(node));
         vectors.store_held(|_| true);

@@ -16,6 +16,13 @@ use strew_affine::{
     Value as Constant,
 };
 
+/// One of both sides of a condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Side {
+    Then,
+    Otherwise,
+}
+
 /// A group of turns while it is lowered.
 pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) function: &'a mut FunctionLowering<'p, 'k, 'f>,
@@ -25,6 +32,8 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) locals: BTreeMap<LocalId, InLanes>,
     pub(super) held: Vec<Held<'k>>,
     pub(super) progress: Progress,
+    /// The condition that statements are on a side of.
+    pub(super) meant: Option<(InLanes, Side)>,
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
@@ -55,7 +64,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 values,
                 ..
             } => match places.as_slice() {
-                [Place::Element(access)] => {
+                [place] if self.group.gathered.contains_key(&std::ptr::from_ref(place)) => {
+                    self.gather(place, combiner, values);
+                }
+                [Place::Element(access)] if self.group.lanes.is_varying(access) => {
                     let ty = self.element_type(access);
                     let held = |vectors: &mut Self| vectors.get(access);
                     let combined = self.combined((combiner, ty), held, values);
@@ -70,9 +82,6 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     let combined = self.combined((combiner, ty), held, values);
                     self.locals.insert(*local, InLanes::Each(combined));
                     self.settle();
-                }
-                [Place::Local(local)] if self.group.gathered.contains_key(local) => {
-                    self.gather(*local, combiner, values);
                 }
                 _ => self.update_scalars(places, combiner, values),
             },
@@ -91,11 +100,14 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     fn choose(&mut self, condition: &'k Expr, sides: [&'k [Node]; 2]) {
         let condition = self.expr(condition);
         let before = self.locals.clone();
-        let [then, otherwise] = sides.map(|side| {
-            self.locals.clone_from(&before);
-            side.iter().for_each(|node| self.statement(node));
-            std::mem::take(&mut self.locals)
-        });
+        let [then, otherwise] =
+            [(Side::Then, sides[0]), (Side::Otherwise, sides[1])].map(|(side, nodes)| {
+                self.locals.clone_from(&before);
+                self.meant = Some((condition.clone(), side));
+                nodes.iter().for_each(|node| self.statement(node));
+                self.meant = None;
+                std::mem::take(&mut self.locals)
+            });
         for (local, before) in before {
             let side = |of: &BTreeMap<_, InLanes>| of.get(&local).unwrap_or(&before).clone();
             let sides = (side(&then), side(&otherwise));
@@ -104,7 +116,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 false => {
                     let ty = self.function.program.kernel.locals[local].ty;
                     let (then, otherwise) = (self.spread(sides.0, ty), self.spread(sides.1, ty));
-                    self.select(condition.clone(), then, otherwise, ty)
+                    InLanes::Each(self.selected(condition.clone(), then, otherwise, ty))
                 }
             };
             self.locals.insert(local, chosen);
@@ -151,7 +163,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             let incoming = values.iter().map(|it| value::lane(builder, it, number));
             let incoming: Option<Vec<_>> = incoming.collect();
             if let Some(incoming) = incoming {
-                self.function.update_locals(places, combiner, &incoming);
+                self.function.update_by(places, combiner, &incoming);
             }
         }
     }
@@ -213,7 +225,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             Expr::Select(condition, then, otherwise) => {
                 let condition = self.expr(condition);
                 let (then, otherwise) = self.both(then, otherwise, ty);
-                self.select(condition, then, otherwise, ty)
+                InLanes::Each(self.selected(condition, then, otherwise, ty))
             }
             Expr::Cast(to, operand) => self.cast(*to, operand),
             Expr::Call(function, operands) => {
@@ -310,13 +322,13 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         )
     }
 
-    fn select(
+    pub(super) fn selected(
         &mut self,
         condition: InLanes,
         then: Vec<Value>,
         otherwise: Vec<Value>,
         ty: Type,
-    ) -> InLanes {
+    ) -> Vec<Value> {
         let masks = self.mask(condition, ty.bytes());
         let builder = &mut self.function.builder;
         let sides = then.into_iter().zip(otherwise);
@@ -324,7 +336,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             .into_iter()
             .zip(sides)
             .map(|(mask, (then, otherwise))| operation::choose(builder, mask, then, otherwise));
-        InLanes::Each(chosen.collect())
+        chosen.collect()
     }
 
     fn cast(&mut self, to: Type, operand: &'k Expr) -> InLanes {
