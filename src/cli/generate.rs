@@ -1,11 +1,14 @@
 //! Arrays made on the spot: `zeros`, `fill(2)`, `iota`, `uniform(0, m, seed=1)` and the like. Bounds may name scalar parameters.
 
+mod zipf;
+
 use crate::cli::array::{Number, Values};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{in_range, out_of_memory};
 use crate::cli::progress::Meter;
 use strew::ir::spelling::counted;
 use strew::{Sizes, Type};
+use zipf::zipf;
 
 /// A generator with its arguments, numbers or names of scalar parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,21 +180,6 @@ impl Generator {
 }
 
 type Draw = Box<dyn FnMut(u64) -> Number>;
-
-/// Whole numbers below `most` by Zipf's law: the number of rank `k` comes about `k^-exponent` as often as the first, by the inverse of the
-/// continuous distribution. Ranks are scrambled, so that numbers that come often are not next to each other.
-fn zipf(mut random: Random, exponent: f64, most: i128) -> Result<Draw, String> {
-    let power = 1.0 - exponent;
-    if !power.is_finite() || power == 0.0 {
-        return Err(format!("zipf takes any exponent but 1, found {exponent}"));
-    }
-    let span = (most as f64).powf(power) - 1.0;
-    Ok(Box::new(move |_| {
-        let rank = (random.unit() * span + 1.0).powf(power.recip()) as u64;
-        let scrambled = rank.saturating_sub(1).wrapping_mul(0x9e37_79b1) & 0xffff_ffff;
-        Number::Integer((i128::from(scrambled) * most) >> 32)
-    }))
-}
 
 /// Whole numbers below `most`: `run` at a time near each other, within `window` from a number drawn for them all.
 fn clustered(mut random: Random, (run, window): (i128, i128), most: i128) -> Draw {
@@ -376,6 +364,17 @@ mod tests {
     }
 
     #[test]
+    fn all_numbers_of_a_zipf_distribution_come() {
+        for text in ["zipf(0, 10)", "zipf(1, 10)", "zipf(1.2, 2)"] {
+            let mut keys = keys(text, 10_000);
+            keys.sort_unstable();
+            keys.dedup();
+            let most = if text.ends_with(" 2)") { 2 } else { 10 };
+            assert!(keys.into_iter().eq(0..most), "{text}");
+        }
+    }
+
+    #[test]
     fn clustered_numbers_lie_near_each_other_for_a_while() {
         let keys = keys("clustered(64, 32, 1000000)", 6400);
         for run in keys.chunks(64) {
@@ -401,7 +400,7 @@ mod tests {
             ("uniform(0)", Type::I32),
             ("uniform(0, q)", Type::I32),
             ("fill(1, speed=2)", Type::I32),
-            ("zipf(1, 10)", Type::I32),
+            ("zipf(-1, 10)", Type::I32),
             ("zipf(1.1, 300)", Type::I8),
             ("clustered(0, 4, 10)", Type::I32),
         ] {
