@@ -134,6 +134,10 @@ fn every_command_has_a_manual_page() {
     let output = strew(&["man", "walk"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("there is no command `walk`; there are run, check"));
+    let output = strew(&["man", "run", "walk"]);
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "there is no command `walk`; `run` has no commands of its own";
+    assert!(text(&output.stderr).contains(expected));
 }
 
 #[test]

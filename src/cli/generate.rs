@@ -219,9 +219,13 @@ fn fitting(number: Number, ty: Type) -> Result<Number, String> {
         (Number::Integer(value), Some((low, high))) if value < low || value > high => {
             Err(format!("{value} does not fit {ty}"))
         }
-        (Number::Float(value), Some(_)) => {
-            Err(format!("{value} is not a whole number, expected {ty}"))
-        }
+        (Number::Float(value), Some((low, high))) => Err(match value.fract() {
+            0.0 if value < low as f64 || value > high as f64 => {
+                format!("{value:e} does not fit {ty}")
+            }
+            0.0 => format!("{value:?} is written as a float, expected {ty}"),
+            _ => format!("{value} is not a whole number, expected {ty}"),
+        }),
         (Number::Float(value), None)
             if ty == Type::F32 && value.is_finite() && (value as f32).is_infinite() =>
         {
@@ -385,6 +389,20 @@ mod tests {
         }
         assert!(keys.iter().any(|key| *key > 500_000));
         assert!(keys.iter().any(|key| *key < 500_000));
+    }
+
+    #[test]
+    fn floats_for_integers_are_told_what_they_are() {
+        for (text, why) in [
+            ("fill(1e300)", "1e300 does not fit i32"),
+            ("fill(-1e10)", "-1e10 does not fit i32"),
+            ("fill(2.0)", "2.0 is written as a float, expected i32"),
+            ("fill(0.5)", "0.5 is not a whole number, expected i32"),
+            ("fill(inf)", "inf is not a whole number, expected i32"),
+        ] {
+            let error = made(text, Type::I32, 3).expect_err(text);
+            assert_eq!(error, format!("error: --in x: {why}"));
+        }
     }
 
     #[test]

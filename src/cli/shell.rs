@@ -28,8 +28,11 @@ pub(crate) fn man(flags: &Man, console: &mut Console) -> Result<(), Failure> {
                 .get_subcommands()
                 .map(clap::Command::get_name)
                 .collect();
-            let names = names.join(", ");
-            Failure::usage(format!("there is no command `{name}`; there are {names}"))
+            let why = match names.as_slice() {
+                [] => format!("`{}` has no commands of its own", page.get_name()),
+                names => format!("there are {}", names.join(", ")),
+            };
+            Failure::usage(format!("there is no command `{name}`; {why}"))
         })?;
     }
     let page = manual_page(page);
