@@ -57,6 +57,11 @@ impl Generator {
         Some(Self::with_arguments(name, kind, arity, arguments))
     }
 
+    /// Whether it makes zeros, which every type of elements has.
+    pub(crate) fn is_zeros(&self) -> bool {
+        self.kind == Kind::Zeros
+    }
+
     /// What is wrong with `text`, which names no generator, if it was to be one.
     pub(crate) fn mistaken(text: &str) -> Option<String> {
         let (name, has_arguments) = match text.split_once('(') {

@@ -142,13 +142,14 @@ impl Inputs {
         Ok(match self.arrays.remove(name) {
             None => None,
             Some(Input::File { array, .. }) => Some(array),
-            Some(Input::Generator(generator)) => {
-                let ElementType::Plain(ty) = *element else {
-                    return Err(no_generator(name));
-                };
-                let values = generator.values(name, ty, shape.iter().product(), sizes, meter)?;
-                Some(Array { shape, values })
-            }
+            Some(Input::Generator(generator)) => Some(match *element {
+                ElementType::Plain(ty) => Array {
+                    values: generator.values(name, ty, shape.iter().product(), sizes, meter)?,
+                    shape,
+                },
+                ElementType::Record(_) if generator.is_zeros() => zeros(name, element, &shape)?,
+                ElementType::Record(_) => return Err(no_generator(name)),
+            }),
         })
     }
 }
@@ -179,7 +180,7 @@ pub(crate) fn out_of_memory(name: &str, elements: u64) -> Failure {
 
 fn no_generator(name: &str) -> Failure {
     Failure::usage(format!(
-        "--in {name}: `{name}` is an array of records, which come from a structured .npy file"
+        "--in {name}: `{name}` is an array of records, which come from a structured .npy file or are `zeros`"
     ))
 }
 
@@ -316,8 +317,10 @@ fn input(
         let generator =
             generator.map_err(|why| Failure::usage(format!("--in {}: {why}", it.name)))?;
         return match element {
-            ElementType::Plain(_) => Ok((Input::Generator(generator), None)),
-            ElementType::Record(_) => Err(no_generator(&it.name)),
+            ElementType::Record(_) if !generator.is_zeros() => Err(no_generator(&it.name)),
+            ElementType::Plain(_) | ElementType::Record(_) => {
+                Ok((Input::Generator(generator), None))
+            }
         };
     }
     if !DataFile::names_standard_input(&it.text)

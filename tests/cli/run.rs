@@ -381,4 +381,9 @@ void count(int64_t n, struct Point p[n]) {
     );
     let many = shown("9");
     assert!(many.ends_with("{[0, 2.5], 5}, …]\n"), "{many}");
+    let given = ["run", "points.c", "--shape", "p=2", "--in", "p=zeros"];
+    let zeros = bench.strew(&given);
+    assert_eq!((zeros.status, zeros.stdout), (0, two));
+    let ones = ["run", "points.c", "--shape", "p=2", "--in", "p=fill(1)"];
+    refused(&bench.strew(&ones), 2, &["an array of records", "`zeros`"]);
 }
