@@ -1,6 +1,6 @@
 //! The files that arrays are written to: which format, and the elements in it.
 
-use super::{DataError, ending, has_parts, raw_type, split};
+use super::{DataError, DataFile, ending, has_parts, raw_type, split};
 use crate::cli::array::{Array, with_values};
 use crate::cli::decimal::exact;
 use crate::cli::npy;
@@ -22,7 +22,7 @@ pub(crate) enum OutputFormat {
 impl OutputFormat {
     /// The file that `text` names, and its format, as its ending says it.
     pub(crate) fn parse(text: &str) -> Result<(PathBuf, Self), DataError> {
-        if text == "-" {
+        if DataFile::names_standard_input(text) {
             return Err(DataError::new(
                 "results do not go to standard output, which has the summary or --json; name a .npy, .csv or .bin file",
             ));
@@ -175,6 +175,8 @@ mod tests {
             ("o.npz:a", "o.npz: .npz files are read alone"),
             ("o.mtx:val", "o.mtx: .mtx files are read alone"),
             ("-", "results do not go to standard output"),
+            ("-:f64", "results do not go to standard output"),
+            ("csv:-", "results do not go to standard output"),
         ] {
             let error = OutputFormat::parse(text).expect_err("no file").to_string();
             assert!(error.starts_with(why), "{error}");
