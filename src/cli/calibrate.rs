@@ -42,7 +42,7 @@ pub(crate) fn calibrate(flags: &Calibrate, console: &mut Console) -> Result<(), 
     let caches = Caches::of_this_machine();
     let costs = Measuring::new()?.costs(caches)?;
     if flags.json {
-        console.data(&calibration::text(&costs))?;
+        console.data(&calibration::line(&costs))?;
     } else {
         console.data(&table(&costs, caches))?;
     }

@@ -2,6 +2,7 @@
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::report::json;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
@@ -165,14 +166,24 @@ fn parse(text: &[u8]) -> Result<Calibration, Unusable> {
     }
 }
 
+impl From<&Calibration> for Stored {
+    fn from(costs: &Calibration) -> Self {
+        Self {
+            version: VERSION,
+            costs: costs.into(),
+        }
+    }
+}
+
 /// The text of the file.
-pub(crate) fn text(costs: &Calibration) -> String {
-    let stored = Stored {
-        version: VERSION,
-        costs: costs.into(),
-    };
+fn text(costs: &Calibration) -> String {
     // Numbers under names are always text.
-    serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(&Stored::from(costs)).unwrap_or_default() + "\n"
+}
+
+/// The same in one line.
+pub(crate) fn line(costs: &Calibration) -> String {
+    json(&Stored::from(costs))
 }
 
 /// Keeps `costs` for later runs.

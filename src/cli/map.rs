@@ -3,6 +3,7 @@
 use crate::cli::args::{Map, MapCommand, MapInput, Point};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::report;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use strew::ir::indexing::{Clash, IndexingError, IndexingMap, Interval, parse_map};
@@ -215,7 +216,7 @@ fn paragraphs(text: &str) -> Vec<Text> {
 fn show(answers: &[Answered], as_json: bool, console: &mut Console) -> Result<(), Failure> {
     if as_json {
         let answers: Vec<_> = answers.iter().map(json_of).collect();
-        console.data(&format!("{:#}\n", Value::Array(answers)))?;
+        console.data(&report::json(&answers))?;
     } else {
         console.data_with(|sink| {
             answers

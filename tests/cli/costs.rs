@@ -33,6 +33,7 @@ fn costs_are_measured_and_kept() {
     let bench = Bench::new();
     let dry = strew_with_costs(&bench, &["calibrate", "--dry-run", "--json"]);
     assert_eq!((dry.status, dry.stderr.as_str()), (0, ""));
+    assert_eq!(dry.stdout.lines().count(), 1, "{}", dry.stdout);
     assert!(!bench.path("kept").exists());
     let costs: serde_json::Value = serde_json::from_str(&dry.stdout).expect("JSON");
     for cost in ["update", "sort", "merge"] {
