@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use strew::{Calibration, LINES};
 
-/// Names the file; nothing is read where it is empty.
+/// Names the file; as if it were not set where it is empty.
 const VARIABLE: &str = "STREW_CALIBRATION";
 
 /// Of the meaning of what is in the file.
@@ -84,6 +84,7 @@ impl From<Costs> for Calibration {
 /// Why a file is of no use.
 #[derive(Debug)]
 enum Unusable {
+    Missing,
     Unread(std::io::Error),
     Malformed(serde_json::Error),
     OtherVersion(u64),
@@ -93,6 +94,7 @@ enum Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Missing => write!(f, "there is no such file, which {VARIABLE} names"),
             Self::Unread(error) => error.fmt(f),
             Self::Malformed(error) => write!(f, "not what `strew calibrate` writes: {error}"),
             Self::OtherVersion(version) => {
@@ -103,14 +105,18 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// Where the file is, by the environment; nowhere if it says so or names no home.
+/// Where the file is, by the environment; nowhere if that names no home.
 pub(crate) fn place() -> Option<PathBuf> {
-    place_in(|name| std::env::var_os(name))
+    place_in(variable)
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|it| !it.is_empty())
 }
 
 fn place_in(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(named) = variable(VARIABLE) {
-        return (!named.is_empty()).then(|| PathBuf::from(named));
+        return Some(PathBuf::from(named));
     }
     // A relative one is to be ignored, by the specification of these folders.
     let absolute = |name| {
@@ -128,16 +134,18 @@ pub(crate) fn costs(console: &mut Console) -> Calibration {
     let Some(place) = place() else {
         return Calibration::default();
     };
-    match read(&place) {
-        Ok(costs) => costs.unwrap_or_default(),
-        Err(why) => {
-            console.talk_once(&format!(
-                "warning: {}: {why}; usual costs are taken, and `strew calibrate` writes the file anew",
-                place.display()
-            ));
-            Calibration::default()
-        }
-    }
+    let why = match read(&place) {
+        Ok(Some(costs)) => return costs,
+        // Whoever names a file expects it to be there.
+        Ok(None) if variable(VARIABLE).is_some() => Unusable::Missing,
+        Ok(None) => return Calibration::default(),
+        Err(why) => why,
+    };
+    console.talk_once(&format!(
+        "warning: {}: {why}; usual costs are taken, and `strew calibrate` writes the file anew",
+        place.display()
+    ));
+    Calibration::default()
 }
 
 /// `None` where there is no file.
@@ -217,7 +225,6 @@ mod tests {
         let relative = ("XDG_CONFIG_HOME", "c");
         assert_eq!(of(&[home, relative]), of(&[home]));
         assert_eq!(of(&[home, config, (VARIABLE, "x.json")]), at("x.json"));
-        assert_eq!(of(&[home, config, (VARIABLE, "")]), None);
     }
 
     #[test]

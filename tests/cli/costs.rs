@@ -1,6 +1,6 @@
 //! `strew calibrate` and the costs that it keeps.
 
-use crate::{Bench, Outcome, strew};
+use crate::{Bench, Outcome};
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -87,8 +87,42 @@ fn costs_of_a_file_decide_and_a_bad_file_is_told_of() {
 }
 
 #[test]
+fn a_file_that_is_named_has_to_be_there() {
+    let bench = Bench::new();
+    let run = strew_with_costs(&bench, &RUN);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let expected = "warning: kept/costs.json: there is no such file, which STREW_CALIBRATION names; usual costs are taken";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+}
+
+#[test]
+fn an_empty_name_of_the_file_is_none() {
+    let bench = Bench::new();
+    let folder = bench.path(".config/strew");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("calibration.json"), "{").expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+        .env("STREW_CALIBRATION", "")
+        .env_remove("XDG_CONFIG_HOME")
+        .env("HOME", bench.folder.path())
+        .args(RUN)
+        .current_dir(bench.folder.path())
+        .output();
+    let run = Outcome::from(output.expect("the program starts"));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let expected = ".config/strew/calibration.json: not what `strew calibrate` writes";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+}
+
+#[test]
 fn costs_need_a_place() {
-    let nowhere = strew(&["calibrate"]);
+    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+        .env_remove("STREW_CALIBRATION")
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("HOME")
+        .arg("calibrate")
+        .output();
+    let nowhere = Outcome::from(output.expect("the program starts"));
     assert_eq!(nowhere.status, 2);
     assert!(
         nowhere.stderr.contains("nowhere to keep costs"),

@@ -19,7 +19,8 @@ fn strew(folder: &Path, arguments: &[String]) -> Output {
     command
         .args(arguments)
         .current_dir(folder)
-        .env("STREW_CALIBRATION", "");
+        .env("STREW_CALIBRATION", "")
+        .env("XDG_CONFIG_HOME", "/no/such/folder");
     command
         .stdin(Stdio::null())
         .output()
