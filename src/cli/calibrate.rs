@@ -27,6 +27,13 @@ const REPEATS: usize = 5;
 /// Few updates, which take no time beside what else there is to do.
 const FEW: usize = 1 << 12;
 
+/// Threads are woken so often, each time after a pause that is longer than they look out for work before they sleep.
+const WAKINGS: usize = 41;
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Nanoseconds. No threads are woken in less, whatever the clock says.
+const LEAST_SHARE: f64 = 1000.0;
+
 /// Bytes of a key's output.
 const ELEMENT: u64 = size_of::<f64>() as u64;
 
@@ -126,6 +133,9 @@ struct How {
     body: Body,
     /// As many as there are where 0.
     threads: usize,
+    /// How often, and how long after the time before.
+    repeats: usize,
+    pause: Duration,
 }
 
 impl How {
@@ -133,6 +143,8 @@ impl How {
         strategy: "serial",
         body: Body::Direct,
         threads: 1,
+        repeats: REPEATS,
+        pause: Duration::ZERO,
     };
 }
 
@@ -226,7 +238,7 @@ impl Measuring {
         Ok(time / elements)
     }
 
-    /// What all threads take longer than one for next to nothing.
+    /// What all threads, but for one asleep when they are called, take longer than one for next to nothing.
     fn share(&self) -> Result<f64, Error> {
         const OUTPUTS: usize = 64;
         let keys = self.keys(OUTPUTS);
@@ -234,11 +246,13 @@ impl Measuring {
         let dense = |threads| How {
             strategy: "dense",
             threads,
+            repeats: WAKINGS,
+            pause: PAUSE,
             ..How::SERIAL
         };
         let (alone, _) = self.time(keys, OUTPUTS, dense(1), |it| it.total)?;
         let (together, _) = self.time(keys, OUTPUTS, dense(0), |it| it.total)?;
-        Ok((together - alone).max(0.0))
+        Ok((together - alone).max(LEAST_SHARE))
     }
 
     /// Nanoseconds of one update.
@@ -261,10 +275,11 @@ impl Measuring {
             .map_err(|_| Error::Failure(CallFailure::OutOfMemory { bytes }))?;
         out.resize(outputs, 0.0);
         let weights = self.weights.get(..keys.len()).unwrap_or(&[]);
-        let mut times = Vec::with_capacity(REPEATS);
+        let mut times = Vec::with_capacity(how.repeats);
         let mut chunks = 0;
         // The first one makes machine code and touches memory.
-        for round in 0..=REPEATS {
+        for round in 0..=how.repeats {
+            std::thread::sleep(how.pause);
             let strategy = Strategy::named().find(|it| it.to_string() == how.strategy);
             let call = self.kernel.bind().array("key", keys).array("w", weights);
             let call = call.array_mut("out", &mut out).body(how.body);
@@ -276,7 +291,7 @@ impl Measuring {
             }
         }
         times.sort_by(f64::total_cmp);
-        let median = times.get(REPEATS / 2).copied();
+        let median = times.get(how.repeats / 2).copied();
         Ok((median.unwrap_or_default(), chunks))
     }
 }
