@@ -217,15 +217,15 @@ pub(crate) struct Emit {
     /// Write the static library that programs with such an object are linked with, too: cargo makes it from the sources of this strew
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
-    /// How float results of the code may depend on the order of combination
-    #[arg(long, value_name = "MODE", default_value = "stable")]
-    pub(crate) mode: ModeName,
-    /// What an index out of range does in an object
-    #[arg(long, value_name = "POLICY", default_value = "error")]
-    pub(crate) oob: OobName,
-    /// Which processors an object is for
-    #[arg(long, value_name = "CPU", default_value = "native")]
-    pub(crate) cpu: CpuName,
+    /// How float results of the code may depend on the order of combination; stable when left out
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<ModeName>,
+    /// What an index out of range does in an object; error when left out
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) oob: Option<OobName>,
+    /// Which processors an object is for; native when left out
+    #[arg(long, value_name = "CPU")]
+    pub(crate) cpu: Option<CpuName>,
 }
 
 #[derive(Debug, Args)]

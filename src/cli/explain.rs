@@ -10,6 +10,7 @@ use crate::cli::failure::Failure;
 use crate::cli::html::{self, Explained};
 use crate::cli::job::tried;
 use crate::cli::report::RunReport;
+use crate::cli::sources::Sources;
 use crate::cli::{load, report};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -22,6 +23,11 @@ struct ExplainReport {
 }
 
 pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Failure> {
+    if let Some(path) = &flags.html {
+        let sources = Sources::of(&flags.kernel).and_schedule(&flags.schedule);
+        let sources = sources.and_inputs(&flags.inputs);
+        sources.are_spared_by("--html", path)?;
+    }
     let plan = load::plan(&flags.schedule)?;
     let parsed = load::parsed(&flags.kernel.file, console)?;
     let mut kernels = Vec::new();

@@ -33,6 +33,7 @@ mod progress;
 mod report;
 mod run;
 mod shell;
+mod sources;
 mod statistics;
 mod summary;
 mod tune;

@@ -9,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{Inputs, array_type};
 use crate::cli::interrupt::Temporaries;
 use crate::cli::progress::Meter;
+use crate::cli::sources::Sources;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ impl Outputs {
         temporaries: &Temporaries,
     ) -> Result<Self, Failure> {
         let mut outputs = Self::default();
+        let work = &flags.work;
+        let sources = Sources::of(&work.kernel).and_schedule(&work.schedule);
         let mut places: BTreeMap<PathBuf, String> = BTreeMap::new();
         for it in &flags.outputs {
             let element = written(kernel, &it.name)?;
@@ -59,6 +62,7 @@ impl Outputs {
                 return Err(Failure::file(&path, why));
             }
             check_inputs(&it.name, &path, &place, inputs)?;
+            sources.are_spared_by(&format!("--out {}", it.name), &path)?;
             let sink =
                 sink(place, temporaries).map_err(|error| Failure::unwritable(&path, error))?;
             let output = Output { path, format, sink };
@@ -129,7 +133,7 @@ fn check_inputs(name: &str, path: &Path, target: &Path, inputs: &Inputs) -> Resu
 }
 
 /// The file that `path` means, behind all links, whether it is there yet or not.
-fn place(path: &Path) -> std::io::Result<PathBuf> {
+pub(crate) fn place(path: &Path) -> std::io::Result<PathBuf> {
     if let Ok(place) = path.canonicalize() {
         return Ok(place);
     }

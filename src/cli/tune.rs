@@ -11,6 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
 use crate::cli::progress::{Turns, make_way, with_bar};
+use crate::cli::sources::Sources;
 use crate::cli::statistics::Spread;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -41,6 +42,9 @@ struct Candidate {
 
 pub(crate) fn tune(flags: &Tune, console: &mut Console) -> Result<(), Failure> {
     if let Some(path) = &flags.output {
+        // What is found may take the place of the schedule that the search begins with.
+        let sources = Sources::of(&flags.work.kernel).and_inputs(&flags.work.inputs);
+        sources.are_spared_by("-o", path)?;
         writable(path)?;
     }
     let (kernel, data) = job::ready(&flags.work, console)?;

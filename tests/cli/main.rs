@@ -3,6 +3,7 @@
 mod arguments;
 mod bench;
 mod costs;
+mod files;
 mod kernels;
 #[path = "../program/mod.rs"]
 mod program;

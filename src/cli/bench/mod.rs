@@ -17,6 +17,7 @@ use crate::cli::job::{self, Data};
 use crate::cli::outputs::writable;
 use crate::cli::progress::{Turns, with_bar};
 use crate::cli::report::json;
+use crate::cli::sources::Sources;
 use measure::{Contest, Rounds, Row};
 use serde::Serialize;
 use std::path::Path;
@@ -35,6 +36,10 @@ struct BenchReport {
 pub(crate) fn bench(flags: &Bench, console: &mut Console) -> Result<(), Failure> {
     if let Some(path) = &flags.plot {
         is_picture(path)?;
+        let work = &flags.work;
+        let sources = Sources::of(&work.kernel).and_schedule(&work.schedule);
+        let sources = sources.and_inputs(&work.inputs);
+        sources.are_spared_by("--plot", path)?;
         writable(path)?;
     }
     if let Some(Vary { name, .. }) = &flags.vary
