@@ -363,7 +363,7 @@ pub(crate) struct KernelChoice {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ScheduleChoice {
-    /// Take the schedule from this file
+    /// Take the schedule from this file, or - for standard input
     #[arg(long = "schedule", value_name = "PATH", conflicts_with = "steps")]
     pub(crate) path: Option<PathBuf>,
     /// Add a step to the schedule, as "unroll(i, 4)"

@@ -6,6 +6,7 @@ use crate::cli::data::{DataFile, Reading};
 use crate::cli::excerpt::quoted;
 use crate::cli::failure::Failure;
 use crate::cli::generate::Generator;
+use crate::cli::load;
 use crate::cli::progress::Meter;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,9 +43,11 @@ impl Inputs {
             once("--set", it, inputs.scalars.insert(it.name.clone(), value))?;
         }
         for it in &work.inputs {
-            if DataFile::names_standard_input(&it.text) && work.kernel.file == Path::new("-") {
+            if DataFile::names_standard_input(&it.text)
+                && let Some(what) = load::of_standard_input()
+            {
                 return Err(Failure::usage(format!(
-                    "--in {}: standard input is the kernel already: give one of both as a file",
+                    "--in {}: standard input is the {what} already: give one of both as a file",
                     it.name
                 )));
             }

@@ -5,14 +5,33 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 use strew::{Language, Parsed, ParsedKernel, Plan, Schedule, Source};
 
-/// Nobody writes a kernel this long; whatever it is, it was named by mistake.
+/// Nobody writes a kernel or a schedule this long; whatever it is, it was named by mistake.
 const LARGEST_SOURCE: u64 = 64 << 20;
+
+/// What is read from standard input, which gives its text once.
+static STANDARD_INPUT: OnceLock<&str> = OnceLock::new();
 
 /// The text of `path`, or of standard input for `-`.
 pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
+    let (name, text) = text(path, "kernel")?;
+    Ok(match tells_language(path) {
+        true => Source::new(name, text),
+        false => Source::in_language(language_of(&text), name, text),
+    })
+}
+
+/// The `what` at `path`, or on standard input for `-`, and what it is called in messages.
+fn text(path: &Path, what: &'static str) -> Result<(String, String), Failure> {
     let (name, bytes) = if path == Path::new("-") {
+        if STANDARD_INPUT.set(what).is_err() {
+            let first = STANDARD_INPUT.get().unwrap_or(&what);
+            return Err(Failure::usage(format!(
+                "standard input is the {first} already: give one of both as a file"
+            )));
+        }
         ("<stdin>".to_owned(), read(std::io::stdin().lock()))
     } else {
         let opened = std::fs::File::open(path);
@@ -21,21 +40,30 @@ pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
     let bytes = bytes.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     if bytes.len() as u64 > LARGEST_SOURCE {
         return Err(Failure::usage(format!(
-            "{name} is larger than 64 MiB, is it a kernel?"
+            "{name} is larger than 64 MiB, is it a {what}?"
         )));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();
         Failure::usage(format!("{name} is not text: byte {position} is not UTF-8"))
     })?;
-    Ok(match path == Path::new("-") {
-        true => Source::in_language(language_of(&text), name, text),
-        false => Source::new(name, text),
-    })
+    Ok((name, text))
 }
 
-/// Standard input has no ending to tell the language; the words that kernel text and MLIR begin with start no C file.
+/// What was read from standard input.
+pub(crate) fn of_standard_input() -> Option<&'static str> {
+    STANDARD_INPUT.get().copied()
+}
+
+/// Whether the ending of `path` says what is in the file.
+fn tells_language(path: &Path) -> bool {
+    let ending = path.extension().and_then(|it| it.to_str());
+    matches!(ending, Some("c" | "h" | "nest" | "mlir"))
+}
+
+/// What has no ending that tells the language; the words that kernel text and MLIR begin with start no C file.
 fn language_of(text: &str) -> Language {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
     match first {
@@ -82,9 +110,8 @@ pub(crate) fn kernel<'p>(
 /// The schedule that the flags give, if they give one.
 pub(crate) fn schedule(choice: &ScheduleChoice) -> Result<Option<Schedule>, Failure> {
     if let Some(path) = &choice.path {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-        return script(&path.display().to_string(), &text).map(Some);
+        let (name, text) = text(path, "schedule")?;
+        return script(&name, &text).map(Some);
     }
     if choice.steps.is_empty() {
         return Ok(None);

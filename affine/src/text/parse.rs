@@ -21,6 +21,9 @@ const TREE_LEVELS: usize = 3 * MAX_NESTING;
 /// Nobody reads more, and every recovery costs.
 const ERRORS_REPORTED: usize = 20;
 
+/// Some editors begin a file with it; compilers read over it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Reads the kernels of a text. What is returned has its names resolved and its types right; that it keeps the other
 /// invariants is for [`verify`](crate::verify::verify) to say.
 ///
@@ -80,7 +83,11 @@ fn tokens(source: &str) -> Result<(Vec<Spanned<'_>>, Vec<ParseError>), Vec<Parse
     let mut errors = Vec::new();
     let mut tokens = Vec::new();
     let mut nesting = Nesting::default();
-    for (token, range) in Token::lexer(source).spanned() {
+    let mut lexer = Token::lexer(source);
+    if source.starts_with(BYTE_ORDER_MARK) {
+        lexer.bump(BYTE_ORDER_MARK.len_utf8());
+    }
+    for (token, range) in lexer.spanned() {
         let span = Span::new(range.start, range.end);
         let token = token.unwrap_or_else(|()| {
             if errors.len() < ERRORS_REPORTED {
