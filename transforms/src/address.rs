@@ -1,6 +1,7 @@
 //! Naming loops and arrays in a schedule, and finding them in a kernel.
 
 use crate::reason::Reason;
+use crate::script::Written;
 use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::dependence::Target as Variable;
@@ -37,7 +38,8 @@ impl From<&str> for LoopPath {
 
 impl fmt::Display for LoopPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("/"))
+        let names: Vec<_> = self.0.iter().map(|it| Written(it).to_string()).collect();
+        f.write_str(&names.join("/"))
     }
 }
 
@@ -223,7 +225,7 @@ impl From<u64> for StatementName {
 
 impl fmt::Display for StatementName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Written(&self.0).fmt(f)
     }
 }
 
@@ -277,6 +279,7 @@ fn labels_in(kernel: &Kernel, nodes: &[Node]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Schedule;
     use crate::Verdict::Misaddressed;
     use crate::test_support::{accepts, kernel, refuses};
 
@@ -409,6 +412,31 @@ mod tests {
                 Some("`copy`".to_owned())
             )
         );
+    }
+
+    #[test]
+    fn names_that_are_no_words_stand_between_backquotes() {
+        let source = "kernel @k(`n p`: i64, x: f64[`n p`], y: f64[`n p`]) {
+  `L x`: affine.for `i/j` in 0..`n p` {
+    `a b`: x[`i/j`] = 1.0
+    y[`i/j`] = 2.0
+  }
+}";
+        let before = kernel(source);
+        for (script, written) in [
+            ("unroll(`L x`, 2)", "`i/j` in 0..`n p` - 1 step 2"),
+            ("unroll(`i/j`, 2)", "`i/j` in 0..`n p` - 1 step 2"),
+            (
+                "split(`L x`, at = `n p` / 2)",
+                "min(`n p`, `n p` floordiv 2)",
+            ),
+            ("shift(`a b`, `L x`, 1)", "x[`i/j` - 1] = 1.0"),
+        ] {
+            let steps: Schedule = script.parse().expect("a schedule");
+            assert_eq!(steps.to_string().trim_end(), script);
+            let after = steps.apply(&before, &mut ()).expect("a kernel").to_string();
+            assert!(after.contains(written), "{after}");
+        }
     }
 
     #[test]

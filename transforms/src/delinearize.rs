@@ -1,6 +1,7 @@
 //! The step `delinearize`.
 
 use crate::address::find_array;
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::for_each_access_mut;
@@ -59,7 +60,13 @@ impl Delinearize {
 impl fmt::Display for Delinearize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<_> = self.sizes.iter().map(Size::to_string).collect();
-        write!(f, "{}({}, [{}])", Self::NAME, self.array, sizes.join(", "))
+        write!(
+            f,
+            "{}({}, [{}])",
+            Self::NAME,
+            Written(&self.array),
+            sizes.join(", ")
+        )
     }
 }
 

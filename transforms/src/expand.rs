@@ -3,6 +3,7 @@
 use crate::address::{self, find_variable, single_bounds};
 use crate::in_range::never_negative;
 use crate::private::check_private;
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
@@ -58,7 +59,13 @@ impl Expand {
 
 impl fmt::Display for Expand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({}, {})", Self::NAME, self.variable, self.target)
+        write!(
+            f,
+            "{}({}, {})",
+            Self::NAME,
+            Written(&self.variable),
+            self.target
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! The step `pack`.
 
 use crate::address::{self, Target, find_array};
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{self, Replacing, for_each_access_mut};
@@ -55,7 +56,13 @@ impl Pack {
 
 impl fmt::Display for Pack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({}, {})", Self::NAME, self.array, self.target)
+        write!(
+            f,
+            "{}({}, {})",
+            Self::NAME,
+            Written(&self.array),
+            self.target
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::address::{self, find_variable};
 use crate::private::{check_private, privatized};
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::{LoopPath, Reason};
@@ -51,7 +52,13 @@ impl Privatize {
 
 impl fmt::Display for Privatize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({}, {})", Self::NAME, self.variable, self.target)
+        write!(
+            f,
+            "{}({}, {})",
+            Self::NAME,
+            Written(&self.variable),
+            self.target
+        )
     }
 }
 

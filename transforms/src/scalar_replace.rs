@@ -6,6 +6,7 @@ pub(crate) use carried::carried_arrays;
 
 use crate::address::find_array;
 use crate::in_range::is_in_range;
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{for_each_expr_mut, if_runs, replace_loop, scalar_for};
@@ -77,7 +78,7 @@ impl ScalarReplace {
 
 impl fmt::Display for ScalarReplace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", Self::NAME, self.array)
+        write!(f, "{}({})", Self::NAME, Written(&self.array))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sizes in a schedule: integers that may depend on the parameters of a kernel.
 
 use crate::Reason;
+use crate::script::Written;
 use std::fmt;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, Kernel, Overflow};
@@ -124,7 +125,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sides, operator) = match self {
             Self::Integer(value) => return write!(f, "{value}"),
-            Self::Name(name) => return f.write_str(name),
+            Self::Name(name) => return Written(name).fmt(f),
             Self::Negative(size) => {
                 f.write_str("-")?;
                 return size.print(self.precedence(), f);

@@ -3,6 +3,7 @@
 use crate::address::{self, Target};
 use crate::private;
 use crate::scalars;
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tile_indirection::{self, Tiled};
@@ -92,7 +93,7 @@ impl fmt::Display for TileReduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({}", Self::NAME, self.target)?;
         for Reduction { array, combiner } in &self.reductions {
-            write!(f, ", {array} = {combiner}")?;
+            write!(f, ", {} = {combiner}", Written(array))?;
         }
         write!(f, ", chunks = {})", self.chunks)
     }

@@ -103,9 +103,12 @@ impl Call {
         }
     }
 
-    /// That it ends without `what`.
+    /// That it has something else than `what`, or ends without it.
     pub(crate) fn lacks(&self, what: &str) -> FaultAt {
-        self.ends(&[what])
+        match self.arguments.front().map(|it| &it.it) {
+            Some(Argument::Plain(value) | Argument::Named(value, _)) => unexpected(value, &[what]),
+            None => self.ends(&[what]),
+        }
     }
 
     fn ends(&self, expected: &[&str]) -> FaultAt {
@@ -216,11 +219,11 @@ impl Call {
                     },
                     value,
                 ) if name == word && matches!(arrays.as_slice(), [Size::Name(_)]) => {
-                    found.extend(
-                        arrays
-                            .iter()
-                            .map(|array| (array.to_string(), value.clone())),
-                    );
+                    let names = arrays.into_iter().filter_map(|it| match it {
+                        Size::Name(name) => Some(name),
+                        _ => None,
+                    });
+                    found.extend(names.map(|it| (it, value.clone())));
                 }
                 it => self.arguments.push_back(Placed { it, ..argument }),
             }

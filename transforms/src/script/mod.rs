@@ -6,12 +6,16 @@
 //! argument := (value "=")? value
 //! value    := size | "[" size ("," size)* "]" | name "(" (size ("," size)*)? ")" | size "by" size
 //! size     := integer | name | "-" size | size ("+" | "-" | "*" | "/") size | "(" size ")"
+//! name     := word | "`" what a kernel calls it "`"
 //! ```
 //!
 //! `i/j` is the path of a loop where a step expects one. What arguments a step takes it knows itself.
 
 pub(crate) mod call;
+mod name;
 mod token;
+
+pub(crate) use name::Written;
 
 use crate::{Schedule, Step};
 use lalrpop_util::{ParseError, lalrpop_mod};
@@ -145,7 +149,29 @@ fn steps_from(script: &str, start: usize) -> Result<Schedule, ScriptError> {
         Ok((span.start, token, span.end))
     });
     let parsed = grammar::ScriptParser::new().parse(tokens);
-    parsed.map_err(|error| from_parser(error, script))
+    parsed.map_err(|error| {
+        let error = from_parser(error, script);
+        no_step_before(&error, script).unwrap_or(error)
+    })
+}
+
+/// That no step is called as the word in front of `error`, if a parenthesis is all that could follow it.
+fn no_step_before(error: &ScriptError, script: &str) -> Option<ScriptError> {
+    match &error.fault {
+        Fault::Unexpected { expected, .. } if matches!(expected.as_slice(), [it] if it == "`(`") => {
+        }
+        _ => return None,
+    }
+    let start = error.span.range().start;
+    let tokens = Token::lexer(script).spanned();
+    let mut before = tokens.take_while(|(_, span)| span.end <= start);
+    match before.by_ref().last()? {
+        (Ok(Token::Name(name)), span) if !Step::NAMES.contains(&name) => Some(ScriptError {
+            span: Span::new(span.start, span.end),
+            fault: Fault::UnknownStep(name.to_owned()),
+        }),
+        _ => None,
+    }
 }
 
 /// Where behind the byte at `position` the next step seems to begin: with a word that has a parenthesis behind it, where a step has
@@ -264,8 +290,13 @@ mod tests {
             "[A-Za-z_][A-Za-z0-9_]{0,8}",
             "chunks",
             "unroll",
-            "reduction"
+            "reduction",
+            "[ -_a-z|~é]{1,4}"
         ]
+    }
+
+    fn word() -> impl Strategy<Value = String> {
+        "[A-Za-z_][A-Za-z0-9_]{0,8}"
     }
 
     fn path() -> impl Strategy<Value = LoopPath> {
@@ -273,7 +304,7 @@ mod tests {
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        let clauses = prop::collection::vec((name(), name()), 0..3);
+        let clauses = prop::collection::vec((name(), word()), 0..3);
         let tile = (path(), clauses, any::<u64>(), name()).prop_map(
             |(target, clauses, chunks, strategy)| {
                 let request = TileIndirection::new(target)
@@ -418,6 +449,23 @@ mod tests {
                 Step::NAMES.join(", ")
             ),
         );
+        let steps = Step::NAMES.join(", ");
+        let none = format!("there is no step `bogus`; the steps are {steps}");
+        for script in [
+            "bogus",
+            "bogus; unroll(i, 2)",
+            "unroll(i, 2) bogus # (",
+            "bogus i",
+        ] {
+            refuses(script, "bogus", &none);
+        }
+        refuses("unroll", "", "the schedule ends here, expected `(`");
+        refuses(
+            "peel(i, middle = 1)",
+            "middle",
+            "found `middle`, expected `first = 1` or `last = 1`",
+        );
+        refuses("split(i, n)", "n", "found `n`, expected `at = n / 2`");
         refuses("unroll(i)", ")", "found `)`, expected a number");
         refuses("unroll(i, x)", "x", "found `x`, expected a number");
         refuses(

@@ -33,6 +33,7 @@ pub(crate) enum Token<'s> {
     #[token("/")]
     Slash,
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex("`[^`\n]+`", |lexer| lexer.slice().trim_matches('`'))]
     Name(&'s str),
     #[regex("[0-9]+")]
     Digits(&'s str),

@@ -11,6 +11,7 @@ pub(crate) use cover::spans;
 pub(crate) use plan::{Plan as Tiled, plan as tiled};
 pub(crate) use rewrite::rewrite;
 
+use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::{LoopPath, Reason};
@@ -142,12 +143,13 @@ impl fmt::Display for TileIndirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({}", Self::NAME, self.target)?;
         for Reduction { array, combiner } in &self.reductions {
-            write!(f, ", reduction({array}) = {combiner}")?;
+            write!(f, ", reduction({}) = {combiner}", Written(array))?;
         }
         write!(
             f,
             ", chunks = {}, strategy = {})",
-            self.chunks, self.strategy
+            self.chunks,
+            Written(&self.strategy)
         )
     }
 }
