@@ -39,6 +39,7 @@ pub mod sets;
 mod span;
 pub mod speculation;
 pub mod spelling;
+mod strategy;
 #[cfg(test)]
 mod test_kernels;
 pub mod text;
@@ -68,5 +69,6 @@ pub use node::{
     AffineFor, Bound, Condition, Disjoint, Forall, Node, Place, Private, Relation, ScfFor,
 };
 pub use span::Span;
+pub use strategy::STRATEGIES;
 pub use types::{Type, Value};
 pub use view::View;

@@ -217,7 +217,7 @@ pub struct Forall {
     pub privates: Vec<Private>,
     /// Arrays of which it is a fault to write an element twice.
     pub disjoint: Vec<Disjoint>,
-    /// `auto`, or the name of a strategy that the runtime knows.
+    /// One of [`STRATEGIES`](crate::STRATEGIES).
     pub strategy: String,
     /// The body.
     pub body: Vec<Node>,

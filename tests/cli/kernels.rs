@@ -31,6 +31,33 @@ error[E901]: unroll(j, 4) is misaddressed: there is no loop `j`; the loops are `
 }
 
 #[test]
+fn strategies_that_there_are_not_are_refused_where_they_stand() {
+    let bench = Bench::new();
+    let tile = "tile_indirection_using_forall(i, strategy = bogus)";
+    let why = "there is no strategy `bogus`";
+    let source = SEGMENT_SUM.replace("  for", &format!("  #pragma strew {tile}\n  for"));
+    bench.file("pragma.c", source.as_bytes());
+    let text = "kernel @k(n: i64, x: f64[n]) {\n  scf.forall i in 0..n strategy(bogus) {\n    x[i] = 1.0\n  }\n}\n";
+    bench.file("k.nest", text.as_bytes());
+    let step = ["opt", "k.c", "--step", tile];
+    refused(&bench.strew(&step), 1, &[why, "the strategies are `auto`"]);
+    let pragma = ["check", "pragma.c"];
+    refused(
+        &bench.strew(&pragma),
+        1,
+        &[why, "pragma.c:2:", "strategy = bogus"],
+    );
+    let text = ["check", "k.nest"];
+    refused(
+        &bench.strew(&text),
+        1,
+        &[why, "there are auto, serial", "k.nest:2:"],
+    );
+    let named = ["opt", "k.c", "--step", &tile.replace("bogus", "binned")];
+    assert!(bench.strew(&named).stdout.contains("strategy(binned)"));
+}
+
+#[test]
 fn unusable_sources_are_refused() {
     let bench = Bench::new();
     refused(

@@ -19,6 +19,13 @@ pub(crate) fn strategies() -> impl Iterator<Item = String> {
     all.chain(strew::Strategy::named()).map(|it| it.to_string())
 }
 
+/// The intermediate representation has a list of its own, since it does not know the runtime.
+#[test]
+fn kernels_name_the_strategies_that_there_are() {
+    let names: Vec<_> = strategies().collect();
+    assert_eq!(names, strew::ir::STRATEGIES);
+}
+
 fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
     let mut random = Random(7);
     let mut key = |position: usize| match order {

@@ -6,7 +6,7 @@ use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::dependence::Target as Variable;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Kernel, Node};
+use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Combiner, Kernel, Node, STRATEGIES};
 
 /// How a schedule names a loop: by its iterator, by a label that stands in front of it (`L1: for …`), or by a path of such names from
 /// the outside in (`i/j`).
@@ -177,6 +177,38 @@ pub(crate) fn find_array(kernel: &Kernel, name: &str) -> Result<ArrayId, Reason>
             .values()
             .map(|array| array.name.clone())
             .collect(),
+    })
+}
+
+/// That a strategy is called `name`.
+pub(crate) fn check_strategy(name: &str) -> Result<(), Reason> {
+    match STRATEGIES.contains(&name) {
+        true => Ok(()),
+        false => Err(Reason::NoSuchStrategy {
+            name: name.to_owned(),
+        }),
+    }
+}
+
+/// That a combiner is called `name`: one that is built in, or one that `kernel` combines by; or that it is one of `others`.
+pub(crate) fn check_combiner(kernel: &Kernel, name: &str, others: &[&str]) -> Result<(), Reason> {
+    let is_known = Combiner::from_name(name).is_some() || others.contains(&name);
+    let mut combiners = Combiner::known_names();
+    visit::walk(&kernel.body, &mut |node, _| {
+        if let Node::Reduce { combiner, .. } = node
+            && Combiner::from_name(&combiner.to_string()).is_none()
+            && combiners.iter().all(|it| it != combiner.name())
+        {
+            combiners.push(combiner.name().to_owned());
+        }
+    });
+    if is_known || combiners.iter().any(|it| it == name) {
+        return Ok(());
+    }
+    combiners.extend(others.iter().map(|it| (*it).to_owned()));
+    Err(Reason::NoSuchCombiner {
+        name: name.to_owned(),
+        combiners,
     })
 }
 

@@ -52,6 +52,14 @@ impl Candidates<'_> {
                 .clone()
                 .reduction(array, combiner)
                 .into()])],
+            (Step::TileIndirectionUsingForall(request), Reason::OtherReduction { .. }) => {
+                let step = TileReduction::new(request.target.clone());
+                vec![schedule([step.chunks(request.chunks).into()])]
+            }
+            (Step::TileReductionUsingForall(request), Reason::OtherReduction { .. }) => {
+                let step = TileIndirection::new(request.target.clone());
+                vec![schedule([step.chunks(request.chunks).into()])]
+            }
             (Step::Parallelize(request), Reason::Carried { array, .. }) => {
                 let mut found = self.parallel(&request.target);
                 found.extend(self.but_for_the_last(&request.target, Some(array)));

@@ -212,28 +212,58 @@ fn reduced_scalars(
         }
     }
     for clause in &request.reductions {
-        check_clause(kernel, request, clause, &found)?;
+        address::check_combiner(kernel, &clause.combiner, &[])?;
+        check_clause(kernel, request, (clause, target), &found)?;
     }
+    let none = || {
+        let path = request.target.clone();
+        reduced_array(kernel, request, target, None).unwrap_or(Reason::NothingReduced { path })
+    };
     match found.is_empty() {
-        true => Err(Reason::NothingReduced {
-            path: request.target.clone(),
-        }),
+        true => Err(none()),
         false => Ok(found),
     }
+}
+
+/// That the loop combines into an array, called `name` if that is given.
+fn reduced_array(
+    kernel: &Kernel,
+    request: &TileReduction,
+    target: &AffineFor,
+    name: Option<&str>,
+) -> Option<Reason> {
+    let mut found = None;
+    visit::walk(&target.body, &mut |node, _| {
+        if matches!(node, Node::Reduce { .. }) {
+            let names = node
+                .written_elements()
+                .map(|it| &kernel.arrays[it.array].name);
+            let mut names = names.filter(|it| name.is_none_or(|name| name == it.as_str()));
+            found = found.take().or_else(|| names.next().cloned());
+        }
+    });
+    found.map(|name| Reason::OtherReduction {
+        path: request.target.clone(),
+        name,
+        is_scalar: false,
+    })
 }
 
 fn check_clause(
     kernel: &Kernel,
     request: &TileReduction,
-    clause: &Reduction,
+    (clause, target): (&Reduction, &AffineFor),
     found: &[Scalar],
 ) -> Result<(), Reason> {
     let name = |it: &&Scalar| kernel.locals[it.local].name == clause.array;
     match found.iter().find(name) {
-        None => Err(Reason::NotWritten {
-            array: clause.array.clone(),
-            path: request.target.clone(),
-        }),
+        None => {
+            let other = reduced_array(kernel, request, target, Some(&clause.array));
+            Err(other.unwrap_or_else(|| Reason::NotWritten {
+                array: clause.array.clone(),
+                path: request.target.clone(),
+            }))
+        }
         Some(it) if it.combiner.to_string() != clause.combiner => Err(Reason::WrongCombiner {
             array: clause.array.clone(),
             given: clause.combiner.clone(),
@@ -296,7 +326,7 @@ fn redirect(nodes: &mut [Node], from: &Place, to: &Place) {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed};
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses, suggestion};
 
     const DOT: &str = "kernel @dot(n: i64, x: f64[n], y: f64[n], out: f64[1]) {
   var s: f64 = 0.0
@@ -354,6 +384,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_combined_into_arrays_is_for_the_other_step() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]");
+        for step in [
+            "tile_reduction_using_forall(i, chunks = 4)",
+            "tile_reduction_using_forall(i, out = add, chunks = 4)",
+        ] {
+            let reason = refuses(&source, step, Misaddressed, "OtherReduction");
+            assert_eq!(
+                reason.to_string(),
+                "`i` combines into an array, `out`, which is for `tile_indirection_using_forall`"
+            );
+            assert_eq!(
+                suggestion(&source, step).as_deref(),
+                Some("tile_indirection_using_forall(i, chunks = 4, strategy = auto)")
+            );
+        }
+    }
+
+    #[test]
     fn refusals() {
         let tile = "tile_reduction_using_forall(i)";
         refuses(
@@ -377,6 +426,8 @@ mod tests {
         );
         let by_max = "tile_reduction_using_forall(i, s = max)";
         refuses(DOT, by_max, Misaddressed, "WrongCombiner");
+        let unknown = "tile_reduction_using_forall(i, s = foo)";
+        refuses(DOT, unknown, Misaddressed, "NoSuchCombiner");
         let other = "tile_reduction_using_forall(i, t = add)";
         refuses(DOT, other, Misaddressed, "NotWritten");
         let recurrence = in_loop("s reduce(add) x[i] out[i] = out[0] + 1.0");

@@ -30,6 +30,7 @@
 //! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
 //!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
 //!   and extents; the body does not touch the target.
+//! * A forall says one of [`STRATEGIES`].
 //! * A target that a forall calls speculative is no target of it otherwise; all that its body does is to update it and private buffers by
 //!   their combiners, which have identities, and to set arrays and scalars of its own; it reads no private buffer, holds no forall and no
 //!   `scf.while`, and nothing that it reads of the target decides on the bounds of a loop.
@@ -49,7 +50,7 @@ use crate::lanes::Lanes;
 use crate::visit::{for_each_combiner, walk};
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Parameter, Place, Private, RecordId, ScfFor, Span, Type,
+    LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -353,7 +354,9 @@ impl<'k> Verifier<'k> {
         if self.begin_loop(forall.iter).is_none() {
             return;
         }
-        self.name(&forall.strategy);
+        if !STRATEGIES.contains(&forall.strategy.as_str()) {
+            self.report(ViolationKind::NoSuchStrategy(forall.strategy.clone()));
+        }
         self.affine(&forall.count);
         let outer = self.scope.enter_forall();
         for private in &forall.privates {
@@ -624,6 +627,10 @@ mod tests {
             (
                 "let a: i64 = 1 a = 2",
                 "`a` is a `let` and is not set again",
+            ),
+            (
+                "scf.forall c in 0..8 strategy(bogus) { }",
+                "there is no strategy `bogus`; there are auto, serial, dense, blocked, binned, planned, columns, atomic, apart, colored, rows",
             ),
             (
                 "affine.for i in 0..n step 0 { }",

@@ -1,5 +1,6 @@
 use crate::lanes::Obstacle;
 use crate::spelling::counted;
+use crate::strategy::STRATEGIES;
 use crate::{Function, Span, Type};
 
 /// A broken invariant of a kernel, and where.
@@ -212,6 +213,9 @@ pub enum ViolationKind {
     /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
     #[error("a combiner does not divide integers")]
     DivisionInCombiner,
+    /// A forall that says no strategy that there is.
+    #[error("there is no strategy `{0}`; there are {known}", known = STRATEGIES.join(", "))]
+    NoSuchStrategy(String),
     /// More than [`MAX_NESTING`](crate::verify::MAX_NESTING) levels.
     #[error("this is nested more than {} levels deep", super::MAX_NESTING)]
     TooDeep,

@@ -1,8 +1,8 @@
 //! Where in the source a reason shows, and what could be asked for instead.
 
 use super::Reason;
-use strew_affine::Span;
 use strew_affine::spelling::nearest;
+use strew_affine::{STRATEGIES, Span};
 
 /// A place in the source and what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +133,9 @@ impl Reason {
                 name,
                 combiners: known,
             } => nearest(name, known.iter().map(String::as_str)).map(|name| format!("`{name}`")),
+            Self::NoSuchStrategy { name } => {
+                nearest(name, STRATEGIES).map(|name| format!("`{name}`"))
+            }
             Self::WrongCombiner { array, found, .. } => {
                 Some(format!("reduction({array}) = {found}"))
             }

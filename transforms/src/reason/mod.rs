@@ -10,11 +10,10 @@ pub(crate) use number::checked_number;
 pub use verdict::Verdict;
 
 use crate::{LoopPath, StatementName};
-use strew_affine::dependence::DependenceKind;
-use strew_affine::dependence::Witness;
+use strew_affine::dependence::{DependenceKind, Witness};
 use strew_affine::lanes::Obstacle;
 use strew_affine::verify::Violation;
-use strew_affine::{Overflow, Span, Type};
+use strew_affine::{Span, Type};
 use words::{come, example, is_read, keeps_order, labelled, meet, reads_older, sees, there_are};
 
 /// Why a step is declined.
@@ -74,13 +73,19 @@ pub enum Reason {
         /// The integer parameters there are.
         parameters: Vec<String>,
     },
-    /// No combiner is called `name`.
-    #[error("there is no combiner `{name}`; {}", there_are("combiners", .combiners))]
+    /// No combiner that is built in, or that the kernel combines by, is called `name`.
+    #[error("there is no combiner `{name}` in the kernel; {}", there_are("combiners", .combiners))]
     NoSuchCombiner {
         /// What was asked for.
         name: String,
-        /// The combiners that need no declaration.
+        /// Those that there are.
         combiners: Vec<String>,
+    },
+    /// No strategy is called `name`.
+    #[error("there is no strategy `{name}`; {}", words::strategies())]
+    NoSuchStrategy {
+        /// What was asked for.
+        name: String,
     },
     /// A loop is not around the other.
     #[error("`{outer}` is not around `{inner}`")]
@@ -187,6 +192,16 @@ pub enum Reason {
     NothingReduced {
         /// The loop.
         path: LoopPath,
+    },
+    /// The loop combines into scalars where the step is for arrays, or the other way round.
+    #[error("{}", words::combines_into(.path, .name, *.is_scalar))]
+    OtherReduction {
+        /// The loop.
+        path: LoopPath,
+        /// The scalar, or the array.
+        name: String,
+        /// Which of both it is.
+        is_scalar: bool,
     },
     /// A clause names an array that the loop does not write.
     #[error("`{path}` does not write `{array}`")]
@@ -580,10 +595,4 @@ pub enum Reason {
         /// The first of them.
         violation: Box<Violation>,
     },
-}
-
-impl From<Overflow> for Reason {
-    fn from(_: Overflow) -> Self {
-        Self::Overflow
-    }
 }

@@ -1,7 +1,8 @@
-//! Numbers that a step takes only within limits.
+//! Numbers: what a step takes only within limits, and what leaves 64 bits.
 
 use super::Reason;
 use std::ops::RangeInclusive;
+use strew_affine::Overflow;
 
 /// `given` as the type that a step counts in, if it is one of `accepted`; `what` it is goes into the reason.
 pub(crate) fn checked_number<T: TryFrom<u64>>(
@@ -17,4 +18,10 @@ pub(crate) fn checked_number<T: TryFrom<u64>>(
         least: *accepted.start(),
         most: *accepted.end(),
     })
+}
+
+impl From<Overflow> for Reason {
+    fn from(_: Overflow) -> Self {
+        Self::Overflow
+    }
 }

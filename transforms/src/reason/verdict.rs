@@ -44,6 +44,8 @@ impl Reason {
             | Self::DividesByZero { .. }
             | Self::NoSuchParameter { .. }
             | Self::NoSuchCombiner { .. }
+            | Self::NoSuchStrategy { .. }
+            | Self::OtherReduction { .. }
             | Self::BadNumber { .. }
             | Self::NotAround { .. }
             | Self::NotPerfectlyNested { .. }
@@ -121,6 +123,8 @@ impl Reason {
             Self::NoSuchArray { .. } => "NoSuchArray",
             Self::NoSuchParameter { .. } => "NoSuchParameter",
             Self::NoSuchCombiner { .. } => "NoSuchCombiner",
+            Self::NoSuchStrategy { .. } => "NoSuchStrategy",
+            Self::OtherReduction { .. } => "OtherReduction",
             Self::NotAround { .. } => "NotAround",
             Self::NotPerfectlyNested { .. } => "NotPerfectlyNested",
             Self::NotRectangular { .. } => "NotRectangular",

@@ -1,5 +1,7 @@
 //! Parts of sentences that several reasons share.
 
+use crate::{LoopPath, TileIndirection, TileReduction};
+use strew_affine::STRATEGIES;
 use strew_affine::dependence::Witness;
 
 pub(super) fn there_are(what: &str, names: &[String]) -> String {
@@ -8,6 +10,19 @@ pub(super) fn there_are(what: &str, names: &[String]) -> String {
     } else {
         format!("the {what} are {}", list(names))
     }
+}
+
+pub(super) fn strategies() -> String {
+    there_are("strategies", &STRATEGIES.map(str::to_owned))
+}
+
+/// What a loop combines into, for which there is another step.
+pub(super) fn combines_into(path: &LoopPath, name: &str, is_scalar: bool) -> String {
+    let (what, step) = match is_scalar {
+        true => ("a scalar", TileReduction::NAME),
+        false => ("an array", TileIndirection::NAME),
+    };
+    format!("`{path}` combines into {what}, `{name}`, which is for `{step}`")
 }
 
 /// The labels that there are besides, if there are any.

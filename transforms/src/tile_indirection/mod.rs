@@ -231,6 +231,54 @@ kernel @worked_example(x: f32[4], out: f32[4]) {
     }
 
     #[test]
+    fn strategies_and_combiners_that_there_are_not_are_told() {
+        let source = in_loop("out[seg[i]] reduce(add) x[i]");
+        let told = |arguments: &str, name| {
+            let step = format!("tile_indirection_using_forall(i, {arguments})");
+            let reason = refuses(&source, &step, Misaddressed, name);
+            (reason.to_string(), suggestion(&source, &step))
+        };
+        let (text, next) = told("strategy = dens", "NoSuchStrategy");
+        let known = "the strategies are `auto`, `serial`, `dense`, ";
+        assert!(
+            text.starts_with(&format!("there is no strategy `dens`; {known}")),
+            "{text}"
+        );
+        assert_eq!(next.as_deref(), Some("`dense`"));
+        let (text, next) = told("reduction(out) = foo", "NoSuchCombiner");
+        assert!(
+            text.starts_with("there is no combiner `foo` in the kernel; the combiners are `add`, "),
+            "{text}"
+        );
+        assert!(text.ends_with("`disjoint(trusted)`"), "{text}");
+        assert_eq!(next, None);
+        let (_, next) = told("reduction(out) = disjoint(trust)", "NoSuchCombiner");
+        assert_eq!(next.as_deref(), Some("`disjoint(trusted)`"));
+        told("reduction(out) = add(3)", "NoSuchCombiner");
+        told("reduction(out) = max", "WrongCombiner");
+    }
+
+    #[test]
+    fn what_is_combined_into_scalars_is_for_the_other_step() {
+        let source = "kernel @k(n: i64, x: f64[n], out: f64[1]) {
+           var s: f64 = 0.0
+           affine.for i in 0..n { s reduce(add) x[i] }
+           out[0] = s
+         }";
+        for step in [TILE, "tile_indirection_using_forall(i, reduction(s) = add)"] {
+            let reason = refuses(source, step, Misaddressed, "OtherReduction");
+            assert_eq!(
+                reason.to_string(),
+                "`i` combines into a scalar, `s`, which is for `tile_reduction_using_forall`"
+            );
+            assert_eq!(
+                suggestion(source, step).as_deref(),
+                Some("tile_reduction_using_forall(i, chunks = 8)")
+            );
+        }
+    }
+
+    #[test]
     fn a_backward_insert_fills_too() {
         let before = kernel(&in_loop("y[n - 1 - i] = x[i]"));
         for combiner in ["add", "mul"] {

@@ -3,18 +3,19 @@
 use super::cover::fills_array;
 use super::speculate::{can_be_dropped, may_be_apart};
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
-use crate::address::{self, Target, find_array};
+use crate::address::{self, Target, check_combiner, check_strategy, find_array};
 use crate::carried::Iterations;
 use crate::private;
 use crate::reason::{Reason, checked_number};
 use crate::scalars;
 use crate::tiling::{self, Part};
-use crate::tree::{has_forall, new_iter};
+use crate::tree::{has_forall, new_iter, reads_local};
 use crate::witness::{self, Ends};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    AffineFor, ArrayId, Combine, Combiner, IterId, Kernel, Last, Node, Span, Subscript, Value,
+    AffineFor, ArrayId, Combine, Combiner, IterId, Kernel, Last, LocalId, Node, Span, Subscript,
+    Value,
 };
 
 /// What the rewriting needs and what makes it unable to fail.
@@ -57,6 +58,10 @@ fn plan_shared(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reaso
     let loop_and_around = address::find_affine_for(kernel, &request.target)?;
     let most = TileIndirection::MOST_CHUNKS;
     let chunks = checked_number("the number of chunks", request.chunks, 1..=most)?;
+    check_strategy(&request.strategy)?;
+    for clause in &request.reductions {
+        check_combiner(kernel, &clause.combiner, &[CHECKED, TRUSTED])?;
+    }
     let body = Body::of(kernel, request, loop_and_around)?;
     let privates = body.privatized()?;
     let disjoint = body.disjoint()?;
@@ -134,7 +139,7 @@ impl<'k> Body<'k> {
         let mut named = BTreeSet::new();
         let mut privates: Vec<Privatized> = Vec::new();
         for clause in &self.request.reductions {
-            let array = find_array(self.kernel, &clause.array)?;
+            let array = self.array_of(clause)?;
             if !named.insert(array) {
                 let array = clause.array.clone();
                 return Err(Reason::NamedTwice { array });
@@ -160,6 +165,31 @@ impl<'k> Body<'k> {
         Ok(privates)
     }
 
+    /// The array that a clause names.
+    fn array_of(&self, clause: &Reduction) -> Result<ArrayId, Reason> {
+        let found = find_array(self.kernel, &clause.array);
+        found.map_err(|none| match self.reduced_scalar(Some(&clause.array)) {
+            Some(other) => other,
+            None => none,
+        })
+    }
+
+    /// That the loop combines into a scalar and does not read it, which is called `name` if that is given.
+    fn reduced_scalar(&self, name: Option<&str>) -> Option<Reason> {
+        let mut set = scalars::set_in(self.target).into_iter();
+        let name_of = |local: LocalId| self.kernel.locals[local].name.as_str();
+        let (local, _) = set.find(|(local, node)| {
+            matches!(node, Node::Reduce { .. })
+                && !reads_local(&self.target.body, *local)
+                && name.is_none_or(|it| it == name_of(*local))
+        })?;
+        Some(Reason::OtherReduction {
+            path: self.request.target.clone(),
+            name: name_of(local).to_owned(),
+            is_scalar: true,
+        })
+    }
+
     /// Without clauses that name a combiner: what the loop reduces and what is not kept apart anyway, in the order of the text.
     fn implied(&self) -> Result<Vec<Privatized>, Reason> {
         let mut reduced: Vec<ArrayId> = Vec::new();
@@ -173,7 +203,8 @@ impl<'k> Body<'k> {
         let disjoint = self.disjoint()?;
         if reduced.is_empty() && disjoint.is_empty() {
             let path = self.request.target.clone();
-            return Err(Reason::NothingReduced { path });
+            let other = self.reduced_scalar(None);
+            return Err(other.unwrap_or(Reason::NothingReduced { path }));
         }
         reduced.retain(|array| {
             let is_disjoint = disjoint.iter().any(|it| it.array == *array);

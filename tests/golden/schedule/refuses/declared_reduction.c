@@ -7,4 +7,4 @@ void f(int n, const int key[n], const unsigned x[n], unsigned out[n]) {
     out[key[i]] += both(x[i], 1);
 }
 // ----
-// refused misaddressed WrongCombiner
+// refused misaddressed NoSuchCombiner
