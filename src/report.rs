@@ -19,7 +19,8 @@ pub struct Report {
     pub record: Record,
     /// The condition that the arguments of this call did not keep, so that the kernel ran in its exact version, which assumes nothing.
     pub assumption: Option<String>,
-    /// The step of the schedule that the exact version cannot have, and why, so that it ran under a schedule that was found.
+    /// Why it did not run under the schedule that was asked for or found, where it did not: a step that its exact version cannot have, or
+    /// sizes with which what a step computes leaves 64 bits.
     pub dropped: Option<String>,
     /// The value that the call returned, if the kernel returns one.
     pub returned: Option<Value>,
@@ -32,7 +33,8 @@ impl Report {
         let assumed =
             |condition| format!("{why}; `{condition}` does not hold, so nothing was assumed");
         match (&self.assumption, &self.dropped) {
-            (None, _) => why.to_string(),
+            (None, None) => why.to_string(),
+            (None, Some(dropped)) => format!("{why}; the schedule was dropped: {dropped}"),
             (Some(condition), None) => assumed(condition),
             (Some(condition), Some(dropped)) => {
                 format!(

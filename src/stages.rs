@@ -50,7 +50,7 @@ pub struct Compiled {
     oob: Oob,
     /// The version that does the other thing with an index out of range.
     other: Version,
-    /// The step of the plan that does not fit this version, and why, where another schedule was found for it.
+    /// Why this version is not under the schedule of the plan, where it is not.
     dropped: Option<String>,
     /// The version without assumptions.
     exact: Version,
@@ -59,6 +59,10 @@ pub struct Compiled {
     /// The same version, whose faults are told.
     located: Version,
 }
+
+/// Why a schedule is given up in a call whose sizes it cannot have.
+const LEAVES_64_BITS: &str =
+    "with these sizes, a bound or a subscript that it computes leaves 64 bits";
 
 /// Another form of a kernel in machine code, made when a call first needs it.
 type Version = Arc<OnceLock<Result<Arc<Compiled>, Error>>>;
@@ -440,12 +444,15 @@ impl Compiled {
         let make = || {
             let plan = Plan::Explicit(Schedule::new());
             let scheduled = self.scheduled.parsed.schedule(&plan, &mut ())?;
-            Ok(Arc::new(scheduled.compile_with(Faults::Located, self.oob)?))
+            let mut compiled = scheduled.compile_with(Faults::Located, self.oob)?;
+            // Only a schedule can have failed where the kernel as it was written does not.
+            compiled.dropped = Some(LEAVES_64_BITS.to_owned());
+            Ok(Arc::new(compiled))
         };
         self.written.get_or_init(make).clone()
     }
 
-    /// The step that was asked for and does not fit this version, and why; then the schedule is one that was found.
+    /// Why the schedule that was asked for is not that of this version, where it is not.
     pub(crate) fn dropped(&self) -> Option<&str> {
         self.dropped.as_deref()
     }

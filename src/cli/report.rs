@@ -16,7 +16,10 @@ pub(crate) struct RunReport {
     pub(crate) kernel: String,
     pub(crate) mode: &'static str,
     pub(crate) threads: Option<usize>,
+    /// What it ran under.
     pub(crate) schedule: Vec<String>,
+    /// Why that is not the schedule that was asked for or found, where it is not.
+    pub(crate) dropped: Option<String>,
     pub(crate) strategy: Option<&'static str>,
     /// How updates were combined.
     pub(crate) body: Option<&'static str>,
@@ -171,6 +174,7 @@ impl RunReport {
             mode: mode_name(mode),
             threads: None,
             schedule: steps.iter().map(ToString::to_string).collect(),
+            dropped: None,
             strategy: None,
             body: None,
             why: None,
@@ -191,6 +195,8 @@ impl RunReport {
     /// Adds what a call said of itself; `compile` is the time from source text to callable code.
     pub(crate) fn add(&mut self, report: &Report, compile: Duration) {
         let record = &report.record;
+        self.schedule.clone_from(&report.schedule);
+        self.dropped.clone_from(&report.dropped);
         self.threads = Some(record.threads);
         self.strategy = Some(record.strategy);
         self.body = Some(record.body.name());

@@ -15,7 +15,9 @@ use crate::cli::report::{FaultReport, OutputReport, RunReport, json};
 use crate::cli::summary::summary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use strew::{Error, Failure as CallFailure, Kernel, Progress, Report, Sizes, StopToken};
+use strew::{
+    Error, Failure as CallFailure, Kernel, Progress, Report, Sizes, StopToken, Strategy, Why,
+};
 
 pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
     let work = &flags.work;
@@ -53,10 +55,11 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
         Ok(calls) => {
             calls.iter().for_each(|it| report.add(it, compile));
             finish(flags, &kernel, (report, &arrays), outputs, console)?;
-            calls
-                .last()
-                .into_iter()
-                .for_each(|it| console.talk(&explanation(it, compile)));
+            if let Some(last) = calls.last() {
+                console.talk(&explanation(last, compile));
+                let note = without_strategy(flags, last);
+                note.into_iter().for_each(|it| console.talk(&it));
+            }
             Ok(())
         }
         Err(error) => {
@@ -67,6 +70,14 @@ pub(crate) fn run(flags: &Run, console: &mut Console) -> Result<(), Failure> {
             Err(error.into())
         }
     }
+}
+
+/// That the strategy which was asked for has no part in the run, if it has none.
+fn without_strategy(flags: &Run, report: &Report) -> Option<String> {
+    let asked = flags.work.strategy.filter(|it| *it != Strategy::Auto)?;
+    let why = &report.record.why;
+    let is_lost = matches!(why, Why::NoForall | Why::Little | Why::NoPrivates);
+    is_lost.then(|| format!("note: --strategy {asked} has no part in this run: {why}"))
 }
 
 fn owned((name, path): (&str, &Path)) -> (String, PathBuf) {

@@ -65,6 +65,7 @@ fn the_report_has_its_keys() {
         "mode",
         "threads",
         "schedule",
+        "dropped",
         "strategy",
         "why",
         "predicted_ns",
@@ -322,6 +323,41 @@ fn sizes_that_are_inferred_are_not_set_and_assumptions_are_told() {
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn a_schedule_that_sizes_rule_out_is_told_to_be_dropped() {
+    let bench = Bench::new();
+    let far = "split(i, at = n * n * n * n * n * n * n * n)";
+    let data = "--in seg=zeros --in x=iota --set m=3 --json --step";
+    let run = |n: &str| {
+        let data: Vec<_> = data.split(' ').collect();
+        let outcome = bench.strew(&[&["run", "k.c", "--set", n], &data[..], &[far]].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        let report: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        let steps = report["schedule"].as_array().map(Vec::len);
+        (steps, report["dropped"].clone(), outcome.stderr)
+    };
+    let (steps, dropped, _) = run("n=4");
+    assert_eq!((steps, dropped), (Some(1), serde_json::Value::Null));
+    let (steps, dropped, told) = run("n=1000");
+    let why = "with these sizes, a bound or a subscript that it computes leaves 64 bits";
+    assert_eq!((steps, dropped), (Some(0), why.into()));
+    let expected = format!("; the schedule was dropped: {why}\n");
+    assert!(told.contains(&expected), "{told}");
+}
+
+#[test]
+fn a_strategy_that_has_no_part_in_a_run_is_told() {
+    let bench = Bench::new();
+    let told = |step: &str| {
+        let outcome = bench.run(&["--set", "m=3", "--strategy", "dense", "--step", step]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        outcome.stderr
+    };
+    let note = "note: --strategy dense has no part in this run: there is no parallel loop\n";
+    assert!(told("unroll(i, 2)").ends_with(note));
+    assert!(!told("tile_indirection_using_forall(i)").contains("note:"));
 }
 
 #[test]
