@@ -133,3 +133,36 @@ fn names_of_local_arrays_are_given_once() {
         assert!(text.contains(name), "{name}: {text}");
     }
 }
+
+#[test]
+fn pointers_into_rows_that_are_written_alike_are_compared() {
+    let head = "void f(long n, long m, const double x[n][m], double s[n], long at)";
+    let plain = format!(
+        "{head} {{ for (long i = 0; i < n; i++) for (long j = 0; j < m; j++) s[i] += x[i][j]; }}"
+    );
+    for row in [
+        "const double *p = x[i], *end = x[i] + m; while (p < end) s[i] += *p++;",
+        "const double *p = x[i], *end = &x[i][m]; while (p < end) s[i] += *p++;",
+        "const double *p = x[i], *end = x[i] + m; for (; p != end; ++p) s[i] += *p;",
+        "for (const double *p = x[i]; p < x[i] + m; p++) s[i] += *p;",
+        "for (const double *p = x[i]; p < &x[i][m]; p++) s[i] += *p;",
+    ] {
+        let pointers = format!("{head} {{ for (long i = 0; i < n; i++) {{ {row} }} }}");
+        let kernel = lowered(&pointers);
+        assert!(kernel.contains("reduce(add) x["), "{row}: {kernel}");
+        assert!(!kernel.contains("scf."), "{row}: {kernel}");
+        assert_eq!(kernel.matches("affine.for").count(), 2, "{row}: {kernel}");
+        assert!(lowered(&plain).contains("in 0..m"), "{plain}");
+        assert!(kernel.contains("in 0..m"), "{row}: {kernel}");
+    }
+    // A pointer stays in its row where the variable that it was found by moves on.
+    let moved = "const double *p = x[at]; at++; while (p < x[at] + m) s[0] += *p++;";
+    let kernel = lowered(&format!("{head} {{ {moved} }}"));
+    assert!(kernel.contains("x[at, "), "{kernel}");
+    assert!(!kernel.contains("affine.for"), "{kernel}");
+    let other =
+        format!("{head} {{ const double *p = x[at]; while (p < x[at + 1]) s[0] += *p++; }}");
+    let (_, diagnostics) = compile(&other);
+    let messages: Vec<_> = diagnostics.iter().map(|it| it.message()).collect();
+    assert_eq!(messages, ["these pointers are in different rows of `x`"]);
+}

@@ -29,6 +29,12 @@ pub(crate) struct Affine {
 const MOST_PROVISOS: usize = 8;
 
 impl Affine {
+    /// Whether both are one value, whatever else holds.
+    pub(crate) fn is_surely(&self, other: &Self) -> bool {
+        let has_no_provisos = self.provided.is_empty() && other.provided.is_empty();
+        self.is_exact && other.is_exact && has_no_provisos && self.expr == other.expr
+    }
+
     pub(crate) fn exact(expr: AffineExpr) -> Self {
         Self {
             expr,

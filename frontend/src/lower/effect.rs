@@ -298,6 +298,7 @@ impl Lowering<'_> {
     /// Replaces `value` by a `let`.
     fn keep(&mut self, name: &str, value: &mut Typed, span: Span) -> Node {
         let (local, node) = self.unnamed(name, false, value.clone(), span);
+        self.kept.insert(local, value.expr.clone());
         value.expr = Computation::Local(local);
         node
     }

@@ -17,6 +17,7 @@ mod member;
 mod pointer;
 mod reduction;
 mod reference;
+mod rows;
 mod signature;
 mod size_of;
 mod statement;
@@ -161,6 +162,8 @@ struct Lowering<'a> {
     homes: HashMap<ArrayId, usize>,
     /// What the source calls an array that is a member of a local structure.
     members: HashMap<ArrayId, String>,
+    /// What was kept in locals that are never set again.
+    kept: HashMap<LocalId, Expr>,
     prelude: Vec<Node>,
     /// How many blocks contain each other here.
     nesting: usize,
@@ -185,6 +188,7 @@ impl<'a> Lowering<'a> {
             call_depth: symbols.depth,
             globals: Vec::new(),
             homes: HashMap::new(),
+            kept: HashMap::new(),
             members: HashMap::new(),
             prelude: Vec::new(),
             nesting: 0,

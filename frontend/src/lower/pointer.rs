@@ -115,7 +115,7 @@ impl Lowering<'_> {
             self.bind(name, Binding::Cursor(cursor));
         } else {
             for (value, span) in &mut reference.subscripts {
-                *value = self.kept(value.clone(), *span, body);
+                *value = self.kept_again(value.clone(), *span, body);
             }
             self.bind(name, Binding::Reference(reference));
         }
@@ -179,7 +179,7 @@ impl Lowering<'_> {
                 let text = format!("{}_row", name.text);
                 Row::Moving(self.variable_of(&text, value, span, body))
             } else {
-                Row::Fixed(self.kept(value, span, body))
+                Row::Fixed(self.kept_again(value, span, body))
             });
         }
         let offset = self.variable_of(&name.text, offset.convert(Type::I64), at, body);
@@ -477,20 +477,32 @@ impl Lowering<'_> {
                 .iter()
                 .zip(&second_rows)
                 .all(|((left, _), (right, _))| left.expr == right.expr);
-        if !first.target.is(&second.target) || !same_rows {
+        let is_one = first.target.is(&second.target);
+        if let Operator::Compare(op) = op
+            && is_one
+        {
+            let compared = value::compare(op, first_offset.clone(), second_offset.clone());
+            let rows = (first_rows.as_slice(), second_rows.as_slice());
+            if let Some(compared) = self.compared_in_rows(op, rows, compared) {
+                return Some(compared);
+            }
+        }
+        if !is_one || !same_rows {
             let problem = PointerProblem::PointerElsewhere {
                 from: self.target_name(&first.target),
                 to: self.target_name(&second.target),
             };
             return self.report(problem, span);
         }
-        Some(match op {
-            Operator::Compare(op) => value::compare(op, first_offset, second_offset),
-            _ => {
-                let ranges = &self.ranges;
-                value::arithmetic(BinaryOp::Sub, first_offset, second_offset, span, ranges)
-            }
-        })
+        let ranges = &self.ranges;
+        let difference = BinaryOp::Sub;
+        Some(value::arithmetic(
+            difference,
+            first_offset,
+            second_offset,
+            span,
+            ranges,
+        ))
     }
 }
 

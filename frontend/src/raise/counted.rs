@@ -143,7 +143,7 @@ impl Raising<'_> {
         let goes_up = |it: &&&Induction| it.constant_step().is_some_and(|step| step > 0);
         let up = tested.iter().find(goes_up);
         let variable = up.or(tested.first()).copied().ok_or(Uncounted::Header)?;
-        let conjuncts = condition.conjuncts();
+        let conjuncts = self.open_conjuncts(condition, written);
         let iter = self.spare_iter();
         let outside = self.context.mark();
         if let Some(counted) = self.affinely(iter, variable, inductions, &conjuncts) {
@@ -154,6 +154,28 @@ impl Raising<'_> {
             return Err(Uncounted::Header);
         };
         self.computed(iter, variable, conjunct, written)
+    }
+}
+
+impl Raising<'_> {
+    /// What has to hold for a turn, without what is known to hold in each of them.
+    fn open_conjuncts<'e>(&mut self, condition: &'e Expr, written: &Written) -> Vec<&'e Expr> {
+        let mut truth = |it: &Expr| match written.leaves(it) {
+            true => self.value(it).truth(),
+            false => None,
+        };
+        match condition {
+            Expr::Or(left, right) if truth(left) == Some(false) => {
+                self.open_conjuncts(right, written)
+            }
+            Expr::And(left, right) => {
+                let mut conjuncts = self.open_conjuncts(left, written);
+                conjuncts.append(&mut self.open_conjuncts(right, written));
+                conjuncts
+            }
+            it if truth(it) == Some(true) => Vec::new(),
+            it => vec![it],
+        }
     }
 }
 

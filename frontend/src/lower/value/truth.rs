@@ -68,6 +68,13 @@ pub(crate) fn compare(op: CompareOp, left: Typed, right: Typed) -> Typed {
     let ty = common(left.ty, right.ty);
     let (left, right) = (left.convert(ty), right.convert(ty));
     let affine = left.affine().zip(right.affine());
+    if affine
+        .as_ref()
+        .is_some_and(|(left, right)| left.is_surely(right))
+    {
+        let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
+        return Typed::constant(Value::bool(holds));
+    }
     let guard = affine.and_then(|(left, right)| guard(op, left, right));
     boolean(
         Expr::compare(op, left.expr, right.expr),
