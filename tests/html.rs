@@ -17,7 +17,6 @@ fn explained(folder: &Path, kernel: &str, more: &[&str]) -> PathBuf {
     let output = command
         .current_dir(root())
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .output();
     let output = output.expect("the program starts");
     assert!(
@@ -234,7 +233,6 @@ fn the_picture_of_a_bench_has_room_for_its_words_and_lines_that_differ_in_gray()
         .args(&RUN[1..3])
         .args(&RUN[5..])
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .current_dir(root());
     let output = command.output().expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -10,7 +10,6 @@ mod example;
 fn the_console_blocks_of_the_readme_hold() {
     trycmd::TestCases::new()
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .case("README.md")
         .case("docs/command_line.md")
         .case("docs/data.md")
@@ -102,7 +101,6 @@ fn the_shell_blocks_run_as_they_stand_there() {
                 .env("PATH", path)
                 .env("HOME", folder.path())
                 .env("STREW_CALIBRATION", "")
-                .env("XDG_CONFIG_HOME", "/no/such/folder")
                 .output()
                 .expect("bash starts");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

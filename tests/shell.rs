@@ -90,7 +90,6 @@ fn the_examples_of_every_help_work() {
                 .env("PATH", &path);
             let output = shell
                 .env("STREW_CALIBRATION", "")
-                .env("XDG_CONFIG_HOME", "/no/such/folder")
                 .output()
                 .expect("a shell");
             assert!(output.status.success(), "{line}: {}", text(&output.stderr));

@@ -42,7 +42,7 @@ pub(crate) fn calibrate(flags: &Calibrate, console: &mut Console) -> Result<(), 
         Some(place) => Some(place),
         None if flags.dry_run => None,
         None => {
-            let why = "there is nowhere to keep costs: neither STREW_CALIBRATION nor HOME names a place; --dry-run prints them";
+            let why = "there is nowhere to keep costs: STREW_CALIBRATION is empty, or neither it nor HOME names a place; --dry-run prints them";
             return Err(Failure::usage(why));
         }
     };

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use strew::{Calibration, LINES};
 
-/// Names the file; as if it were not set where it is empty.
+/// Names the file; nothing is read where it is empty.
 const VARIABLE: &str = "STREW_CALIBRATION";
 
 /// Of the meaning of what is in the file.
@@ -105,18 +105,14 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// Where the file is, by the environment; nowhere if that names no home.
+/// Where the file is, by the environment; nowhere if it says so or names no home.
 pub(crate) fn place() -> Option<PathBuf> {
-    place_in(variable)
-}
-
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|it| !it.is_empty())
+    place_in(|name| std::env::var_os(name))
 }
 
 fn place_in(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(named) = variable(VARIABLE) {
-        return Some(PathBuf::from(named));
+        return (!named.is_empty()).then(|| PathBuf::from(named));
     }
     // A relative one is to be ignored, by the specification of these folders.
     let absolute = |name| {
@@ -137,7 +133,7 @@ pub(crate) fn costs(console: &mut Console) -> Calibration {
     let why = match read(&place) {
         Ok(Some(costs)) => return costs,
         // Whoever names a file expects it to be there.
-        Ok(None) if variable(VARIABLE).is_some() => Unusable::Missing,
+        Ok(None) if std::env::var_os(VARIABLE).is_some() => Unusable::Missing,
         Ok(None) => return Calibration::default(),
         Err(why) => why,
     };
@@ -225,6 +221,7 @@ mod tests {
         let relative = ("XDG_CONFIG_HOME", "c");
         assert_eq!(of(&[home, relative]), of(&[home]));
         assert_eq!(of(&[home, config, (VARIABLE, "x.json")]), at("x.json"));
+        assert_eq!(of(&[home, config, (VARIABLE, "")]), None);
     }
 
     #[test]

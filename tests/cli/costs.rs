@@ -98,22 +98,41 @@ fn a_file_that_is_named_has_to_be_there() {
 }
 
 #[test]
-fn an_empty_name_of_the_file_is_none() {
+fn an_empty_name_of_the_file_means_none() {
     let bench = Bench::new();
     let folder = bench.path(".config/strew");
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("calibration.json"), "{").expect("a file");
-    let output = Command::new(env!("CARGO_BIN_EXE_strew"))
-        .env("STREW_CALIBRATION", "")
-        .env_remove("XDG_CONFIG_HOME")
-        .env("HOME", bench.folder.path())
-        .args(RUN)
-        .current_dir(bench.folder.path())
-        .output();
-    let run = Outcome::from(output.expect("the program starts"));
-    assert_eq!(run.status, 0, "{}", run.stderr);
-    let expected = ".config/strew/calibration.json: not what `strew calibrate` writes";
-    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let with_name = |name: &str, arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_strew"))
+            .env("STREW_CALIBRATION", name)
+            .env_remove("XDG_CONFIG_HOME")
+            .env("HOME", bench.folder.path())
+            .args(arguments)
+            .current_dir(bench.folder.path())
+            .output();
+        Outcome::from(output.expect("the program starts"))
+    };
+    let run = with_name("", &RUN);
+    assert_eq!(
+        (run.status, run.stderr.contains("calibration")),
+        (0, false),
+        "{}",
+        run.stderr
+    );
+    let named = with_name(".config/strew/calibration.json", &RUN);
+    assert!(
+        named.stderr.contains("not what `strew calibrate` writes"),
+        "{}",
+        named.stderr
+    );
+    let nowhere = with_name("", &["calibrate"]);
+    assert_eq!(nowhere.status, 2);
+    assert!(
+        nowhere.stderr.contains("STREW_CALIBRATION is empty"),
+        "{}",
+        nowhere.stderr
+    );
 }
 
 #[test]

@@ -263,7 +263,6 @@ fn all_stages_can_be_seen() {
 fn sources_come_from_standard_input_too() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_strew"))
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .args(["emit", "-", "--stage", "nest"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -280,7 +279,6 @@ fn sources_come_from_standard_input_too() {
 fn a_closed_pipe_ends_quietly() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_strew"))
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .args(["emit", "examples/kernels/segment_sum.c", "--stage", "asm"])
         .current_dir(root())
         .stdout(Stdio::piped())

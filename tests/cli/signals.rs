@@ -14,7 +14,6 @@ impl Started {
     fn new(folder: &Path, arguments: &[&str]) -> Self {
         let started = Command::new(env!("CARGO_BIN_EXE_strew"))
             .env("STREW_CALIBRATION", "")
-            .env("XDG_CONFIG_HOME", "/no/such/folder")
             .args(arguments)
             .current_dir(folder)
             .stdin(Stdio::null())
@@ -177,7 +176,6 @@ fn writing(bench: &Bench, pipe: &Path, before: &str) -> (Started, fs::File) {
     let started = Command::new("sh")
         .args(["-c", &format!("{before} '{program}' {run}")])
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .current_dir(bench.folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -236,7 +234,6 @@ fn a_benchmark_that_is_ended_leaves_no_folder_and_no_process() {
     let started = Command::new(env!("CARGO_BIN_EXE_strew"))
         .args(flags.split(' '))
         .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .env("TMPDIR", &folder)
         .current_dir(bench.folder.path())
         .stdout(Stdio::null())

@@ -19,8 +19,7 @@ fn strew(folder: &Path, arguments: &[String]) -> Output {
     command
         .args(arguments)
         .current_dir(folder)
-        .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder");
+        .env("STREW_CALIBRATION", "");
     command
         .stdin(Stdio::null())
         .output()

@@ -7,9 +7,6 @@ use std::process::{Command, Stdio};
 pub(crate) fn strew_in(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strew"));
     command.args(arguments).current_dir(folder);
-    command
-        .env("STREW_CALIBRATION", "")
-        .env("XDG_CONFIG_HOME", "/no/such/folder")
-        .stdin(Stdio::null());
+    command.env("STREW_CALIBRATION", "").stdin(Stdio::null());
     command
 }
