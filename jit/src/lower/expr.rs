@@ -9,6 +9,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
 
+/// So many operations take less than half of the jumps that nobody can foretell: of points of which two thirds are outside of a grid, 2 million
+/// take 26 ms with a jump for each of four comparisons, and 15 with one.
+const MOST_QUICK: usize = 2;
+
 impl FunctionLowering<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
         match expr {
@@ -30,13 +34,21 @@ impl FunctionLowering<'_, '_, '_> {
                 let (left, right) = (self.expr(left), self.expr(right));
                 operation::compare(&mut self.builder, *op, left, right, ty)
             }
-            Expr::And(left, right) => {
+            Expr::And(left, right) if self.needs_branch(right) => {
                 let no = Expr::Constant(Constant::bool(false));
                 self.select(left, right, &no)
             }
-            Expr::Or(left, right) => {
+            Expr::Or(left, right) if self.needs_branch(right) => {
                 let yes = Expr::Constant(Constant::bool(true));
                 self.select(left, &yes, right)
+            }
+            Expr::And(left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.builder.ins().band(left, right)
+            }
+            Expr::Or(left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.builder.ins().bor(left, right)
             }
             Expr::Select(condition, then, otherwise) => self.select(condition, then, otherwise),
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
@@ -166,6 +178,12 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn jump_on(&mut self, condition: &Expr, blocks: [Block; 2]) -> Mark {
         let [yes, no] = blocks;
         match condition {
+            Expr::And(left, right) | Expr::Or(left, right)
+                if self.is_quick(right) && !self.needs_branch(left) =>
+            {
+                let holds = self.expr(condition);
+                self.builder.ins().brif(holds, yes, &[], no, &[]);
+            }
             Expr::And(left, right) => {
                 let next = self.builder.create_block();
                 let mark = self.jump_on(left, [next, no]);
@@ -190,6 +208,20 @@ impl FunctionLowering<'_, '_, '_> {
             }
         }
         self.mark()
+    }
+
+    /// Whether evaluating `expr` takes less than a jump that may be foretold wrongly, on average.
+    fn is_quick(&self, expr: &Expr) -> bool {
+        fn operations(expr: &Expr) -> usize {
+            let operands = expr.operands().into_iter().map(operations);
+            let inside: usize = operands.sum();
+            inside
+                + usize::from(!matches!(
+                    expr,
+                    Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Constant(_)
+                ))
+        }
+        operations(expr) <= MOST_QUICK && !self.needs_branch(expr)
     }
 
     /// Whether evaluating `expr` can leave the function, or takes long.

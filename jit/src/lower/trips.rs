@@ -6,9 +6,10 @@ use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::walk;
+use strew_affine::visit::{for_each_load, walk};
 use strew_affine::{
-    AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
+    Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, LocalId, Node, ScfFor, Subscript,
+    Variable,
 };
 
 /// What a forall does, about.
@@ -143,10 +144,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lower: &AffineExpr,
         upper: &AffineExpr,
     ) -> Option<Value> {
-        let inner = outer.body.iter().find_map(as_computed_loop)?;
-        let next = following(&inner.lower, outer.iter)?;
+        let body = behind_conditions(&outer.body);
+        let inner = body.iter().copied().find_map(as_computed_loop)?;
+        let [first, end] = [&inner.lower, &inner.upper].map(|it| written_out(it, &body));
+        let next = following(&first, outer.iter)?;
+        // What a condition guards may be out of range elsewhere.
+        let are_there = [&first, &end]
+            .iter()
+            .all(|it| is_read_surely(it, &outer.body));
         // Where a fault is told in full, it must not come before those of earlier iterations.
-        if !next.is_same(&inner.upper) || self.program.faults != Faults::Bare {
+        if !next.is_same(&end) || !are_there || self.program.faults != Faults::Bare {
             return None;
         }
         let ends = [lower, upper].map(|end| self.exact_affine(end));
@@ -159,11 +166,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let none = [BlockArg::Value(zero)];
         self.builder.ins().brif(has_rows, some, &[], done, &none);
         self.builder.switch_to_block(some);
-        let [first, last] = ends.map(|row| {
+        let [begin, last] = ends.map(|row| {
             self.iters.insert(outer.iter, row);
-            self.scoped(|function| function.expr(&inner.lower))
+            self.scoped(|function| function.expr(&first))
         });
-        let distance = self.builder.ins().isub(last, first);
+        let distance = self.builder.ins().isub(last, begin);
         let distance = [BlockArg::Value(distance)];
         self.builder.ins().jump(done, &distance);
         self.builder.switch_to_block(done);
@@ -198,9 +205,10 @@ fn last_beside<'k>(body: &'k [Node], target: &AffineFor) -> Option<&'k AffineFor
     match loops.clone().any(|it| it.iter == target.iter) {
         true => loops.next_back(),
         false => body.iter().find_map(|node| match node {
-            Node::AffineIf {
-                then, otherwise, ..
-            } => last_beside(then, target).or_else(|| last_beside(otherwise, target)),
+            Node::AffineIf { .. } | Node::ScfIf { .. } => {
+                let mut sides = node.blocks().into_iter();
+                sides.find_map(|side| last_beside(side, target))
+            }
             _ => None,
         }),
     }
@@ -218,7 +226,10 @@ fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
     loop {
         if let Some(inner) = main_loop(body) {
             (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
-        } else if let Some(inner) = body.iter().find_map(as_computed_loop) {
+        } else if let Some(inner) = behind_conditions(body)
+            .into_iter()
+            .find_map(as_computed_loop)
+        {
             (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
         } else {
             break;
@@ -259,20 +270,68 @@ fn writes_elements(body: &[Node]) -> bool {
 
 /// The affine loops of `body`, also where it is asked before whether they have turns at all.
 fn loops_in(body: &[Node]) -> Vec<&AffineFor> {
-    let mut loops = Vec::new();
+    let nodes = behind_conditions(body).into_iter();
+    let loops = nodes.filter_map(|node| match node {
+        Node::AffineFor(inner) => Some(inner),
+        _ => None,
+    });
+    loops.collect()
+}
+
+/// What stands in `body`, and what on both sides of the conditions in it.
+fn behind_conditions(body: &[Node]) -> Vec<&Node> {
+    let mut nodes = Vec::new();
     for node in body {
-        match node {
-            Node::AffineFor(inner) => loops.push(inner),
-            Node::AffineIf {
-                then, otherwise, ..
-            } => {
-                loops.extend(loops_in(then));
-                loops.extend(loops_in(otherwise));
-            }
-            _ => {}
+        nodes.push(node);
+        if let Node::AffineIf { .. } | Node::ScfIf { .. } = node {
+            nodes.extend(node.blocks().into_iter().flat_map(behind_conditions));
         }
     }
-    loops
+    nodes
+}
+
+/// Whether each turn that runs `body` reads all elements that `expr` does.
+fn is_read_surely(expr: &Expr, body: &[Node]) -> bool {
+    let mut read = Vec::new();
+    for value in body.iter().flat_map(Node::expressions) {
+        collect_surely_read(value, &mut read);
+    }
+    let mut all = true;
+    for_each_load(expr, &mut |access| {
+        all &= read.iter().any(|it: &&Access| it.is_same(access));
+    });
+    all
+}
+
+/// Adds what is read whenever `expr` is computed.
+fn collect_surely_read<'k>(expr: &'k Expr, read: &mut Vec<&'k Access>) {
+    match expr {
+        Expr::Load(access) => read.push(access),
+        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => {
+            collect_surely_read(first, read);
+        }
+        _ => {
+            let operands = expr.operands().into_iter();
+            operands.for_each(|it| collect_surely_read(it, read));
+        }
+    }
+}
+
+/// `expr`, with what the `nodes` declare a scalar as in its place.
+fn written_out(expr: &Expr, nodes: &[&Node]) -> Expr {
+    let declared = |local: LocalId| {
+        nodes.iter().find_map(|node| match node {
+            Node::Declare { local: it, value } if *it == local => Some(value),
+            _ => None,
+        })
+    };
+    match expr {
+        Expr::Local(local) => {
+            declared(*local).map_or_else(|| expr.clone(), |it| written_out(it, nodes))
+        }
+        Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(written_out(operand, nodes))),
+        _ => expr.clone(),
+    }
 }
 
 /// The bound, when it is one expression over parameters alone.

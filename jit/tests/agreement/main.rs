@@ -7,6 +7,7 @@ mod folded;
 mod known;
 mod lanes;
 mod large;
+mod little;
 mod local_arrays;
 mod random;
 mod records;

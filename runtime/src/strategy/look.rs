@@ -74,6 +74,35 @@ pub(super) unsafe fn check(job: &Job<'_>) -> Result<(), Failure> {
     unsafe { look_by(job, job.shape.parts(), BodyShape::Check) }.map(|_| ())
 }
 
+/// Whether scans by the body in the shape [`BodyShape::Scan`] tell that no iteration fails. It is over as soon as one of them cannot tell:
+/// what conditions guard, for one, it does not know.
+///
+/// # Errors
+/// That of a stop.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+pub(super) unsafe fn check_by_scan(job: &Job<'_>) -> Result<bool, Failure> {
+    let body = job.session.body(job.forall, BodyShape::Scan)?;
+    let scan = Chunks::new(job.session, job.call, job.forall, true);
+    let scan = scan.with_body(body).unseen();
+    let (parts, count, none) = (job.shape.parts(), job.shape.count, nothing_seen(job));
+    let is_over = AtomicBool::new(false);
+    job.session.runtime().team().for_each(parts, &|number| {
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut seen = none.clone();
+        // SAFETY: the caller vouches for the body, which touches nothing but the bounds.
+        unsafe { scan.run(number, part(count, parts, number), &table(&mut seen)) };
+        if seen.iter().any(|(bounds, _)| bounds.is_all()) {
+            is_over.store(true, Ordering::Relaxed);
+        }
+    });
+    scan.outcome()?;
+    Ok(!is_over.into_inner())
+}
+
 /// To make a body that looks at many iterations at once takes as long as to check so many of them.
 const WORTH_A_SCAN: u64 = 1 << 18;
 

@@ -1,6 +1,6 @@
 //! How loops that update their targets themselves leave them as they were when they fail.
 
-use super::look::{can_look, can_scan, check};
+use super::look::{can_look, can_scan, check, check_by_scan};
 use super::serial::regions;
 use super::{Job, Shape};
 use crate::abi::ChunkFn;
@@ -53,17 +53,29 @@ impl<'r> Safety<'r> {
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
         // SAFETY: the caller vouches for the forall.
-        let scans = || unsafe { can_scan(job) };
-        let checks = is_checked(&job.shape)
-            || takes_less(&job.shape, scanned(&job.shape), BYTES_PER_SCANNED) && scans();
-        if regions(job).next().is_some() && checks {
-            // SAFETY: the caller vouches for the forall.
-            unsafe { check(job) }?;
+        if regions(job).next().is_some() && unsafe { Self::is_checked(job) }? {
             return Ok(Self::Checked);
         }
         // SAFETY: the caller vouches for the targets.
         let snapshot = unsafe { Snapshot::take(job.session, regions(job)) };
         snapshot.map(Self::Copied)
+    }
+
+    /// Whether all iterations were found not to fail, where to find that out is cheaper than a copy.
+    ///
+    /// # Errors
+    /// The failure of an iteration.
+    ///
+    /// # Safety
+    /// That of [`run_forall`](crate::run_forall), for the job's forall.
+    unsafe fn is_checked(job: &Job<'r>) -> Result<bool, Failure> {
+        if is_checked(&job.shape) {
+            // SAFETY: that of the caller.
+            return unsafe { check(job) }.map(|()| true);
+        }
+        let is_cheap = takes_less(&job.shape, scanned(&job.shape), BYTES_PER_SCANNED);
+        // SAFETY: that of the caller.
+        unsafe { Ok(is_cheap && can_scan(job) && check_by_scan(job)?) }
     }
 
     /// The tasks of the loop, which `body` runs; it may be left half done where that can be made good.
