@@ -43,3 +43,22 @@ fn rows_that_may_not_be_there_are_not_read() {
     let rows = "if (i < m - 2000) for (long k = row[i]; k < row[i + 1]; k++) out[key[k]] += x[i];";
     assert!(expected_updates(rows) < Some(8000));
 }
+
+#[test]
+fn updates_that_conditions_let_through_are_counted() {
+    let source = "void f(long n, const double x[n], double s[1], long c[1], long d[20]) {
+      for (long i = 0; i < n; i++) { if (x[i] > 0) s[0] += x[i]; else c[0]++; }
+      for (long q = 0; q < 20; q++) for (long i = 0; i < n; i++) if (x[i] > 1) d[q]++;
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let x: Vec<f64> = (0..3001).map(|it| f64::from(it % 7) - 3.0).collect();
+    let (mut s, mut c, mut d) = ([0.0], [0_i64], [0_i64; 20]);
+    let call = kernel.bind().array("x", &x).array_mut("s", &mut s);
+    let call = call.array_mut("c", &mut c).array_mut("d", &mut d);
+    let updates = call.run_with_report().expect("a run").record.updates;
+    let least = x.len() as u64 + d.iter().sum::<i64>() as u64;
+    // What a chunk has summed up is one more, for each of the sums.
+    assert!((least..least + 64).contains(&updates), "{updates}, {least}");
+    assert_eq!(d[0], x.iter().filter(|it| **it > 1.0).count() as i64);
+}

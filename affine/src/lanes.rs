@@ -138,6 +138,11 @@ impl<'k> Lanes<'k> {
         access.subscripts.iter().any(|it| self.is_moving(it))
     }
 
+    /// Whether `place` is an element, the same one in all lanes.
+    pub fn is_one_element(&self, place: &Place) -> bool {
+        place.element().is_some_and(|it| !self.is_varying(it))
+    }
+
     /// Whether `subscript` may have another value in another lane.
     pub fn is_moving(&self, subscript: &Subscript) -> bool {
         match subscript {

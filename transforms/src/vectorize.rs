@@ -112,7 +112,7 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     })?;
     // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
     let (together, _) = found.split(&target.body);
-    let apart = together.iter().filter(|it| !updates_one(&found, it));
+    let apart = together.iter().filter(|it| !updates_the_same(&found, it));
     let written = apart.flat_map(Node::written_elements);
     let written: BTreeSet<_> = written.map(|it| it.array).collect();
     Iterations::of(kernel, path, target).check_kept_apart(|it| written.contains(&it))?;
@@ -125,10 +125,10 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     })
 }
 
-/// Whether `statement` updates an element that is the same in all lanes: nothing else uses its array then.
-fn updates_one(lanes: &Lanes<'_>, statement: &Node) -> bool {
-    let mut written = statement.written_elements();
-    matches!(statement, Node::Reduce { .. }) && !written.any(|it| lanes.is_varying(it))
+/// Whether `statement` updates elements that are the same in all lanes: nothing else uses their arrays then.
+fn updates_the_same(lanes: &Lanes<'_>, statement: &Node) -> bool {
+    let mut places = statement.places().iter().filter(|it| it.local().is_none());
+    matches!(statement, Node::Reduce { .. }) && places.all(|it| lanes.is_one_element(it))
 }
 
 #[cfg(test)]

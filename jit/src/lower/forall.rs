@@ -6,6 +6,7 @@ use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
+use super::run_length::Buffers;
 use super::sort::Ranges;
 use super::trips::Trips;
 use super::{Program, Request, signature};
@@ -345,7 +346,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Direct => self.bind_buffers(forall, privates),
             BodyShape::RunLength => {
                 self.bind_buffers(forall, privates);
-                self.begin_runs(forall, true);
+                self.begin_runs(forall, Buffers::Whole);
             }
             BodyShape::Partials => {
                 self.bind_buffers(forall, privates);
@@ -365,7 +366,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Paged => self.bind_paged(forall, privates),
             BodyShape::PagedRunLength => {
                 self.bind_paged(forall, privates);
-                self.begin_runs(forall, true);
+                self.begin_runs(forall, Buffers::Whole);
             }
             BodyShape::PagedPartials => {
                 self.bind_paged(forall, privates);
@@ -392,7 +393,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             BodyShape::Within => self.bind_within(forall, privates),
             BodyShape::WithinRunLength => {
                 self.bind_within(forall, privates);
-                self.begin_runs(forall, false);
+                self.begin_runs(forall, Buffers::Ranges);
             }
             BodyShape::Marks => {
                 self.bind_checked(forall);
@@ -411,9 +412,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn begin_runs(&mut self, forall: &Forall, are_there: bool) {
+    fn begin_runs(&mut self, forall: &Forall, buffers: Buffers) {
         for private in &forall.privates {
-            self.begin_run(private, are_there);
+            self.begin_run(private, buffers);
         }
     }
 

@@ -9,6 +9,7 @@ use super::convert::clif_type;
 use super::function::FunctionLowering;
 use super::loops::{Counted, Tail};
 use super::operation;
+use super::run_length::Buffers;
 use super::tables::Turns;
 use crate::CompileError;
 use cranelift_codegen::ir::{AliasRegion, BlockArg, InstBuilder, MemFlagsData, Value, types};
@@ -68,7 +69,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for private in &forall.privates {
             match self.no_element(forall, private) {
                 Some(partials) => self.partials.push(partials),
-                None => self.begin_run(private, true),
+                None => self.begin_run(private, Buffers::Whole),
             }
         }
     }

@@ -22,6 +22,15 @@ pub(super) struct Run {
     only: Option<Vec<Value>>,
 }
 
+/// What of its buffers a body has.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Buffers {
+    /// All of them.
+    Whole,
+    /// Some elements: where others would be there may be no memory.
+    Ranges,
+}
+
 /// Where it is in one of the buffers, and its value, which memory does not have yet.
 #[derive(Clone, Debug)]
 struct Part {
@@ -33,13 +42,16 @@ struct Part {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Begins a run for `private`, at a place that is none of its elements. A body to which not all elements `are_there` must not look at
-    /// one before it updates it.
-    pub(super) fn begin_run(&mut self, private: &Private, are_there: bool) {
+    /// Begins a run for `private`, at a place that is none of its elements. The only
+    /// element of a buffer is held from the beginning on.
+    pub(super) fn begin_run(&mut self, private: &Private, buffers: Buffers) {
         let Some(buffer) = private.buffers.first() else {
             return;
         };
-        let only = are_there.then(|| self.only_elements(private)).flatten();
+        let only = match buffers {
+            Buffers::Whole => self.only_elements(private),
+            Buffers::Ranges => None,
+        };
         if let Some(place) = only.as_ref().and_then(|it| it.first()) {
             self.reach(*buffer, *place);
         }
@@ -54,10 +66,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.builder.def_var(place, nowhere);
                 let held = self.builder.declare_var(clif_type(ty));
                 // Anything will do before the first element comes.
-                let first = only.as_ref().and_then(|it| it.get(position));
+                let only = only.as_ref().and_then(|it| it.get(position));
                 let flags =
-                    MemFlagsData::trusted().with_alias_region(region.filter(|_| first.is_some()));
-                let from = first.copied().unwrap_or(nowhere);
+                    MemFlagsData::trusted().with_alias_region(region.filter(|_| only.is_some()));
+                let from = only.copied().unwrap_or(nowhere);
                 let first = self.builder.ins().load(clif_type(ty), flags, from, 0);
                 self.builder.def_var(held, first);
                 Part {

@@ -8,8 +8,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{for_each_load, walk};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, LocalId, Node, ScfFor, Subscript,
-    Variable,
+    Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
 };
 
 /// What a forall does, about.
@@ -146,7 +145,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Option<Value> {
         let body = behind_conditions(&outer.body);
         let inner = body.iter().copied().find_map(as_computed_loop)?;
-        let [first, end] = [&inner.lower, &inner.upper].map(|it| written_out(it, &body));
+        let [first, end] = [&inner.lower, &inner.upper].map(|it| self.written_out(it, &body));
         let next = following(&first, outer.iter)?;
         // What a condition guards may be out of range elsewhere.
         let are_there = [&first, &end]
@@ -175,6 +174,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(done, &distance);
         self.builder.switch_to_block(done);
         Some(entries)
+    }
+
+    /// `expr`, with what the `nodes` declare a scalar as, for good, in its place.
+    fn written_out(&self, expr: &Expr, nodes: &[&Node]) -> Expr {
+        match expr {
+            Expr::Local(local) if !self.program.kernel.locals[*local].mutable => {
+                let declared = nodes.iter().find_map(|node| match node {
+                    Node::Declare { local: it, value } if it == local => Some(value),
+                    _ => None,
+                });
+                declared.map_or_else(|| expr.clone(), |it| self.written_out(it, nodes))
+            }
+            Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(self.written_out(operand, nodes))),
+            _ => expr.clone(),
+        }
     }
 }
 
@@ -314,23 +328,6 @@ fn collect_surely_read<'k>(expr: &'k Expr, read: &mut Vec<&'k Access>) {
             let operands = expr.operands().into_iter();
             operands.for_each(|it| collect_surely_read(it, read));
         }
-    }
-}
-
-/// `expr`, with what the `nodes` declare a scalar as in its place.
-fn written_out(expr: &Expr, nodes: &[&Node]) -> Expr {
-    let declared = |local: LocalId| {
-        nodes.iter().find_map(|node| match node {
-            Node::Declare { local: it, value } if *it == local => Some(value),
-            _ => None,
-        })
-    };
-    match expr {
-        Expr::Local(local) => {
-            declared(*local).map_or_else(|| expr.clone(), |it| written_out(it, nodes))
-        }
-        Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(written_out(operand, nodes))),
-        _ => expr.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Loops in lanes whose turns all update one element, or a scalar where a condition holds.
 
-use crate::common::{Cells, Given, check_with, executed, interpreted, kernel, scalar};
+use crate::common::{Cells, Given, array, check_with, executed, interpreted, kernel, scalar};
 use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::verify;
 use strew_affine::{Combiner, Type, Value, text};
@@ -162,11 +162,7 @@ fn private_sums_by_every_strategy_and_body() {
        }
      }";
     let kernel = kernel(source);
-    let options = Options {
-        faults: Faults::Bare,
-        ..Options::default()
-    };
-    let code = compile(&kernel, &options).expect("code");
+    let code = compiled(source);
     for n in [0_usize, 3, 40, 1000] {
         let given = [
             scalar(n as i64),
@@ -200,6 +196,83 @@ fn private_sums_by_every_strategy_and_body() {
                     strategy.name()
                 );
             }
+        }
+    }
+}
+
+fn compiled(source: &str) -> strew_jit::Compiled {
+    let options = Options {
+        faults: Faults::Bare,
+        ..Options::default()
+    };
+    compile(&kernel(source), &options).expect("code")
+}
+
+/// Which of these strategies runs may depend on memory and threads.
+#[test]
+fn sums_of_rows_have_the_bits_of_the_loop_by_every_strategy_that_keeps_its_order() {
+    let source = "kernel @k(n: i64, m: i64, key: i32[n], a: f64[n, m], h: f64[40]) {
+       scf.forall c in 0..4 private(p: f64[40] = identity(add)) merge(h reduce(add) p) strategy(auto) {
+         affine.for i in (c * n) floordiv 4..(c * n + n) floordiv 4 {
+           affine.for j in 0..m lanes 8 { p[key[i]] reduce(add) a[i, j] }
+         }
+       }
+     }";
+    let code = compiled(source);
+    let keys: Vec<i32> = (0..90).map(|it| it * 7 % 40).collect();
+    for m in [3, 8, 37] {
+        let given = [
+            scalar(90_i64),
+            scalar(m as i64),
+            array(&keys),
+            near_one(Type::F64, 90 * m),
+            near_one(Type::F64, 40),
+        ];
+        let exact = executed(&code, &given, 1, &settings(Mode::Exact)).expect("a run");
+        for strategy in STRATEGIES.iter().copied() {
+            if !["serial", "binned", "planned"].contains(&strategy.name()) {
+                continue;
+            }
+            let settings = Settings {
+                strategy: Choice::Named(strategy),
+                ..settings(Mode::Stable)
+            };
+            let found = executed(&code, &given, 2, &settings).expect("a run");
+            assert_eq!(found, exact, "{} {m}", strategy.name());
+        }
+    }
+}
+
+#[test]
+fn loops_of_which_the_turns_are_known_add_up_in_the_same_order() {
+    for update in [
+        "h[i] reduce(add) a[i, j]",
+        "scf.if a[i, j] > 0.9 { h[i] reduce(add) a[i, j] }",
+        "scf.if a[i, j] > 0.9 { s reduce(add) a[i, j] }",
+    ] {
+        let source = |turns: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, a: f64[n, m], h: f64[n]) {{
+                   affine.for i in 0..n {{
+                     var s: f64 = 0.0
+                     affine.for j in 0..{turns} lanes 4 {{ {update} }}
+                     h[i] = h[i] + s
+                   }}
+                 }}"
+            )
+        };
+        for m in [2_usize, 5, 8, 11, 31] {
+            let given = [
+                scalar(20_i64),
+                scalar(m as i64),
+                near_one(Type::F64, 20 * m),
+                near_one(Type::F64, 20),
+            ];
+            let run = |turns: &str| {
+                let code = compiled(&source(turns));
+                executed(&code, &given, 1, &settings(Mode::Stable)).expect("a run")
+            };
+            assert_eq!(run("m"), run(&m.to_string()), "{update} {m}");
         }
     }
 }

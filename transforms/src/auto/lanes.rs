@@ -35,7 +35,7 @@ fn vectors_in_flight(lanes: &Lanes<'_>, target: &AffineFor) -> u32 {
     let links = target.body.iter().filter(is_link).count();
     let is_sum = |node: &&Node| {
         matches!(node, Node::Reduce { places, .. }
-            if matches!(places.as_slice(), [Place::Local(_)]) || is_one_element(lanes, places))
+            if matches!(places.as_slice(), [it] if it.local().is_some() || lanes.is_one_element(it)))
     };
     let sums = target.body.iter().filter(is_sum).count();
     let mut elements = target.body.iter().filter(|it| !is_sum(it));
@@ -49,11 +49,6 @@ fn vectors_in_flight(lanes: &Lanes<'_>, target: &AffineFor) -> u32 {
         (true, ..3) => 2,
         (true, _) => 1,
     }
-}
-
-/// Whether `places` are an element that is the same in all turns.
-fn is_one_element(lanes: &Lanes<'_>, places: &[Place]) -> bool {
-    matches!(places, [Place::Element(access)] if !lanes.is_varying(access))
 }
 
 /// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in registers, and what it multiplies by is

@@ -7,10 +7,21 @@ use crate::lower::loops::{Counted, writes_elements_alone};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use strew_affine::Type;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, walk};
 
 /// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
+
+/// Whether turns update what others update, too: lanes may gather that, and all of them together make one sum.
+fn has_sums(counted: &Counted<'_>, group: &Group<'_>) -> bool {
+    let mut any = !writes_elements_alone(counted);
+    walk(counted.body, &mut |node, _| {
+        any |= node
+            .written_elements()
+            .any(|it| !group.lanes.is_varying(it));
+    });
+    any
+}
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How many turns `counted` has, if it is known that they are few groups and what is left over.
@@ -19,7 +30,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let count = i64::from(group.count);
         // Statements that are made turn by turn take other places by turns in lanes than behind them.
         let is_whole = group.lanes.split(counted.body).1.is_empty();
-        let are_few = is_whole && turns / count <= MOST_GROUPS && writes_elements_alone(counted);
+        let are_few = is_whole && turns / count <= MOST_GROUPS && !has_sums(counted, group);
         (turns == count || are_few).then_some(turns)
     }
 
@@ -39,7 +50,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.whole_groups(counted, &mut group, made..behind)?;
                 made = behind;
             }
-            // Sums that lanes gather are whole groups alone, so these leave none.
+            // Loops with sums have no other turns than those of one group.
             match self.narrower(counted, &group, turns - made) {
                 Some(next) => group = next,
                 None => break,

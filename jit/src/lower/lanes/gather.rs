@@ -7,6 +7,7 @@ use super::super::operation;
 use super::Group;
 use super::value::{self, InLanes};
 use super::vectors::{Side, Vectors};
+use crate::promoted::few_elements;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
 use strew_affine::lanes::Lanes;
@@ -17,7 +18,15 @@ use strew_affine::{Access, Combiner, Expr, Node, Place, Type};
 pub(super) struct Gathered<'k> {
     places: &'k [Place],
     combiner: &'k Combiner,
+    held: InRegisters,
+}
+
+/// Where it is gathered.
+#[derive(Clone, Debug)]
+pub(super) struct InRegisters {
     ty: Type,
+    /// In all lanes, what changes nothing.
+    nothing: Value,
     vectors: Vec<Variable>,
 }
 
@@ -38,8 +47,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 continue;
             }
             let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
-            let may = self.program.rounding.regroups(combiner, ty)
-                && self.may_gather_in(&group.lanes, body, places);
+            let may = self.may_gather(&group.lanes, body, (places, combiner, ty));
             let Some(identity) = identity.filter(|_| may) else {
                 continue;
             };
@@ -52,45 +60,61 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.builder.def_var(variable, identity);
                 variable
             };
-            let vectors: Vec<_> = vectors.map(|_| begin()).collect();
-            group.gathered.insert(places.as_ptr(), vectors.clone());
+            let held = InRegisters {
+                ty,
+                nothing: identity,
+                vectors: vectors.map(|_| begin()).collect(),
+            };
+            group.gathered.insert(places.as_ptr(), held.clone());
             found.push(Gathered {
                 places,
                 combiner,
-                ty,
-                vectors,
+                held,
             });
         }
         found
     }
 
-    /// Whether lanes may gather updates of `places` in `body`, as far as private buffers decide. In some shapes of the body of a forall the
-    /// loop has no lanes if it updates any of those, others in each lane or not, and is to add up in the same order there.
-    pub(super) fn may_gather_in(&self, lanes: &Lanes<'_>, body: &[Node], places: &[Place]) -> bool {
+    /// Whether lanes may gather updates of `places` by `combiner` in `body`. In some shapes of the body of a forall the loop has no lanes if it
+    /// updates private buffers, and is to add up in the same order: which shape runs may depend on threads and memory where nothing else
+    /// decides bits. For a sum that is all of its buffer, sizes alone decide.
+    pub(super) fn may_gather(
+        &self,
+        lanes: &Lanes<'_>,
+        body: &[Node],
+        (places, combiner, ty): (&[Place], &Combiner, Type),
+    ) -> bool {
+        let kernel = self.program.kernel;
         let is_private = |it: &Access| {
             let mut loops = self.loops.iter();
             loops
                 .any(|around| matches!(around, Loop::Forall(forall) if forall.has_buffer(it.array)))
         };
-        let is_own = |it: &Place| matches!(it, Place::Element(access) if is_private(access));
-        let may_be =
-            |it: &Access| !is_private(it) || places.iter().all(is_own) && !lanes.is_varying(it);
-        updates(body).iter().all(|(places, _)| {
-            let mut elements = places.iter().filter_map(Place::element);
-            elements.all(may_be)
-        })
+        let is_free = combiner.is_exact(&[ty]);
+        let is_whole = |it: &Access| few_elements(kernel, it.array) == Some(1);
+        let is_own = |it: &Place| matches!(it, Place::Element(access) if is_private(access) && is_whole(access));
+        let are_own = places.iter().all(is_own);
+        let may_be = |it: &Access| !is_private(it) || are_own && !lanes.is_varying(it);
+        let may = self.program.rounding.regroups(combiner, ty);
+        is_free
+            || may
+                && updates(body).iter().all(|(places, _)| {
+                    let mut elements = places.iter().filter_map(Place::element);
+                    elements.all(may_be)
+                })
     }
 
     /// Updates the scalar or element with what all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
     pub(super) fn end_gathering(&mut self, it: Gathered<'k>) {
-        let vectors = it.vectors.iter();
+        let ty = it.held.ty;
+        let vectors = it.held.vectors.iter();
         let vectors: Vec<_> = vectors.map(|it| self.builder.use_var(*it)).collect();
-        let by = (it.combiner, it.ty);
+        let by = (it.combiner, ty);
         let Some(vector) = self.tree(by, vectors) else {
             return;
         };
         let lanes = InLanes::Each(vec![vector]);
-        let numbers = 0..value::per_vector(it.ty);
+        let numbers = 0..value::per_vector(ty);
         let lanes = numbers.filter_map(|number| value::lane(&mut self.builder, &lanes, number));
         let lanes = lanes.collect();
         if let Some(all) = self.tree(by, lanes) {
@@ -142,37 +166,29 @@ fn updates(body: &[Node]) -> Vec<(&[Place], &Combiner)> {
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
     /// What is `incoming` where the statement is meant, and elsewhere what changes nothing.
-    fn where_meant(
-        &mut self,
-        (combiner, ty): (&Combiner, Type),
-        incoming: Vec<Value>,
-    ) -> Vec<Value> {
-        let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
-        let (Some((condition, side)), Some(identity)) = (self.meant.clone(), identity) else {
+    fn where_meant(&mut self, held: &InRegisters, incoming: Vec<Value>) -> Vec<Value> {
+        let Some((condition, side)) = self.meant.clone() else {
             return incoming;
         };
-        let identity = operation::constant(&mut self.function.builder, identity);
-        let nothing = self.spread(InLanes::Same(identity), ty);
+        let nothing = vec![held.nothing; incoming.len()];
         let (then, otherwise) = match side {
             Side::Then => (incoming, nothing),
             Side::Otherwise => (nothing, incoming),
         };
-        self.selected(condition, then, otherwise, ty)
+        self.selected(condition, then, otherwise, held.ty)
     }
 
-    /// Combines `values` into what is gathered for `place`.
-    pub(super) fn gather(&mut self, place: &Place, combiner: &Combiner, values: &'k [Expr]) {
+    /// Combines `values` into what is gathered.
+    pub(super) fn gather(&mut self, held: &InRegisters, combiner: &Combiner, values: &'k [Expr]) {
         let [incoming] = values else { return };
-        let ty = self.function.type_of(place);
-        let vectors = self.group.gathered.get(&std::ptr::from_ref(place));
-        let vectors = vectors.cloned().unwrap_or_default();
         let incoming = self.expr(incoming);
-        let incoming = self.spread(incoming, ty);
-        let incoming = self.where_meant((combiner, ty), incoming);
-        for (vector, incoming) in vectors.into_iter().zip(incoming) {
-            let held = self.function.builder.use_var(vector);
-            let value = self.function.combined_lanes((combiner, ty), held, incoming);
-            self.function.builder.def_var(vector, value);
+        let incoming = self.spread(incoming, held.ty);
+        let incoming = self.where_meant(held, incoming);
+        for (vector, incoming) in held.vectors.iter().zip(incoming) {
+            let before = self.function.builder.use_var(*vector);
+            let by = (combiner, held.ty);
+            let value = self.function.combined_lanes(by, before, incoming);
+            self.function.builder.def_var(*vector, value);
         }
     }
 }

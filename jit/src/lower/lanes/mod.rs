@@ -4,6 +4,7 @@
 //! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
 //! runs as if nothing had been said of lanes.
 
+mod counts;
 mod few;
 mod gather;
 mod held;
@@ -17,7 +18,7 @@ use super::loops::Counted;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
-use cranelift_frontend::Variable;
+use gather::InRegisters;
 use settle::Progress;
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
@@ -35,7 +36,7 @@ pub(super) struct Group<'k> {
     /// What is the same in all turns, by the expression.
     known: BTreeMap<*const Expr, Value>,
     /// What each lane has gathered, vector by vector, of what updates of which it can, by their places.
-    gathered: BTreeMap<*const Place, Vec<Variable>>,
+    gathered: BTreeMap<*const Place, InRegisters>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
 }
@@ -77,23 +78,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         walk(lanes.split(&node.body).0, &mut |it, _| {
             let places = it.places();
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
-            is_safe &= self.is_safe(it, node) && self.may_gather(&lanes, node, it);
+            is_safe &= self.is_safe(it, node) && self.may_choose(&lanes, node, it);
         });
         is_safe.then(|| Group::new(lanes, node.lanes))
     }
 
     /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
-    fn may_gather(&self, lanes: &Lanes<'_>, around: &AffineFor, statement: &Node) -> bool {
+    fn may_choose(&self, lanes: &Lanes<'_>, around: &AffineFor, statement: &Node) -> bool {
         let mut inside = statement.blocks().into_iter().flatten();
         inside.all(|it| match it {
             Node::Reduce {
                 places, combiner, ..
             } => {
                 let gathered = lanes.gathered(places, combiner);
-                gathered.is_none_or(|ty| {
-                    self.program.rounding.regroups(combiner, ty)
-                        && self.may_gather_in(lanes, &around.body, places)
-                })
+                gathered
+                    .is_none_or(|ty| self.may_gather(lanes, &around.body, (places, combiner, ty)))
             }
             _ => true,
         })
@@ -101,9 +100,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Whether `places` are an element that is held in a register, the same one in all lanes.
     fn is_one_in_run(&self, lanes: &Lanes<'_>, places: &[Place]) -> bool {
-        let is_same =
-            |it: &Place| matches!(it, Place::Element(access) if !lanes.is_varying(access));
-        self.run_of(places).is_some() && places.iter().all(is_same)
+        self.run_of(places).is_some() && places.iter().all(|it| lanes.is_one_element(it))
     }
 
     pub(in crate::lower) fn goes_to_memory(&self, places: &[Place]) -> bool {

@@ -64,8 +64,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 values,
                 ..
             } => match places.as_slice() {
-                [place] if self.group.gathered.contains_key(&std::ptr::from_ref(place)) => {
-                    self.gather(place, combiner, values);
+                [place] if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) => {
+                    self.gather(held, combiner, values);
                 }
                 [Place::Element(access)] if self.group.lanes.is_varying(access) => {
                     let ty = self.element_type(access);
@@ -103,6 +103,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let [then, otherwise] =
             [(Side::Then, sides[0]), (Side::Otherwise, sides[1])].map(|(side, nodes)| {
                 self.locals.clone_from(&before);
+                self.count_side(&condition, side, nodes);
+                // There is no condition on a side of one: `Lanes` accepts none.
                 self.meant = Some((condition.clone(), side));
                 nodes.iter().for_each(|node| self.statement(node));
                 self.meant = None;
