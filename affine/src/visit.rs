@@ -223,6 +223,15 @@ pub fn declared_in(nodes: &[Node], local: LocalId) -> Option<&Expr> {
     })
 }
 
+/// Whether a turn of `body` may take longer than others, since a loop in it computes its bounds or its condition.
+pub fn has_computed_loops(body: &[Node]) -> bool {
+    let mut any = false;
+    walk(body, &mut |node, _| {
+        any |= matches!(node, Node::ScfFor(_) | Node::ScfWhile { .. });
+    });
+    any
+}
+
 /// Calls `visit` with every combiner of the nodes in `body`, in the order of the text.
 pub fn for_each_combiner<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Combiner)) {
     walk(body, &mut |node, _| match node {

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, MemFlagsData, Value,
 use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::{Loop, walk};
+use strew_affine::visit::{Loop, has_computed_loops};
 use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
 use strew_runtime::abi::{AUTO, Call};
 
@@ -103,14 +103,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn may_update_targets(&self, forall: &Forall) -> bool {
         let is_plain = !forall.is_speculative() && forall.disjoint.is_empty();
         let is_inside = !self.loops.is_empty();
-        // How long these are nobody knows before the runtime looks.
-        let mut has_computed_loops = false;
-        walk(&forall.body, &mut |node, _| {
-            has_computed_loops |= matches!(node, Node::ScfFor(_) | Node::ScfWhile { .. });
-        });
+        // How long those are nobody knows before the runtime looks.
         is_inside
             && is_plain
-            && !has_computed_loops
+            && !has_computed_loops(&forall.body)
             && strategy_number(&forall.strategy) == Ok(AUTO)
             && !is_separate(forall)
             && self.program.facts.is_guarded()

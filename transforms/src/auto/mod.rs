@@ -30,7 +30,7 @@ use flatten::Flattening;
 use nests::Nests;
 use profit::may_be_long;
 use strew_affine::verify::Verified;
-use strew_affine::visit::{self, Loop};
+use strew_affine::visit::{self, Loop, has_computed_loops};
 use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
 
@@ -59,15 +59,6 @@ pub struct Decision {
     pub step: Step,
     /// Why it was left out; `None` when it is in the schedule.
     pub refused: Option<Reason>,
-}
-
-/// Whether a turn may take longer than others, since a loop in it computes its bounds.
-fn has_computed_loops(body: &[Node]) -> bool {
-    let mut any = false;
-    visit::walk(body, &mut |node, _| {
-        any |= matches!(node, Node::ScfFor(_) | Node::ScfWhile { .. });
-    });
-    any
 }
 
 /// Copies of a body with local arrays would each have arrays of their own to fill: that does not pay.

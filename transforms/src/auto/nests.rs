@@ -8,13 +8,13 @@ use super::profit::{is_shareable, may_be_long};
 use super::scratch;
 use super::trailing;
 use super::wavefront;
-use super::{Around, Choice, Scheduler, has_computed_loops};
+use super::{Around, Choice, Scheduler};
 use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
-use strew_affine::visit::{Loop, has_loops};
+use strew_affine::visit::{Loop, has_computed_loops, has_loops};
 use strew_affine::{AffineFor, Kernel, Node};
 
 /// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.
