@@ -398,19 +398,20 @@ impl<'k> Lanes<'k> {
 
     /// An element that is the same in all lanes may be written when the groups are over, so nothing else in `body` may use its array.
     fn check_elements(&self, body: &[Node]) -> Result<(), Obstacle> {
-        let mut used: Vec<&Access> = Vec::new();
+        let mut same: Vec<&Access> = Vec::new();
         walk(body, &mut |node, _| {
-            for_each_load_of(node, &mut |access| used.push(access));
-            used.extend(node.written_elements());
+            same.extend(node.written_elements().filter(|it| !self.is_varying(it)));
         });
         let mut met = None;
-        walk(body, &mut |node, _| {
-            for written in node.written_elements() {
-                let mut of_it = used.iter().filter(|it| it.array == written.array);
-                if !self.is_varying(written) && of_it.any(|it| !std::ptr::eq(*it, written)) {
-                    met = Some(written.array);
-                }
+        let mut look = |access: &Access| {
+            let mut others = same.iter().filter(|it| !std::ptr::eq(**it, access));
+            if others.any(|it| it.array == access.array) {
+                met = Some(access.array);
             }
+        };
+        walk(body, &mut |node, _| {
+            for_each_load_of(node, &mut look);
+            node.written_elements().for_each(&mut look);
         });
         met.map_or(Ok(()), |array| Err(Obstacle::Used(self.name(array))))
     }

@@ -200,6 +200,21 @@ fn walk_inside<'k>(
     }
 }
 
+/// Calls `visit` for every load that is made whenever `expr` is computed, but for those in subscripts.
+pub fn for_each_sure_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
+    match expr {
+        Expr::Load(access) => visit(access),
+        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => {
+            for_each_sure_load(first, visit);
+        }
+        _ => {
+            for operand in expr.operands() {
+                for_each_sure_load(operand, visit);
+            }
+        }
+    }
+}
+
 /// Whether there is a loop of any kind among `nodes`, or in one of them.
 pub fn has_loops(nodes: &[Node]) -> bool {
     nodes.iter().any(Node::holds_loops)

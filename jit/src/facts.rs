@@ -312,18 +312,28 @@ impl Facts {
 /// Whether lanes gather updates that round.
 fn groups_by_lanes(kernel: &Kernel) -> bool {
     let mut groups = false;
-    walk(&kernel.body, &mut |node, loops| {
-        if let Node::Reduce {
-            places, combiner, ..
-        } = node
-            && let Some(Loop::Affine(around)) = loops.last()
-            && let Ok(lanes) = Lanes::of(kernel, around, around.lanes)
-            && let Some(ty) = lanes.gathered(places, combiner)
+    walk(&kernel.body, &mut |node, _| {
+        if let Node::AffineFor(it) = node
+            && let Ok(lanes) = Lanes::of(kernel, it, it.lanes)
         {
-            groups |= !combiner.is_exact(&[ty]);
+            groups |= gathers_what_rounds(&lanes, &it.body);
         }
     });
     groups
+}
+
+fn gathers_what_rounds(lanes: &Lanes<'_>, body: &[Node]) -> bool {
+    let mut any = false;
+    walk(body, &mut |node, _| {
+        if let Node::Reduce {
+            places, combiner, ..
+        } = node
+        {
+            let ty = lanes.gathered(places, combiner);
+            any |= ty.is_some_and(|ty| !combiner.is_exact(&[ty]));
+        }
+    });
+    any
 }
 
 /// Whether floats are multiplied, and others updated.

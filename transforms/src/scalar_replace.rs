@@ -210,16 +210,9 @@ fn happens_in(target: &AffineFor, site: &AccessSite<'_>) -> bool {
 }
 
 fn reads_surely(expr: &Expr, access: &Access) -> bool {
-    match expr {
-        Expr::Load(it) => std::ptr::eq(it, access),
-        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => {
-            reads_surely(first, access)
-        }
-        _ => expr
-            .operands()
-            .into_iter()
-            .any(|it| reads_surely(it, access)),
-    }
+    let mut reads = false;
+    visit::for_each_sure_load(expr, &mut |it| reads |= std::ptr::eq(it, access));
+    reads
 }
 
 fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overflow> {

@@ -147,41 +147,59 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let frame = self.frame(&captured);
         let (shape, loops) = (BodyShape::Direct, self.loops.clone());
         let id = self.program.outline(forall, shape, captured, loops)?;
-        let share = |function: &mut Self, work: Option<Value>| {
-            let trips = match work {
-                Some(work) => Trips::of_statements(function, work),
-                None => {
-                    let count = function.affine(&forall.count, None);
-                    function.trips(forall, count)
-                }
-            };
-            let gathers = match work {
-                // Its iterations are divided among threads whatever they wait for.
-                Some(_) => Table {
-                    address: function.builder.ins().iconst(types::I64, 0),
-                    count: 0,
-                },
-                None => function.gathers(forall, &trips),
-            };
-            let privates = function.privates(forall);
-            let table = function.forall_call(forall, id, frame, [privates, gathers], &trips)?;
-            Ok(function.shared(table))
-        };
         let body = self
             .program
             .module
             .declare_func_in_func(id, self.builder.func);
+        let (body, of) = ((body, frame), (id, frame));
         let status = if forall.privates.is_empty() && forall.disjoint.is_empty() {
-            self.by_work(forall, (body, frame), |it, work| share(it, Some(work)))?
+            self.by_work(forall, body, |it, work| it.share_work(forall, of, work))?
         } else if self.may_update_targets(forall) {
-            self.by_updates(forall, (body, frame), |it| share(it, None))?
+            self.by_updates(forall, body, |it| it.share_updates(forall, of))?
         } else {
-            share(self, None)?
+            self.share_updates(forall, of)?
         };
         self.leave_if(status, |function| {
             function.builder.ins().return_(&[status]);
         });
         Ok(())
+    }
+
+    /// Lets the runtime divide so much `work` among threads, whatever the iterations wait for.
+    fn share_work(
+        &mut self,
+        forall: &'k Forall,
+        of: (FuncId, Value),
+        work: Value,
+    ) -> Result<Value, CompileError> {
+        let trips = Trips::of_statements(self, work);
+        let address = self.builder.ins().iconst(types::I64, 0);
+        let gathers = Table { address, count: 0 };
+        self.run_as(forall, of, (&trips, gathers))
+    }
+
+    /// Lets the runtime find out how to combine updates.
+    fn share_updates(
+        &mut self,
+        forall: &'k Forall,
+        of: (FuncId, Value),
+    ) -> Result<Value, CompileError> {
+        let count = self.affine(&forall.count, None);
+        let trips = self.trips(forall, count);
+        let gathers = self.gathers(forall, &trips);
+        self.run_as(forall, of, (&trips, gathers))
+    }
+
+    /// Lets the runtime run `forall`, which does as much as `trips` say and reads what `gathers` are.
+    fn run_as(
+        &mut self,
+        forall: &'k Forall,
+        (body, frame): (FuncId, Value),
+        (trips, gathers): (&Trips, Table),
+    ) -> Result<Value, CompileError> {
+        let privates = self.privates(forall);
+        let table = self.forall_call(forall, body, frame, [privates, gathers], trips)?;
+        Ok(self.shared(table))
     }
 
     fn frame(&mut self, captured: &FreeNames) -> Value {

@@ -102,7 +102,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
         let keys_count = self.elements(&keys.extents);
-        let first = (self.builder.ins()).iadd_imm_s(keys.address, i64::from(keys.offset));
+        let first = self.beginning(&keys);
         self.store_at(table, at + offset_of!(GatherCall, keys), first);
         self.store_at(table, at + offset_of!(GatherCall, keys_count), keys_count);
         self.store_at(table, at + offset_of!(GatherCall, row_bytes), row_bytes);

@@ -2,7 +2,7 @@
 
 use super::body::constants;
 use super::forall::{SLOT, Table};
-use super::function::FunctionLowering;
+use super::function::{ArrayValue, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::mem::offset_of;
 use strew_affine::{ArrayId, Forall};
@@ -65,8 +65,7 @@ impl FunctionLowering<'_, '_, '_> {
             let Some(target) = self.arrays.get(target).cloned() else {
                 continue;
             };
-            let ins = self.builder.ins();
-            let address = ins.iadd_imm_s(target.address, i64::from(target.offset));
+            let address = self.beginning(&target);
             self.store_at(table, position * SLOT, address);
             let stride = self.stride_value(target.stride);
             self.store_at(table, (entries + position) * SLOT, stride);
@@ -74,12 +73,15 @@ impl FunctionLowering<'_, '_, '_> {
         table
     }
 
+    /// Where the first element of `array` is.
+    pub(super) fn beginning(&mut self, array: &ArrayValue) -> Value {
+        let ins = self.builder.ins();
+        ins.iadd_imm_s(array.address, i64::from(array.offset))
+    }
+
     fn private(&mut self, table: Value, at: usize, target: ArrayId, identity: strew_affine::Value) {
         if let Some(target) = self.arrays.get(target).cloned() {
-            let address = self
-                .builder
-                .ins()
-                .iadd_imm_s(target.address, i64::from(target.offset));
+            let address = self.beginning(&target);
             self.store_at(table, at + offset_of!(PrivateCall, target), address);
             let stride = self.stride_value(target.stride);
             self.store_at(table, at + offset_of!(PrivateCall, target_stride), stride);

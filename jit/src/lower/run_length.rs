@@ -91,13 +91,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
         let mut places = Vec::new();
         for buffer in &private.buffers {
-            let array = self.arrays.get(*buffer)?;
-            let (address, offset) = (array.address, array.offset);
-            let elements = few_elements(self.program.kernel, *buffer)?;
-            if elements != 1 {
+            let array = self.arrays.get(*buffer)?.clone();
+            if few_elements(self.program.kernel, *buffer)? != 1 {
                 return None;
             }
-            places.push(self.builder.ins().iadd_imm_s(address, i64::from(offset)));
+            places.push(self.beginning(&array));
         }
         Some(places)
     }

@@ -6,9 +6,10 @@ use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::{for_each_load, walk};
+use strew_affine::visit::{bound_to, for_each_load, for_each_sure_load, walk};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Node, ScfFor, Subscript, Variable,
+    Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
+    Variable,
 };
 
 /// What a forall does, about.
@@ -143,9 +144,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lower: &AffineExpr,
         upper: &AffineExpr,
     ) -> Option<Value> {
-        let body = behind_conditions(&outer.body);
-        let inner = body.iter().copied().find_map(as_computed_loop)?;
-        let [first, end] = [&inner.lower, &inner.upper].map(|it| self.written_out(it, &body));
+        let mut body = behind_conditions(&outer.body).into_iter();
+        let inner = body.find_map(as_computed_loop)?;
+        let [first, end] =
+            [&inner.lower, &inner.upper].map(|it| written_out(self.program.kernel, it));
         let next = following(&first, outer.iter)?;
         // What a condition guards may be out of range elsewhere.
         let are_there = [&first, &end]
@@ -174,21 +176,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(done, &distance);
         self.builder.switch_to_block(done);
         Some(entries)
-    }
-
-    /// `expr`, with what the `nodes` declare a scalar as, for good, in its place.
-    fn written_out(&self, expr: &Expr, nodes: &[&Node]) -> Expr {
-        match expr {
-            Expr::Local(local) if !self.program.kernel.locals[*local].mutable => {
-                let declared = nodes.iter().find_map(|node| match node {
-                    Node::Declare { local: it, value } if it == local => Some(value),
-                    _ => None,
-                });
-                declared.map_or_else(|| expr.clone(), |it| self.written_out(it, nodes))
-            }
-            Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(self.written_out(operand, nodes))),
-            _ => expr.clone(),
-        }
     }
 }
 
@@ -304,31 +291,29 @@ fn behind_conditions(body: &[Node]) -> Vec<&Node> {
     nodes
 }
 
+/// `expr`, with what scalars are declared as, for good, in their place.
+fn written_out(kernel: &Kernel, expr: &Expr) -> Expr {
+    match expr {
+        Expr::Local(local) => match bound_to(kernel, *local) {
+            Some(declared) => written_out(kernel, declared),
+            None => expr.clone(),
+        },
+        Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(written_out(kernel, operand))),
+        _ => expr.clone(),
+    }
+}
+
 /// Whether each turn that runs `body` reads all elements that `expr` does.
 fn is_read_surely(expr: &Expr, body: &[Node]) -> bool {
-    let mut read = Vec::new();
+    let mut read: Vec<&Access> = Vec::new();
     for value in body.iter().flat_map(Node::expressions) {
-        collect_surely_read(value, &mut read);
+        for_each_sure_load(value, &mut |access| read.push(access));
     }
     let mut all = true;
     for_each_load(expr, &mut |access| {
-        all &= read.iter().any(|it: &&Access| it.is_same(access));
+        all &= read.iter().any(|it| it.is_same(access))
     });
     all
-}
-
-/// Adds what is read whenever `expr` is computed.
-fn collect_surely_read<'k>(expr: &'k Expr, read: &mut Vec<&'k Access>) {
-    match expr {
-        Expr::Load(access) => read.push(access),
-        Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => {
-            collect_surely_read(first, read);
-        }
-        _ => {
-            let operands = expr.operands().into_iter();
-            operands.for_each(|it| collect_surely_read(it, read));
-        }
-    }
 }
 
 /// The bound, when it is one expression over parameters alone.

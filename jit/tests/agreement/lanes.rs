@@ -6,11 +6,11 @@ use crate::common::{
 use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::verify;
 use strew_affine::{Combiner, Type, Value, text};
-use strew_jit::{Faults, Options, compile};
+use strew_jit::{Compiled, Faults, Options, compile};
 use strew_runtime::{Body, Mode, Settings};
 
 /// All but `bool`, of which there are no vectors in memory.
-const TYPES: [Type; 10] = [
+pub(crate) const TYPES: [Type; 10] = [
     Type::I8,
     Type::I16,
     Type::I32,
@@ -431,6 +431,16 @@ fn rows_by_every_strategy_and_body() {
     }
 }
 
+/// The code of `source`, compiled as calls are.
+#[track_caller]
+pub(crate) fn compiled(source: &str) -> Compiled {
+    let options = Options {
+        faults: Faults::Bare,
+        ..Options::default()
+    };
+    compile(&kernel(source), &options).expect("code")
+}
+
 /// Runs `source` with bodies of this shape, compiled as calls are.
 #[track_caller]
 pub(crate) fn every_body(source: &str, given: &[Given], body: Body) {
@@ -438,13 +448,8 @@ pub(crate) fn every_body(source: &str, given: &[Given], body: Body) {
         body,
         ..Settings::default()
     };
-    let kernel = kernel(source);
-    let options = Options {
-        faults: Faults::Bare,
-        ..Options::default()
-    };
-    let code = compile(&kernel, &options).expect("code");
-    let expected = interpreted(&kernel, given, ForallOrder::Forward);
+    let code = compiled(source);
+    let expected = interpreted(&kernel(source), given, ForallOrder::Forward);
     let found = executed(&code, given, 2, &settings);
     assert!(same(&expected, &found), "{source}\n{found:?}");
 }

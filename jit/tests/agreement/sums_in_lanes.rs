@@ -1,24 +1,12 @@
 //! Loops in lanes whose turns all update one element, or a scalar where a condition holds.
 
 use crate::common::{Cells, Given, array, check_with, executed, interpreted, kernel, scalar};
+use crate::lanes::{TYPES, compiled};
 use strew_affine::interpret::ForallOrder;
 use strew_affine::verify::verify;
 use strew_affine::{Combiner, Type, Value, text};
-use strew_jit::{Faults, Options, compile};
+use strew_jit::{Options, compile};
 use strew_runtime::{Body, Choice, Mode, STRATEGIES, Settings, Strategy};
-
-const TYPES: [Type; 10] = [
-    Type::I8,
-    Type::I16,
-    Type::I32,
-    Type::I64,
-    Type::U8,
-    Type::U16,
-    Type::U32,
-    Type::U64,
-    Type::F32,
-    Type::F64,
-];
 
 const COUNTS: [usize; 3] = [0, 17, 100];
 
@@ -198,14 +186,6 @@ fn private_sums_by_every_strategy_and_body() {
             }
         }
     }
-}
-
-fn compiled(source: &str) -> strew_jit::Compiled {
-    let options = Options {
-        faults: Faults::Bare,
-        ..Options::default()
-    };
-    compile(&kernel(source), &options).expect("code")
 }
 
 /// Which of these strategies runs may depend on memory and threads.

@@ -83,9 +83,7 @@ pub(super) unsafe fn check(job: &Job<'_>) -> Result<(), Failure> {
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
 pub(super) unsafe fn check_by_scan(job: &Job<'_>) -> Result<bool, Failure> {
-    let body = job.session.body(job.forall, BodyShape::Scan)?;
-    let scan = Chunks::new(job.session, job.call, job.forall, true);
-    let scan = scan.with_body(body).unseen();
+    let scan = looking(job, BodyShape::Scan)?;
     let (parts, count, none) = (job.shape.parts(), job.shape.count, nothing_seen(job));
     let is_over = AtomicBool::new(false);
     job.session.runtime().team().for_each(parts, &|number| {
@@ -112,17 +110,12 @@ const WORTH_A_SCAN: u64 = 1 << 18;
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
 unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Looked, Failure> {
-    let chunks = |shape| {
-        let body = job.session.body(job.forall, shape)?;
-        let chunks = Chunks::new(job.session, job.call, job.forall, true);
-        Ok::<_, Failure>(chunks.with_body(body).unseen())
-    };
     let scans = by == BodyShape::Bounds || job.shape.statements() >= WORTH_A_SCAN;
     let scan = match scans {
-        true => Some(chunks(BodyShape::Scan)?),
+        true => Some(looking(job, BodyShape::Scan)?),
         false => None,
     };
-    let one_by_one = chunks(by)?;
+    let one_by_one = looking(job, by)?;
     let none = nothing_seen(job);
     let seen: Vec<_> = (0..parts).map(|_| Mutex::new(none.clone())).collect();
     let count = job.shape.count;
@@ -155,6 +148,13 @@ unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Looked, 
     Ok(Looked { seen, skipped })
 }
 
+/// The tasks of a look by the body in this shape.
+fn looking<'j>(job: &Job<'j>, shape: BodyShape) -> Result<Chunks<'j>, Failure> {
+    let body = job.session.body(job.forall, shape)?;
+    let chunks = Chunks::new(job.session, job.call, job.forall, true);
+    Ok(chunks.with_body(body).unseen())
+}
+
 fn nothing_seen(job: &Job<'_>) -> Seen {
     let together = job.together();
     together
@@ -184,9 +184,7 @@ pub(super) unsafe fn look_while_rising(
     job: &mut Job<'_>,
     parts: usize,
 ) -> Result<Option<Vec<Seen>>, Failure> {
-    let body = job.session.body(job.forall, BodyShape::Bounds)?;
-    let chunks = Chunks::new(job.session, job.call, job.forall, true);
-    let chunks = chunks.with_body(body).unseen();
+    let chunks = looking(job, BodyShape::Bounds)?;
     let none = nothing_seen(job);
     let seen: Vec<_> = (0..parts).map(|_| Mutex::new(none.clone())).collect();
     let is_over = AtomicBool::new(false);

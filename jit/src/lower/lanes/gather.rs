@@ -1,5 +1,5 @@
-//! Scalars, and elements that are the same in all turns, that every lane updates in one of its own: all of these are combined when the groups are over. A sum then waits for the one
-//! before it only once a group.
+//! Scalars, and elements that are the same in all turns, that every lane updates in one of its own: all of these are combined when the
+//! groups are over. A sum then waits for the one before it only once a group.
 
 use super::super::combine;
 use super::super::function::FunctionLowering;
