@@ -62,7 +62,9 @@ fn growth(rounds: usize) -> String {
         String::from("| nests | statements | median | for a statement |\n|---|--:|--:|--:|\n");
     for (name, source) in [
         ("statements of one loop", statements as fn(usize) -> String),
+        ("conditions in one loop", conditions),
         ("loops behind each other", loops),
+        ("sweeps in each time step", sweeps),
         ("loops in each other", depth),
     ] {
         let most = if name == "loops in each other" {
@@ -98,6 +100,25 @@ fn statements(count: usize) -> String {
 fn loops(count: usize) -> String {
     let product = "for (int64_t i = 0; i < n; i++) for (int64_t k = 0; k < n; k++) for (int64_t j = 0; j < n; j++) b[i][j] += a[i][k] * a[k][j];\n";
     nest(&product.repeat(count))
+}
+
+/// So many updates of one element, each behind a condition of its own.
+fn conditions(count: usize) -> String {
+    let mut body = String::new();
+    for number in 0..count {
+        let _ = writeln!(body, "if (a[i][0] > {number}) b[i][0] += {number}.5;");
+    }
+    nest(&format!("for (int64_t i = 0; i < n; i++) {{ {body} }}"))
+}
+
+/// So many stencils one behind the other, all of them over and over again.
+fn sweeps(count: usize) -> String {
+    let sweep = "for (int64_t i = 1; i < n; i++) for (int64_t j = 1; j < n; j++) b[i][j] = 0.5 * (a[i][j] + a[i - 1][j - 1]);
+";
+    nest(&format!(
+        "for (int64_t t = 0; t < n; t++) {{ {} }}",
+        sweep.repeat(count)
+    ))
 }
 
 /// A sum in so many loops.

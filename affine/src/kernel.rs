@@ -1,5 +1,6 @@
 use crate::{AffineExpr, Condition, Expr, Node, Relation, Span, Type, Variable, View};
 use la_arena::{Arena, Idx};
+use std::collections::HashSet;
 
 /// A loop's iterator.
 pub type IterId = Idx<Iter>;
@@ -256,12 +257,19 @@ impl Kernel {
 
     /// Whether `name` names anything in the kernel.
     pub fn is_taken(&self, name: &str) -> bool {
-        self.scalars.values().any(|it| it.name == name)
-            || self.records.values().any(|it| it.name == name)
-            || self.arrays.values().any(|it| it.name == name)
-            || self.views.values().any(|it| it.name == name)
-            || self.iters.values().any(|it| it.name == name)
-            || self.locals.values().any(|it| it.name == name)
+        self.names().any(|it| it == name)
+    }
+
+    /// The names of everything in the kernel, those among them that nothing uses any more.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let scalars = self.scalars.values().map(|it| &it.name);
+        let records = self.records.values().map(|it| &it.name);
+        let arrays = self.arrays.values().map(|it| &it.name);
+        let views = self.views.values().map(|it| &it.name);
+        let iters = self.iters.values().map(|it| &it.name);
+        let locals = self.locals.values().map(|it| &it.name);
+        let parameters = scalars.chain(records).chain(arrays).chain(views);
+        parameters.chain(iters).chain(locals).map(String::as_str)
     }
 
     /// `base` if it is free, else `base` with the smallest number behind it that makes it so.
@@ -269,9 +277,13 @@ impl Kernel {
         if !self.is_taken(base) {
             return base.to_owned();
         }
-        (2_u64..)
-            .map(|number| format!("{base}_{number}"))
-            .find(|name| !self.is_taken(name))
-            .unwrap_or_default()
+        let numbered = self.names().filter_map(|name| {
+            let number = name.strip_prefix(base)?.strip_prefix('_')?;
+            let is_written_so = !number.starts_with(['0', '+']);
+            is_written_so.then(|| number.parse::<u64>().ok())?
+        });
+        let taken: HashSet<u64> = numbered.collect();
+        let free = (2..).find(|number| !taken.contains(number));
+        format!("{base}_{}", free.unwrap_or_default())
     }
 }

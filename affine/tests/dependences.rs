@@ -1,6 +1,6 @@
 //! Dependences of kernels that are written down, beside those that random nests are held against.
 
-use strew_affine::dependence::{Analyzed, Instance, Order, Parallelism, Site};
+use strew_affine::dependence::{Analyzed, Instance, Parallelism, Site};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::{IterId, Kernel, text};
 
@@ -245,17 +245,19 @@ fn order(
 ) -> String {
     let all = |_: &Site<'_>, _: &Site<'_>| true;
     match Analyzed::new(kernel).order(all, time) {
-        Order::Kept => "kept".to_owned(),
-        Order::Broken { witness, .. } => {
-            let values =
-                |end: &[(String, i64)]| -> Vec<i64> { end.iter().map(|it| it.1).collect() };
-            format!(
-                "{:?} before {:?}",
-                values(&witness.source),
-                values(&witness.sink)
-            )
-        }
-        Order::Unknown { .. } => "unknown".to_owned(),
+        None => "kept".to_owned(),
+        Some(reversal) => match reversal.witness {
+            Some(witness) => {
+                let values =
+                    |end: &[(String, i64)]| -> Vec<i64> { end.iter().map(|it| it.1).collect() };
+                format!(
+                    "{:?} before {:?}",
+                    values(&witness.source),
+                    values(&witness.sink)
+                )
+            }
+            None => "unknown".to_owned(),
+        },
     }
 }
 

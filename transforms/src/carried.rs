@@ -3,7 +3,7 @@
 use crate::LoopPath;
 use crate::reason::Reason;
 use crate::witness::{self, Ends};
-use strew_affine::dependence::{Analyzed, DependenceKind, Order, Site, Target, Witness};
+use strew_affine::dependence::{Analyzed, DependenceKind, Site, Target, Witness};
 use strew_affine::visit::AccessKind;
 use strew_affine::{AffineFor, ArrayId, IterId, Kernel};
 
@@ -47,21 +47,12 @@ impl<'k> Iterations<'k> {
     }
 
     fn meeting(&self, asked: impl Fn(ArrayId) -> bool) -> Option<Meeting<'_, 'k>> {
-        let order = self.analyzed.at_once(
+        let found = self.analyzed.at_once(
             self.target,
             |site, _| matches!(site.target, Target::Array(array) if asked(array)),
-        );
-        let (source, sink, found) = match order {
-            Order::Kept => return None,
-            Order::Broken {
-                source,
-                sink,
-                witness,
-            } => (source, sink, Some(witness)),
-            Order::Unknown { source, sink } => (source, sink, None),
-        };
+        )?;
         let sites = self.analyzed.sites();
-        let (source, sink) = (sites.get(source)?, sites.get(sink)?);
+        let (source, sink) = (sites.get(found.source)?, sites.get(found.sink)?);
         let Target::Array(array) = source.target else {
             return None;
         };
@@ -70,7 +61,7 @@ impl<'k> Iterations<'k> {
             array,
             source,
             sink,
-            witness: found.and_then(|it| witness::confirmed(kernel, &it)),
+            witness: found.witness.and_then(|it| witness::confirmed(kernel, &it)),
         })
     }
 

@@ -6,6 +6,8 @@ use crate::one_loop::about_one_loop;
 use crate::order::{Children, Reordering, Tick};
 use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use strew_affine::dependence::Site;
 use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 
@@ -62,33 +64,50 @@ fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
 
 /// Before which statements the loop may be cut.
 ///
-/// Cuts do not depend on each other: an access below would come after one above exactly if one of the cuts between them does that.
+/// Cuts do not depend on each other: two accesses change places at all cuts between them or at none. So each pair is asked about once, as if
+/// the loop were cut everywhere, and not for each cut.
 fn borders(
     reordering: &Reordering<'_>,
     path: &LoopPath,
     target: &AffineFor,
 ) -> Result<Vec<usize>, Reason> {
     let children = Children::of(target);
-    let mut borders = Vec::new();
-    let mut refused = None;
-    for border in 1..target.body.len() {
-        if children.share_across(target, border) {
-            continue;
+    let borders = 1..target.body.len();
+    let shared = borders
+        .clone()
+        .filter(|it| children.share_across(target, *it));
+    let closed: RefCell<BTreeSet<_>> = RefCell::new(shared.collect());
+    let child = |site: &Site<'_>| children.of_site(site).unwrap_or(target.body.len());
+    let between = |[one, other]: [&Site<'_>; 2]| {
+        let (one, other) = (child(one), child(other));
+        one.min(other) + 1..=one.max(other)
+    };
+    let is_open = |one: &Site<'_>, other: &Site<'_>| {
+        let closed = closed.borrow();
+        between([one, other]).any(|border| !closed.contains(&border))
+    };
+    let ticks = |site: &Site<'_>| {
+        vec![
+            Tick::Part(child(site) as i64),
+            Tick::Value(AffineExpr::from(target.iter)),
+        ]
+    };
+    let mut unproven = BTreeSet::new();
+    let mut reversals = Vec::new();
+    for reversal in reordering.reversals(is_open, ticks) {
+        let crossed = reordering.ends(&reversal).into_iter().flat_map(between);
+        match reversal.witness {
+            Some(_) => closed.borrow_mut().extend(crossed),
+            // Another pair may show that the border is not only unproven.
+            None => unproven.extend(crossed),
         }
-        let ticks = |site: &Site<'_>| {
-            let is_above = children.of_site(site).is_some_and(|it| it < border);
-            vec![
-                Tick::Part(i64::from(!is_above)),
-                Tick::Value(AffineExpr::from(target.iter)),
-            ]
-        };
-        match reordering.check(ticks) {
-            Ok(()) => borders.push(border),
-            Err(reason) => refused = refused.or(Some(reason)),
-        }
+        reversals.push(reversal);
     }
-    match (borders.is_empty(), refused) {
-        (true, Some(reason)) => Err(reason),
+    let closed = &closed.into_inner() | &unproven;
+    let borders: Vec<_> = borders.filter(|it| !closed.contains(it)).collect();
+    let sure = reversals.iter().find(|it| it.witness.is_some());
+    match (borders.is_empty(), sure.or(reversals.first())) {
+        (true, Some(reversal)) => Err(reordering.reverses(reversal)),
         (true, None) => Err(Reason::OneStatement { path: path.clone() }),
         (false, _) => Ok(borders),
     }

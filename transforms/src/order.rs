@@ -4,7 +4,7 @@ use crate::reason::Reason;
 use crate::tree::{arrays_in, uses};
 use crate::witness;
 use std::collections::HashMap;
-use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Order, Site, Witness};
+use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Reversal, Site};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::visit::{self, AccessKind, Loop};
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Place, Type};
@@ -58,22 +58,37 @@ impl<'k> Reordering<'k> {
     /// That all accesses in the loops keep their order when they happen at `ticks` instead of when the iterators of these loops say, and
     /// within one of these times as before. Updates by one combiner that can be regrouped may change places.
     pub(crate) fn check(&self, ticks: impl Fn(&Site<'k>) -> Vec<Tick>) -> Result<(), Reason> {
-        let is_wanted = |one: &Site<'k>, other: &Site<'k>| {
-            self.moves(one) && self.moves(other) && !self.regroups(one, other)
-        };
-        let order = self.analyzed.order(is_wanted, |instance| {
+        let is_wanted = |one: &Site<'k>, other: &Site<'k>| self.is_asked(one, other);
+        let reversal = self.analyzed.order(is_wanted, |instance| {
             let ticks = ticks(instance.site());
             self.time(instance, ticks)
         });
-        match order {
-            Order::Kept => Ok(()),
-            Order::Broken {
-                source,
-                sink,
-                witness,
-            } => Err(self.reverses([source, sink], Some(&witness))),
-            Order::Unknown { source, sink } => Err(self.reverses([source, sink], None)),
-        }
+        reversal.map_or(Ok(()), |it| Err(self.reverses(&it)))
+    }
+
+    /// Each pair of accesses, of those that are `wanted`, that [`check`](Self::check) would decline. A pair is looked at when it is asked for, so
+    /// what is `wanted` may depend on what was found.
+    pub(crate) fn reversals<'s>(
+        &'s self,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool + 's,
+        ticks: impl Fn(&Site<'k>) -> Vec<Tick> + 's,
+    ) -> impl Iterator<Item = Reversal> {
+        let is_wanted =
+            move |one: &Site<'k>, other: &Site<'k>| self.is_asked(one, other) && wanted(one, other);
+        self.analyzed.reversals(is_wanted, move |instance| {
+            let ticks = ticks(instance.site());
+            self.time(instance, ticks)
+        })
+    }
+
+    /// The two accesses of `reversal`.
+    pub(crate) fn ends(&self, reversal: &Reversal) -> Option<[&Site<'k>; 2]> {
+        let sites = self.analyzed.sites();
+        Some([sites.get(reversal.source)?, sites.get(reversal.sink)?])
+    }
+
+    fn is_asked(&self, one: &Site<'k>, other: &Site<'k>) -> bool {
+        self.moves(one) && self.moves(other) && !self.regroups(one, other)
     }
 
     fn moves(&self, site: &Site<'k>) -> bool {
@@ -129,10 +144,12 @@ impl<'k> Reordering<'k> {
             && left.combiner.is_commutative(&types)
     }
 
-    fn reverses(&self, ends: [usize; 2], found: Option<&Witness>) -> Reason {
+    /// Why a step is declined that does this.
+    pub(crate) fn reverses(&self, reversal: &Reversal) -> Reason {
         let kernel = self.analyzed.kernel();
         let sites = self.analyzed.sites();
-        let [source, sink] = ends.map(|it| sites.get(it));
+        let [source, sink] = [reversal.source, reversal.sink].map(|it| sites.get(it));
+        let found = reversal.witness.as_deref();
         let kind = |site: Option<&Site<'k>>| site.map_or(AccessKind::Write, |it| it.kind);
         let span = |site: Option<&Site<'k>>| site.map(|it| it.span).unwrap_or_default();
         let array = source.map_or("", |it| it.target.name(kernel)).to_owned();

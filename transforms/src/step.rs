@@ -29,7 +29,7 @@ use crate::vectorize::Vectorize;
 use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
 use strew_affine::Kernel;
-use strew_affine::verify::{Verified, Violation, ViolationKind, verify};
+use strew_affine::verify::{Verified, Violation, ViolationKind, verify_after};
 
 /// What every step is: plain data that prints as it parses.
 ///
@@ -152,7 +152,7 @@ impl Step {
     /// The reason why the step is declined.
     pub fn apply(&self, kernel: &Verified) -> Result<Verified, Reason> {
         let after = self.transform().apply(kernel)?;
-        verify(after).map_err(|violations| broken(violations, kernel))
+        verify_after(kernel, after).map_err(|violations| broken(violations, kernel))
     }
 
     /// The same, while `observer` watches; `index` is the position in the schedule.

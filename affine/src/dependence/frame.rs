@@ -85,8 +85,11 @@ impl<'k> Frame<'k> {
             }
         }
         let params = self.kernel.array_params();
+        let mut extents = HashSet::new();
         for extent in params.flat_map(|it| &self.kernel.arrays[it].extents) {
-            facts.extend(self.linear(extent).map(Fact::NotNegative));
+            if extents.insert(extent) {
+                facts.extend(self.linear(extent).map(Fact::NotNegative));
+            }
         }
         let assumed = self.kernel.assumptions.iter();
         facts.extend(assumed.filter_map(|it| self.fact(it)));

@@ -21,6 +21,7 @@
 //! assert_eq!(carried, ["(1)"]);
 //! ```
 
+mod alike;
 mod analyzed;
 mod collapsed;
 mod describe;
@@ -37,7 +38,7 @@ mod witness;
 
 pub use analyzed::{Analyzed, Dependence, DependenceKind};
 pub use describe::{AccessMap, RuntimeVariable};
-pub use order::{Instance, Order};
+pub use order::{Instance, Reversal};
 pub use private::Privacy;
 pub use site::{Level, Site, Target, Update};
 pub use vector::{Component, Direction};

@@ -1,5 +1,6 @@
 //! Whether another order of iterations keeps every dependence, as emptiness of sets.
 
+use super::alike::Alike;
 use super::analyzed::Analyzed;
 use super::pair::{disjoint_depth, witness_of};
 use super::relation::{Checked, End, Relation};
@@ -46,34 +47,22 @@ impl<'k> Instance<'_, '_, 'k> {
     }
 }
 
-/// What another order of iterations does to the dependences of a kernel.
+/// Two accesses that do not keep their order in another order of iterations.
 #[derive(Clone, Debug)]
-pub enum Order {
-    /// Every sink still comes after its source.
-    Kept,
-    /// The two accesses at these positions meet, and would come the other way round.
-    Broken {
-        /// The access that comes first in the kernel.
-        source: usize,
-        /// The one that comes second.
-        sink: usize,
-        /// Where they meet.
-        witness: Box<Witness>,
-    },
-    /// Those two may meet, and may come the other way round.
-    Unknown {
-        /// The access that comes first in the kernel.
-        source: usize,
-        /// The one that comes second.
-        sink: usize,
-    },
+pub struct Reversal {
+    /// The position among [`Analyzed::sites`] of the access that comes first in the kernel.
+    pub source: usize,
+    /// That of the one that comes second.
+    pub sink: usize,
+    /// Where they meet. Without one they *may* meet and come the other way round, with one they do.
+    pub witness: Option<Box<Witness>>,
 }
 
 /// How much work one pair of accesses may take, in rows.
 const ROWS_A_PAIR: u64 = 50_000;
 
 impl<'k> Analyzed<'k> {
-    /// Whether the pairs of accesses that are `wanted` and of which one writes keep their order when each access happens at the `time`
+    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep its order when each access happens at the `time`
     /// that is given for it: a list of rows, compared lexicographically. Accesses at equal times keep the order of the text; times of one
     /// access that are equal in two iterations that meet count as broken, since they would happen at once.
     ///
@@ -83,23 +72,46 @@ impl<'k> Analyzed<'k> {
         &self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
         time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
-    ) -> Order {
-        self.ask(self.pairs(), wanted, |question, source, sink| {
+    ) -> Option<Reversal> {
+        surest(self.reversals(wanted, time))
+    }
+
+    /// The same for each pair by itself, in the order of the text by targets: those that do not keep their order, or may not. A pair is looked
+    /// at when it is asked for, so what is `wanted` may depend on what was found.
+    pub fn reversals<'s>(
+        &'s self,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool + 's,
+        time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown> + 's,
+    ) -> impl Iterator<Item = Reversal> {
+        let pairs = self.pairs();
+        let asked = pairs.filter(move |(first, second)| self.is_asked(first, second, &wanted));
+        self.ask(asked, move |question, source, sink| {
             question.ask(source, sink, &time)
         })
     }
 
-    /// Whether the pairs of accesses that are `wanted` and of which one writes keep their order when the iterations of the loop over `iter`
-    /// happen at once: whether no two of them meet, everything around the loop being equal.
-    pub fn at_once(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> Order {
+    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep its order when the iterations of the loop
+    /// over `iter` happen at once: of which two iterations meet, everything around the loop being equal.
+    pub fn at_once(
+        &self,
+        iter: IterId,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> Option<Reversal> {
         let pairs = self.pairs_of(|it| it.depth_of(iter).is_some());
-        self.ask(pairs, wanted, |question, source, sink| {
+        let mut alike = Alike::inside(iter, self);
+        let may_meet = pairs.filter(|(first, second)| {
+            self.is_asked(first, second, &wanted)
+                && !alike.are_apart(first, second, |first, second| {
+                    self.is_apart(first, second, iter, usize::MAX)
+                })
+        });
+        surest(self.ask(may_meet, |question, source, sink| {
             let depth = source.depth_of(iter).unwrap_or_default();
             question.ask_carried(source, sink, depth, depth)
-        })
+        }))
     }
 
-    /// Whether [`at_once`](Self::at_once) is [`Order::Kept`]: where it is not, that is known from the first pair that may meet.
+    /// Whether [`at_once`](Self::at_once) finds nothing: where it does, that is known from the first pair that may meet.
     pub fn are_apart(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> bool {
         self.are_apart_anywhere(iter, usize::MAX, wanted)
     }
@@ -112,51 +124,69 @@ impl<'k> Analyzed<'k> {
         outer: usize,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
     ) -> bool {
+        let mut alike = Alike::inside(iter, self);
         let mut pairs = self
             .pairs_of(|it| it.depth_of(iter).is_some())
-            .filter(|(first, second)| (first.writes() || second.writes()) && wanted(first, second));
+            .filter(|(first, second)| self.is_asked(first, second, &wanted));
         pairs.all(|(first, second)| {
-            let at = first.depth_of(iter).unwrap_or_default();
-            directions(first, second).all(|(source, sink)| {
-                let mut question = Question::of(self);
-                let met = question.ask_carried(source, sink, at, outer);
-                matches!(met, Ok(None)) && !question.is_open
-            })
+            let is_apart = |first: &_, second: &_| self.is_apart(first, second, iter, outer);
+            alike.are_apart(first, second, is_apart) || is_apart(first, second)
         })
     }
 
-    /// The answers to a question about each pair that is `wanted`, as one.
+    /// Whether no two iterations of the loop over `iter` meet in two accesses inside of it, where they are in the same one of the `outer`
+    /// first loops of those around.
+    fn is_apart(&self, first: &Site<'k>, second: &Site<'k>, iter: IterId, outer: usize) -> bool {
+        let at = first.depth_of(iter).unwrap_or_default();
+        directions(first, second).all(|(source, sink)| {
+            let mut question = Question::of(self);
+            let met = question.ask_carried(source, sink, at, outer);
+            matches!(met, Ok(None)) && !question.is_open
+        })
+    }
+
+    fn is_asked(
+        &self,
+        first: &Site<'k>,
+        second: &Site<'k>,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> bool {
+        (first.writes() || second.writes()) && wanted(first, second)
+    }
+
+    /// What is found of each of `pairs` that may be the answer to a question, in both orders, one after the other as it is asked for.
     fn ask<'s>(
         &'s self,
         pairs: impl Iterator<Item = (&'s Site<'k>, &'s Site<'k>)>,
-        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
-        one: impl Fn(&mut Question<'_, 'k>, &Site<'k>, &Site<'k>) -> Checked<Option<Witness>>,
-    ) -> Order {
-        let mut unknown = None;
-        for (first, second) in pairs {
-            if !(first.writes() || second.writes()) || !wanted(first, second) {
-                continue;
-            }
-            for (source, sink) in directions(first, second) {
-                let mut question = Question::of(self);
-                match one(&mut question, source, sink) {
-                    Ok(Some(witness)) => {
-                        return Order::Broken {
-                            source: source.order,
-                            sink: sink.order,
-                            witness: Box::new(witness),
-                        };
-                    }
-                    Ok(None) if !question.is_open => {}
-                    _ => unknown = unknown.or(Some((source.order, sink.order))),
-                }
-            }
-        }
-        match unknown {
-            Some((source, sink)) => Order::Unknown { source, sink },
-            None => Order::Kept,
-        }
+        one: impl Fn(&mut Question<'s, 'k>, &'s Site<'k>, &'s Site<'k>) -> Checked<Option<Witness>>,
+    ) -> impl Iterator<Item = Reversal> {
+        let directed = pairs.flat_map(|(first, second)| directions(first, second));
+        directed.filter_map(move |(source, sink)| {
+            let mut question = Question::of(self);
+            let witness = match one(&mut question, source, sink) {
+                Ok(None) if !question.is_open => return None,
+                Ok(witness) => witness,
+                Err(_) => None,
+            };
+            Some(Reversal {
+                source: source.order,
+                sink: sink.order,
+                witness: witness.map(Box::new),
+            })
+        })
     }
+}
+
+/// The first that is sure, else the first.
+fn surest(found: impl Iterator<Item = Reversal>) -> Option<Reversal> {
+    let mut first = None;
+    for reversal in found {
+        if reversal.witness.is_some() {
+            return Some(reversal);
+        }
+        first.get_or_insert(reversal);
+    }
+    first
 }
 
 /// A pair in both orders; one access with itself in one.

@@ -38,12 +38,14 @@
 //!   extents that its body does not touch; that holds no other forall.
 //! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
 
+mod again;
 mod expression;
 mod forall;
 mod record;
 mod scope;
 mod violation;
 
+pub use again::verify_after;
 pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::lanes::Lanes;
@@ -89,12 +91,7 @@ impl std::fmt::Display for Verified {
 /// # Errors
 /// All violations, in the order of the text.
 pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
-    let mut verifier = Verifier {
-        kernel: &kernel,
-        scope: Scope::default(),
-        violations: Vec::new(),
-        here: kernel.span,
-    };
+    let mut verifier = Verifier::of(&kernel);
     verifier.name(&kernel.name);
     verifier.params();
     verifier.inferred_sizes();
@@ -105,7 +102,7 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     let mut violations = verifier.violations;
     if violations.is_empty() {
         // Only a kernel that is one otherwise can be asked.
-        violations = without_lanes(&kernel);
+        violations = without_lanes(&kernel, &kernel.body);
     }
     if violations.is_empty() {
         Ok(Verified(Arc::new(kernel)))
@@ -114,10 +111,10 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     }
 }
 
-/// The loops in lanes that cannot run in them.
-fn without_lanes(kernel: &Kernel) -> Vec<Violation> {
+/// The loops in lanes, of those in `nodes`, that cannot run in them.
+fn without_lanes(kernel: &Kernel, nodes: &[Node]) -> Vec<Violation> {
     let mut violations = Vec::new();
-    walk(&kernel.body, &mut |node, _| {
+    walk(nodes, &mut |node, _| {
         if let Node::AffineFor(affine) = node
             && affine.lanes != 1
             && let Err((obstacle, span)) = Lanes::of(kernel, affine, affine.lanes)
@@ -139,6 +136,15 @@ struct Verifier<'k> {
 }
 
 impl<'k> Verifier<'k> {
+    fn of(kernel: &'k Kernel) -> Self {
+        Self {
+            kernel,
+            scope: Scope::default(),
+            violations: Vec::new(),
+            here: kernel.span,
+        }
+    }
+
     fn report(&mut self, kind: ViolationKind) {
         let span = self.here;
         self.violations.push(Violation { span, kind });

@@ -298,7 +298,7 @@ impl Scheduler<'_> {
         }) || self.scratch(band)
             || match band.is_straight {
                 true => self.wavefront(nests, &band.nest, &band.loops),
-                false => self.panels(band) || self.trailing(band),
+                false => panels::is_meant(target) && (self.panels(band) || self.trailing(band)),
             };
         if !is_done {
             let loops = (0..band.loops.len()).filter_map(|it| band.called(it));

@@ -19,6 +19,19 @@ pub(super) const SETTLED: i64 = 64;
 /// Conditions are taken out of so many loops: each makes two of them.
 const MOST_SETTLED: usize = 24;
 
+/// Solves and factorizations are nests of fewer loops than this: more of them, as the sweeps in each time step of a simulation are, would be
+/// sunk into each other one by one to no end.
+const MOST_LOOPS: usize = 12;
+
+/// Whether `target` may be a nest of this kind, or of that in [`trailing`](super::trailing).
+pub(super) fn is_meant(target: &AffineFor) -> bool {
+    let mut loops = 0;
+    visit::walk(&target.body, &mut |node, _| {
+        loops += usize::from(Loop::of(node).is_some());
+    });
+    loops <= MOST_LOOPS
+}
+
 /// Groups of the iterations of `target`, or of a loop inside of it: what one has settled the others use at once.
 pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
     let target = apart_from_beginnings(attempt, target)?;
