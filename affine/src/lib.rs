@@ -12,6 +12,7 @@
 mod access;
 mod affine_expr;
 mod affine_value;
+pub mod bounded;
 pub mod bounds;
 pub mod changed;
 pub mod classify;

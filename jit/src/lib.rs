@@ -31,6 +31,7 @@ mod record;
 mod site;
 mod stopped;
 mod storage;
+mod sure;
 mod versions;
 mod written;
 

@@ -537,6 +537,8 @@ pub struct ForallCall {
     pub steady: u32,
     /// 1 when the body writes nothing but its private buffers, so that it can be run for its updates and they be thrown away, else 0.
     pub pure: u32,
+    /// 1 when no iteration can fail, whatever the arrays hold, else 0.
+    pub sure: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
     /// them; 0 when several iterations may share theirs, or work on the targets themselves.
     pub separate: u32,

@@ -253,6 +253,7 @@ pub(crate) fn nothing() -> ForallCall {
         guarded: 1,
         steady: 1,
         pure: 0,
+        sure: 0,
         separate: 0,
     }
 }

@@ -176,6 +176,9 @@ impl FunctionLowering<'_, '_, '_> {
     /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first
     /// block alone. A condition of several parts is never made a number only to be looked at again.
     pub(super) fn jump_on(&mut self, condition: &Expr, blocks: [Block; 2]) -> Mark {
+        if let Some(mark) = self.jump_in_range(condition, blocks) {
+            return mark;
+        }
         let [yes, no] = blocks;
         match condition {
             Expr::And(left, right) | Expr::Or(left, right)
@@ -211,7 +214,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     /// Whether evaluating `expr` takes less than a jump that may be foretold wrongly, on average.
-    fn is_quick(&self, expr: &Expr) -> bool {
+    pub(super) fn is_quick(&self, expr: &Expr) -> bool {
         fn operations(expr: &Expr) -> usize {
             let operands = expr.operands().into_iter().map(operations);
             let inside: usize = operands.sum();

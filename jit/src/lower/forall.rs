@@ -13,6 +13,7 @@ use super::{Program, Request, signature};
 use crate::CompileError;
 use crate::compiled::Faults;
 use crate::free_names::FreeNames;
+use crate::sure::Sure;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;
@@ -307,6 +308,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
         let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
+        let sure = Sure {
+            kernel: self.program.kernel,
+            facts: self.program.facts,
+            checks: self.program.checks,
+            oob: self.program.oob,
+        };
+        let sure = u32::from(sure.is_sure(forall, &self.loops));
+        self.store_constant(table, offset_of!(ForallCall, sure), sure);
         self.store_columns(table, forall);
         self.store_rows(table, forall);
         let lanes = lanes_of_updates(forall, self.program.kernel);

@@ -30,6 +30,7 @@ mod forall;
 mod function;
 mod gather_calls;
 mod gathers;
+mod guarded;
 mod judge;
 mod known;
 mod lanes;

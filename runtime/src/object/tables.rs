@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::slice;
 
 /// What [`Kernel::version`] is: objects and runtimes of different versions of these tables do not go together.
-pub const TABLES_VERSION: u64 = 7;
+pub const TABLES_VERSION: u64 = 8;
 
 /// A kernel.
 #[derive(Debug)]

@@ -127,6 +127,8 @@ pub struct Shape {
     pub runs_again: bool,
     /// Whether iterations that are run for nothing change nothing.
     pub is_pure: bool,
+    /// Whether no iteration can fail.
+    pub is_sure: bool,
     /// How many columns all targets have that can be updated apart from each other, if they can.
     pub columns: Option<u64>,
     /// How many columns their rows have, if those can be.
@@ -164,6 +166,7 @@ impl Shape {
             is_separate: false,
             can_emit: true,
             is_pure: true,
+            is_sure: false,
             columns: None,
             row_columns: None,
             lanes: 1,
@@ -211,6 +214,7 @@ impl Shape {
             // What it reads decides what its updates are.
             can_emit: can_emit(forall, privates) && !is_speculative,
             is_pure: forall.pure == 1 && !is_speculative,
+            is_sure: forall.sure == 1,
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             lanes: forall.lanes.max(1),

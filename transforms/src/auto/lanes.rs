@@ -58,6 +58,9 @@ const WHOLE_VECTORS: u32 = 4;
 /// To get a value out of a vector takes as long as so many operations.
 const TAKEN_OUT: usize = 2;
 
+/// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
+const SATURATING: usize = 3;
+
 /// Whether it takes less to compute what `body` makes in lanes there, and to get out of them what its other statements want, than to
 /// compute it turn by turn.
 fn pays(kernel: &Kernel, lanes: &Lanes<'_>, body: &[Node]) -> bool {
@@ -68,7 +71,7 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, body: &[Node]) -> bool {
         let here = node
             .expressions()
             .into_iter()
-            .map(|it| operations(lanes, it));
+            .map(|it| operations(kernel, lanes, it));
         let here: usize = here.sum();
         all += here;
         if let Node::Declare { local, .. } = node
@@ -98,19 +101,23 @@ fn apart(lanes: &Lanes<'_>, body: &[Node]) -> usize {
 }
 
 /// How many operations of `expr` differ from lane to lane.
-fn operations(lanes: &Lanes<'_>, expr: &Expr) -> usize {
-    let operands = expr.operands().into_iter().map(|it| operations(lanes, it));
+fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
+    let operands = expr
+        .operands()
+        .into_iter()
+        .map(|it| operations(kernel, lanes, it));
     let inside: usize = operands.sum();
-    let is_one = !matches!(
-        expr,
+    let here = match expr {
         Expr::Load(_)
-            | Expr::Iter(_)
-            | Expr::Local(_)
-            | Expr::Param(_)
-            | Expr::Constant(_)
-            | Expr::Operand(_)
-    );
-    inside + usize::from(is_one && lanes.varies(expr))
+        | Expr::Iter(_)
+        | Expr::Local(_)
+        | Expr::Param(_)
+        | Expr::Constant(_)
+        | Expr::Operand(_) => 0,
+        Expr::Cast(to, from) if to.is_integer() && from.ty(kernel).is_float() => SATURATING,
+        _ => 1,
+    };
+    inside + if lanes.varies(expr) { here } else { 0 }
 }
 
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.

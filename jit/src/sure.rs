@@ -1,0 +1,217 @@
+//! Loops none of whose iterations can fail: then nothing has to be kept for the case that one does.
+
+use crate::facts::{Checks, Facts};
+use strew_affine::bounded::{bounded, parts};
+use strew_affine::interpret::Oob;
+use strew_affine::visit::Loop;
+use strew_affine::{
+    Access, AffineExpr, BinaryOp, Bound, Combiner, Condition, Declared, Expr, Forall, Kernel, Node,
+    Place, Subscript,
+};
+
+/// What is needed to tell that.
+pub(crate) struct Sure<'f, 'k> {
+    pub(crate) kernel: &'k Kernel,
+    pub(crate) facts: &'f Facts,
+    pub(crate) checks: Checks,
+    pub(crate) oob: Oob,
+}
+
+/// What is known at a statement.
+#[derive(Clone)]
+struct Here<'k> {
+    loops: Vec<Loop<'k>>,
+    /// Numbers that are not negative and below the extent beside them, as conditions around say.
+    in_range: Vec<(&'k Expr, AffineExpr)>,
+}
+
+impl<'k> Sure<'_, 'k> {
+    /// Whether no iteration of `forall`, around which `loops` are, can leave an array, divide by zero, want memory, or go on without an end.
+    pub(crate) fn is_sure(&self, forall: &'k Forall, loops: &[Loop<'k>]) -> bool {
+        let speculates = forall.privates.iter().any(|it| it.is_speculative());
+        let mut here = Here {
+            loops: loops.to_vec(),
+            in_range: Vec::new(),
+        };
+        here.loops.push(Loop::Forall(forall));
+        self.oob == Oob::Error
+            && forall.disjoint.is_empty()
+            && !speculates
+            && self.block(&forall.body, &here)
+    }
+
+    fn block(&self, nodes: &'k [Node], here: &Here<'k>) -> bool {
+        nodes.iter().all(|node| self.node(node, here))
+    }
+
+    fn node(&self, node: &'k Node, here: &Here<'k>) -> bool {
+        match node {
+            Node::AffineFor(it) => {
+                let mut inside = here.clone();
+                inside.loops.push(Loop::Affine(it));
+                self.bound(&it.lower, here)
+                    && self.bound(&it.upper, here)
+                    && self.block(&it.body, &inside)
+            }
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => {
+                conditions.iter().all(|it| self.condition(it, here))
+                    && self.block(then, here)
+                    && self.block(otherwise, here)
+            }
+            Node::ScfIf {
+                condition,
+                then,
+                otherwise,
+                ..
+            } => {
+                let mut inside = here.clone();
+                let found = bounded(self.kernel, &parts(condition)).into_iter();
+                let steady = found.filter(|it| self.is_steady(it.number));
+                inside
+                    .in_range
+                    .extend(steady.map(|it| (it.number, it.extent)));
+                self.expr(condition, here)
+                    && self.block(then, &inside)
+                    && self.block(otherwise, here)
+            }
+            Node::Declare { value, .. } => self.expr(value, here),
+            Node::Assign { place, value, .. } => self.expr(value, here) && self.place(place, here),
+            Node::Reduce {
+                places,
+                combiner,
+                values,
+                ..
+            } => {
+                !is_of_host(combiner)
+                    && values.iter().all(|it| self.expr(it, here))
+                    && places.iter().all(|it| self.place(it, here))
+            }
+            // They may want memory, or take who knows how long.
+            Node::Forall(_) | Node::ScfFor(_) | Node::ScfWhile { .. } | Node::Alloc { .. } => false,
+        }
+    }
+
+    /// Whether `number` is the same wherever its scalars are known.
+    fn is_steady(&self, number: &Expr) -> bool {
+        match number {
+            Expr::Load(_) => false,
+            Expr::Local(local) => !self.kernel.locals[*local].mutable,
+            _ => number.operands().into_iter().all(|it| self.is_steady(it)),
+        }
+    }
+
+    fn bound(&self, bound: &Bound, here: &Here<'k>) -> bool {
+        bound.0.iter().all(|it| self.affine(it, here))
+    }
+
+    fn condition(&self, condition: &Condition, here: &Here<'k>) -> bool {
+        self.affine(&condition.left, here) && self.affine(&condition.right, here)
+    }
+
+    fn affine(&self, expr: &AffineExpr, here: &Here<'k>) -> bool {
+        self.checks.is_exact(expr, &here.loops)
+    }
+
+    fn place(&self, place: &Place, here: &Here<'k>) -> bool {
+        place.element().is_none_or(|it| self.access(it, here))
+    }
+
+    fn access(&self, access: &Access, here: &Here<'k>) -> bool {
+        let extents = self.kernel.arrays[access.array].extents.iter();
+        let mut dimensions = access.subscripts.iter().zip(extents);
+        dimensions.all(|(subscript, extent)| match subscript {
+            Subscript::Affine(_) => self.checks.is_proved(subscript, &here.loops),
+            Subscript::Computed(expr) => {
+                let says_so =
+                    |(number, bound): &(&Expr, AffineExpr)| bound == extent && number.is_same(expr);
+                let is_in_range = self.facts.stays_in(self.kernel, subscript, extent)
+                    || here.in_range.iter().any(says_so);
+                is_in_range && self.expr(expr, here)
+            }
+        })
+    }
+
+    fn expr(&self, expr: &Expr, here: &Here<'k>) -> bool {
+        match expr {
+            Expr::Load(access) => self.access(access, here),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
+                let divides = left.ty(self.kernel).is_integer();
+                let by = match &**right {
+                    Expr::Constant(value) => value.as_integer(),
+                    _ => None,
+                };
+                let is_defined = !divides || by.is_some_and(|it| it != 0);
+                is_defined && self.expr(left, here) && self.expr(right, here)
+            }
+            _ => expr.operands().into_iter().all(|it| self.expr(it, here)),
+        }
+    }
+}
+
+fn is_of_host(combiner: &Combiner) -> bool {
+    combiner.declaration().is_some_and(Declared::is_of_host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sure;
+    use crate::facts::{Checks, Facts};
+    use strew_affine::interpret::Oob;
+    use strew_affine::text::parse;
+    use strew_affine::{Kernel, Node};
+
+    /// Whether a forall with this body is sure.
+    fn is_sure(body: &str) -> bool {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, key: i64[n], b: u8[n], x: f64[m], y: f64[m], h: i64[256]) {{
+               scf.forall i in 0..n private(p: f64[m] = identity(add), q: i64[256] = identity(add))
+                 merge(y reduce(add) p, h reduce(add) q) {{ {body} }}
+             }}"
+        );
+        let kernel: Kernel = parse(&source).expect("kernel text").swap_remove(0);
+        let Some(Node::Forall(forall)) = kernel.body.first() else {
+            panic!("a forall");
+        };
+        let facts = Facts::of(&kernel);
+        let sure = Sure {
+            kernel: &kernel,
+            facts: &facts,
+            checks: Checks::Computed,
+            oob: Oob::Error,
+        };
+        sure.is_sure(forall, &[])
+    }
+
+    #[test]
+    fn what_conditions_and_types_say_is_sure() {
+        for body in [
+            "q[b[i]] reduce(add) 1",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) x[k] }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m { let l: i64 = k / 3 p[k] reduce(add) f64(l) }",
+        ] {
+            assert!(is_sure(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_can_fail_is_not() {
+        for body in [
+            "p[key[i]] reduce(add) 1.0",
+            "scf.if key[i] >= 0 && key[i] < m { p[key[i]] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k < m { p[k] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < n { p[k] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m { } else { p[k] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m && x[k] > 0.0 { p[k] reduce(add) 1.0 }",
+            "var k: i64 = key[i] scf.if k >= 0 && k < m { k = 7 p[k] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) f64(7 / k) }",
+            "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k + 1] reduce(add) 1.0 }",
+            "scf.for j in 0..key[i] { q[b[i]] reduce(add) 1 }",
+        ] {
+            assert!(!is_sure(body), "{body}");
+        }
+    }
+}
