@@ -1,18 +1,34 @@
 //! Conditions that say that a number is one of the places of a dimension: `k >= 0 && k < m`.
 
-use crate::{AffineExpr, CompareOp, Expr, Kernel, ScalarId, Type, Variable};
+use crate::{AffineExpr, BinaryOp, CompareOp, Expr, Kernel, ScalarId, Type, Variable};
+use std::ops::RangeInclusive;
 
-/// Parts of a condition that together say that a number is not negative and below an extent.
+/// Constants beside sizes are smaller than this, so that to add one to a size that is not far below zero wraps nowhere below.
+const NEAR: u64 = 1 << 16;
+
+/// That a number is at least `least` and less than `below`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bounded<'e> {
+pub struct Between {
     /// The number, an integer.
-    pub number: &'e Expr,
-    /// It is below this, a constant or a parameter that is never negative.
-    pub extent: AffineExpr,
-    /// The position of the part that says that it is not negative, unless that follows from its type.
+    pub number: Expr,
+    /// Not negative.
+    pub least: i64,
+    /// Over parameters alone.
+    pub below: AffineExpr,
+}
+
+/// Parts of a condition that together say that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounded {
+    /// What they say.
+    pub between: Between,
+    /// The position of the part that says what is least, unless that follows from the type of the number.
     pub lower: Option<usize>,
-    /// The position of the part that says that it is below the extent.
+    /// The position of the other one.
     pub upper: usize,
+    /// Whether one comparison says the same, of the number with `below` as numbers without a sign: `least` is 0 then, and `below` never
+    /// negative.
+    pub is_one_comparison: bool,
 }
 
 /// The parts of `condition` that all have to hold.
@@ -27,7 +43,7 @@ pub fn parts(condition: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// What `parts`, if they all hold, say of numbers and the extents of `kernel`.
+/// What `parts`, if they all hold, say of numbers.
 ///
 /// ```
 /// use strew_affine::bounded::{bounded, parts};
@@ -42,52 +58,137 @@ pub fn parts(condition: &Expr) -> Vec<&Expr> {
 /// let found = bounded(&kernel, &parts(condition));
 /// assert_eq!((found[0].lower, found[0].upper), (Some(1), 0));
 /// ```
-pub fn bounded<'e>(kernel: &Kernel, parts: &[&'e Expr]) -> Vec<Bounded<'e>> {
+pub fn bounded(kernel: &Kernel, parts: &[&Expr]) -> Vec<Bounded> {
     let uppers = parts.iter().enumerate().filter_map(|(upper, part)| {
-        let (number, extent, is_whole) = below(kernel, part)?;
-        let is_lower =
-            |part: &&Expr| not_negative(kernel, part).is_some_and(|it| it.is_same(number));
-        let lower = match is_whole {
-            true => None,
-            false => Some(parts.iter().position(is_lower)?),
+        let Upper {
+            number,
+            below,
+            is_whole,
+        } = below(kernel, part)?;
+        let least = |part: &Expr| {
+            let (of, least) = least(kernel, part)?;
+            of.is_same(number).then_some(least)
+        };
+        let (lower, least) = match is_whole {
+            true => (None, 0),
+            false => {
+                let mut found = parts.iter().enumerate();
+                found.find_map(|(position, part)| Some((Some(position), least(part)?)))?
+            }
+        };
+        let is_one_comparison = least == 0 && is_size(kernel, &below);
+        let between = Between {
+            number: number.clone(),
+            least,
+            below,
         };
         Some(Bounded {
-            number,
-            extent,
+            between,
             lower,
             upper,
+            is_one_comparison,
         })
     });
     uppers.collect()
 }
 
-/// The number that `part` says is below an extent; and whether it says that it is not negative, too.
-fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, AffineExpr, bool)> {
+impl Between {
+    /// What can be added to the number so that the sum, which does not wrap, is in a dimension of `extent` elements, if something can.
+    pub fn offsets(&self, kernel: &Kernel, extent: &AffineExpr) -> Option<RangeInclusive<i64>> {
+        // The sizes are the same then.
+        let room = extent.minus(&self.below).ok()?.as_constant()?;
+        let holds = |most: i64| most == 0 || holds_sizes(kernel, self.number.ty(kernel), extent);
+        (room >= 0).then(|| self.least.saturating_neg()..=if holds(room) { room } else { 0 })
+    }
+
+    /// Whether this says that `subscript`, the number or that and a constant, is in a dimension of `extent` elements.
+    pub fn says(&self, kernel: &Kernel, subscript: &Expr, extent: &AffineExpr) -> bool {
+        let offset = match subscript {
+            _ if self.number.is_same(subscript) => Some(0),
+            Expr::Binary(BinaryOp::Add, base, by, _) if self.number.is_same(base) => constant(by),
+            Expr::Binary(BinaryOp::Sub, base, by, _) if self.number.is_same(base) => {
+                constant(by).and_then(i64::checked_neg)
+            }
+            _ => None,
+        };
+        let offsets = || self.offsets(kernel, extent);
+        offset.is_some_and(|it| offsets().is_some_and(|offsets| offsets.contains(&it)))
+    }
+}
+
+/// Whether `ty` holds every number below `extent`, a constant or a parameter and a constant.
+fn holds_sizes(kernel: &Kernel, ty: Type, extent: &AffineExpr) -> bool {
+    let most = match extent.as_constant() {
+        Some(_) => ty.integer_range().map_or(0, |(_, most)| most),
+        None => 0,
+    };
+    let is_held = |it: ScalarId| holds_all(ty, kernel.scalars[it].ty);
+    ty.bits() == 64 || i128::from(extent.constant()) - 1 <= most && params(extent).all(is_held)
+}
+
+/// The parameters in the extent, which is a sum of one at most and a constant.
+fn params(extent: &AffineExpr) -> impl Iterator<Item = ScalarId> {
+    let mut found = Vec::new();
+    extent.for_each_variable(&mut |variable| {
+        if let Variable::Param(param) = variable {
+            found.push(param);
+        }
+    });
+    found.into_iter()
+}
+
+/// A part that says that a number is below something.
+struct Upper<'e> {
+    number: &'e Expr,
+    below: AffineExpr,
+    /// Whether the number is then not negative, either.
+    is_whole: bool,
+}
+
+fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
     let (op, left, right) = ordered(part)?;
     let ty = left.ty(kernel);
-    let extent = match op {
-        CompareOp::Lt => extent(kernel, right)?,
-        _ => AffineExpr::from(constant(right)?.checked_add(1).filter(|it| *it >= 0)?),
+    let below = size(kernel, right)?;
+    let below = match op {
+        CompareOp::Lt => below,
+        _ => below.offset(1).ok()?,
     };
     let number = widened(kernel, left);
     if ty.is_signed() {
-        return Some((number, extent, !number.ty(kernel).is_signed()));
+        return Some(Upper {
+            number,
+            below,
+            is_whole: !number.ty(kernel).is_signed(),
+        });
+    }
+    // What is not a size may be another number without a sign.
+    if !is_size(kernel, &below) || op != CompareOp::Lt && below.as_constant().is_none() {
+        return None;
     }
     let number = match number {
-        Expr::Cast(to, inner) if is_above_if_negative(kernel, *to, inner, &extent) => {
+        Expr::Cast(to, inner) if is_above_if_negative(kernel, *to, inner, &below) => {
             widened(kernel, inner)
         }
         _ => number,
     };
-    Some((number, extent, true))
+    Some(Upper {
+        number,
+        below,
+        is_whole: true,
+    })
 }
 
 /// Whether `inner`, where it is negative, is not below `extent` as a number of type `to`, which has no sign.
 fn is_above_if_negative(kernel: &Kernel, to: Type, inner: &Expr, extent: &AffineExpr) -> bool {
     let from = inner.ty(kernel);
     let half = 1_i128 << (to.bits() - 1);
-    // A parameter that the type holds beside its negative numbers is below half of them, too.
-    let is_low = extent.as_constant().is_none_or(|it| i128::from(it) <= half);
+    let is_low = match extent.as_constant() {
+        Some(constant) => i128::from(constant) <= half,
+        None => params(extent).all(|it| {
+            let range = kernel.scalars[it].ty.integer_range();
+            range.is_some_and(|(_, most)| most < half)
+        }),
+    };
     from.is_integer() && to.bits() >= from.bits() && is_low
 }
 
@@ -104,15 +205,15 @@ fn ordered(part: &Expr) -> Option<(CompareOp, &Expr, &Expr)> {
     }
 }
 
-/// The number of which `part` says no more than that it is not negative.
-fn not_negative<'e>(kernel: &Kernel, part: &'e Expr) -> Option<&'e Expr> {
+/// The number of which `part` says no more than that it is at least another one, which is not negative.
+fn least<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, i64)> {
     let (op, left, right) = ordered(part)?;
     let least = match op {
-        CompareOp::Lt => -1,
-        _ => 0,
+        CompareOp::Lt => constant(left)?.checked_add(1)?,
+        _ => constant(left)?,
     };
-    let is_meant = left.ty(kernel).is_signed() && constant(left) == Some(least);
-    is_meant.then(|| widened(kernel, right))
+    let is_meant = left.ty(kernel).is_signed() && least >= 0;
+    is_meant.then(|| (widened(kernel, right), least))
 }
 
 fn constant(expr: &Expr) -> Option<i64> {
@@ -122,13 +223,18 @@ fn constant(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// A constant, or a parameter that is an extent by itself and so never negative, whatever integer type holds it.
-fn extent(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
-    if let Some(constant) = constant(expr) {
-        return (constant >= 0).then(|| constant.into());
+/// A constant, or a parameter that its type or a wider one holds, perhaps with a constant added to it.
+fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
+    let (base, offset) = match widened(kernel, expr) {
+        Expr::Binary(BinaryOp::Add, base, by, _) => (&**base, constant(by)?),
+        Expr::Binary(BinaryOp::Sub, base, by, _) => (&**base, constant(by)?.checked_neg()?),
+        other => (other, 0),
+    };
+    if let Some(constant) = constant(base) {
+        return (offset == 0).then(|| constant.into());
     }
-    let (param, to) = match expr {
-        Expr::Param(param) => (*param, expr.ty(kernel)),
+    let (param, to) = match base {
+        Expr::Param(param) => (*param, base.ty(kernel)),
         Expr::Cast(to, inner) => match **inner {
             Expr::Param(param) => (param, *to),
             _ => return None,
@@ -136,14 +242,34 @@ fn extent(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
         _ => return None,
     };
     let from = kernel.scalars[param].ty;
-    let is_kept = to.is_integer() && to.bits() >= from.bits() && from.is_signed();
-    (is_kept && is_extent(kernel, param)).then(|| Variable::Param(param).into())
+    let is_counted = to.is_integer() && to.bits() >= from.bits() && from.is_signed();
+    let is_kept = holds_all(to, from) || is_counted && is_size(kernel, &param.into());
+    // A sum that wraps is no size. Below zero none does that is not far from it, and what is too large becomes negative, which nothing is below.
+    let is_sum = offset == 0
+        || to.is_signed() && offset.unsigned_abs() < NEAR && is_near_a_size(kernel, param);
+    (is_kept && is_sum).then(|| AffineExpr::from(param).offset(offset).ok())?
 }
 
-fn is_extent(kernel: &Kernel, param: ScalarId) -> bool {
-    let extent = AffineExpr::from(Variable::Param(param));
-    let mut arrays = kernel.array_params();
-    arrays.any(|it| kernel.arrays[it].extents.contains(&extent))
+/// Whether `extent` is never negative: a constant, or a parameter that is an extent by itself.
+fn is_size(kernel: &Kernel, extent: &AffineExpr) -> bool {
+    match extent.as_constant() {
+        Some(constant) => constant >= 0,
+        None => extents(kernel).any(|it| it == extent),
+    }
+}
+
+/// Whether the parameter and a small constant are an extent, so that the parameter is not far below zero.
+fn is_near_a_size(kernel: &Kernel, param: ScalarId) -> bool {
+    let near = |extent: &AffineExpr| {
+        let rest = extent.minus(&AffineExpr::from(param)).ok()?.as_constant()?;
+        Some(rest.unsigned_abs() < NEAR)
+    };
+    extents(kernel).any(|it| near(it) == Some(true))
+}
+
+fn extents(kernel: &Kernel) -> impl Iterator<Item = &AffineExpr> {
+    let arrays = kernel.array_params();
+    arrays.flat_map(|it| &kernel.arrays[it].extents)
 }
 
 /// What `expr` is a cast of that changes no value.
@@ -163,9 +289,9 @@ fn holds_all(to: Type, from: Type) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{bounded, parts};
+    use super::{Between, bounded, parts};
     use crate::text::{self, parse};
-    use crate::{Expr, Kernel, Node};
+    use crate::{Expr, Kernel, Node, Subscript};
 
     /// What is found in a condition: each number and extent, as text.
     fn found(condition: &str) -> Vec<String> {
@@ -179,12 +305,22 @@ mod tests {
         let Some(Node::ScfIf { condition, .. }) = kernel.body.last() else {
             panic!("a condition");
         };
-        let parts = parts(condition);
-        let found = bounded(&kernel, &parts).into_iter();
+        let found = bounded(&kernel, &parts(condition)).into_iter();
         let text = found.map(|it| {
-            let number = written(&kernel, it.number);
-            let extent = text::affine(&kernel, &it.extent);
-            format!("{number} < {extent}")
+            let Between {
+                number,
+                least,
+                below,
+            } = it.between;
+            let number = written(&kernel, &number);
+            let below = text::affine(&kernel, &below);
+            let least = if least == 0 {
+                String::new()
+            } else {
+                format!("{least} <= ")
+            };
+            let beside = if it.is_one_comparison { "" } else { ", in two" };
+            format!("{least}{number} < {below}{beside}")
         });
         text.collect()
     }
@@ -214,9 +350,18 @@ mod tests {
             ("u64(k) < u64(m)", "k < m"),
             ("u32(j) < u32(w)", "j < w"),
             ("u64(j) < u64(w)", "j < w"),
+            ("u64(k) < u64(t)", "k < t"),
+            // It may be above all numbers of the type with a sign.
+            ("u32(j) < t", "u32(j) < t"),
             ("b < u8(9)", "b < 9"),
             ("i32(b) < w", "b < w"),
             ("k + 1 >= 0 && k + 1 < m", "k + 1 < m"),
+            ("k > 0 && k < m", "1 <= k < m, in two"),
+            ("k >= 2 && k <= m", "2 <= k < m + 1, in two"),
+            ("j >= i32(0) && j < w - i32(1)", "j < w - 1, in two"),
+            ("k >= 0 && k <= i64(w) - 3", "k < w - 2, in two"),
+            // Below nothing.
+            ("k >= 0 && k < -7", "k < -7, in two"),
         ] {
             assert_eq!(found(condition), [expected], "{condition}");
         }
@@ -229,18 +374,74 @@ mod tests {
         for condition in [
             "k < m",
             "k >= 0",
-            "k >= 0 && k <= m",
-            "k > 0 && k < m",
+            "k > -2 && k < m",
             "k >= 0 || k < m",
             "j >= i32(0) && k < m",
             "k != 0 && k >= 0",
-            // The parameter may be above all numbers of the type with a sign.
-            "u64(k) < u64(t)",
+            // The parameter may have another value in the type.
+            "k >= 0 && k < i64(u8(w))",
+            // What wraps may be anything.
+            "u64(k) < u64(m) - u64(1)",
+            "k >= 0 && k < m - 9223372036854775807",
         ] {
             assert_eq!(found(condition), [""; 0], "{condition}");
         }
         // 2^32 - 5 and more are below that for j from -5 on.
         let wrapped = found("u32(j) < u32(4294967295)");
         assert_eq!(wrapped, ["u32(j) < 4294967295"]);
+    }
+
+    /// Which of the subscripts are said to be in the dimensions that they stand for.
+    fn said(condition: &str, subscripts: &str) -> Vec<bool> {
+        let source = format!(
+            "kernel @k(m: i64, w: i32, x: i64[m], y: i32[w], out: f64[m], wide: f64[m + 1], short: f64[w]) {{
+               let k: i64 = x[0] let j: i32 = y[0]
+               scf.if {condition} {{ {subscripts} }}
+             }}"
+        );
+        let kernel: Kernel = parse(&source).expect("kernel text").swap_remove(0);
+        let Some(Node::ScfIf {
+            condition, then, ..
+        }) = kernel.body.last()
+        else {
+            panic!("a condition");
+        };
+        let found = bounded(&kernel, &parts(condition));
+        let written = then.iter().flat_map(Node::written_elements);
+        let says = written.map(|access| match &access.subscripts[..] {
+            [Subscript::Computed(expr)] => {
+                let extent = &kernel.arrays[access.array].extents[0];
+                found
+                    .iter()
+                    .any(|it| it.between.says(&kernel, expr, extent))
+            }
+            _ => panic!("a computed subscript"),
+        });
+        says.collect()
+    }
+
+    #[test]
+    fn what_is_beside_a_number_is_in_a_dimension_with_room() {
+        let all = "out[k] = 1.0 out[k + 1] = 1.0 out[k - 1] = 1.0 wide[k + 1] = 1.0 short[j + i32(1)] = 1.0";
+        for (condition, expected) in [
+            ("k >= 0 && k < m", [true, false, false, true, false]),
+            ("k > 0 && k < m - 1", [true, true, true, true, false]),
+            ("k >= 0 && k <= m", [false, false, false, false, false]),
+            (
+                "j >= i32(0) && j < w - i32(1)",
+                [false, false, false, false, true],
+            ),
+            (
+                "j >= i32(0) && i64(j) < m",
+                [false, false, false, false, false],
+            ),
+        ] {
+            assert_eq!(said(condition, all), expected, "{condition}");
+        }
+        // The sum may wrap where the extent is no number of its type.
+        assert_eq!(
+            said("j >= i32(0) && i64(j) < m - 1", "out[j + i32(1)] = 1.0"),
+            [false]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Loops none of whose iterations can fail: then nothing has to be kept for the case that one does.
 
 use crate::facts::{Checks, Facts};
-use strew_affine::bounded::{bounded, parts};
+use strew_affine::bounded::{Between, bounded, parts};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
@@ -21,8 +21,8 @@ pub(crate) struct Sure<'f, 'k> {
 #[derive(Clone)]
 struct Here<'k> {
     loops: Vec<Loop<'k>>,
-    /// Numbers that are not negative and below the extent beside them, as conditions around say.
-    in_range: Vec<(&'k Expr, AffineExpr)>,
+    /// What conditions around say of numbers.
+    between: Vec<Between>,
 }
 
 impl<'k> Sure<'_, 'k> {
@@ -31,7 +31,7 @@ impl<'k> Sure<'_, 'k> {
         let speculates = forall.privates.iter().any(|it| it.is_speculative());
         let mut here = Here {
             loops: loops.to_vec(),
-            in_range: Vec::new(),
+            between: Vec::new(),
         };
         here.loops.push(Loop::Forall(forall));
         self.oob == Oob::Error
@@ -70,10 +70,10 @@ impl<'k> Sure<'_, 'k> {
             } => {
                 let mut inside = here.clone();
                 let found = bounded(self.kernel, &parts(condition)).into_iter();
-                let steady = found.filter(|it| self.is_steady(it.number));
+                let between = found.map(|it| it.between);
                 inside
-                    .in_range
-                    .extend(steady.map(|it| (it.number, it.extent)));
+                    .between
+                    .extend(between.filter(|it| self.is_steady(&it.number)));
                 self.expr(condition, here)
                     && self.block(then, &inside)
                     && self.block(otherwise, here)
@@ -98,7 +98,14 @@ impl<'k> Sure<'_, 'k> {
     /// Whether `number` is the same wherever its scalars are known.
     fn is_steady(&self, number: &Expr) -> bool {
         match number {
-            Expr::Load(_) => false,
+            Expr::Load(access) => {
+                let mut subscripts = access.subscripts.iter();
+                let is_steady = |it: &Subscript| match it {
+                    Subscript::Affine(_) => true,
+                    Subscript::Computed(expr) => self.is_steady(expr),
+                };
+                self.facts.is_read_only(access.array) && subscripts.all(is_steady)
+            }
             Expr::Local(local) => !self.kernel.locals[*local].mutable,
             _ => number.operands().into_iter().all(|it| self.is_steady(it)),
         }
@@ -126,10 +133,9 @@ impl<'k> Sure<'_, 'k> {
         dimensions.all(|(subscript, extent)| match subscript {
             Subscript::Affine(_) => self.checks.is_proved(subscript, &here.loops),
             Subscript::Computed(expr) => {
-                let says_so =
-                    |(number, bound): &(&Expr, AffineExpr)| bound == extent && number.is_same(expr);
+                let mut between = here.between.iter();
                 let is_in_range = self.facts.stays_in(self.kernel, subscript, extent)
-                    || here.in_range.iter().any(says_so);
+                    || between.any(|it| it.says(self.kernel, expr, extent));
                 is_in_range && self.expr(expr, here)
             }
         })
@@ -191,6 +197,8 @@ mod tests {
         for body in [
             "q[b[i]] reduce(add) 1",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) x[k] }",
+            "scf.if key[i] >= 0 && key[i] < m { p[key[i]] reduce(add) 1.0 }",
+            "let k: i64 = key[i] scf.if k > 0 && k < m - 1 { p[k - 1] reduce(add) 1.0 p[k + 1] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { let l: i64 = k / 3 p[k] reduce(add) f64(l) }",
         ] {
             assert!(is_sure(body), "{body}");
@@ -201,7 +209,6 @@ mod tests {
     fn what_can_fail_is_not() {
         for body in [
             "p[key[i]] reduce(add) 1.0",
-            "scf.if key[i] >= 0 && key[i] < m { p[key[i]] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k < m { p[k] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < n { p[k] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { } else { p[k] reduce(add) 1.0 }",

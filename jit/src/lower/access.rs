@@ -200,7 +200,8 @@ impl FunctionLowering<'_, '_, '_> {
         {
             let is_in_range = index.proved
                 || self.program.facts.stays_in(kernel, subscript, bound)
-                || self.is_known_in_range(index.value, bound);
+                || self.is_known_in_range(index.value, bound)
+                || self.is_said_in_range(subscript, bound);
             if !is_in_range {
                 self.check(access, index, *extent);
                 self.keep_in_range(index.value, bound);

@@ -5,12 +5,12 @@ use super::function::FunctionLowering;
 use super::known::Mark;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
-use strew_affine::bounded::{Bounded, bounded, parts};
+use strew_affine::bounded::{Between, bounded, parts};
 use strew_affine::interpret::Oob;
-use strew_affine::{AffineExpr, Expr, Subscript};
+use strew_affine::{Expr, Subscript};
 
 impl FunctionLowering<'_, '_, '_> {
-    /// [`jump_on`](Self::jump_on) for a condition with such a part, all of whose parts are quick; `None` for others.
+    /// [`jump_on`](Self::jump_on) for a condition with such parts, all of whose parts are quick; `None` for others.
     pub(super) fn jump_in_range(
         &mut self,
         condition: &Expr,
@@ -20,18 +20,18 @@ impl FunctionLowering<'_, '_, '_> {
             return None;
         }
         let parts = parts(condition);
-        let ranges = bounded(self.program.kernel, &parts);
-        if ranges.is_empty() || !parts.iter().all(|it| self.is_quick(it)) {
+        let found = bounded(self.program.kernel, &parts);
+        if found.is_empty() || !parts.iter().all(|it| self.is_quick(it)) {
             return None;
         }
-        let mut known = Vec::new();
         let mut holds = None;
         for (position, part) in parts.iter().enumerate() {
-            if ranges.iter().any(|it| it.lower == Some(position)) {
+            let mut as_one = found.iter().filter(|it| it.is_one_comparison);
+            if as_one.clone().any(|it| it.lower == Some(position)) {
                 continue;
             }
-            let here = match ranges.iter().find(|it| it.upper == position) {
-                Some(range) => self.lies_in(range, &mut known),
+            let here = match as_one.find(|it| it.upper == position) {
+                Some(range) => self.lies_in(&range.between),
                 None => self.expr(part),
             };
             holds = Some(match holds {
@@ -41,22 +41,21 @@ impl FunctionLowering<'_, '_, '_> {
         }
         self.builder.ins().brif(holds?, yes, &[], no, &[]);
         let mark = self.mark();
-        for (value, extent) in known {
-            self.keep_in_range(value, &extent);
+        for range in found {
+            self.keep_between(range.between);
         }
         Some(mark)
     }
 
-    /// Whether the number lies in the dimension, as one comparison of numbers without a sign, since no extent is negative.
-    fn lies_in(&mut self, range: &Bounded<'_>, known: &mut Vec<(Value, AffineExpr)>) -> Value {
-        let subscript = Subscript::Computed(range.number.clone());
+    /// Whether the number lies below an extent, which is not negative, as one comparison of numbers without a sign.
+    fn lies_in(&mut self, between: &Between) -> Value {
+        let subscript = Subscript::Computed(between.number.clone());
         let value = self.known_index(&subscript).unwrap_or_else(|| {
-            let value = self.extended(range.number);
+            let value = self.extended(&between.number);
             self.keep_index(&subscript, value);
             value
         });
-        let extent = self.exact_affine(&range.extent);
-        known.push((value, range.extent.clone()));
+        let extent = self.exact_affine(&between.below);
         let ins = self.builder.ins();
         ins.icmp(IntCC::UnsignedLessThan, value, extent)
     }

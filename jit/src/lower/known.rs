@@ -6,6 +6,7 @@
 
 use super::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::Value;
+use strew_affine::bounded::Between;
 use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
@@ -44,6 +45,8 @@ enum What {
     Base(Expr, AffineExpr, Value),
     /// As an unsigned number the value is below the extent, which is over parameters alone.
     InRange(Value, AffineExpr),
+    /// What a condition around says of a number.
+    Between(Between),
 }
 
 /// How an integer was loaded.
@@ -120,6 +123,7 @@ impl FunctionLowering<'_, '_, '_> {
             What::Index(subscript, _) => changed.stays(subscript),
             What::Base(base, ..) => changed.expr_stays(base),
             What::InRange(..) => true,
+            What::Between(between) => changed.expr_stays(&between.number),
         });
         let mentions = |factor: &Factor| match factor {
             Factor::Variable(it) => *it == variable,
@@ -216,6 +220,45 @@ impl FunctionLowering<'_, '_, '_> {
             let what = What::InRange(value, extent.clone());
             self.known.add(what, Vec::new());
         }
+    }
+
+    /// Keeps what a condition says, as long as the number is the same.
+    pub(super) fn keep_between(&mut self, between: Between) {
+        let mut mutable = Vec::new();
+        if self.expr_stays(&between.number, &mut mutable) {
+            self.known.add(What::Between(between), mutable);
+        }
+    }
+
+    /// Whether a condition around says that `subscript` is in a dimension of `extent` elements.
+    pub(super) fn is_said_in_range(&self, subscript: &Subscript, extent: &AffineExpr) -> bool {
+        let Subscript::Computed(expr) = subscript else {
+            return false;
+        };
+        let kernel = self.program.kernel;
+        let found = self.known.find(|what| match what {
+            What::Between(between) => between.says(kernel, expr, extent).then_some(()),
+            _ => None,
+        });
+        found.is_some()
+    }
+
+    /// Whether one says that `base` is, whichever of `offsets` is added to it.
+    pub(super) fn is_base_said_in_range(
+        &self,
+        base: &Expr,
+        offsets: (i64, i64),
+        extent: &AffineExpr,
+    ) -> bool {
+        let kernel = self.program.kernel;
+        let found = self.known.find(|what| match what {
+            What::Between(between) if between.number.is_same(base) => {
+                let room = between.offsets(kernel, extent)?;
+                (room.contains(&offsets.0) && room.contains(&offsets.1)).then_some(())
+            }
+            _ => None,
+        });
+        found.is_some()
     }
 
     /// Whether `access` is the same element until a scalar in its subscripts is set.

@@ -103,6 +103,11 @@ impl FunctionLowering<'_, '_, '_> {
         let (least, most) = (offsets.least, offsets.most);
         let value = match self.known_base(base, bound) {
             Some(value) => value,
+            None if self.is_base_said_in_range(base, (least, most), bound) => {
+                let value = self.extended(base);
+                self.keep_base(base, bound, value);
+                value
+            }
             None => {
                 let value = self.check_together(base, extent, (least, most));
                 self.keep_base(base, bound, value);
