@@ -4,6 +4,7 @@ mod combiners;
 mod common;
 mod contracted;
 mod folded;
+mod guards;
 mod known;
 mod lanes;
 mod large;
