@@ -31,22 +31,10 @@ pub struct Bounded {
     pub is_one_comparison: bool,
 }
 
-/// The parts of `condition` that all have to hold.
-pub fn parts(condition: &Expr) -> Vec<&Expr> {
-    match condition {
-        Expr::And(left, right) => {
-            let mut all = parts(left);
-            all.extend(parts(right));
-            all
-        }
-        _ => vec![condition],
-    }
-}
-
 /// What `parts`, if they all hold, say of numbers.
 ///
 /// ```
-/// use strew_affine::bounded::{bounded, parts};
+/// use strew_affine::bounded::bounded;
 /// use strew_affine::{Node, text};
 ///
 /// let source = "kernel @k(m: i64, x: i64[1], out: f64[m]) {
@@ -55,7 +43,7 @@ pub fn parts(condition: &Expr) -> Vec<&Expr> {
 /// }";
 /// let kernel = text::parse(source).unwrap().remove(0);
 /// let Node::ScfIf { condition, .. } = &kernel.body[1] else { unreachable!() };
-/// let found = bounded(&kernel, &parts(condition));
+/// let found = bounded(&kernel, &condition.conjuncts());
 /// assert_eq!((found[0].lower, found[0].upper), (Some(1), 0));
 /// ```
 pub fn bounded(kernel: &Kernel, parts: &[&Expr]) -> Vec<Bounded> {
@@ -122,7 +110,7 @@ fn holds_sizes(kernel: &Kernel, ty: Type, extent: &AffineExpr) -> bool {
         Some(_) => ty.integer_range().map_or(0, |(_, most)| most),
         None => 0,
     };
-    let is_held = |it: ScalarId| holds_all(ty, kernel.scalars[it].ty);
+    let is_held = |it: ScalarId| ty.holds_all_of(kernel.scalars[it].ty);
     ty.bits() == 64 || i128::from(extent.constant()) - 1 <= most && params(extent).all(is_held)
 }
 
@@ -154,6 +142,10 @@ fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
         _ => below.offset(1).ok()?,
     };
     let number = widened(kernel, left);
+    if constant(number).is_some() {
+        // What is said is then said of the other side.
+        return None;
+    }
     if ty.is_signed() {
         return Some(Upper {
             number,
@@ -243,7 +235,7 @@ fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
     };
     let from = kernel.scalars[param].ty;
     let is_counted = to.is_integer() && to.bits() >= from.bits() && from.is_signed();
-    let is_kept = holds_all(to, from) || is_counted && is_size(kernel, &param.into());
+    let is_kept = to.holds_all_of(from) || is_counted && is_size(kernel, &param.into());
     // A sum that wraps is no size. Below zero none does that is not far from it, and what is too large becomes negative, which nothing is below.
     let is_sum = offset == 0
         || to.is_signed() && offset.unsigned_abs() < NEAR && is_near_a_size(kernel, param);
@@ -275,21 +267,14 @@ fn extents(kernel: &Kernel) -> impl Iterator<Item = &AffineExpr> {
 /// What `expr` is a cast of that changes no value.
 fn widened<'e>(kernel: &Kernel, expr: &'e Expr) -> &'e Expr {
     match expr {
-        Expr::Cast(to, inner) if holds_all(*to, inner.ty(kernel)) => widened(kernel, inner),
+        Expr::Cast(to, inner) if to.holds_all_of(inner.ty(kernel)) => widened(kernel, inner),
         _ => expr,
-    }
-}
-
-fn holds_all(to: Type, from: Type) -> bool {
-    match (to.integer_range(), from.integer_range()) {
-        (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
-        _ => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Between, bounded, parts};
+    use super::{Between, bounded};
     use crate::text::{self, parse};
     use crate::{Expr, Kernel, Node, Subscript};
 
@@ -305,7 +290,7 @@ mod tests {
         let Some(Node::ScfIf { condition, .. }) = kernel.body.last() else {
             panic!("a condition");
         };
-        let found = bounded(&kernel, &parts(condition)).into_iter();
+        let found = bounded(&kernel, &condition.conjuncts()).into_iter();
         let text = found.map(|it| {
             let Between {
                 number,
@@ -353,6 +338,8 @@ mod tests {
             ("u64(k) < u64(t)", "k < t"),
             // It may be above all numbers of the type with a sign.
             ("u32(j) < t", "u32(j) < t"),
+            ("u64(u8(j)) < u64(m)", "u8(j) < m"),
+            ("u64(u32(j)) < u64(m)", "u32(j) < m"),
             ("b < u8(9)", "b < 9"),
             ("i32(b) < w", "b < w"),
             ("k + 1 >= 0 && k + 1 < m", "k + 1 < m"),
@@ -378,6 +365,8 @@ mod tests {
             "k >= 0 || k < m",
             "j >= i32(0) && k < m",
             "k != 0 && k >= 0",
+            // A constant is no number of which something is said.
+            "-1 >= 0 && m > -1",
             // The parameter may have another value in the type.
             "k >= 0 && k < i64(u8(w))",
             // What wraps may be anything.
@@ -406,7 +395,7 @@ mod tests {
         else {
             panic!("a condition");
         };
-        let found = bounded(&kernel, &parts(condition));
+        let found = bounded(&kernel, &condition.conjuncts());
         let written = then.iter().flat_map(Node::written_elements);
         let says = written.map(|access| match &access.subscripts[..] {
             [Subscript::Computed(expr)] => {

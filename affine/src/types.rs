@@ -86,6 +86,14 @@ impl Type {
         !self.is_float() && self != Self::Bool
     }
 
+    /// Whether this type and `other` are types of integers or `bool`, and this one has every value of the other.
+    pub fn holds_all_of(self, other: Self) -> bool {
+        match (self.integer_range(), other.integer_range()) {
+            (Some(own), Some(other)) => own.0 <= other.0 && other.1 <= own.1,
+            _ => false,
+        }
+    }
+
     /// A signed integer type.
     pub fn is_signed(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)

@@ -1,12 +1,12 @@
 //! Loops none of whose iterations can fail: then nothing has to be kept for the case that one does.
 
 use crate::facts::{Checks, Facts};
-use strew_affine::bounded::{Between, bounded, parts};
+use strew_affine::bounded::{Between, bounded};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, BinaryOp, Bound, Combiner, Condition, Declared, Expr, Forall, Kernel, Node,
-    Place, Subscript,
+    Access, AffineExpr, AffineFor, BinaryOp, Bound, Combiner, Condition, Declared, Expr, Forall,
+    Kernel, Node, Place, Subscript, Variable,
 };
 
 /// What is needed to tell that.
@@ -21,16 +21,22 @@ pub(crate) struct Sure<'f, 'k> {
 #[derive(Clone)]
 struct Here<'k> {
     loops: Vec<Loop<'k>>,
+    /// How many of them are not inside of the forall.
+    outer: usize,
     /// What conditions around say of numbers.
     between: Vec<Between>,
 }
 
 impl<'k> Sure<'_, 'k> {
-    /// Whether no iteration of `forall`, around which `loops` are, can leave an array, divide by zero, want memory, or go on without an end.
+    /// Whether no iteration of `forall`, around which `loops` are, can leave an array, divide by zero, want memory, or run for longer than
+    /// anybody has counted before.
+    ///
+    /// Foralls whose combiners are of the host, or whose merges can fail, are guarded by whoever calls the kernel, so they need no word here.
     pub(crate) fn is_sure(&self, forall: &'k Forall, loops: &[Loop<'k>]) -> bool {
         let speculates = forall.privates.iter().any(|it| it.is_speculative());
         let mut here = Here {
             loops: loops.to_vec(),
+            outer: loops.len() + 1,
             between: Vec::new(),
         };
         here.loops.push(Loop::Forall(forall));
@@ -51,6 +57,7 @@ impl<'k> Sure<'_, 'k> {
                 inside.loops.push(Loop::Affine(it));
                 self.bound(&it.lower, here)
                     && self.bound(&it.upper, here)
+                    && is_counted(it, here)
                     && self.block(&it.body, &inside)
             }
             Node::AffineIf {
@@ -69,7 +76,7 @@ impl<'k> Sure<'_, 'k> {
                 ..
             } => {
                 let mut inside = here.clone();
-                let found = bounded(self.kernel, &parts(condition)).into_iter();
+                let found = bounded(self.kernel, &condition.conjuncts()).into_iter();
                 let between = found.map(|it| it.between);
                 inside
                     .between
@@ -158,6 +165,15 @@ impl<'k> Sure<'_, 'k> {
     }
 }
 
+/// Whether the loop has as many turns in all iterations of the loops inside of the forall: those of others are not in the estimate of the
+/// work, by which a loop is not stopped.
+fn is_counted(target: &AffineFor, here: &Here<'_>) -> bool {
+    let inside = here.loops.iter().skip(here.outer);
+    let inside: Vec<_> = inside.map(|it| Variable::Iter(it.iter())).collect();
+    let mut bounds = target.lower.0.iter().chain(&target.upper.0);
+    bounds.all(|bound| inside.iter().all(|it| !bound.mentions(*it)))
+}
+
 fn is_of_host(combiner: &Combiner) -> bool {
     combiner.declaration().is_some_and(Declared::is_of_host)
 }
@@ -196,6 +212,7 @@ mod tests {
     fn what_conditions_and_types_say_is_sure() {
         for body in [
             "q[b[i]] reduce(add) 1",
+            "affine.for j in i * 4..i * 4 + 4 { affine.for l in 0..m { q[b[i]] reduce(add) 1 } }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) x[k] }",
             "scf.if key[i] >= 0 && key[i] < m { p[key[i]] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k > 0 && k < m - 1 { p[k - 1] reduce(add) 1.0 p[k + 1] reduce(add) 1.0 }",
@@ -216,6 +233,7 @@ mod tests {
             "var k: i64 = key[i] scf.if k >= 0 && k < m { k = 7 p[k] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) f64(7 / k) }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k + 1] reduce(add) 1.0 }",
+            "affine.for j in 0..m { affine.for l in 0..j { q[b[i]] reduce(add) 1 } }",
             "scf.for j in 0..key[i] { q[b[i]] reduce(add) 1 }",
         ] {
             assert!(!is_sure(body), "{body}");

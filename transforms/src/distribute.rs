@@ -5,7 +5,7 @@ use crate::copy::Copying;
 use crate::one_loop::about_one_loop;
 use crate::order::{Children, Reordering, Tick};
 use crate::tree::{Replacing, new_iter};
-use crate::{LoopPath, Reason};
+use crate::{LoopPath, Reason, Verdict};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use strew_affine::dependence::Site;
@@ -30,6 +30,9 @@ pub struct Distribute {
     /// The loop, an `affine.for`.
     pub target: LoopPath,
 }
+
+/// So many pairs are looked at for one whose meeting a run confirms.
+const MOST_CONFIRMED: usize = 8;
 
 about_one_loop!(
     Distribute,
@@ -105,12 +108,17 @@ fn borders(
     }
     let closed = &closed.into_inner() | &unproven;
     let borders: Vec<_> = borders.filter(|it| !closed.contains(it)).collect();
-    let sure = reversals.iter().find(|it| it.witness.is_some());
-    match (borders.is_empty(), sure.or(reversals.first())) {
-        (true, Some(reversal)) => Err(reordering.reverses(reversal)),
-        (true, None) => Err(Reason::OneStatement { path: path.clone() }),
-        (false, _) => Ok(borders),
+    if !borders.is_empty() {
+        return Ok(borders);
     }
+    let sure = reversals.iter().filter(|it| it.witness.is_some());
+    let reasons = sure.chain(reversals.first()).take(MOST_CONFIRMED);
+    let reasons: Vec<_> = reasons.map(|it| reordering.reverses(it)).collect();
+    let confirmed = reasons.iter().find(|it| it.verdict() == Verdict::Illegal);
+    Err(match confirmed.or(reasons.first()) {
+        Some(reason) => reason.clone(),
+        None => Reason::OneStatement { path: path.clone() },
+    })
 }
 
 /// Whether updates keep their order, too, when the loop is distributed: those that may be regrouped would round in another way.

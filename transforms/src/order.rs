@@ -58,7 +58,7 @@ impl<'k> Reordering<'k> {
     /// That all accesses in the loops keep their order when they happen at `ticks` instead of when the iterators of these loops say, and
     /// within one of these times as before. Updates by one combiner that can be regrouped may change places.
     pub(crate) fn check(&self, ticks: impl Fn(&Site<'k>) -> Vec<Tick>) -> Result<(), Reason> {
-        let is_wanted = |one: &Site<'k>, other: &Site<'k>| self.is_asked(one, other);
+        let is_wanted = |one: &Site<'k>, other: &Site<'k>| self.may_reverse(one, other);
         let reversal = self.analyzed.order(is_wanted, |instance| {
             let ticks = ticks(instance.site());
             self.time(instance, ticks)
@@ -73,8 +73,9 @@ impl<'k> Reordering<'k> {
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool + 's,
         ticks: impl Fn(&Site<'k>) -> Vec<Tick> + 's,
     ) -> impl Iterator<Item = Reversal> {
-        let is_wanted =
-            move |one: &Site<'k>, other: &Site<'k>| self.is_asked(one, other) && wanted(one, other);
+        let is_wanted = move |one: &Site<'k>, other: &Site<'k>| {
+            self.may_reverse(one, other) && wanted(one, other)
+        };
         self.analyzed.reversals(is_wanted, move |instance| {
             let ticks = ticks(instance.site());
             self.time(instance, ticks)
@@ -87,7 +88,7 @@ impl<'k> Reordering<'k> {
         Some([sites.get(reversal.source)?, sites.get(reversal.sink)?])
     }
 
-    fn is_asked(&self, one: &Site<'k>, other: &Site<'k>) -> bool {
+    fn may_reverse(&self, one: &Site<'k>, other: &Site<'k>) -> bool {
         self.moves(one) && self.moves(other) && !self.regroups(one, other)
     }
 

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 /// The accesses inside of one loop, those that do the same to the same element together, and what is known of pairs of them.
 pub(super) struct Alike<'k> {
-    /// One for each group, without the conditions around it.
-    groups: Vec<Site<'k>>,
+    /// One for each group, without the conditions around it, and how many there are in the group.
+    groups: Vec<(Site<'k>, usize)>,
     /// The group of each access, by its place in the order of the text.
     of: HashMap<usize, usize>,
     /// Whether those of two groups, the first not behind the second, never meet.
@@ -34,17 +34,21 @@ impl<'k> Alike<'k> {
     }
 
     fn add(&mut self, site: &Site<'k>) {
-        let known = self.groups.iter().position(|it| is_alike(it, site));
+        let known = self.groups.iter().position(|(it, _)| is_alike(it, site));
         let group = known.unwrap_or(self.groups.len());
-        if known.is_none() {
-            let mut site = site.clone();
-            site.around.retain(is_level);
-            self.groups.push(site);
+        match self.groups.get_mut(group) {
+            Some((_, count)) => *count += 1,
+            None => {
+                let mut site = site.clone();
+                site.around.retain(is_level);
+                self.groups.push((site, 1));
+            }
         }
         self.of.insert(site.order, group);
     }
 
-    /// Whether `are_apart` says that what `first` and `second` are but for conditions never meets: then they do not, either.
+    /// Whether `are_apart` says that what `first` and `second` are but for conditions never meets: then they do not, either. It is not asked for
+    /// two that are like no others.
     pub(super) fn are_apart(
         &mut self,
         first: &Site<'k>,
@@ -56,9 +60,13 @@ impl<'k> Alike<'k> {
             return false;
         };
         let pair = [one.min(other), one.max(other)];
-        let [Some(one), Some(other)] = pair.map(|it| self.groups.get(it)) else {
+        let [Some((one, ones)), Some((other, others))] = pair.map(|it| self.groups.get(it)) else {
             return false;
         };
+        if (*ones, *others) == (1, 1) {
+            // The pair is asked about as it is, and once in any case.
+            return false;
+        }
         let answer = self.are_apart.entry(pair);
         *answer.or_insert_with(|| are_apart(one, other))
     }
@@ -74,14 +82,14 @@ fn is_unconditional(site: &Site<'_>) -> bool {
 
 /// Whether `site` does what `known` does, wherever conditions let it.
 fn is_alike(known: &Site<'_>, site: &Site<'_>) -> bool {
-    let is_same_element = match (known.access, site.access) {
+    let is_same_element = || match (known.access, site.access) {
         (Some(known), Some(site)) => known.is_same(site),
         (None, None) => true,
         _ => false,
     };
     let mut levels = known.levels().zip(site.levels());
     (known.target, known.kind) == (site.target, site.kind)
-        && is_same_element
+        && is_same_element()
         && known.levels().count() == site.levels().count()
         && levels.all(|(one, other)| one.is_same(other))
 }

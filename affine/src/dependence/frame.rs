@@ -217,7 +217,7 @@ impl<'k> Frame<'k> {
     /// The element of an array of one dimension that an expression reads, with its subscript.
     fn element(&self, expr: &'k Expr) -> Option<(&'k Access, AffineExpr)> {
         match expr {
-            Expr::Cast(ty, inner) if holds_all(self.kernel, *ty, inner) => self.element(inner),
+            Expr::Cast(ty, inner) if ty.holds_all_of(inner.ty(self.kernel)) => self.element(inner),
             Expr::Local(local) => self.element(bound_to(self.kernel, *local)?),
             Expr::Load(access) => match access.subscripts.as_slice() {
                 [Subscript::Affine(at)] => Some((access, at.clone())),
@@ -289,7 +289,7 @@ fn wraps_out_of_range(kernel: &Kernel, expr: &Expr, offset: &AffineExpr) -> bool
         .as_constant()
         .is_some_and(|it| (0..1 << 30).contains(&it));
     match expr {
-        Expr::Cast(ty, inner) if holds_all(kernel, *ty, inner) => {
+        Expr::Cast(ty, inner) if ty.holds_all_of(inner.ty(kernel)) => {
             wraps_out_of_range(kernel, inner, offset)
         }
         Expr::Binary(BinaryOp::Add, left, right, _) => {
@@ -309,17 +309,8 @@ fn wraps_out_of_range(kernel: &Kernel, expr: &Expr, offset: &AffineExpr) -> bool
 fn is_element(kernel: &Kernel, expr: &Expr) -> bool {
     match expr {
         Expr::Load(_) => true,
-        Expr::Cast(ty, inner) => holds_all(kernel, *ty, inner) && is_element(kernel, inner),
+        Expr::Cast(ty, inner) => ty.holds_all_of(inner.ty(kernel)) && is_element(kernel, inner),
         Expr::Local(local) => bound_to(kernel, *local).is_some_and(|it| is_element(kernel, it)),
-        _ => false,
-    }
-}
-
-/// Whether `ty` holds every value of the type of `expr`.
-fn holds_all(kernel: &Kernel, ty: Type, expr: &Expr) -> bool {
-    let ranges = (ty.integer_range(), expr.ty(kernel).integer_range());
-    match ranges {
-        (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
         _ => false,
     }
 }

@@ -84,7 +84,7 @@ impl<'k> Analyzed<'k> {
         time: impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown> + 's,
     ) -> impl Iterator<Item = Reversal> {
         let pairs = self.pairs();
-        let asked = pairs.filter(move |(first, second)| self.is_asked(first, second, &wanted));
+        let asked = pairs.filter(move |(first, second)| is_asked(first, second, &wanted));
         self.ask(asked, move |question, source, sink| {
             question.ask(source, sink, &time)
         })
@@ -100,7 +100,7 @@ impl<'k> Analyzed<'k> {
         let pairs = self.pairs_of(|it| it.depth_of(iter).is_some());
         let mut alike = Alike::inside(iter, self);
         let may_meet = pairs.filter(|(first, second)| {
-            self.is_asked(first, second, &wanted)
+            is_asked(first, second, &wanted)
                 && !alike.are_apart(first, second, |first, second| {
                     self.is_apart(first, second, iter, usize::MAX)
                 })
@@ -127,7 +127,7 @@ impl<'k> Analyzed<'k> {
         let mut alike = Alike::inside(iter, self);
         let mut pairs = self
             .pairs_of(|it| it.depth_of(iter).is_some())
-            .filter(|(first, second)| self.is_asked(first, second, &wanted));
+            .filter(|(first, second)| is_asked(first, second, &wanted));
         pairs.all(|(first, second)| {
             let is_apart = |first: &_, second: &_| self.is_apart(first, second, iter, outer);
             alike.are_apart(first, second, is_apart) || is_apart(first, second)
@@ -143,15 +143,6 @@ impl<'k> Analyzed<'k> {
             let met = question.ask_carried(source, sink, at, outer);
             matches!(met, Ok(None)) && !question.is_open
         })
-    }
-
-    fn is_asked(
-        &self,
-        first: &Site<'k>,
-        second: &Site<'k>,
-        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
-    ) -> bool {
-        (first.writes() || second.writes()) && wanted(first, second)
     }
 
     /// What is found of each of `pairs` that may be the answer to a question, in both orders, one after the other as it is asked for.
@@ -187,6 +178,15 @@ fn surest(found: impl Iterator<Item = Reversal>) -> Option<Reversal> {
         first.get_or_insert(reversal);
     }
     first
+}
+
+/// Whether the pair is wanted, and the order of it matters.
+fn is_asked<'k>(
+    first: &Site<'k>,
+    second: &Site<'k>,
+    wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+) -> bool {
+    (first.writes() || second.writes()) && wanted(first, second)
 }
 
 /// A pair in both orders; one access with itself in one.

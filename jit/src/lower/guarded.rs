@@ -5,7 +5,7 @@ use super::function::FunctionLowering;
 use super::known::Mark;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
-use strew_affine::bounded::{Between, bounded, parts};
+use strew_affine::bounded::{Between, bounded};
 use strew_affine::interpret::Oob;
 use strew_affine::{Expr, Subscript};
 
@@ -19,7 +19,7 @@ impl FunctionLowering<'_, '_, '_> {
         if self.program.oob != Oob::Error {
             return None;
         }
-        let parts = parts(condition);
+        let parts = condition.conjuncts();
         let found = bounded(self.program.kernel, &parts);
         if found.is_empty() || !parts.iter().all(|it| self.is_quick(it)) {
             return None;

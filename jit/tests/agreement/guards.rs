@@ -4,7 +4,7 @@
 use crate::common::{Given, array, check_with, scalar};
 use strew_runtime::{Choice, Mode, STRATEGIES, Settings};
 
-const CONDITIONS: [&str; 14] = [
+const CONDITIONS: [&str; 16] = [
     "k >= i32(0) && k < w",
     "k > i32(-1) && k <= w - i32(1)",
     "k < w && k >= i32(0) && x[i] > 0.5",
@@ -19,6 +19,9 @@ const CONDITIONS: [&str; 14] = [
     "k < w",
     "k >= i32(0) || k < w",
     "i64(u8(k)) < m",
+    "u64(u8(k)) < u64(m)",
+    // What is false for all numbers, with a part that speaks of two of them.
+    "-1 >= 0 && m > -1 && k < w",
 ];
 
 const STATEMENTS: [&str; 5] = [

@@ -50,10 +50,10 @@ impl Strategy for Apart {
         let Divided { tasks, order } = unsafe { divided(job) }?;
         let looked = Instant::now();
         let running = Running {
-            whole: Safety::Checked.chunks(job, job.body(self)?),
-            within: Safety::Checked.chunks(job, within(job)?),
+            whole: Safety::Whole.chunks(job, job.body(self)?),
+            within: Safety::Whole.chunks(job, within(job)?),
             // What belongs to the task behind is counted there.
-            behind: Safety::Checked.chunks(job, within(job)?).unseen(),
+            behind: Safety::Whole.chunks(job, within(job)?).unseen(),
             targets: Targets::of(job),
             order,
         };

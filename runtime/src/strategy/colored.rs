@@ -61,7 +61,7 @@ impl Strategy for Colored {
         let colors = colors(&seen).unwrap_or_default();
         let body = job.body(self)?;
         let running = Running {
-            chunks: Safety::Checked.chunks(job, body),
+            chunks: Safety::Whole.chunks(job, body),
             targets: Targets::of(job),
         };
         if colors.is_empty() {
