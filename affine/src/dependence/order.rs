@@ -249,9 +249,28 @@ impl<'q, 'k> Question<'q, 'k> {
         time: &impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
     ) -> Checked<Option<Witness>> {
         let frame = &self.analyzed.frame;
-        let Some(mut relation) = Relation::of(frame, source, sink)? else {
-            return Ok(None);
-        };
+        if self.analyzed.home_depth(source.target) >= source.common_depth(sink) {
+            // They meet in one iteration of all loops around both, of which no bound has to be known to see that it keeps their order.
+            let Some(relation) = Relation::of_meeting(frame, source, sink)? else {
+                return Ok(None);
+            };
+            let mut question = Self::of(self.analyzed);
+            let broken = question.ask_of(relation, time);
+            if matches!(broken, Ok(None)) && !question.is_open {
+                return Ok(None);
+            }
+        }
+        match Relation::of(frame, source, sink)? {
+            Some(relation) => self.ask_of(relation, time),
+            None => Ok(None),
+        }
+    }
+
+    fn ask_of(
+        &mut self,
+        mut relation: Relation<'_, 'k>,
+        time: &impl Fn(&mut Instance<'_, '_, 'k>) -> Result<Vec<Row>, Unknown>,
+    ) -> Checked<Option<Witness>> {
         let mut times = Vec::new();
         for end in [End::Source, End::Sink] {
             times.push(time(&mut Instance {

@@ -77,14 +77,23 @@ impl<'a, 'k> Relation<'a, 'k> {
         source: &'a Site<'k>,
         sink: &'a Site<'k>,
     ) -> Checked<Option<Self>> {
-        let mut relation = Self::universe(frame, source, sink);
-        relation.meet()?;
         // Greatest common divisors rule most pairs out that can be ruled out, before loops are looked at.
-        if !relation.tidy()? {
+        let Some(mut relation) = Self::of_meeting(frame, source, sink)? else {
             return Ok(None);
-        }
+        };
         relation.domains()?;
         relation.products()?;
+        Ok(relation.tidy()?.then_some(relation))
+    }
+
+    /// The same wherever the loops lead: what no pair of these does, none does.
+    pub(super) fn of_meeting(
+        frame: &'a Frame<'k>,
+        source: &'a Site<'k>,
+        sink: &'a Site<'k>,
+    ) -> Checked<Option<Self>> {
+        let mut relation = Self::universe(frame, source, sink);
+        relation.meet()?;
         Ok(relation.tidy()?.then_some(relation))
     }
 
