@@ -1,6 +1,6 @@
 //! Conditions that say that a number is one of the places of a dimension: `k >= 0 && k < m`.
 
-use crate::{AffineExpr, BinaryOp, CompareOp, Expr, Kernel, ScalarId, Type, Variable};
+use crate::{AffineExpr, CompareOp, Expr, Kernel, ScalarId, Type, Variable};
 use std::ops::RangeInclusive;
 
 /// Constants beside sizes are smaller than this, so that to add one to a size that is not far below zero wraps nowhere below.
@@ -91,16 +91,16 @@ impl Between {
 
     /// Whether this says that `subscript`, the number or that and a constant, is in a dimension of `extent` elements.
     pub fn says(&self, kernel: &Kernel, subscript: &Expr, extent: &AffineExpr) -> bool {
-        let offset = match subscript {
-            _ if self.number.is_same(subscript) => Some(0),
-            Expr::Binary(BinaryOp::Add, base, by, _) if self.number.is_same(base) => constant(by),
-            Expr::Binary(BinaryOp::Sub, base, by, _) if self.number.is_same(base) => {
-                constant(by).and_then(i64::checked_neg)
-            }
-            _ => None,
+        let (base, by) = subscript.split_constant();
+        let offset = if self.number.is_same(subscript) {
+            0
+        } else if self.number.is_same(base) {
+            by
+        } else {
+            return false;
         };
-        let offsets = || self.offsets(kernel, extent);
-        offset.is_some_and(|it| offsets().is_some_and(|offsets| offsets.contains(&it)))
+        let offsets = self.offsets(kernel, extent);
+        offsets.is_some_and(|it| it.contains(&offset))
     }
 }
 
@@ -142,7 +142,7 @@ fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
         _ => below.offset(1).ok()?,
     };
     let number = widened(kernel, left);
-    if constant(number).is_some() {
+    if number.as_integer().is_some() {
         // What is said is then said of the other side.
         return None;
     }
@@ -189,40 +189,28 @@ fn ordered(part: &Expr) -> Option<(CompareOp, &Expr, &Expr)> {
     let Expr::Compare(op, left, right) = part else {
         return None;
     };
-    match op {
-        CompareOp::Lt | CompareOp::Le => Some((*op, left, right)),
-        CompareOp::Gt => Some((CompareOp::Lt, right, left)),
-        CompareOp::Ge => Some((CompareOp::Le, right, left)),
-        CompareOp::Eq | CompareOp::Ne => None,
-    }
+    let (op, left, right) = match op {
+        CompareOp::Gt | CompareOp::Ge => (op.mirrored(), right, left),
+        _ => (*op, left, right),
+    };
+    matches!(op, CompareOp::Lt | CompareOp::Le).then_some((op, left, right))
 }
 
 /// The number of which `part` says no more than that it is at least another one, which is not negative.
 fn least<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, i64)> {
     let (op, left, right) = ordered(part)?;
     let least = match op {
-        CompareOp::Lt => constant(left)?.checked_add(1)?,
-        _ => constant(left)?,
+        CompareOp::Lt => left.as_integer()?.checked_add(1)?,
+        _ => left.as_integer()?,
     };
     let is_meant = left.ty(kernel).is_signed() && least >= 0;
     is_meant.then(|| (widened(kernel, right), least))
 }
 
-fn constant(expr: &Expr) -> Option<i64> {
-    match expr {
-        Expr::Constant(value) => i64::try_from(value.as_integer()?).ok(),
-        _ => None,
-    }
-}
-
 /// A constant, or a parameter that its type or a wider one holds, perhaps with a constant added to it.
 fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
-    let (base, offset) = match widened(kernel, expr) {
-        Expr::Binary(BinaryOp::Add, base, by, _) => (&**base, constant(by)?),
-        Expr::Binary(BinaryOp::Sub, base, by, _) => (&**base, constant(by)?.checked_neg()?),
-        other => (other, 0),
-    };
-    if let Some(constant) = constant(base) {
+    let (base, offset) = widened(kernel, expr).split_constant();
+    if let Some(constant) = base.as_integer() {
         return (offset == 0).then(|| constant.into());
     }
     let (param, to) = match base {

@@ -227,6 +227,41 @@ impl Expr {
         }
     }
 
+    /// The integer that this is written as.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Constant(value) => i64::try_from(value.as_integer()?).ok(),
+            _ => None,
+        }
+    }
+
+    /// What a constant is added to, and that constant; the whole, and 0, where there is none.
+    pub fn split_constant(&self) -> (&Self, i64) {
+        let split = match self {
+            Self::Binary(BinaryOp::Add, base, by, _) => by.as_integer().map(|by| (&**base, by)),
+            Self::Binary(BinaryOp::Sub, base, by, _) => {
+                let by = by.as_integer().and_then(i64::checked_neg);
+                by.map(|by| (&**base, by))
+            }
+            _ => None,
+        };
+        split.unwrap_or((self, 0))
+    }
+
+    /// Whether this is a quotient of integers, or a remainder, whose divisor may be 0. What it is made of is not looked at.
+    pub fn may_divide_by_zero(&self, kernel: &Kernel) -> bool {
+        match self {
+            Self::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
+                let is_known = match &**divisor {
+                    Self::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
+                    _ => false,
+                };
+                divisor.ty(kernel).is_integer() && !is_known
+            }
+            _ => false,
+        }
+    }
+
     /// The parts of a condition that all have to hold, in order of evaluation; another expression is its only part.
     pub fn conjuncts(&self) -> Vec<&Self> {
         match self {

@@ -247,6 +247,17 @@ pub fn has_computed_loops(body: &[Node]) -> bool {
     any
 }
 
+/// The combiners in `nodes`, each once.
+pub fn combiners(nodes: &[Node]) -> Vec<&Combiner> {
+    let mut used: Vec<&Combiner> = Vec::new();
+    for_each_combiner(nodes, &mut |combiner| {
+        if !used.contains(&combiner) {
+            used.push(combiner);
+        }
+    });
+    used
+}
+
 /// Calls `visit` with every combiner of the nodes in `body`, in the order of the text.
 pub fn for_each_combiner<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Combiner)) {
     walk(body, &mut |node, _| match node {

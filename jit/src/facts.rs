@@ -10,8 +10,8 @@ use strew_affine::visit::{
     Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
 };
 use strew_affine::{
-    Access, AffineExpr, ArrayId, BinaryOp, Declared, Elements, Expr, Forall, IterId, Kernel, Node,
-    Overflow, ScalarId, Subscript, Variable,
+    Access, AffineExpr, ArrayId, BinaryOp, Combiner, Declared, Elements, Expr, Forall, IterId,
+    Kernel, Node, Overflow, ScalarId, Subscript, Variable,
 };
 
 /// Which range checks generated code makes.
@@ -389,6 +389,11 @@ pub(crate) fn writes_buffers_alone(forall: &Forall) -> bool {
     alone
 }
 
+/// Whether the combiner is a function of the host, which may panic.
+pub(crate) fn is_of_host(combiner: &Combiner) -> bool {
+    combiner.declaration().is_some_and(Declared::is_of_host)
+}
+
 fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
     let writes_targets_alone =
         |forall: &Forall| !forall.privates.is_empty() && writes_buffers_alone(forall);
@@ -399,7 +404,7 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         .is_some_and(|it| reads_or_divides(kernel, it));
     let mut by_host = false;
     for_each_combiner(&kernel.body, &mut |combiner| {
-        by_host |= combiner.declaration().is_some_and(Declared::is_of_host);
+        by_host |= is_of_host(combiner);
     });
     match kernel.body.as_slice() {
         // It may panic while private buffers are merged into their targets.

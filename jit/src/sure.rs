@@ -1,12 +1,12 @@
 //! Loops none of whose iterations can fail: then nothing has to be kept for the case that one does.
 
-use crate::facts::{Checks, Facts};
+use crate::facts::{Checks, Facts, is_of_host};
 use strew_affine::bounded::{Between, bounded};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, BinaryOp, Bound, Combiner, Condition, Declared, Expr, Forall,
-    Kernel, Node, Place, Subscript, Variable,
+    Access, AffineExpr, AffineFor, Bound, Condition, Expr, Forall, Kernel, Node, Place, Subscript,
+    Variable,
 };
 
 /// What is needed to tell that.
@@ -151,15 +151,7 @@ impl<'k> Sure<'_, 'k> {
     fn expr(&self, expr: &Expr, here: &Here<'k>) -> bool {
         match expr {
             Expr::Load(access) => self.access(access, here),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
-                let divides = left.ty(self.kernel).is_integer();
-                let by = match &**right {
-                    Expr::Constant(value) => value.as_integer(),
-                    _ => None,
-                };
-                let is_defined = !divides || by.is_some_and(|it| it != 0);
-                is_defined && self.expr(left, here) && self.expr(right, here)
-            }
+            _ if expr.may_divide_by_zero(self.kernel) => false,
             _ => expr.operands().into_iter().all(|it| self.expr(it, here)),
         }
     }
@@ -172,10 +164,6 @@ fn is_counted(target: &AffineFor, here: &Here<'_>) -> bool {
     let inside: Vec<_> = inside.map(|it| Variable::Iter(it.iter())).collect();
     let mut bounds = target.lower.0.iter().chain(&target.upper.0);
     bounds.all(|bound| inside.iter().all(|it| !bound.mentions(*it)))
-}
-
-fn is_of_host(combiner: &Combiner) -> bool {
-    combiner.declaration().is_some_and(Declared::is_of_host)
 }
 
 #[cfg(test)]

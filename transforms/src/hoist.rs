@@ -11,7 +11,7 @@ use strew_affine::changed::Changed;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, BinaryOp, Expr, IterId, Kernel, Node, Place, Subscript, Variable,
+    Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Place, Subscript, Variable,
 };
 
 /// Does what every iteration of a loop does alike once, before the loop.
@@ -200,17 +200,10 @@ impl Hoisting<'_> {
     fn can_fail(&self, expr: &Expr) -> bool {
         let here = match expr {
             Expr::Load(access) => !is_in_range(self.kernel, self.loops, access),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
-                divisor.ty(self.kernel).is_integer() && !is_nonzero(divisor)
-            }
-            _ => false,
+            _ => expr.may_divide_by_zero(self.kernel),
         };
         here || expr.operands().into_iter().any(|it| self.can_fail(it))
     }
-}
-
-fn is_nonzero(divisor: &Expr) -> bool {
-    matches!(divisor, Expr::Constant(value) if value.as_integer().is_some_and(|it| it != 0))
 }
 
 #[cfg(test)]

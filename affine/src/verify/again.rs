@@ -1,8 +1,8 @@
 //! Verifying a kernel of which most stands as it stood in one that was verified.
 
 use super::{Verified, Verifier, Violation, verify, without_lanes};
-use crate::visit::{Loop, for_each_combiner, walk};
-use crate::{ArrayId, Combiner, IterId, Kernel, LocalId, Node};
+use crate::visit::{Loop, combiners, walk};
+use crate::{ArrayId, IterId, Kernel, LocalId, Node};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -74,15 +74,6 @@ impl<'k> Change<'k> {
     }
 
     fn combines_as_before(&self) -> bool {
-        let combiners = |nodes: &'k [Node]| {
-            let mut found: Vec<&Combiner> = Vec::new();
-            for_each_combiner(nodes, &mut |it| {
-                if !found.contains(&it) {
-                    found.push(it);
-                }
-            });
-            found
-        };
         let old = combiners(self.old);
         combiners(self.new).iter().all(|it| old.contains(it))
     }

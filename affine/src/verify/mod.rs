@@ -49,7 +49,7 @@ pub use again::verify_after;
 pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::lanes::Lanes;
-use crate::visit::{for_each_combiner, walk};
+use crate::visit::{combiners, walk};
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
     LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
@@ -166,12 +166,7 @@ impl<'k> Verifier<'k> {
 
     /// Each name stands for one combiner, since the text says in one place what it is.
     fn combiners_differ(&mut self) {
-        let mut used: Vec<&Combiner> = Vec::new();
-        for_each_combiner(&self.kernel.body, &mut |combiner| {
-            if !used.contains(&combiner) {
-                used.push(combiner);
-            }
-        });
+        let used = combiners(&self.kernel.body);
         let mut known: BTreeMap<String, &Combiner> = BTreeMap::new();
         let mut differ = BTreeSet::new();
         for combiner in used {

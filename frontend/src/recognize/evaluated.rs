@@ -1,6 +1,6 @@
 //! What may be evaluated where C would not evaluate it, because it cannot fault.
 
-use strew_affine::{Access, AffineExpr, BinaryOp, Expr, Kernel, Place, Subscript};
+use strew_affine::{Access, AffineExpr, Expr, Kernel, Place, Subscript};
 
 /// What is known of sizes and iterators where a statement stands.
 pub(crate) trait Sizes {
@@ -123,18 +123,11 @@ impl<'k> Evaluated<'k> {
     pub(super) fn cannot_fault(&mut self, expr: &Expr) -> bool {
         let here = match expr {
             Expr::Load(access) => self.covers(access),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
-                left.ty(self.kernel).is_float() || is_nonzero(right)
-            }
-            _ => true,
+            _ => !expr.may_divide_by_zero(self.kernel),
         };
         here && expr
             .operands()
             .into_iter()
             .all(|operand| self.cannot_fault(operand))
     }
-}
-
-fn is_nonzero(expr: &Expr) -> bool {
-    matches!(expr, Expr::Constant(value) if value.as_integer().is_some_and(|it| it != 0))
 }

@@ -125,11 +125,8 @@ pub(super) fn uncast<'e>(value: &'e Expr, kernel: &Kernel) -> (&'e Expr, Type) {
 
 /// Whether every value of `from` is one of `to`.
 fn keeps_value(from: Type, to: Type) -> bool {
-    match (from.integer_range(), to.integer_range()) {
-        (Some((low, high)), Some((least, greatest))) => {
-            from != Type::Bool && to != Type::Bool && least <= low && high <= greatest
-        }
-        (None, None) => from.bits() <= to.bits(),
-        _ => false,
+    match (from.is_float(), to.is_float()) {
+        (true, true) => from.bits() <= to.bits(),
+        _ => from.is_integer() && to.is_integer() && to.holds_all_of(from),
     }
 }

@@ -235,12 +235,7 @@ impl FunctionLowering<'_, '_, '_> {
                 return !self.is_proved(access) && self.known_element(access).is_none();
             }
             Expr::Local(local) => return self.program.uncertain.contains(local),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, right, _) => {
-                let nonzero =
-                    matches!(&**right, Expr::Constant(value) if value.as_integer() != Some(0));
-                left.ty(self.program.kernel).is_integer() && !nonzero
-            }
-            _ => false,
+            _ => expr.may_divide_by_zero(self.program.kernel),
         };
         here || expr
             .operands()

@@ -2,7 +2,6 @@
 
 use super::forall::Table;
 use super::function::{ArrayValue, FunctionLowering, Stride};
-use super::offsets::constant_of;
 use super::trips::{Trips, fixed, main_loop};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeMap;
@@ -225,6 +224,6 @@ fn key<'k>(expr: &'k Expr, declared: &BTreeMap<LocalId, &'k Expr>) -> Option<(&'
 fn constant(expr: &Expr) -> Option<i64> {
     match expr {
         Expr::Cast(_, operand) => constant(operand),
-        _ => constant_of(expr),
+        _ => expr.as_integer(),
     }
 }

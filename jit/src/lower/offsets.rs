@@ -12,7 +12,7 @@ use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
-use strew_affine::{AffineExpr, BinaryOp, Expr, Node, Subscript, Type};
+use strew_affine::{AffineExpr, Expr, Node, Subscript, Type};
 use strew_runtime::abi::Status;
 
 /// So many groups of a body are looked for: each subscript is compared with all of them.
@@ -75,13 +75,7 @@ impl FunctionLowering<'_, '_, '_> {
             return None;
         };
         let ty = expr.ty(self.program.kernel);
-        let (base, constant) = match expr {
-            Expr::Binary(BinaryOp::Add, base, constant, _) => (&**base, constant_of(constant)?),
-            Expr::Binary(BinaryOp::Sub, base, constant, _) => {
-                (&**base, constant_of(constant)?.checked_neg()?)
-            }
-            _ => (expr, 0),
-        };
+        let (base, constant) = expr.split_constant();
         // Numbers without signs wrap at zero, where sums of others would be in range.
         let is_near = constant.unsigned_abs() < 1 << 16;
         let Expr::Local(local) = base else {
@@ -144,13 +138,5 @@ impl FunctionLowering<'_, '_, '_> {
 impl Offsets {
     fn is_of(&self, base: &Expr, bound: &AffineExpr) -> bool {
         self.base.is_same(base) && self.bound == *bound
-    }
-}
-
-/// The number that `expr` is written as.
-pub(super) fn constant_of(expr: &Expr) -> Option<i64> {
-    match expr {
-        Expr::Constant(value) => i64::try_from(value.as_integer()?).ok(),
-        _ => None,
     }
 }

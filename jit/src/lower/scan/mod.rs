@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{
-    Access, AffineFor, ArrayId, BinaryOp, Bound, Expr, Forall, IterId, LocalId, Node, Place,
-    ScfFor, Subscript, Term, Type,
+    Access, AffineFor, ArrayId, Bound, Expr, Forall, IterId, LocalId, Node, Place, ScfFor,
+    Subscript, Term, Type,
 };
 use strew_runtime::abi::{Bounds, Scanned};
 
@@ -298,16 +298,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
     fn expr(&mut self, expr: &'k Expr) -> Result<(), Unknown> {
         match expr {
             Expr::Load(access) => self.access(access)?,
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
-                let is_integer = divisor.ty(self.function.program.kernel).is_integer();
-                let is_given = |divisor: &Expr| match divisor {
-                    Expr::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
-                    _ => false,
-                };
-                if is_integer && !is_given(divisor) {
-                    return Err(Unknown);
-                }
-            }
+            _ if expr.may_divide_by_zero(self.function.program.kernel) => return Err(Unknown),
             _ => {}
         }
         let mut operands = expr.operands().into_iter();
@@ -394,9 +385,8 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
             }
             Expr::Local(local) => self.read_from(self.held.get(*local).copied()?),
             Expr::Cast(to, from) => {
-                let (low, high) = from.ty(kernel).integer_range()?;
-                let (least, most) = to.integer_range()?;
-                (least <= low && high <= most).then(|| self.read_from(from))?
+                let is_kept = to.holds_all_of(from.ty(kernel));
+                is_kept.then(|| self.read_from(from))?
             }
             _ => None,
         }
