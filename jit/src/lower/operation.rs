@@ -94,7 +94,18 @@ pub(super) fn compare(
     ty: Type,
 ) -> Value {
     if ty.is_float() {
-        builder.ins().fcmp(float_condition(op), left, right)
+        // The code generator knows an extremum, `a < b ? a : b`, by this comparison alone, and has a jump for other choices of floats.
+        let (op, left, right) = match op {
+            CompareOp::Gt | CompareOp::Ge => (op.mirrored(), right, left),
+            _ => (op, left, right),
+        };
+        // Whether a value is a NaN is one flag, and whether two are equal is two.
+        let condition = match op {
+            CompareOp::Ne if left == right => FloatCC::Unordered,
+            CompareOp::Eq if left == right => FloatCC::Ordered,
+            _ => float_condition(op),
+        };
+        builder.ins().fcmp(condition, left, right)
     } else {
         let code = integer_condition(op, ty.is_signed());
         builder.ins().icmp(code, left, right)
