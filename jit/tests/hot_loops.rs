@@ -64,7 +64,7 @@ fn hot_loop(source: &str, (target, mode): (Target, Mode)) -> (Turn, String) {
     let work = |block: &Vec<&str>| {
         let names = block.iter().filter_map(|line| line.split(' ').next());
         let is_one = |name: &&str| {
-            let arithmetic = ["add", "mul", "sub", "vfmadd"];
+            let arithmetic = ["add", "mul", "sub", "vfmadd", "max", "min"];
             arithmetic.iter().any(|it| name.starts_with(it))
         };
         let arithmetic = names.filter(is_one);
@@ -110,6 +110,37 @@ fn keys_that_cannot_be_out_of_range_are_not_compared() {
         let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
         assert!(turn.loads == 3 && turn.stores == 1, "{turn:?}\n{block}");
     }
+}
+
+/// A turn loads the key and the value, of which it takes the greater one and what is held, stores that, and goes on. A jump over a copy would be
+/// one that nobody can foretell.
+#[test]
+fn the_greater_of_two_floats_is_no_jump() {
+    for combiner in ["max", "min"] {
+        let source = format!(
+            "kernel @k(n: i64, key: u8[n], w: f64[n], s: f64[256]) {{
+               affine.for i in 0..n {{ s[key[i]] reduce({combiner}) w[i] }}
+             }}"
+        );
+        let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
+        assert!(turn.loads == 3 && turn.stores == 1, "{turn:?}\n{block}");
+        assert!(!block.contains("$next"), "{block}");
+    }
+}
+
+/// A turn loads the key, the value, the bit and both elements, multiplies and adds, shifts a one, and stores: there is no remainder of what is
+/// taken modulo 64, and the factor waits in a register.
+#[test]
+fn counts_of_places_are_taken_as_they_are() {
+    check(
+        "kernel @k(n: i64, key: u8[n], bit: i32[n], w: f64[n], s: f64[256], o: u64[256]) {
+           affine.for i in 0..n {
+             s[key[i]] reduce(add) w[i] * 0.7
+             o[key[i]] reduce(or) u64(1) << u64(bit[i] % i32(64))
+           }
+         }",
+        Turn::new(15, 5, 2),
+    );
 }
 
 /// Two vectors a turn: of each two loads, a copy of the factor, a product, a sum, a store; then the iterator, a comparison and a jump.

@@ -4,6 +4,7 @@ use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
 use super::known::Mark;
 use super::operation;
+use super::shift::count_in;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
@@ -16,7 +17,7 @@ const MOST_QUICK: usize = 2;
 impl FunctionLowering<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
         match expr {
-            Expr::Constant(value) => operation::constant(&mut self.builder, *value),
+            Expr::Constant(value) => operation::kept_constant(&mut self.builder, *value),
             Expr::Iter(iter) => self.iter(*iter),
             Expr::Param(param) => self.scalar(*param),
             Expr::Local(local) => self.local(*local),
@@ -96,6 +97,10 @@ impl FunctionLowering<'_, '_, '_> {
         if ty.is_integer() && matches!(op, BinaryOp::Div | BinaryOp::Rem) {
             return self.integer_division(op, left, right, span);
         }
+        let right = match op {
+            BinaryOp::Shl | BinaryOp::Shr => count_in(self.program.kernel, right, ty),
+            _ => right,
+        };
         let (left, right) = (self.expr(left), self.expr(right));
         operation::binary(&mut self.builder, op, left, right, ty)
     }

@@ -30,7 +30,9 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
-use strew_affine::{ArrayId, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type};
+use strew_affine::{
+    AffineExpr, ArrayId, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type,
+};
 use strew_runtime::abi::{Call, Slot, Status};
 
 /// A function under construction.
@@ -260,7 +262,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let extents = declared
             .extents
             .iter()
-            .map(|extent| self.exact_affine(extent))
+            .map(|extent| self.extent(extent))
             .collect();
         self.arrays.insert(
             array,
@@ -274,6 +276,17 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 region,
             },
         );
+    }
+
+    /// An extent, which is not negative.
+    fn extent(&mut self, extent: &AffineExpr) -> Value {
+        let value = self.exact_affine(extent);
+        if extent.constant() == 0 || extent.as_constant().is_some() {
+            return value;
+        }
+        // The code generator adds a constant anew in each block that uses the sum. What is not a sum it keeps.
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().smax(value, zero)
     }
 
     /// Leaves the value of `result` where the caller of the kernel finds it.

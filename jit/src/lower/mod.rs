@@ -49,6 +49,7 @@ mod private_calls;
 mod rows;
 mod run_length;
 mod scan;
+mod shift;
 mod skip;
 mod sort;
 mod staged;

@@ -1,6 +1,7 @@
 //! Operations on values, scalar or vector. Integer division is not here: it can fault.
 
 use super::convert::clif_type;
+use super::shift::shift;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, immediates, types};
 use cranelift_frontend::FunctionBuilder;
@@ -15,6 +16,23 @@ pub(super) fn constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Va
         Type::F64 => builder.ins().f64const(immediates::Ieee64::with_bits(bits)),
         ty => builder.ins().iconst(clif_type(ty), bits as i64),
     }
+}
+
+/// The same for a scalar in a loop. The code generator makes a float anew in each block that uses it, by way of a register for integers; what
+/// is made of the integer's bits it makes once, before the loop.
+pub(super) fn kept_constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Value {
+    let (float, integer) = match value.ty() {
+        Type::F32 => (types::F32, types::I32),
+        Type::F64 => (types::F64, types::I64),
+        _ => return constant(builder, value),
+    };
+    // A zero takes no such way.
+    if value.bits() == 0 {
+        return constant(builder, value);
+    }
+    let bits = builder.ins().iconst(integer, value.bits() as i64);
+    let flags = cranelift_codegen::ir::MemFlagsData::new();
+    builder.ins().bitcast(float, flags, bits)
 }
 
 /// `op operand`, with `operand` of type `ty` or lanes of it.
@@ -67,21 +85,6 @@ fn in_order(op: BinaryOp, left: Value, right: Value) -> (Value, Value) {
         BinaryOp::Sub | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => {
             (left, right)
         }
-    }
-}
-
-fn shift(
-    builder: &mut FunctionBuilder<'_>,
-    op: BinaryOp,
-    left: Value,
-    right: Value,
-    ty: Type,
-) -> Value {
-    let count = builder.ins().band_imm_u(right, i64::from(ty.bits() - 1));
-    match op {
-        BinaryOp::Shl => builder.ins().ishl(left, count),
-        _ if ty.is_signed() => builder.ins().sshr(left, count),
-        _ => builder.ins().ushr(left, count),
     }
 }
 

@@ -127,7 +127,33 @@ fn comparisons_and_logic_on_every_type() {
         }
         let both = "i32(a[i] < b[i] && b[i] != a[i] || !(a[i] == b[i]))";
         check_elementwise(ty, Type::I32, both, pairs(ty));
-        check_elementwise(ty, ty, "a[i] < b[i] ? a[i] : b[i]", pairs(ty));
+        for op in ["<", "<=", ">", ">="] {
+            check_elementwise(ty, ty, &format!("a[i] {op} b[i] ? a[i] : b[i]"), pairs(ty));
+            check_elementwise(ty, ty, &format!("a[i] {op} b[i] ? b[i] : a[i]"), pairs(ty));
+        }
+        check_elementwise(ty, ty, "a[i] != a[i] ? b[i] : a[i]", pairs(ty));
+        check_elementwise(ty, ty, "a[i] == a[i] ? b[i] : a[i]", pairs(ty));
+    }
+}
+
+/// Of a count of places no more than its lowest bits matter, but only where the count is not changed in these.
+#[test]
+fn counts_of_places_in_many_forms() {
+    let integers = Type::NUMBERS.into_iter().filter(|ty| ty.is_integer());
+    for ty in integers {
+        for op in ["<<", ">>"] {
+            let counts = ["% 64", "% 16", "% 12", "& 63", "& 31", "& 28", "/ 2"];
+            let mut exprs: Vec<_> = counts.map(|it| format!("a[i] {op} (b[i] {it})")).into();
+            for by in Type::NUMBERS.into_iter().filter(|it| it.bytes() > 1) {
+                exprs.push(format!("a[i] {op} {ty}({by}(b[i]) / {by}(3))"));
+                if by.is_integer() {
+                    exprs.push(format!("a[i] {op} {ty}({by}(b[i]) % {by}(64))"));
+                }
+            }
+            for expr in &exprs {
+                check_elementwise(ty, ty, expr, pairs(ty));
+            }
+        }
     }
 }
 
