@@ -1,5 +1,6 @@
 //! Combiners: one update.
 
+use super::blend::Blend;
 use super::call::Calls;
 use super::convert::convert;
 use super::operation;
@@ -158,6 +159,9 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 value
             }
             Expr::Select(condition, then, otherwise) => {
+                if let Some(blended) = self.blended(condition, then, otherwise) {
+                    return blended;
+                }
                 let condition = self.apply(condition);
                 let (then, otherwise) = (self.apply(then), self.apply(otherwise));
                 operation::choose(self.builder, condition, then, otherwise)
@@ -168,5 +172,21 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 operands.value(self.builder, Operand::Held(0))
             }
         }
+    }
+    /// The choice between scalars that a comparison of floats of their type makes.
+    fn blended(
+        &mut self,
+        condition: &'o Expr,
+        then: &'o Expr,
+        otherwise: &'o Expr,
+    ) -> Option<Value> {
+        let blend = Blend::of(condition, then, otherwise)?;
+        let ty = self.operands.type_of(then);
+        let is_one = |it: &&Expr| self.operands.type_of(it) == ty;
+        let held = self.operands.value(self.builder, Operand::Held(0));
+        let is_vector = self.builder.func.dfg.value_type(held).is_vector();
+        (ty.is_float() && !is_vector && blend.operands.iter().all(is_one)).then_some(())?;
+        let values = blend.operands.map(|it| self.apply(it));
+        Some(blend.of_values(self.builder, values, ty))
     }
 }

@@ -1,5 +1,6 @@
 //! Scalar expressions.
 
+use super::blend::Blend;
 use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
 use super::known::Mark;
@@ -159,6 +160,9 @@ impl FunctionLowering<'_, '_, '_> {
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
         if !self.needs_branch(then) && !self.needs_branch(otherwise) {
+            if let Some(blended) = self.blended(condition, then, otherwise) {
+                return blended;
+            }
             let condition = self.expr(condition);
             let (then, otherwise) = (self.expr(then), self.expr(otherwise));
             return self.builder.ins().select(condition, then, otherwise);
@@ -176,6 +180,16 @@ impl FunctionLowering<'_, '_, '_> {
         }
         self.builder.switch_to_block(join);
         result
+    }
+
+    /// The choice between floats that a comparison of floats of their type makes.
+    fn blended(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Value> {
+        let blend = Blend::of(condition, then, otherwise)?;
+        let ty = then.ty(self.program.kernel);
+        let is_one = |it: &&Expr| it.ty(self.program.kernel) == ty;
+        (ty.is_float() && blend.operands.iter().all(is_one)).then_some(())?;
+        let values = blend.operands.map(|it| self.expr(it));
+        Some(blend.of_values(&mut self.builder, values, ty))
     }
 
     /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first

@@ -11,6 +11,7 @@ mod ahead;
 mod alloc;
 mod apply;
 mod atomic;
+mod blend;
 mod body;
 mod bounds;
 mod call;

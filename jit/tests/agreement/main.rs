@@ -131,6 +131,10 @@ fn comparisons_and_logic_on_every_type() {
             check_elementwise(ty, ty, &format!("a[i] {op} b[i] ? a[i] : b[i]"), pairs(ty));
             check_elementwise(ty, ty, &format!("a[i] {op} b[i] ? b[i] : a[i]"), pairs(ty));
         }
+        for op in ["==", "!=", "<", ">="] {
+            let neither = format!("a[i] {op} b[i] ? a[i] * b[i] : -a[i]");
+            check_elementwise(ty, ty, &neither, pairs(ty));
+        }
         check_elementwise(ty, ty, "a[i] != a[i] ? b[i] : a[i]", pairs(ty));
         check_elementwise(ty, ty, "a[i] == a[i] ? b[i] : a[i]", pairs(ty));
     }
