@@ -122,6 +122,7 @@ fn a_choice_between_floats_is_no_jump() {
         "reduce(max_last) w[i]",
         "reduce(add) (w[i] < v[i] ? w[i] : v[i])",
         "reduce(add) (w[i] >= 0.5 ? v[i] : 2.0 * w[i])",
+        "reduce(add) (!(w[i] == v[i]) ? v[i] : 2.0 * w[i])",
     ] {
         let source = format!(
             "kernel @k(n: i64, key: u8[n], w: f64[n], v: f64[n], s: f64[256]) {{
@@ -130,18 +131,22 @@ fn a_choice_between_floats_is_no_jump() {
         );
         let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
         assert!(turn.loads >= 3 && turn.stores == 1, "{turn:?}\n{block}");
+        let picks = [
+            "maxsd", "minsd", "maxpd", "minpd", "andpd", "pand", "blendv",
+        ];
+        assert!(picks.iter().any(|it| block.contains(it)), "{block}");
         assert!(!block.contains("$next"), "{block}");
     }
 }
 
-/// A turn loads the key, the value, the bit and both elements, multiplies and adds, shifts a one, and stores: there is no remainder of what is
-/// taken modulo 64, and the factor waits in a register.
+/// A turn loads the key, the value, the bit and both elements, subtracts and adds, shifts a one, and stores: there is no remainder of what is
+/// taken modulo 64, and the constant waits in a register.
 #[test]
 fn counts_of_places_are_taken_as_they_are() {
     check(
         "kernel @k(n: i64, key: u8[n], bit: i32[n], w: f64[n], s: f64[256], o: u64[256]) {
            affine.for i in 0..n {
-             s[key[i]] reduce(add) w[i] * 0.7
+             s[key[i]] reduce(add) 0.7 - w[i]
              o[key[i]] reduce(or) u64(1) << u64(bit[i] % i32(64))
            }
          }",

@@ -1,51 +1,51 @@
 //! Choices of floats without a jump: the code generator has one for them, and where nobody can tell which side is next, it costs more than all
 //! the rest of a loop. Of 2 million sums of one of two floats, 2 ms take the place of 11.
 
-use super::operation::{choose, compare};
-use cranelift_codegen::ir::{InstBuilder, Type as ClifType, Value, types};
+use super::operation::{choose, compare, vector_of};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{CompareOp, Expr, Type};
+use strew_affine::{CompareOp, Expr, Type, UnaryOp};
 
-/// A choice between two values by a comparison of two others.
+/// A choice between two floats by a comparison of two others of the same type.
 pub(super) struct Blend<'e> {
     op: CompareOp,
+    ty: Type,
     /// The sides of the comparison, what is taken where it holds, and what is where it does not.
     pub(super) operands: [&'e Expr; 4],
 }
 
 impl<'e> Blend<'e> {
-    /// `condition ? then : otherwise`, unless it is better left to the code generator: an extremum is one instruction, and the jump for a NaN
-    /// is hardly ever foretold wrongly.
-    pub(super) fn of(condition: &'e Expr, then: &'e Expr, otherwise: &'e Expr) -> Option<Self> {
-        let Expr::Compare(op, left, right) = condition else {
-            return None;
+    /// `condition ? then : otherwise`, if it is of that kind and not better left to the code generator: an extremum is one instruction there.
+    /// Whether a value is a NaN is hardly ever foretold wrongly, so a jump does for that.
+    pub(super) fn of(
+        condition: &'e Expr,
+        [then, otherwise]: [&'e Expr; 2],
+        type_of: impl Fn(&Expr) -> Type,
+    ) -> Option<Self> {
+        let (op, left, right) = match condition {
+            Expr::Unary(UnaryOp::Not, inner) => {
+                return Self::of(inner, [otherwise, then], type_of);
+            }
+            Expr::Compare(op, left, right) => (*op, left, right),
+            _ => return None,
         };
         let operands = [left, right, then, otherwise];
+        let ty = type_of(then);
+        let is_meant = ty.is_float() && operands.iter().all(|it| type_of(it) == ty);
         let are = |one: &Expr, other: &Expr| one.is_same(then) && other.is_same(otherwise);
         let is_strict = matches!(op, CompareOp::Lt | CompareOp::Gt);
         let is_extremum = is_strict && (are(left, right) || are(right, left));
-        (!is_extremum && !left.is_same(right)).then_some(Self { op: *op, operands })
+        let looks_for_nan = left.is_same(right);
+        (is_meant && !is_extremum && !looks_for_nan).then_some(Self { op, ty, operands })
     }
 
-    /// Its value, of `values` of its operands, which are all of the float type `ty`: lane 0 of what vectors do.
-    pub(super) fn of_values(
-        &self,
-        builder: &mut FunctionBuilder<'_>,
-        values: [Value; 4],
-        ty: Type,
-    ) -> Value {
-        let vector = vector_of(ty);
+    /// Its value, of `values` of its operands: lane 0 of what vectors do.
+    pub(super) fn of_values(&self, builder: &mut FunctionBuilder<'_>, values: [Value; 4]) -> Value {
+        let vector = vector_of(self.ty);
         let [left, right, then, otherwise] =
             values.map(|it| builder.ins().scalar_to_vector(vector, it));
-        let mask = compare(builder, self.op, left, right, ty);
+        let mask = compare(builder, self.op, left, right, self.ty);
         let chosen = choose(builder, mask, then, otherwise);
         builder.ins().extractlane(chosen, 0)
-    }
-}
-
-fn vector_of(float: Type) -> ClifType {
-    match float {
-        Type::F32 => types::F32X4,
-        _ => types::F64X2,
     }
 }

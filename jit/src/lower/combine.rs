@@ -173,6 +173,7 @@ impl<'o> Application<'_, '_, '_, 'o> {
             }
         }
     }
+
     /// The choice between scalars that a comparison of floats of their type makes.
     fn blended(
         &mut self,
@@ -180,13 +181,12 @@ impl<'o> Application<'_, '_, '_, 'o> {
         then: &'o Expr,
         otherwise: &'o Expr,
     ) -> Option<Value> {
-        let blend = Blend::of(condition, then, otherwise)?;
-        let ty = self.operands.type_of(then);
-        let is_one = |it: &&Expr| self.operands.type_of(it) == ty;
-        let held = self.operands.value(self.builder, Operand::Held(0));
+        let operands = self.operands;
+        let blend = Blend::of(condition, [then, otherwise], |it| operands.type_of(it))?;
+        let held = operands.value(self.builder, Operand::Held(0));
         let is_vector = self.builder.func.dfg.value_type(held).is_vector();
-        (ty.is_float() && !is_vector && blend.operands.iter().all(is_one)).then_some(())?;
+        (!is_vector).then_some(())?;
         let values = blend.operands.map(|it| self.apply(it));
-        Some(blend.of_values(self.builder, values, ty))
+        Some(blend.of_values(self.builder, values))
     }
 }

@@ -18,7 +18,7 @@ const MOST_QUICK: usize = 2;
 impl FunctionLowering<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
         match expr {
-            Expr::Constant(value) => operation::kept_constant(&mut self.builder, *value),
+            Expr::Constant(value) => operation::constant(&mut self.builder, *value),
             Expr::Iter(iter) => self.iter(*iter),
             Expr::Param(param) => self.scalar(*param),
             Expr::Local(local) => self.local(*local),
@@ -102,7 +102,13 @@ impl FunctionLowering<'_, '_, '_> {
             BinaryOp::Shl | BinaryOp::Shr => count_in(self.program.kernel, right, ty),
             _ => right,
         };
-        let (left, right) = (self.expr(left), self.expr(right));
+        let left = match (op, left) {
+            (BinaryOp::Sub | BinaryOp::Div, Expr::Constant(value)) => {
+                operation::kept_constant(&mut self.builder, *value)
+            }
+            _ => self.expr(left),
+        };
+        let right = self.expr(right);
         operation::binary(&mut self.builder, op, left, right, ty)
     }
 
@@ -184,12 +190,10 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// The choice between floats that a comparison of floats of their type makes.
     fn blended(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Value> {
-        let blend = Blend::of(condition, then, otherwise)?;
-        let ty = then.ty(self.program.kernel);
-        let is_one = |it: &&Expr| it.ty(self.program.kernel) == ty;
-        (ty.is_float() && blend.operands.iter().all(is_one)).then_some(())?;
+        let kernel = self.program.kernel;
+        let blend = Blend::of(condition, [then, otherwise], |it| it.ty(kernel))?;
         let values = blend.operands.map(|it| self.expr(it));
-        Some(blend.of_values(&mut self.builder, values, ty))
+        Some(blend.of_values(&mut self.builder, values))
     }
 
     /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first

@@ -278,13 +278,14 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         );
     }
 
-    /// An extent, which is not negative.
-    fn extent(&mut self, extent: &AffineExpr) -> Value {
+    /// The extent of an array, or what never is negative as those are not: calls with negative ones are refused.
+    ///
+    /// So a maximum changes nothing about it. The code generator adds a constant anew in each block that uses the sum, but keeps a maximum.
+    pub(super) fn extent(&mut self, extent: &AffineExpr) -> Value {
         let value = self.exact_affine(extent);
         if extent.constant() == 0 || extent.as_constant().is_some() {
             return value;
         }
-        // The code generator adds a constant anew in each block that uses the sum. What is not a sum it keeps.
         let zero = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().smax(value, zero)
     }

@@ -55,7 +55,7 @@ impl FunctionLowering<'_, '_, '_> {
             self.keep_index(&subscript, value);
             value
         });
-        let extent = self.exact_affine(&between.below);
+        let extent = self.extent(&between.below);
         let ins = self.builder.ins();
         ins.icmp(IntCC::UnsignedLessThan, value, extent)
     }

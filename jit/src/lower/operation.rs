@@ -18,8 +18,9 @@ pub(super) fn constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Va
     }
 }
 
-/// The same for a scalar in a loop. The code generator makes a float anew in each block that uses it, by way of a register for integers; what
-/// is made of the integer's bits it makes once, before the loop.
+/// The same for a scalar that others are taken from, or that is divided by others. The code generator makes a float that has to be in a register
+/// anew in each block that uses it, by way of a register for integers; what is made of the integer's bits it makes once, before the loop. Where
+/// the constant can be the second operand, it is fetched from memory by the instruction itself.
 pub(super) fn kept_constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Value {
     let (float, integer) = match value.ty() {
         Type::F32 => (types::F32, types::I32),
@@ -97,16 +98,11 @@ pub(super) fn compare(
     ty: Type,
 ) -> Value {
     if ty.is_float() {
-        // The code generator knows an extremum, `a < b ? a : b`, by this comparison alone, and has a jump for other choices of floats.
-        let (op, left, right) = match op {
-            CompareOp::Gt | CompareOp::Ge => (op.mirrored(), right, left),
-            _ => (op, left, right),
-        };
-        // Whether a value is a NaN is one flag, and whether two are equal is two.
-        let condition = match op {
-            CompareOp::Ne if left == right => FloatCC::Unordered,
-            CompareOp::Eq if left == right => FloatCC::Ordered,
-            _ => float_condition(op),
+        let (condition, is_mirrored) = float_condition(op, left == right);
+        let (left, right) = if is_mirrored {
+            (right, left)
+        } else {
+            (left, right)
         };
         builder.ins().fcmp(condition, left, right)
     } else {
@@ -115,15 +111,20 @@ pub(super) fn compare(
     }
 }
 
-/// With a NaN every comparison but `!=` is false.
-fn float_condition(op: CompareOp) -> FloatCC {
+/// The condition, and whether it holds with the sides exchanged. With a NaN every comparison but `!=` is false.
+///
+/// The code generator knows an extremum, `a < b ? a : b`, by "less" alone. Whether one value is a NaN, it knows by one flag; whether two are
+/// equal, by two.
+fn float_condition(op: CompareOp, are_one: bool) -> (FloatCC, bool) {
     match op {
-        CompareOp::Eq => FloatCC::Equal,
-        CompareOp::Ne => FloatCC::NotEqual,
-        CompareOp::Lt => FloatCC::LessThan,
-        CompareOp::Le => FloatCC::LessThanOrEqual,
-        CompareOp::Gt => FloatCC::GreaterThan,
-        CompareOp::Ge => FloatCC::GreaterThanOrEqual,
+        CompareOp::Eq if are_one => (FloatCC::Ordered, false),
+        CompareOp::Ne if are_one => (FloatCC::Unordered, false),
+        CompareOp::Eq => (FloatCC::Equal, false),
+        CompareOp::Ne => (FloatCC::NotEqual, false),
+        CompareOp::Lt => (FloatCC::LessThan, false),
+        CompareOp::Le => (FloatCC::LessThanOrEqual, false),
+        CompareOp::Gt => (FloatCC::LessThan, true),
+        CompareOp::Ge => (FloatCC::LessThanOrEqual, true),
     }
 }
 

@@ -31,12 +31,15 @@ pub(super) fn count_in<'e>(kernel: &Kernel, count: &'e Expr, ty: Type) -> &'e Ex
                 .is_some_and(|it| it > 0 && it % bits == 0)
                 .then_some(number)
         }
-        Expr::Binary(BinaryOp::BitAnd, number, mask, _) => {
-            let mask = mask.as_integer();
-            mask.is_some_and(|it| it & (bits - 1) == bits - 1)
-                .then_some(number)
+        Expr::Binary(BinaryOp::BitAnd, left, right, _) => {
+            let keeps = |mask: &Expr| mask.as_integer().is_some_and(|it| !it & (bits - 1) == 0);
+            match (keeps(left), keeps(right)) {
+                (_, true) => Some(left),
+                (true, _) => Some(right),
+                _ => None,
+            }
         }
-        // Every integer has more bits than a count of places in the widest one has.
+        // The narrowest integer has 8 bits, and a count in the widest one 6.
         Expr::Cast(to, number) if to.is_integer() && number.ty(kernel).is_integer() => Some(number),
         _ => None,
     };

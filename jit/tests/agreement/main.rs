@@ -140,6 +140,50 @@ fn comparisons_and_logic_on_every_type() {
     }
 }
 
+/// One by one, since where the results go is computed, and as a combiner does it.
+#[test]
+fn choices_between_floats_one_by_one() {
+    for ty in [Type::F32, Type::F64] {
+        let (a, b) = pairs(ty);
+        let n = a.len();
+        let back: Vec<_> = (0..n).rev().map(|it| it as i32).collect();
+        let given = [
+            scalar(n as i64),
+            array(&back),
+            Given::Array(Cells::of(ty, &a)),
+            Given::Array(Cells::of(ty, &b)),
+            Given::Array(Cells::of(ty, &a)),
+        ];
+        let one_by_one = |update: &str| {
+            let source = format!(
+                "kernel @k(n: i64, p: i32[n], a: {ty}[n], b: {ty}[n], out: {ty}[n]) {{
+                   affine.for i in 0..n {{ out[p[i]] {update} }}
+                 }}"
+            );
+            assert!(check(&source, &given).is_ok(), "{source}");
+        };
+        for op in ["<", "<=", ">", ">=", "==", "!="] {
+            for sides in ["a[i] : b[i]", "b[i] : a[i]", "2.0 : -a[i]"] {
+                one_by_one(&format!("= (a[i] {op} b[i] ? {sides})"));
+                one_by_one(&format!("= (!(a[i] {op} b[i]) ? {sides})"));
+                one_by_one(&format!("= (a[i] {op} 1.0 ? {sides})"));
+            }
+            one_by_one(&format!("= (a[i] {op} a[i] ? b[i] : -1.0)"));
+        }
+        for combiner in [
+            "max",
+            "max_last",
+            "min",
+            "min_last",
+            "fmin",
+            "fmax",
+            "fmin_first",
+        ] {
+            one_by_one(&format!("reduce({combiner}) b[i]"));
+        }
+    }
+}
+
 /// Of a count of places no more than its lowest bits matter, but only where the count is not changed in these.
 #[test]
 fn counts_of_places_in_many_forms() {
@@ -148,6 +192,7 @@ fn counts_of_places_in_many_forms() {
         for op in ["<<", ">>"] {
             let counts = ["% 64", "% 16", "% 12", "& 63", "& 31", "& 28", "/ 2"];
             let mut exprs: Vec<_> = counts.map(|it| format!("a[i] {op} (b[i] {it})")).into();
+            exprs.push(format!("a[i] {op} (63 & b[i])"));
             for by in Type::NUMBERS.into_iter().filter(|it| it.bytes() > 1) {
                 exprs.push(format!("a[i] {op} {ty}({by}(b[i]) / {by}(3))"));
                 if by.is_integer() {
