@@ -1,7 +1,7 @@
 //! Choices of floats without a jump: the code generator has one for them, and where nobody can tell which side is next, it costs more than all
 //! the rest of a loop. Of 2 million sums of one of two floats, 2 ms take the place of 11.
 
-use super::operation::{choose, compare, vector_of};
+use super::operation::{choose, compare, splat, vector_of};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{CompareOp, Expr, Type, UnaryOp};
@@ -15,8 +15,8 @@ pub(super) struct Blend<'e> {
 }
 
 impl<'e> Blend<'e> {
-    /// `condition ? then : otherwise`, if it is of that kind and not better left to the code generator: an extremum is one instruction there.
-    /// Whether a value is a NaN is hardly ever foretold wrongly, so a jump does for that.
+    /// `condition ? then : otherwise`, if it is of that kind and not better left to the code generator: an extremum of scalars is one instruction
+    /// there. Whether a value is a NaN is hardly ever foretold wrongly, so a jump does for that.
     pub(super) fn of(
         condition: &'e Expr,
         [then, otherwise]: [&'e Expr; 2],
@@ -42,8 +42,7 @@ impl<'e> Blend<'e> {
     /// Its value, of `values` of its operands: lane 0 of what vectors do.
     pub(super) fn of_values(&self, builder: &mut FunctionBuilder<'_>, values: [Value; 4]) -> Value {
         let vector = vector_of(self.ty);
-        let [left, right, then, otherwise] =
-            values.map(|it| builder.ins().scalar_to_vector(vector, it));
+        let [left, right, then, otherwise] = values.map(|it| splat(builder, vector, it));
         let mask = compare(builder, self.op, left, right, self.ty);
         let chosen = choose(builder, mask, then, otherwise);
         builder.ins().extractlane(chosen, 0)

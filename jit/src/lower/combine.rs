@@ -158,14 +158,7 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 self.called.push((body, value));
                 value
             }
-            Expr::Select(condition, then, otherwise) => {
-                if let Some(blended) = self.blended(condition, then, otherwise) {
-                    return blended;
-                }
-                let condition = self.apply(condition);
-                let (then, otherwise) = (self.apply(then), self.apply(otherwise));
-                operation::choose(self.builder, condition, then, otherwise)
-            }
+            Expr::Select(condition, then, otherwise) => self.select(condition, [then, otherwise]),
             Expr::Constant(value) => operands.constant(self.builder, *value),
             // A verified combiner is made of operands and constants.
             Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
@@ -174,19 +167,17 @@ impl<'o> Application<'_, '_, '_, 'o> {
         }
     }
 
-    /// The choice between scalars that a comparison of floats of their type makes.
-    fn blended(
-        &mut self,
-        condition: &'o Expr,
-        then: &'o Expr,
-        otherwise: &'o Expr,
-    ) -> Option<Value> {
+    fn select(&mut self, condition: &'o Expr, [then, otherwise]: [&'o Expr; 2]) -> Value {
         let operands = self.operands;
-        let blend = Blend::of(condition, [then, otherwise], |it| operands.type_of(it))?;
         let held = operands.value(self.builder, Operand::Held(0));
         let is_vector = self.builder.func.dfg.value_type(held).is_vector();
-        (!is_vector).then_some(())?;
-        let values = blend.operands.map(|it| self.apply(it));
-        Some(blend.of_values(self.builder, values))
+        let blend = Blend::of(condition, [then, otherwise], |it| operands.type_of(it));
+        if let Some(blend) = blend.filter(|_| !is_vector) {
+            let values = blend.operands.map(|it| self.apply(it));
+            return blend.of_values(self.builder, values);
+        }
+        let condition = self.apply(condition);
+        let (then, otherwise) = (self.apply(then), self.apply(otherwise));
+        operation::choose(self.builder, condition, then, otherwise)
     }
 }

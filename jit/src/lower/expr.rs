@@ -166,8 +166,10 @@ impl FunctionLowering<'_, '_, '_> {
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
         if !self.needs_branch(then) && !self.needs_branch(otherwise) {
-            if let Some(blended) = self.blended(condition, then, otherwise) {
-                return blended;
+            let kernel = self.program.kernel;
+            if let Some(blend) = Blend::of(condition, [then, otherwise], |it| it.ty(kernel)) {
+                let values = blend.operands.map(|it| self.expr(it));
+                return blend.of_values(&mut self.builder, values);
             }
             let condition = self.expr(condition);
             let (then, otherwise) = (self.expr(then), self.expr(otherwise));
@@ -186,14 +188,6 @@ impl FunctionLowering<'_, '_, '_> {
         }
         self.builder.switch_to_block(join);
         result
-    }
-
-    /// The choice between floats that a comparison of floats of their type makes.
-    fn blended(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Value> {
-        let kernel = self.program.kernel;
-        let blend = Blend::of(condition, [then, otherwise], |it| it.ty(kernel))?;
-        let values = blend.operands.map(|it| self.expr(it));
-        Some(blend.of_values(&mut self.builder, values))
     }
 
     /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first
