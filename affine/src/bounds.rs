@@ -347,7 +347,7 @@ fn last_of(first: i64, high: i64, step: i64) -> i64 {
 mod tests {
     use super::*;
     use crate::test_kernels::{for_loop, iter, scalar};
-    use crate::{AffineFor, Kernel, Node, Span, Type};
+    use crate::{AffineFor, Block, Kernel, Node, Span, Type};
     use proptest::prelude::*;
 
     fn loop_of(node: &Node) -> Loop<'_> {
@@ -379,7 +379,7 @@ mod tests {
                     upper,
                     step: 1,
                     lanes: 1,
-                    body: vec![],
+                    body: Block::default(),
                 });
             }
             Ok((Self { loops, n }, iters))
@@ -558,7 +558,7 @@ mod tests {
             privates: vec![],
             disjoint: Vec::new(),
             strategy: "auto".to_owned(),
-            body: vec![],
+            body: Block::default(),
         });
         let range = numeric_range(&chunk.into(), &[loop_of(&forall)], &|_| 0);
         assert_eq!(range, Ok(Some((0, 7))));

@@ -230,7 +230,7 @@ mod tests {
                     ..load.clone()
                 });
                 let span = crate::Span::default();
-                shown.body = vec![Node::Assign { place, value, span }];
+                shown.body = [Node::Assign { place, value, span }].into();
                 let printed = print(&shown);
                 let line = printed.lines().nth(1).unwrap_or_default().trim();
                 format!("{line}{}", if may_wrap { " wrapping" } else { "" })

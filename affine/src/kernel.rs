@@ -1,4 +1,4 @@
-use crate::{AffineExpr, Condition, Expr, Node, Relation, Span, Type, Variable, View};
+use crate::{AffineExpr, Block, Condition, Expr, Node, Relation, Span, Type, Variable, View};
 use la_arena::{Arena, Idx};
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub type LocalId = Idx<Local>;
 /// One function: what it takes and what it does.
 ///
 /// All names of a kernel (parameters, arrays, iterators, locals) are different from each other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Kernel {
     /// The name, without the `@` that the text puts before it.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct Kernel {
     /// What the kernel relies on, over parameters alone. When one of these does not hold, a call ends before anything happens.
     pub assumptions: Vec<Condition>,
     /// What runs.
-    pub body: Vec<Node>,
+    pub body: Block,
     /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
     pub result: Option<Expr>,
     /// Where that stands in the source; where the name does if there is none.
@@ -170,6 +170,28 @@ pub struct Local {
     pub span: Span,
 }
 
+/// The clone shares its [blocks](Block) with this kernel until one of them is written.
+impl Clone for Kernel {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            span: self.span,
+            params: self.params.clone(),
+            scalars: self.scalars.clone(),
+            records: self.records.clone(),
+            arrays: self.arrays.clone(),
+            views: self.views.clone(),
+            iters: self.iters.clone(),
+            locals: self.locals.clone(),
+            labels: self.labels.clone(),
+            assumptions: self.assumptions.clone(),
+            body: self.body.shared(),
+            result: self.result.clone(),
+            result_span: self.result_span,
+        }
+    }
+}
+
 impl Kernel {
     /// Whether `left` and `right` are equal whenever the assumptions hold, as far as their form shows.
     pub fn assumes_equal(&self, left: &AffineExpr, right: &AffineExpr) -> bool {
@@ -213,7 +235,7 @@ impl Kernel {
             locals: Arena::new(),
             labels: Vec::new(),
             assumptions: Vec::new(),
-            body: Vec::new(),
+            body: Vec::new().into(),
             result: None,
             result_span: span,
         }

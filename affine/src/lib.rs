@@ -4,14 +4,15 @@
 //! [`Expr`] (what statements compute), [`Access`], [`Node`] (loops and statements), [`Kernel`]. Then [`text`] (print and
 //! parse), [`verify`] (the invariants), [`interpret`](mod@interpret) (the reference for every later stage).
 //!
-//! A kernel is an owned tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas: cloning is cheap,
-//! so transforms are pure functions. What can be derived from a kernel is computed when asked for and never stored in it.
+//! A kernel is a tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas. Clones of it share their
+//! [blocks](Block) until they are written: cloning is cheap, so transforms are pure functions. What can be derived from a kernel is computed when asked for and never stored in it.
 
 #![forbid(unsafe_code)]
 
 mod access;
 mod affine_expr;
 mod affine_value;
+mod block;
 pub mod bounded;
 pub mod bounds;
 pub mod changed;
@@ -53,6 +54,7 @@ pub mod visit;
 pub use access::{Access, Subscript};
 pub use affine_expr::{AffineExpr, Factor, Overflow, Term, Variable};
 pub use affine_value::AffineValues;
+pub use block::Block;
 pub use combiner::{
     Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, CombineError, Combiner, Declared,
     Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,

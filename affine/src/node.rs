@@ -1,6 +1,6 @@
 use crate::{
-    Access, AffineExpr, ArrayId, Combiner, Expr, IterId, Kernel, LocalId, Overflow, Span, Type,
-    Variable,
+    Access, AffineExpr, ArrayId, Block, Combiner, Expr, IterId, Kernel, LocalId, Overflow, Span,
+    Type, Variable,
 };
 
 /// A loop or a statement.
@@ -16,9 +16,9 @@ pub enum Node {
         /// All of them must hold.
         conditions: Vec<Condition>,
         /// Runs when they do.
-        then: Vec<Node>,
+        then: Block,
         /// Runs when they do not.
-        otherwise: Vec<Node>,
+        otherwise: Block,
     },
     /// `scf.forall i in 0..count private(…) merge(…) strategy(…) { … }`
     Forall(Forall),
@@ -29,7 +29,7 @@ pub enum Node {
         /// Evaluated before each turn.
         condition: Expr,
         /// One turn.
-        body: Vec<Node>,
+        body: Block,
         /// The loop in the source.
         span: Span,
     },
@@ -38,9 +38,9 @@ pub enum Node {
         /// A `bool`.
         condition: Expr,
         /// Runs when it holds.
-        then: Vec<Node>,
+        then: Block,
         /// Runs when it does not.
-        otherwise: Vec<Node>,
+        otherwise: Block,
         /// The condition in the source, or what stands for it there.
         span: Span,
     },
@@ -77,6 +77,67 @@ pub enum Node {
         /// The statement in the source.
         span: Span,
     },
+}
+
+impl Node {
+    /// The same node for another kernel: its [blocks](Block::shared) are those of this one.
+    pub(crate) fn shared(&self) -> Self {
+        match self {
+            Self::AffineFor(it) => Self::AffineFor(AffineFor {
+                lower: it.lower.clone(),
+                upper: it.upper.clone(),
+                body: it.body.shared(),
+                ..*it
+            }),
+            Self::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => Self::AffineIf {
+                conditions: conditions.clone(),
+                then: then.shared(),
+                otherwise: otherwise.shared(),
+            },
+            Self::Forall(it) => Self::Forall(Forall {
+                iter: it.iter,
+                count: it.count.clone(),
+                privates: it.privates.clone(),
+                disjoint: it.disjoint.clone(),
+                strategy: it.strategy.clone(),
+                body: it.body.shared(),
+            }),
+            Self::ScfFor(it) => Self::ScfFor(ScfFor {
+                lower: it.lower.clone(),
+                upper: it.upper.clone(),
+                body: it.body.shared(),
+                ..*it
+            }),
+            Self::ScfWhile {
+                condition,
+                body,
+                span,
+            } => Self::ScfWhile {
+                condition: condition.clone(),
+                body: body.shared(),
+                span: *span,
+            },
+            Self::ScfIf {
+                condition,
+                then,
+                otherwise,
+                span,
+            } => Self::ScfIf {
+                condition: condition.clone(),
+                then: then.shared(),
+                otherwise: otherwise.shared(),
+                span: *span,
+            },
+            Self::Declare { .. }
+            | Self::Alloc { .. }
+            | Self::Assign { .. }
+            | Self::Reduce { .. } => self.clone(),
+        }
+    }
 }
 
 /// What a statement writes.
@@ -122,7 +183,7 @@ pub struct AffineFor {
     /// on each other, but for scalars, which are updated lane by lane.
     pub lanes: u32,
     /// The body.
-    pub body: Vec<Node>,
+    pub body: Block,
 }
 
 /// The alternatives of a loop bound, at least one: their maximum as a lower, their minimum as an upper bound.
@@ -220,7 +281,7 @@ pub struct Forall {
     /// One of [`STRATEGIES`](crate::STRATEGIES).
     pub strategy: String,
     /// The body.
-    pub body: Vec<Node>,
+    pub body: Block,
 }
 
 /// `disjoint(target: met)`: each write of an element of `target` in the body of the forall, an assignment or an update, sets that of
@@ -309,5 +370,5 @@ pub struct ScfFor {
     /// Positive.
     pub step: i64,
     /// The body.
-    pub body: Vec<Node>,
+    pub body: Block,
 }

@@ -223,7 +223,7 @@ impl Inspecting<'_> {
         let updates = |it: &Node| is_update(it, &|array| !self.own.contains(&array));
         let is_updating = matches!(&node, Node::ScfFor(it) if any(&it.body, &updates));
         for block in node.blocks_mut() {
-            *block = self.block(block);
+            *block = self.block(block).into();
         }
         if Loop::of(&node).is_some() {
             let turn = Changed::by(std::slice::from_ref(&node)).but(self.is_watched);
@@ -335,7 +335,7 @@ mod tests {
         let (out, _) = array(&kernel, "out");
         let (other, _) = array(&kernel, "other");
         let is_watched = |array: ArrayId| array == out || array == other;
-        kernel.body = inspector(nowhere(&kernel), &kernel.body, &is_watched);
+        kernel.body = inspector(nowhere(&kernel), &kernel.body, &is_watched).into();
         let text = kernel.to_string();
         let lines = text.lines().skip(1).map(str::trim);
         lines.collect::<Vec<_>>().join(" ")

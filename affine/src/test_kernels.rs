@@ -71,7 +71,7 @@ pub(crate) fn for_loop(
         upper: Bound::from(upper),
         step: 1,
         lanes: 1,
-        body,
+        body: body.into(),
     })
 }
 
@@ -124,12 +124,13 @@ pub(crate) fn segment_sum() -> Kernel {
         ..
     } = parts();
     let i = iter(&mut kernel, "i");
-    kernel.body = vec![for_loop(
+    kernel.body = [for_loop(
         i,
         0.into(),
         n.into(),
         vec![update(seg, x, out, i)],
-    )];
+    )]
+    .into();
     kernel
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn chunked_segment_sum() -> Kernel {
     let buffer = array(&mut kernel, "out_p", Type::F64, vec![m.into()]);
     let body = vec![update(seg, x, buffer, i)];
     let bounds = chunk_bounds(chunk, n, 8).unwrap_or_default();
-    kernel.body = vec![Node::Forall(Forall {
+    kernel.body = [Node::Forall(Forall {
         iter: chunk,
         count: 8.into(),
         privates: vec![Private {
@@ -158,8 +159,9 @@ pub(crate) fn chunked_segment_sum() -> Kernel {
         }],
         disjoint: Vec::new(),
         strategy: "auto".to_owned(),
-        body: vec![for_loop(i, bounds.0, bounds.1, body)],
-    })];
+        body: [for_loop(i, bounds.0, bounds.1, body)].into(),
+    })]
+    .into();
     kernel
 }
 

@@ -1,8 +1,8 @@
 //! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
 
 use crate::{
-    Access, AffineFor, ArrayId, Combiner, Expr, Forall, IterId, Kernel, LocalId, Node, Place,
-    ScfFor, Subscript,
+    Access, AffineFor, ArrayId, Block, Combiner, Expr, Forall, IterId, Kernel, LocalId, Node,
+    Place, ScfFor, Subscript,
 };
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ impl Node {
     }
 
     /// The same, for rewriting in place.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Self>> {
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Self::AffineFor(AffineFor { body, .. })
             | Self::Forall(Forall { body, .. })

@@ -88,7 +88,7 @@ impl Generator {
                 self.spare_iters.push(iter);
             }
         }
-        self.kernel.body = self.block(3)?;
+        self.kernel.body = self.block(3)?.into();
         if self.chance(50) {
             let ty = self.element();
             self.kernel.result = Some(self.value(ty, 3)?);
@@ -224,14 +224,14 @@ impl Generator {
                         relation,
                         right,
                     }],
-                    then: self.block(depth - 1)?,
-                    otherwise: self.otherwise(depth)?,
+                    then: self.block(depth - 1)?.into(),
+                    otherwise: self.otherwise(depth)?.into(),
                 })
             }
             6 => Ok(Node::ScfIf {
                 condition: self.value(Type::Bool, 3)?,
-                then: self.block(depth - 1)?,
-                otherwise: self.otherwise(depth)?,
+                then: self.block(depth - 1)?.into(),
+                otherwise: self.otherwise(depth)?.into(),
                 span: Span::default(),
             }),
             7 => {
@@ -245,7 +245,7 @@ impl Generator {
                     lower,
                     upper,
                     step: 1 + self.below(2) as i64,
-                    body: body?,
+                    body: body?.into(),
                 }))
             }
             _ => self.forall(depth),
@@ -336,7 +336,7 @@ impl Generator {
             upper: Bound(upper),
             step: 1 + self.below(3) as i64,
             lanes: 1,
-            body: body?,
+            body: body?.into(),
         }))
     }
 
@@ -381,7 +381,7 @@ impl Generator {
             privates,
             disjoint: Vec::new(),
             strategy: if self.chance(50) { "auto" } else { "dense" }.to_owned(),
-            body: body?,
+            body: body?.into(),
         }))
     }
 

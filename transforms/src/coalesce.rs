@@ -104,7 +104,7 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
         upper: slow.trips.times(&fast.trips)?.into(),
         step: 1,
         lanes: 1,
-        body: copying.block(&inner.body)?,
+        body: copying.block(&inner.body)?.into(),
     });
     Ok(Replacing {
         kernel: prepared,
@@ -136,8 +136,8 @@ fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Node {
             relation: Relation::Less,
             right: trips,
         }],
-        then: vec![coalesced],
-        otherwise: Vec::new(),
+        then: [coalesced].into(),
+        otherwise: Vec::new().into(),
     }
 }
 

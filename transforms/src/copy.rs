@@ -66,7 +66,7 @@ pub(crate) fn loop_anew(
         iter,
         lower: target.lower.clone(),
         upper: target.upper.clone(),
-        body: copying.block(&target.body)?,
+        body: copying.block(&target.body)?.into(),
         ..*target
     })
 }

@@ -139,14 +139,14 @@ fn loop_over(
 ) -> Result<AffineFor, Reason> {
     if number == 1 {
         return Ok(AffineFor {
-            body: part.to_vec(),
+            body: part.to_vec().into(),
             ..target.clone()
         });
     }
     let iter = new_iter(kernel, target.iter, number);
     Ok(AffineFor {
         iter,
-        body: Copying::shift(target.iter, iter, 0).block(part)?,
+        body: Copying::shift(target.iter, iter, 0).block(part)?.into(),
         ..target.clone()
     })
 }

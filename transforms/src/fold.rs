@@ -3,7 +3,7 @@
 use crate::tree::{change_expr, change_subscripts};
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
+    Access, AffineExpr, AffineFor, Block, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
 };
 
 /// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
@@ -78,7 +78,7 @@ fn head(of: Loop<'_>) -> Node {
         Loop::Affine(it) => Node::AffineFor(AffineFor {
             lower: it.lower.clone(),
             upper: it.upper.clone(),
-            body: Vec::new(),
+            body: Block::default(),
             ..*it
         }),
         Loop::Forall(it) => Node::Forall(Forall {
@@ -86,13 +86,13 @@ fn head(of: Loop<'_>) -> Node {
             privates: Vec::new(),
             disjoint: Vec::new(),
             strategy: String::new(),
-            body: Vec::new(),
+            body: Block::default(),
             iter: it.iter,
         }),
         Loop::Scf(it) => Node::ScfFor(ScfFor {
             lower: it.lower.clone(),
             upper: it.upper.clone(),
-            body: Vec::new(),
+            body: Block::default(),
             ..*it
         }),
     }

@@ -120,7 +120,7 @@ fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
         return Err(Reason::NotAdjacent { first, second });
     };
     let second = &AffineFor {
-        body: behind(conditions.to_vec(), second.body.clone()),
+        body: behind(conditions.to_vec(), second.body.to_vec()).into(),
         ..second.clone()
     };
     if first.step == second.step

@@ -4,7 +4,7 @@ use crate::copy::Copying;
 use crate::in_range::quotient;
 use strew_affine::dependence::{Analyzed, Site};
 use strew_affine::{
-    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
+    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
 };
 
 /// The loop that `first` and then `second` are, if the second goes on where the first ends. Iterations keep their order.
@@ -32,7 +32,7 @@ pub(crate) fn continued(
     .bodies(&first.body, &second.body)?;
     Ok(Some(Node::AffineFor(AffineFor {
         upper: second.upper.clone(),
-        body,
+        body: body.into(),
         ..first.clone()
     })))
 }
@@ -77,7 +77,7 @@ pub(crate) fn nested(
         Ok(stays_below(&analyzed, inner, &outer.upper)?
             && stays_above(&analyzed, inner, &outer.lower)?)
     };
-    let own = first.body.clone();
+    let own = first.body.to_vec();
     let copying = Copying::shift(second.iter, first.iter, 0);
     let other = copying.block(&second.body)?;
     let (around, body) = if is_in(second, first)? {
@@ -91,7 +91,7 @@ pub(crate) fn nested(
     };
     Ok(Some(Node::AffineFor(AffineFor {
         iter: first.iter,
-        body: body.concat(),
+        body: body.concat().into(),
         ..around.clone()
     })))
 }
@@ -186,8 +186,8 @@ pub(crate) fn behind(conditions: Vec<Condition>, mut body: Vec<Node>) -> Vec<Nod
     }
     vec![Node::AffineIf {
         conditions,
-        then: body,
-        otherwise: Vec::new(),
+        then: body.into(),
+        otherwise: Block::default(),
     }]
 }
 
@@ -239,7 +239,7 @@ impl Joining<'_> {
     /// What two nodes have the same of does not depend on where they stand in the source.
     fn text_of(&self, nodes: &[Node]) -> String {
         let mut alone = self.kernel.clone();
-        alone.body = nodes.to_vec();
+        alone.body = nodes.to_vec().into();
         alone.result = None;
         alone.to_string()
     }
@@ -260,8 +260,8 @@ impl Joining<'_> {
         }
         Ok(vec![Node::AffineIf {
             conditions: before,
-            then: first.to_vec(),
-            otherwise: second,
+            then: first.to_vec().into(),
+            otherwise: second.into(),
         }])
     }
 
@@ -269,7 +269,7 @@ impl Joining<'_> {
     fn loops(&mut self, one: &AffineFor, other: &AffineFor) -> Result<Option<Node>, Overflow> {
         let empty = |it: &AffineFor| {
             Node::AffineFor(AffineFor {
-                body: Vec::new(),
+                body: Block::default(),
                 ..it.clone()
             })
         };
@@ -277,7 +277,7 @@ impl Joining<'_> {
             return Ok(None);
         }
         Ok(Some(Node::AffineFor(AffineFor {
-            body: self.bodies(&one.body, &other.body)?,
+            body: self.bodies(&one.body, &other.body)?.into(),
             ..one.clone()
         })))
     }

@@ -45,7 +45,7 @@ fn plan(kernel: &Kernel, request: &Normalize) -> Result<Replacing, Reason> {
         upper,
         step: 1,
         lanes: 1,
-        body: counting.block(&target.body)?,
+        body: counting.block(&target.body)?.into(),
     };
     Ok(Replacing {
         kernel: prepared,

@@ -337,7 +337,7 @@ fn copies(
             upper: Bound(alternatives(extent, &end)),
             step: 1,
             lanes: 1,
-            body: nodes,
+            body: nodes.into(),
         })];
     }
     nodes.insert(0, Node::Alloc { array: packed });

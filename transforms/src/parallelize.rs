@@ -12,7 +12,9 @@ use crate::tree::{Replacing, has_forall};
 use crate::{LoopPath, Reason};
 use strew_affine::flat::conditions_of;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{AffineExpr, AffineFor, Bound, Condition, Forall, Kernel, Node, Relation};
+use strew_affine::{
+    AffineExpr, AffineFor, Block, Bound, Condition, Forall, Kernel, Node, Relation,
+};
 
 /// Runs the iterations of a loop at once.
 ///
@@ -72,8 +74,8 @@ fn plan_where_rows_are_apart(
     let as_it_was = loop_anew(&mut at_once.kernel, target, "s")?;
     let versions = Node::AffineIf {
         conditions,
-        then: at_once.replacement,
-        otherwise: vec![Node::AffineFor(as_it_was)],
+        then: at_once.replacement.into(),
+        otherwise: [Node::AffineFor(as_it_was)].into(),
     };
     Ok(Some(Replacing {
         replacement: vec![versions],
@@ -111,7 +113,7 @@ fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reas
         privates: Vec::new(),
         disjoint: Vec::new(),
         strategy: "auto".to_owned(),
-        body: only_within(target, lower_rest, &upper_rest),
+        body: only_within(target, lower_rest, &upper_rest).into(),
     };
     let forall = match (lower.as_constant(), target.step) {
         (Some(0), 1) => forall,
@@ -144,7 +146,7 @@ fn counted<'k>(
 /// The body, in the iterations that lie within these bounds too.
 fn only_within(target: &AffineFor, lower: &[AffineExpr], upper: &[AffineExpr]) -> Vec<Node> {
     if lower.is_empty() && upper.is_empty() {
-        return target.body.clone();
+        return target.body.to_vec();
     }
     let iter = AffineExpr::from(target.iter);
     let above = lower.iter().map(|bound| Condition {
@@ -160,7 +162,7 @@ fn only_within(target: &AffineFor, lower: &[AffineExpr], upper: &[AffineExpr]) -
     vec![Node::AffineIf {
         conditions: above.chain(below).collect(),
         then: target.body.clone(),
-        otherwise: Vec::new(),
+        otherwise: Block::default(),
     }]
 }
 
@@ -174,7 +176,7 @@ fn counting(
     let (counter, copying) = Copying::counting(kernel, target, lower)?;
     Ok(Forall {
         iter: counter,
-        body: copying.block(&forall.body)?,
+        body: copying.block(&forall.body)?.into(),
         ..forall
     })
 }

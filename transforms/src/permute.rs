@@ -204,19 +204,20 @@ fn plan(
     };
     let mut body = innermost.body.clone();
     for (it, (lower, upper)) in loops.iter().zip(bounds).rev() {
-        body = vec![Node::AffineFor(AffineFor {
+        body = [Node::AffineFor(AffineFor {
             iter: it.iter,
             lower,
             upper,
             step: it.step,
             lanes: 1,
             body,
-        })];
+        })]
+        .into();
     }
     Ok(Replacing {
         kernel: kernel.clone(),
         target: outermost.iter,
-        replacement: body,
+        replacement: body.into(),
     })
 }
 

@@ -175,11 +175,11 @@ pub(crate) fn privatized(
         });
     }
     body.extend(copying.block(&target.body)?);
-    let mut replacement = vec![Node::AffineFor(AffineFor {
-        body,
+    let replacement = vec![Node::AffineFor(AffineFor {
+        body: body.into(),
         ..target.clone()
     })];
-    replace_loop(&mut prepared.body, target.iter, &mut replacement);
+    replace_loop(&mut prepared.body, target.iter, replacement);
     Ok(prepared)
 }
 

@@ -59,7 +59,7 @@ fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
             upper: Bound(vec![upper.clone()]),
             step: target.step,
             lanes: 1,
-            body: copying.block(&target.body)?,
+            body: copying.block(&target.body)?.into(),
         })],
         kernel: prepared,
     })

@@ -235,8 +235,8 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
                 span: it.element.span,
             });
         }
-        let mut replacement = if_runs(kernel, it.target, nodes)?;
-        replace_loop(&mut rewritten.body, it.target.iter, &mut replacement);
+        let replacement = if_runs(kernel, it.target, nodes)?;
+        replace_loop(&mut rewritten.body, it.target.iter, replacement);
     }
     Ok(rewritten)
 }

@@ -9,7 +9,7 @@ use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Variable,
+    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Variable,
 };
 
 /// Cuts a loop in two where a condition, or the least of a bound's alternatives, changes in the loop: full tiles apart from partial ones,
@@ -160,7 +160,7 @@ impl Changing {
     }
 
     /// Drops from `body` what is known on this side of the border.
-    fn settle(&self, body: &mut Vec<Node>, is_above: bool) {
+    fn settle(&self, body: &mut Block, is_above: bool) {
         let mut settled = Vec::new();
         for mut node in std::mem::take(body) {
             for block in node.blocks_mut() {
@@ -180,7 +180,7 @@ impl Changing {
                 other => settled.push(other),
             }
         }
-        *body = settled;
+        *body = settled.into();
     }
 
     fn settle_bound(&self, bound: &mut Bound, is_above: bool, side: Side) {
@@ -204,10 +204,10 @@ impl Changing {
     fn settled_if(
         &self,
         conditions: Vec<Condition>,
-        then: Vec<Node>,
-        otherwise: Vec<Node>,
+        then: Block,
+        otherwise: Block,
         is_above: bool,
-    ) -> Vec<Node> {
+    ) -> Block {
         let mut left = Vec::new();
         for condition in conditions {
             let sign = margin(&condition).ok().flatten();
@@ -220,11 +220,12 @@ impl Changing {
         if left.is_empty() {
             return then;
         }
-        vec![Node::AffineIf {
+        [Node::AffineIf {
             conditions: left,
             then,
             otherwise,
         }]
+        .into()
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
         is_element: false,
         span: kernel.span,
     });
-    probed.body = with_probes(&kernel.body, probe);
+    probed.body = with_probes(&kernel.body, probe).into();
     let analyzed = Analyzed::new(&probed);
     let sites = analyzed.sites().iter();
     let probes = sites.filter_map(|it| Some((std::ptr::from_ref(it.node?), it)));
@@ -37,7 +37,7 @@ fn with_probes(nodes: &[Node], probe: LocalId) -> Vec<Node> {
     let probed = nodes.iter().flat_map(|node| {
         let node = match node {
             Node::AffineFor(it) => Node::AffineFor(AffineFor {
-                body: inside(&it.body),
+                body: inside(&it.body).into(),
                 ..it.clone()
             }),
             Node::AffineIf {
@@ -46,12 +46,12 @@ fn with_probes(nodes: &[Node], probe: LocalId) -> Vec<Node> {
                 otherwise,
             } => Node::AffineIf {
                 conditions: conditions.clone(),
-                then: inside(then),
-                otherwise: inside(otherwise),
+                then: inside(then).into(),
+                otherwise: inside(otherwise).into(),
             },
             Node::Forall(it) => {
                 let mut it = it.clone();
-                it.body = inside(&it.body);
+                it.body = inside(&it.body).into();
                 Node::Forall(it)
             }
             other => other.clone(),
@@ -110,7 +110,7 @@ impl Settling<'_, '_> {
             Node::AffineFor(it) => vec![Node::AffineFor(AffineFor {
                 lower: self.tightest(probe, &it.lower, |one, other| one.minus(other)),
                 upper: self.tightest(probe, &it.upper, |one, other| other.minus(one)),
-                body: self.block(&it.body),
+                body: self.block(&it.body).into(),
                 ..it.clone()
             })],
             Node::AffineIf {
@@ -120,7 +120,7 @@ impl Settling<'_, '_> {
             } => self.settled_if(probe, conditions, [then, otherwise]),
             Node::Forall(it) => {
                 let mut it = it.clone();
-                it.body = self.block(&it.body);
+                it.body = self.block(&it.body).into();
                 vec![Node::Forall(it)]
             }
             other => vec![other.clone()],
@@ -143,8 +143,8 @@ impl Settling<'_, '_> {
         }
         vec![Node::AffineIf {
             conditions,
-            then: self.block(then),
-            otherwise: self.block(otherwise),
+            then: self.block(then).into(),
+            otherwise: self.block(otherwise).into(),
         }]
     }
 

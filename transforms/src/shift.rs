@@ -149,7 +149,7 @@ impl Shifted<'_> {
         }
         let together = AffineFor {
             lower: begin.into(),
-            body,
+            body: body.into(),
             ..target.clone()
         };
         Ok([head, together, tail].map(Node::AffineFor).to_vec())

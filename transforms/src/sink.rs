@@ -83,7 +83,7 @@ fn last_iteration(
         iter,
         lower: end.clone().into(),
         upper: end.offset(1)?.into(),
-        body: behind,
+        body: behind.into(),
         ..target.clone()
     })
 }

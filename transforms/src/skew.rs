@@ -97,7 +97,7 @@ fn plan(kernel: &Kernel, request: &Skew) -> Result<Replacing, Reason> {
         iter,
         lower: moved(&target.lower, &distance)?,
         upper: moved(&target.upper, &distance)?,
-        body: copying.block(&target.body)?,
+        body: copying.block(&target.body)?.into(),
         ..*target
     };
     Ok(Replacing {

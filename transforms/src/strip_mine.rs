@@ -78,10 +78,11 @@ fn plan(kernel: &Kernel, request: &StripMine) -> Result<Replacing, Reason> {
     let names = TileNames::make(&mut prepared, target);
     let whole = (target.lower.clone(), target.upper.clone());
     let mut tiles = tiles(target, &names, size, whole)?;
-    tiles.body = vec![Node::AffineFor(AffineFor {
+    tiles.body = [Node::AffineFor(AffineFor {
         body: target.body.clone(),
         ..points(target, &names, size, None)?
-    })];
+    })]
+    .into();
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,

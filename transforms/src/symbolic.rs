@@ -6,7 +6,7 @@ use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use strew_affine::dependence::Analyzed;
 use strew_affine::{
-    AffineExpr, AffineFor, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
+    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
 };
 
 /// The loops of `band`, called `paths`, in tiles of `sizes` iterations, over parameters: loops that count tiles around loops over points. A
@@ -43,12 +43,12 @@ pub(crate) fn tiled(
     };
     let loops = tiles.into_iter().chain(points).rev();
     let body = loops.fold(innermost.body.clone(), |body, it| {
-        vec![Node::AffineFor(AffineFor { body, ..it })]
+        [Node::AffineFor(AffineFor { body, ..it })].into()
     });
     Ok(Replacing {
         kernel: prepared,
         target: outermost.iter,
-        replacement: body,
+        replacement: body.into(),
     })
 }
 
@@ -94,7 +94,7 @@ impl<'k> Range<'k> {
             upper: Bound(counts?),
             step: 1,
             lanes: 1,
-            body: Vec::new(),
+            body: Block::default(),
         })
     }
 
@@ -115,7 +115,7 @@ impl<'k> Range<'k> {
             upper: Bound(upper),
             step: target.step,
             lanes: 1,
-            body: Vec::new(),
+            body: Block::default(),
         })
     }
 }

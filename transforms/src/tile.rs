@@ -133,7 +133,7 @@ fn plan(kernel: &Kernel, request: &Tile) -> Result<Replacing, Reason> {
     Ok(Replacing {
         kernel: prepared,
         target: outermost.iter,
-        replacement: tiled(&nest, innermost.body.clone())?,
+        replacement: tiled(&nest, innermost.body.to_vec())?,
     })
 }
 
@@ -143,7 +143,7 @@ fn tiled(nest: &[Tiled<'_>], mut body: Vec<Node>) -> Result<Vec<Node>, Reason> {
         let outer = nest.get(..position).unwrap_or_default();
         let lower = depends_on(it.lower, outer).then_some(&it.target.lower);
         body = vec![Node::AffineFor(AffineFor {
-            body,
+            body: body.into(),
             ..points(it.target, &it.names, it.size, lower)?
         })];
     }
@@ -154,7 +154,7 @@ fn tiled(nest: &[Tiled<'_>], mut body: Vec<Node>) -> Result<Vec<Node>, Reason> {
         let uppers = uppers.map(|upper| of_any_point(upper, outer, End::Greatest));
         let bounds = (lower.into(), Bound(uppers.collect::<Result<_, _>>()?));
         body = vec![Node::AffineFor(AffineFor {
-            body,
+            body: body.into(),
             ..tiles(it.target, &it.names, it.size, bounds)?
         })];
     }

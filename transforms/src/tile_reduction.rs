@@ -142,7 +142,7 @@ fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason
     }
     replacement.push(Node::AffineFor(around));
     replacement.append(&mut after);
-    replace_loop(&mut prepared.body, target.iter, &mut replacement);
+    replace_loop(&mut prepared.body, target.iter, replacement);
     tile_indirection::tiled(&prepared, &tiling)
 }
 

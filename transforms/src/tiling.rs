@@ -4,7 +4,7 @@ use crate::cut::{greatest, least};
 use crate::reason::checked_number;
 use crate::tree::new_iter;
 use crate::{LoopPath, Reason, Size};
-use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Overflow};
+use strew_affine::{AffineExpr, AffineFor, Block, Bound, IterId, Kernel, Overflow};
 
 /// The bounds of one part of a loop, for a loop of the same iterator and step.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ pub(crate) fn tiles(
         upper,
         step: target.step.checked_mul(size).ok_or(Overflow)?,
         lanes: 1,
-        body: Vec::new(),
+        body: Block::default(),
     })
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn points(
         upper,
         step: target.step,
         lanes: target.lanes,
-        body: Vec::new(),
+        body: Block::default(),
     })
 }
 

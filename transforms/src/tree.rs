@@ -4,8 +4,8 @@ use crate::in_range::is_non_negative;
 use std::fmt;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, ArrayId, Condition, Expr, Iter, IterId, Kernel, Local, LocalId,
-    Node, Overflow, Place, Relation, Span, Subscript, Variable,
+    Access, AffineExpr, AffineFor, ArrayId, Block, Condition, Expr, Iter, IterId, Kernel, Local,
+    LocalId, Node, Overflow, Place, Relation, Span, Subscript, Variable,
 };
 
 /// A loop and the loops around it, outermost first.
@@ -127,8 +127,8 @@ pub(crate) fn if_runs(
     }
     Ok(vec![Node::AffineIf {
         conditions,
-        then: nodes,
-        otherwise: Vec::new(),
+        then: nodes.into(),
+        otherwise: Block::default(),
     }])
 }
 
@@ -204,15 +204,32 @@ pub(crate) fn successor(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Dis
 }
 
 /// Puts `replacement` where the `affine.for` over `iter` stands.
-pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: &mut Vec<Node>) {
-    let is_it = |node: &Node| matches!(node, Node::AffineFor(it) if it.iter == iter);
+pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: Vec<Node>) {
+    at_first(nodes, &|it| is_over(it, iter), |block, position| {
+        block.splice(position..=position, replacement);
+    });
+}
+
+/// Calls `change` with the block that has the first node which `is_it`, and where in that it stands. Blocks that are not around it stay
+/// [shared](strew_affine::Block).
+fn at_first<T>(
+    nodes: &mut Vec<Node>,
+    is_it: &impl Fn(&Node) -> bool,
+    change: impl FnOnce(&mut Vec<Node>, usize) -> T,
+) -> Option<T> {
     if let Some(position) = nodes.iter().position(is_it) {
-        nodes.splice(position..=position, replacement.drain(..));
-        return;
+        return Some(change(nodes, position));
     }
-    for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
-        replace_loop(block, iter, replacement);
-    }
+    let mut blocks = nodes.iter_mut().flat_map(Node::blocks_mut);
+    let block = blocks.find(|it| has_node(it, is_it))?;
+    at_first(block, is_it, change)
+}
+
+fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
+    nodes.iter().any(|node| {
+        let mut blocks = node.blocks().into_iter();
+        is_it(node) || blocks.any(|it| has_node(it, is_it))
+    })
 }
 
 /// What every rewriting needs that puts something in the place of one loop.
@@ -227,7 +244,7 @@ pub(crate) struct Replacing {
 impl Replacing {
     /// The kernel with that done.
     pub(crate) fn rewrite(mut self) -> Kernel {
-        replace_loop(&mut self.kernel.body, self.target, &mut self.replacement);
+        replace_loop(&mut self.kernel.body, self.target, self.replacement);
         self.kernel
     }
 }
@@ -272,19 +289,17 @@ fn is_over(node: &Node, iter: IterId) -> bool {
 
 /// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else in that.
 pub(crate) fn remove_loop(nodes: &mut Vec<Node>, iter: IterId) {
-    nodes.retain(|node| conditions_around(node, iter).is_none());
-    for block in nodes.iter_mut().flat_map(Node::blocks_mut) {
-        remove_loop(block, iter);
-    }
+    let is_it = |node: &Node| conditions_around(node, iter).is_some();
+    at_first(nodes, &is_it, |block, position| {
+        drop(block.remove(position))
+    });
 }
 
 /// Takes away what stands behind the `affine.for` over `iter` in the block that it stands in.
 pub(crate) fn take_behind(nodes: &mut Vec<Node>, iter: IterId) -> Vec<Node> {
-    if let Some(position) = nodes.iter().position(|it| is_over(it, iter)) {
-        return nodes.split_off(position + 1);
-    }
-    let blocks = nodes.iter_mut().flat_map(Node::blocks_mut);
-    blocks.flat_map(|block| take_behind(block, iter)).collect()
+    let is_it = |node: &Node| is_over(node, iter);
+    let behind = at_first(nodes, &is_it, |block, it| block.split_off(it + 1));
+    behind.unwrap_or_default()
 }
 
 /// The arrays that statements in `nodes` touch.

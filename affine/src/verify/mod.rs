@@ -55,7 +55,7 @@ use crate::{
     LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
 };
 use scope::Scope;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
@@ -91,6 +91,7 @@ impl std::fmt::Display for Verified {
 /// # Errors
 /// All violations, in the order of the text.
 pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
+    debug_assert!(has_addresses(&kernel), "analyses know nodes by them");
     let mut verifier = Verifier::of(&kernel);
     verifier.name(&kernel.name);
     verifier.params();
@@ -109,6 +110,16 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     } else {
         Err(violations)
     }
+}
+
+/// Whether every node has an address of its own, as [`Block`](crate::Block) promises.
+fn has_addresses(kernel: &Kernel) -> bool {
+    let mut known = HashSet::new();
+    let mut are_own = true;
+    walk(&kernel.body, &mut |node, _| {
+        are_own &= known.insert(std::ptr::from_ref(node));
+    });
+    are_own
 }
 
 /// The loops in lanes, of those in `nodes`, that cannot run in them.
@@ -731,11 +742,12 @@ mod tests {
         let outside = broken(update, |kernel| {
             let i = iter(kernel, "i");
             let x = kernel.array_params().next().expect("an array");
-            kernel.body = vec![Node::Assign {
+            kernel.body = [Node::Assign {
                 place: Place::Element(at(x, vec![Subscript::Affine(i.into())])),
                 value: Expr::Constant(Value::f64(0.0)),
                 span: Span::default(),
-            }];
+            }]
+            .into();
         });
         assert_eq!(outside, "the iterator `i` is not visible here");
     }
@@ -749,7 +761,7 @@ mod tests {
         assert_eq!(twice, "`t` is declared twice");
         let of_a_parameter = broken("alloc t: f64[n]", |kernel| {
             let x = kernel.array_params().next().expect("an array");
-            kernel.body = vec![Node::Alloc { array: x }];
+            kernel.body = [Node::Alloc { array: x }].into();
         });
         assert_eq!(of_a_parameter, "`x` is declared twice");
         let outside = broken("scf.if n == 0 { alloc t: f64[n] t[0] = 1.0 }", |kernel| {
@@ -871,7 +883,7 @@ mod tests {
         let affine = broken("", |kernel| {
             let w = scalar(kernel, "v", Type::F64);
             let i = iter(kernel, "i");
-            kernel.body = vec![for_loop(i, 0.into(), AffineExpr::from(w), vec![])];
+            kernel.body = [for_loop(i, 0.into(), AffineExpr::from(w), vec![])].into();
         });
         assert_eq!(affine, "this has type f64, but an integer is needed");
     }
@@ -924,11 +936,11 @@ mod tests {
         let nested = (0..=MAX_NESTING).fold(Vec::new(), |body, _| {
             vec![Node::ScfWhile {
                 condition: Expr::Constant(Value::bool(false)),
-                body,
+                body: body.into(),
                 span: Span::default(),
             }]
         });
-        kernel.body = nested;
+        kernel.body = nested.into();
         assert_eq!(
             refused(kernel),
             ["this is nested more than 100 levels deep"]

@@ -69,7 +69,7 @@ pub(crate) fn lower(
         lowering.kernel.result_span = span_of_result(function);
     }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
-    lowering.kernel.body = body;
+    lowering.kernel.body = body.into();
     let Lowering {
         kernel,
         ranges,

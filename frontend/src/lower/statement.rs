@@ -195,8 +195,8 @@ impl Lowering<'_> {
         }
         Node::ScfIf {
             condition,
-            then,
-            otherwise,
+            then: then.into(),
+            otherwise: otherwise.into(),
             span,
         }
     }

@@ -134,7 +134,7 @@ impl Lowering<'_> {
         };
         body.push(Node::ScfWhile {
             condition,
-            body: turn,
+            body: turn.into(),
             span,
         });
     }
@@ -203,7 +203,7 @@ impl Lowering<'_> {
             let condition = condition.expr;
             body.push(Node::ScfWhile {
                 condition,
-                body: nodes,
+                body: nodes.into(),
                 span,
             });
         }
@@ -228,7 +228,7 @@ impl Lowering<'_> {
         });
         body.push(Node::ScfWhile {
             condition: Computation::Local(again),
-            body: turn,
+            body: turn.into(),
             span,
         });
     }

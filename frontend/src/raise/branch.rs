@@ -50,8 +50,8 @@ impl<'k> Raising<'k> {
         raised.push(if is_affine {
             Node::AffineIf {
                 conditions: conditions(guards),
-                then,
-                otherwise,
+                then: then.into(),
+                otherwise: otherwise.into(),
             }
         } else {
             self.computed_branch((condition.expr, span), then, otherwise)
@@ -75,8 +75,8 @@ impl<'k> Raising<'k> {
         self.facts.forget(changed);
         Some(Node::AffineIf {
             conditions: conditions(guards),
-            then: Vec::new(),
-            otherwise,
+            then: Vec::new().into(),
+            otherwise: otherwise.into(),
         })
     }
 
@@ -93,8 +93,8 @@ impl<'k> Raising<'k> {
         }
         Node::ScfIf {
             condition,
-            then,
-            otherwise,
+            then: then.into(),
+            otherwise: otherwise.into(),
             span,
         }
     }

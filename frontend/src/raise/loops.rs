@@ -46,7 +46,7 @@ impl<'k> Raising<'k> {
                 let body = self.block(body, Some(condition), &[]);
                 raised.push(Node::ScfWhile {
                     condition: condition_value,
-                    body,
+                    body: body.into(),
                     span,
                 });
             }
@@ -280,14 +280,14 @@ fn loop_over(counted: Counted, body: Vec<Node>) -> Node {
             upper: Bound(upper),
             step,
             lanes: 1,
-            body,
+            body: body.into(),
         }),
         Bounds::Computed { lower, upper } => Node::ScfFor(ScfFor {
             iter,
             lower,
             upper,
             step,
-            body,
+            body: body.into(),
         }),
     }
 }

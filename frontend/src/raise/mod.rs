@@ -83,7 +83,7 @@ pub(crate) fn raise(
         diagnostics,
     };
     let after = raising.block(&before, None, &[]);
-    raising.kernel.body = after;
+    raising.kernel.body = after.into();
     raising.kernel.result = result.as_ref().map(|it| raising.value(it).expr);
     raising.drop_spare();
     raising.kernel.assumptions = raising.assumptions.conditions();

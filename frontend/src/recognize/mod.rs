@@ -24,7 +24,7 @@ pub(crate) use truth::flag;
 
 use evaluated::Evaluated;
 use held::Held;
-use strew_affine::{Combiner, Expr, Kernel, Node, Place, Span, Subscript};
+use strew_affine::{Block, Combiner, Expr, Kernel, Node, Place, Span, Subscript};
 
 /// How a place is combined with what.
 type Update = (Combiner, Expr);
@@ -88,8 +88,8 @@ pub(crate) fn guarded(
         if let Some(reduction) = guarded(kernel, (last, span), body, sizes) {
             return Some(Node::ScfIf {
                 condition: (**first).clone(),
-                then: vec![reduction],
-                otherwise: vec![],
+                then: [reduction].into(),
+                otherwise: Block::default(),
                 span,
             });
         }
@@ -136,10 +136,10 @@ fn only_where(kernel: &Kernel, reduction: Node, condition: &Expr) -> Option<Node
             otherwise,
             span,
         } => {
-            let [inner] = <[Node; 1]>::try_from(then).ok()?;
+            let [inner] = <[Node; 1]>::try_from(Vec::from(then)).ok()?;
             Some(Node::ScfIf {
                 condition: outer,
-                then: vec![only_where(kernel, inner, condition)?],
+                then: [only_where(kernel, inner, condition)?].into(),
                 otherwise,
                 span,
             })

@@ -56,7 +56,7 @@ fn inspect_in(nodes: &mut [Node], number: u32) {
             && super::forall::body_number(forall) == number
         {
             let is_watched = |array| is_read(forall, array);
-            forall.body = inspector(forall.iter, &forall.body, &is_watched);
+            forall.body = inspector(forall.iter, &forall.body, &is_watched).into();
             return;
         }
         node.blocks_mut()

@@ -148,14 +148,14 @@ pub(super) fn rewrite(kernel: &mut Kernel, chains: &[Chain<'_>]) -> Result<(), O
         };
         let chains: Vec<_> = of_loop.iter().map(|it| Scalars::of(kernel, it)).collect();
         let mut around = target.clone();
-        around.body = body(target, &chains);
+        around.body = body(target, &chains).into();
         let mut nodes = Vec::new();
         for chain in &chains {
             nodes.extend(chain.begin(kernel)?);
         }
         nodes.push(Node::AffineFor(around));
-        let mut replacement = if_runs(kernel, target, nodes)?;
-        replace_loop(&mut kernel.body, target.iter, &mut replacement);
+        let replacement = if_runs(kernel, target, nodes)?;
+        replace_loop(&mut kernel.body, target.iter, replacement);
     }
     Ok(())
 }
@@ -231,8 +231,8 @@ impl<'k> Scalars<'k> {
         });
         Ok(vec![Node::AffineIf {
             conditions: conditions.collect(),
-            then,
-            otherwise: self.at_greatest((second, rest), before, local)?,
+            then: then.into(),
+            otherwise: self.at_greatest((second, rest), before, local)?.into(),
         }])
     }
 

@@ -58,9 +58,9 @@ pub(crate) fn rewrite(plan: Plan) -> Kernel {
         privates,
         disjoint: marked,
         strategy,
-        body: vec![Node::AffineFor(tile)],
+        body: [Node::AffineFor(tile)].into(),
     }));
-    replace_loop(&mut kernel.body, iter, &mut replacement);
+    replace_loop(&mut kernel.body, iter, replacement);
     kernel
 }
 
@@ -137,6 +137,6 @@ fn fill_loop(kernel: &mut Kernel, array: ArrayId, value: Value) -> Node {
         upper: Bound(extents),
         step: 1,
         lanes: 1,
-        body: vec![fill],
+        body: [fill].into(),
     })
 }

@@ -217,7 +217,7 @@ impl Copies<'_> {
             upper: Bound(ends?),
             step: step.checked_mul(self.factor).ok_or(Overflow)?,
             lanes: 1,
-            body,
+            body: body.into(),
         }))
     }
 
@@ -252,7 +252,7 @@ impl Copies<'_> {
         let loops = jammed.iter().rev();
         begun.extend(loops.fold(hoisted, |body, it| {
             vec![Node::AffineFor(AffineFor {
-                body,
+                body: body.into(),
                 ..(*it).clone()
             })]
         }));
@@ -286,7 +286,7 @@ impl Copies<'_> {
             upper: self.target.upper.clone(),
             step: *step,
             lanes: 1,
-            body: copying.block(body)?,
+            body: copying.block(body)?.into(),
         }))
     }
 }

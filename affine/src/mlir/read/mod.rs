@@ -13,8 +13,8 @@ mod token;
 use super::{symbol, type_name};
 use crate::text;
 use crate::{
-    AffineExpr, ArrayId, BinaryOp, Combiner, Condition, Expr, Forall, Kernel, Label, LocalId, Node,
-    Parameter, Place, Private, ScalarId, Span,
+    AffineExpr, ArrayId, BinaryOp, Block, Combiner, Condition, Expr, Forall, Kernel, Label,
+    LocalId, Node, Parameter, Place, Private, ScalarId, Span,
 };
 use std::collections::HashMap;
 use std::fmt;
@@ -194,7 +194,7 @@ impl<'t> Reader<'_, 't> {
         reader.tokens.expect("{")?;
         let (body, end) = reader.block()?;
         reader.tokens.expect("}")?;
-        reader.kernel.body = body;
+        reader.kernel.body = body.into();
         reader.kernel.result = end;
         Ok(reader.kernel)
     }
@@ -342,6 +342,6 @@ fn forall(
         privates,
         disjoint: Vec::new(),
         strategy,
-        body: Vec::new(),
+        body: Block::default(),
     }
 }

@@ -138,8 +138,8 @@ impl<'t> Reader<'_, 't> {
                 let otherwise = self.otherwise()?;
                 nodes.push(Node::AffineIf {
                     conditions,
-                    then,
-                    otherwise,
+                    then: then.into(),
+                    otherwise: otherwise.into(),
                 });
             }
             "scf.if" => nodes.push(self.scf_if()?),
@@ -249,7 +249,13 @@ impl<'t> Reader<'_, 't> {
                 .map_or("auto", |(_, it)| *it)
                 .to_owned();
             let made = forall(iter, count.clone(), privates, strategy);
-            return self.merged(Forall { body, ..made }, rows);
+            return self.merged(
+                Forall {
+                    body: body.into(),
+                    ..made
+                },
+                rows,
+            );
         }
         Ok(Node::AffineFor(AffineFor {
             iter,
@@ -257,7 +263,7 @@ impl<'t> Reader<'_, 't> {
             upper,
             step,
             lanes,
-            body,
+            body: body.into(),
         }))
     }
 
@@ -283,7 +289,7 @@ impl<'t> Reader<'_, 't> {
                 lower,
                 upper,
                 step,
-                body,
+                body: body.into(),
             }));
         }
         match ends {
@@ -337,7 +343,13 @@ impl<'t> Reader<'_, 't> {
             }
         }
         let made = forall(iter, count, privates, strategy);
-        self.merged(Forall { body, ..made }, rows)
+        self.merged(
+            Forall {
+                body: body.into(),
+                ..made
+            },
+            rows,
+        )
     }
 
     /// The forall whose buffers are the rows `rows`. How they are merged follows from their combiners.
@@ -369,13 +381,13 @@ impl<'t> Reader<'_, 't> {
         Ok(match known {
             Some(Known::Conditions(conditions)) => Node::AffineIf {
                 conditions,
-                then,
-                otherwise,
+                then: then.into(),
+                otherwise: otherwise.into(),
             },
             Some(Known::Expr(condition)) => Node::ScfIf {
                 condition,
-                then,
-                otherwise,
+                then: then.into(),
+                otherwise: otherwise.into(),
                 span,
             },
             _ => return Err(ReadError::new(span, format!("`%{name}` is no condition"))),
@@ -395,7 +407,7 @@ impl<'t> Reader<'_, 't> {
             condition.ok_or_else(|| self.tokens.wanted("`scf.condition` before this"))?;
         Ok(Node::ScfWhile {
             condition,
-            body,
+            body: body.into(),
             span: Span::default(),
         })
     }

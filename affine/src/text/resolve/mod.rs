@@ -173,7 +173,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
     }
 
     fn outermost_block(&mut self, tree: &tree::Kernel<'a>) {
-        self.kernel.body = self.statements(&tree.body);
+        self.kernel.body = self.statements(&tree.body).into();
         if let Some(value) = &tree.returned {
             self.kernel.result_span = value.span;
         }
@@ -255,7 +255,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             upper,
             step,
             lanes,
-            body,
+            body: body.into(),
         })
     }
 
@@ -268,8 +268,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let conditions: Vec<_> = conditions.iter().map(|it| self.condition(it)).collect();
         Node::AffineIf {
             conditions: conditions.into_iter().flatten().collect(),
-            then: self.block(then),
-            otherwise: self.block(otherwise),
+            then: self.block(then).into(),
+            otherwise: self.block(otherwise).into(),
         }
     }
 
@@ -283,7 +283,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             lower: lower?,
             upper: upper?,
             step,
-            body,
+            body: body.into(),
         }))
     }
 
@@ -297,7 +297,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let body = self.block(body);
         condition.map(|condition| Node::ScfWhile {
             condition,
-            body,
+            body: body.into(),
             span,
         })
     }
@@ -313,8 +313,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         condition.map(|condition| Node::ScfIf {
             condition,
-            then,
-            otherwise,
+            then: then.into(),
+            otherwise: otherwise.into(),
             span,
         })
     }
@@ -421,7 +421,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             privates: privates.into_iter().chain(speculative).flatten().collect(),
             disjoint: disjoint.into_iter().flatten().collect(),
             strategy: forall.strategy.map_or("auto", |it| it.text).to_owned(),
-            body,
+            body: body.into(),
         })
     }
 
