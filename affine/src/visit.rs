@@ -4,6 +4,7 @@ use crate::{
     Access, AffineFor, ArrayId, Block, Combiner, Expr, Forall, IterId, Kernel, LocalId, Node,
     Place, ScfFor, Subscript,
 };
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 
 /// A loop with an iterator, of any kind.
@@ -79,42 +80,42 @@ pub struct AccessSite<'k> {
 
 impl Node {
     /// The blocks directly inside, in the order of the text; an `else` that is not there is an empty block.
-    pub fn blocks(&self) -> Vec<&[Self]> {
+    pub fn blocks(&self) -> SmallVec<[&[Self]; 2]> {
         match self {
             Self::AffineFor(AffineFor { body, .. })
             | Self::Forall(Forall { body, .. })
             | Self::ScfFor(ScfFor { body, .. })
-            | Self::ScfWhile { body, .. } => vec![body],
+            | Self::ScfWhile { body, .. } => smallvec![body.as_slice()],
             Self::AffineIf {
                 then, otherwise, ..
             }
             | Self::ScfIf {
                 then, otherwise, ..
-            } => vec![then, otherwise],
+            } => smallvec![then.as_slice(), otherwise.as_slice()],
             Self::Declare { .. }
             | Self::Alloc { .. }
             | Self::Assign { .. }
-            | Self::Reduce { .. } => vec![],
+            | Self::Reduce { .. } => smallvec![],
         }
     }
 
     /// The same, for rewriting in place.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    pub fn blocks_mut(&mut self) -> SmallVec<[&mut Block; 2]> {
         match self {
             Self::AffineFor(AffineFor { body, .. })
             | Self::Forall(Forall { body, .. })
             | Self::ScfFor(ScfFor { body, .. })
-            | Self::ScfWhile { body, .. } => vec![body],
+            | Self::ScfWhile { body, .. } => smallvec![body],
             Self::AffineIf {
                 then, otherwise, ..
             }
             | Self::ScfIf {
                 then, otherwise, ..
-            } => vec![then, otherwise],
+            } => smallvec![then, otherwise],
             Self::Declare { .. }
             | Self::Alloc { .. }
             | Self::Assign { .. }
-            | Self::Reduce { .. } => vec![],
+            | Self::Reduce { .. } => smallvec![],
         }
     }
 

@@ -127,7 +127,7 @@ fn delinearized(index: &AffineExpr, trips: [&AffineExpr; 2]) -> Result<[AffineEx
 /// The product of two negative trip counts is positive. With none of the inner loop there is none of what is made, so nothing is divided
 /// by zero.
 fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Node {
-    if Analyzed::new(kernel).is_never_negative(&trips) {
+    if Analyzed::of_parameters(kernel).is_never_negative(&trips) {
         return coalesced;
     }
     Node::AffineIf {

@@ -106,7 +106,7 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         conditions,
         ..
     } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::of_parameters(kernel);
     let mut prepared = kernel.clone();
     let mut conditions = conditions;
     conditions.extend(extents.iter().map(never_negative));

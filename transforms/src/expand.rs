@@ -131,7 +131,7 @@ fn check_begins_once(
 
 fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr, Reason> {
     let (lower, upper) = single_bounds(of, path)?;
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::of_parameters(kernel);
     let around = address::find_affine_for(kernel, path)?.around;
     let mut candidates = vec![trip_count(lower, upper, of.step)?];
     if never_negative(kernel, &around, lower) {

@@ -13,7 +13,7 @@ pub(crate) fn continued(
     first: &AffineFor,
     second: &AffineFor,
 ) -> Result<Option<Node>, Overflow> {
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::around(kernel, &[first.iter, second.iter]);
     let mut borders = first
         .upper
         .0
@@ -72,7 +72,7 @@ pub(crate) fn nested(
     first: &AffineFor,
     second: &AffineFor,
 ) -> Result<Option<Node>, Overflow> {
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::around(kernel, &[first.iter, second.iter]);
     let is_in = |inner: &AffineFor, outer: &AffineFor| {
         Ok(stays_below(&analyzed, inner, &outer.upper)?
             && stays_above(&analyzed, inner, &outer.lower)?)

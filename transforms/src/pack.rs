@@ -103,7 +103,7 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     let extents = &kernel.arrays[array].extents;
     let boxes = (0..extents.len()).map(|dimension| Range::of(target, &inside, dimension));
     let boxes: Option<Vec<Range>> = boxes.collect::<Result<Option<_>, _>>()?;
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::of_parameters(kernel);
     // A length below zero, of a loop that never runs, would be refused before the kernel starts.
     let is_extent = |it: &Range| analyzed.is_never_negative(&it.length);
     let boxes = boxes.filter(|it| it.iter().all(is_extent));

@@ -13,21 +13,25 @@ use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
 
 /// The scalars and local arrays from outside of the loop in which its iterations meet and of which they can have their own. A copy of an array
 /// in which they do not meet would be made and filled with zeros for nothing.
-pub(crate) fn privatizable(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
-    let written = written_from_outside(kernel, target);
-    if written.is_empty() {
-        return Vec::new();
-    }
-    let analyzed = Analyzed::new(kernel);
-    let written = written.into_iter();
+pub(crate) fn privatizable<'k>(analyzed: &Analyzed<'k>, target: &'k AffineFor) -> Vec<Target> {
+    let written = written_from_outside(analyzed.kernel(), target);
+    private_of(analyzed, target, written)
+}
+
+/// Those of `written` of which the iterations can have their own.
+fn private_of<'k>(
+    analyzed: &Analyzed<'k>,
+    target: &'k AffineFor,
+    written: Vec<Target>,
+) -> Vec<Target> {
     let meets = |target: Target, iter| {
         let of_it = |one: &Site<'_>, _: &Site<'_>| one.target == target;
         matches!(target, Target::Local(_)) || !analyzed.are_apart(iter, of_it)
     };
     let private = |it: &Target| {
-        privacy(&analyzed, target, *it) == Some(Privacy::Private) && meets(*it, target.iter)
+        privacy(analyzed, target, *it) == Some(Privacy::Private) && meets(*it, target.iter)
     };
-    written.filter(private).collect()
+    written.into_iter().filter(private).collect()
 }
 
 /// That iterations of the loop can have `variable` of their own; and whether they have already.
@@ -140,12 +144,15 @@ fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     let scalars = scalars::set_in(target).into_iter();
     let scalars: BTreeSet<_> = scalars.map(|(local, _)| Target::Local(local)).collect();
     let own = visit::allocated_arrays(&target.body);
-    let allocated = visit::allocated_arrays(&kernel.body);
     let mut arrays = BTreeSet::new();
     visit::walk(&target.body, &mut |node, _| {
         arrays.extend(node.written_elements().map(|it| it.array));
     });
-    arrays.retain(|it| allocated.contains(it) && !own.contains(it));
+    arrays.retain(|it| !own.contains(it) && kernel.array_params().all(|param| param != *it));
+    if !arrays.is_empty() {
+        let allocated = visit::allocated_arrays(&kernel.body);
+        arrays.retain(|it| allocated.contains(it));
+    }
     scalars
         .into_iter()
         .chain(arrays.into_iter().map(Target::Array))
@@ -185,7 +192,11 @@ pub(crate) fn privatized(
 
 /// The kernel in which each iteration of the loop has its own of all that it can, if there is something.
 pub(crate) fn with_own(kernel: &Kernel, target: &AffineFor) -> Result<Option<Kernel>, Overflow> {
-    let targets = privatizable(kernel, target);
+    let written = written_from_outside(kernel, target);
+    if written.is_empty() {
+        return Ok(None);
+    }
+    let targets = private_of(&Analyzed::new(kernel), target, written);
     let is_any = !targets.is_empty();
     is_any
         .then(|| privatized(kernel, target, &targets))

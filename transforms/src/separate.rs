@@ -80,8 +80,8 @@ fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
 /// Leaves out loops and conditions that do nothing.
 fn drop_idle(nodes: &mut Vec<Node>) {
     nodes.retain_mut(|node| {
-        let mut blocks = node.blocks_mut();
-        blocks.iter_mut().for_each(|block| drop_idle(block));
+        node.blocks_mut().into_iter().for_each(|it| drop_idle(it));
+        let blocks = node.blocks();
         let does_nothing = !blocks.is_empty() && blocks.iter().all(|block| block.is_empty());
         let is_affine = matches!(node, Node::AffineFor(_) | Node::AffineIf { .. });
         !(is_affine && does_nothing)

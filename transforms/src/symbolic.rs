@@ -21,7 +21,7 @@ pub(crate) fn tiled(
 ) -> Result<Replacing, Reason> {
     check_permutable(kernel, band)?;
     let mut prepared = kernel.clone();
-    let analyzed = Analyzed::new(kernel);
+    let analyzed = Analyzed::of_parameters(kernel);
     let mut boxes: Vec<Range<'_>> = Vec::new();
     let (mut tiles, mut points) = (Vec::new(), Vec::new());
     for ((target, path), size) in band.iter().zip(paths).zip(sizes) {

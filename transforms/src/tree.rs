@@ -225,7 +225,8 @@ fn at_first<T>(
     at_first(block, is_it, change)
 }
 
-fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
+/// Whether a node in `nodes`, however deep, `is_it`.
+pub(crate) fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
     nodes.iter().any(|node| {
         let mut blocks = node.blocks().into_iter();
         is_it(node) || blocks.any(|it| has_node(it, is_it))

@@ -119,6 +119,11 @@ impl<'k> Analyzed<'k> {
         Self::of(kernel, Sites::around(kernel, loops))
     }
 
+    /// The same of nothing but the parameters: what all extents and assumptions together say of them.
+    pub fn of_parameters(kernel: &'k Kernel) -> Self {
+        Self::around(kernel, &[])
+    }
+
     fn of(kernel: &'k Kernel, Sites { sites, homes }: Sites<'k>) -> Self {
         let frame = Frame::new(kernel, &sites, homes);
         Self { sites, frame }

@@ -129,10 +129,13 @@ impl<'k> Frame<'k> {
 
     /// Likewise those of arrays of several dimensions, some of which are collapsed wherever the array is accessed.
     fn uncollapsed_subscripts(&self, sites: &[Site<'k>]) -> Recovered {
+        let positions = |site: &Site<'k>| self.positions.get(site.order).into_iter().flatten();
+        let is_quotient = |it: &Position<'k>| matches!(it, Position::Affine(expr) if expr.as_quotient().is_some());
+        let divided = sites.iter().filter(|it| positions(it).any(is_quotient));
+        let divided: HashSet<_> = divided.map(|it| it.target).collect();
         let mut by_array: BTreeMap<Target, Option<Recovered>> = BTreeMap::new();
-        for site in sites {
-            let positions = self.positions.get(site.order);
-            let affine = positions.into_iter().flatten().map(|it| match it {
+        for site in sites.iter().filter(|it| divided.contains(&it.target)) {
+            let affine = positions(site).map(|it| match it {
                 Position::Affine(expr) => Some((*expr).clone()),
                 Position::Indirect(..) | Position::Computed(_) | Position::Any => None,
             });

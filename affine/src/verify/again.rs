@@ -52,9 +52,10 @@ impl<'k> Change<'k> {
 
     /// Whether the kernel keeps all invariants if the one before did. `false` where that is not seen from the new statements alone.
     ///
-    /// What stands beside them does: it sees the same ids, which mean the same, and nothing new has a name or an id of its own.
+    /// What stands beside them does: it sees all that it saw, which means the same, and nothing new has a name or an id of its own.
     fn keeps_invariants(&self) -> bool {
-        declared(self.old) == declared(self.new)
+        let mut declared = self.old.iter().filter(|it| is_declaration(it));
+        declared.all(|it| self.new.contains(it))
             && self.is_verified()
             && self.combines_as_before()
             && self.binds_nothing_that_is_bound()
@@ -110,11 +111,6 @@ fn is_prefix<'k, T: PartialEq + 'k>(
 
 fn is_declaration(node: &Node) -> bool {
     matches!(node, Node::Declare { .. } | Node::Alloc { .. })
-}
-
-/// What statements behind `nodes` see of them.
-fn declared(nodes: &[Node]) -> Vec<&Node> {
-    nodes.iter().filter(|it| is_declaration(it)).collect()
 }
 
 /// What a statement binds.

@@ -64,7 +64,7 @@ impl<'k> Nests<'k> {
             analyzed: &self.analyzed,
             target,
             depth,
-            own: privatizable(self.kernel(), target),
+            own: privatizable(&self.analyzed, target),
             vectors: OnceCell::new(),
         }
     }
