@@ -61,17 +61,29 @@ impl<'k> Change<'k> {
             && self.binds_nothing_that_is_bound()
     }
 
-    /// Whether what the new statements bind was bound by the old ones, or is new and has a name that nothing else has.
+    /// Whether what the new statements bind was bound by the old ones, or is new; and what is new, or called otherwise than it was, is bound
+    /// by them and has a name that nothing else has.
     fn binds_nothing_that_is_bound(&self) -> bool {
-        let new = &bound(self.new) - &bound(self.old);
+        let bound_now = bound(self.new);
+        let new = &bound_now - &bound(self.old);
+        let renamed: HashSet<_> = self.renamed().map(Entity::Iter).collect();
         let mut uses: HashMap<&str, usize> = HashMap::new();
-        uses.extend(new.iter().map(|it| (it.name(self.after), 0)));
+        uses.extend((&new | &renamed).iter().map(|it| (it.name(self.after), 0)));
         if !uses.is_empty() {
             for name in self.after.names() {
                 uses.entry(name).and_modify(|count| *count += 1);
             }
         }
-        new.iter().all(|it| it.is_new_since(self.before)) && uses.values().all(|it| *it == 1)
+        new.iter().all(|it| it.is_new_since(self.before))
+            && renamed.is_subset(&bound_now)
+            && uses.values().all(|it| *it == 1)
+    }
+
+    /// The iterators that the kernel had, and that are not called as they were.
+    fn renamed(&self) -> impl Iterator<Item = IterId> {
+        let both = self.before.iters.values().zip(self.after.iters.iter());
+        both.filter(|(was, (_, is))| was != is)
+            .map(|(_, (iter, _))| iter)
     }
 
     fn combines_as_before(&self) -> bool {
@@ -83,21 +95,36 @@ impl<'k> Change<'k> {
     fn is_verified(&self) -> bool {
         let mut verifier = Verifier::of(self.after);
         verifier.params();
-        let declarations = self.above.iter().filter(|it| is_declaration(it));
-        for node in declarations.chain(self.new) {
-            verifier.node(node, 1);
-        }
+        self.above.iter().for_each(|it| verifier.show(it));
+        self.new.iter().for_each(|it| verifier.node(it, 1));
         verifier.violations.is_empty() && without_lanes(self.after, self.new).is_empty()
     }
 }
 
-/// Whether everything but the body is as it was, or more of it.
+impl<'k> Verifier<'k> {
+    /// Makes visible what a statement declares that was verified before.
+    fn show(&mut self, node: &'k Node) {
+        match node {
+            Node::Declare { local, .. } => {
+                self.scope.declare(*local);
+                self.scope.take_name(&self.kernel.locals[*local].name);
+            }
+            Node::Alloc { array } => {
+                self.scope.allocate(*array);
+                self.scope.take_name(&self.kernel.arrays[*array].name);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether everything but the body and the names of iterators is as it was, or more of it.
 fn extends(before: &Kernel, after: &Kernel) -> bool {
     (&before.name, &before.params, &before.labels) == (&after.name, &after.params, &after.labels)
         && (&before.scalars, &before.records) == (&after.scalars, &after.records)
         && (&before.views, &before.assumptions) == (&after.views, &after.assumptions)
         && before.result == after.result
-        && is_prefix(before.iters.values(), after.iters.values())
+        && before.iters.len() <= after.iters.len()
         && is_prefix(before.locals.values(), after.locals.values())
         && is_prefix(before.arrays.values(), after.arrays.values())
 }
@@ -158,7 +185,7 @@ fn bound(nodes: &[Node]) -> HashSet<Entity> {
 mod tests {
     use super::{Verified, verify, verify_after};
     use crate::text::parse;
-    use crate::{AffineExpr, Kernel, Node};
+    use crate::{AffineExpr, Expr, Kernel, Local, Node, Type, Value};
 
     const TWO: &str = "kernel @k(n: i64, x: f64[n], y: f64[n]) {
   affine.for i in 0..n { x[i] reduce(add) 1.0 }
@@ -198,6 +225,42 @@ mod tests {
         assert_eq!(changed(|_| {}), None);
         assert_eq!(changed(|kernel| drop(kernel.body.pop())), None);
         assert_eq!(changed(|kernel| rebound(kernel, "k")), None);
+    }
+
+    /// The second loop's iterator, called `name`.
+    fn renamed(kernel: &mut Kernel, name: &str) {
+        let Some(Node::AffineFor(second)) = kernel.body.last_mut() else {
+            panic!("a loop");
+        };
+        second.step = 2;
+        kernel.iters[second.iter].name = name.to_owned();
+    }
+
+    #[test]
+    fn an_iterator_can_be_called_otherwise() {
+        assert_eq!(changed(|kernel| renamed(kernel, "k")), None);
+        let taken = changed(|kernel| renamed(kernel, "i"));
+        assert_eq!(taken.as_deref(), Some("the name `i` is given twice"));
+    }
+
+    #[test]
+    fn more_can_be_declared() {
+        let declared = |name: &str| {
+            changed(|kernel| {
+                let local = kernel.locals.alloc(Local {
+                    name: name.to_owned(),
+                    ty: Type::F64,
+                    mutable: false,
+                    is_element: false,
+                    span: kernel.span,
+                });
+                let value = Expr::Constant(Value::f64(1.0));
+                kernel.body.insert(1, Node::Declare { local, value });
+            })
+        };
+        assert_eq!(declared("s"), None);
+        let taken = declared("x");
+        assert_eq!(taken.as_deref(), Some("the name `x` is given twice"));
     }
 
     #[test]
