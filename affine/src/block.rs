@@ -1,4 +1,6 @@
 use crate::Node;
+use crate::visit::walk;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -29,6 +31,16 @@ impl Block {
     pub(crate) fn shared(&self) -> Self {
         Self(self.0.clone())
     }
+
+    /// Whether every node has an address of its own: not if some were taken out of a clone of a kernel that has them still.
+    pub(crate) fn has_addresses(&self) -> bool {
+        let mut known = HashSet::new();
+        let mut are_own = true;
+        walk(self, &mut |node, _| {
+            are_own &= known.insert(std::ptr::from_ref(node));
+        });
+        are_own
+    }
 }
 
 impl Clone for Block {
@@ -50,6 +62,7 @@ impl DerefMut for Block {
         if Arc::get_mut(&mut self.0).is_none() {
             self.0 = Arc::new(self.0.iter().map(Node::shared).collect());
         }
+        // Nobody else has it now, so this makes no copy.
         Arc::make_mut(&mut self.0)
     }
 }

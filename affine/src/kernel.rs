@@ -235,7 +235,7 @@ impl Kernel {
             locals: Arena::new(),
             labels: Vec::new(),
             assumptions: Vec::new(),
-            body: Vec::new().into(),
+            body: Block::default(),
             result: None,
             result_span: span,
         }

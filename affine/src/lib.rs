@@ -5,7 +5,8 @@
 //! parse), [`verify`] (the invariants), [`interpret`](mod@interpret) (the reference for every later stage).
 //!
 //! A kernel is a tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas. Clones of it share their
-//! [blocks](Block) until they are written: cloning is cheap, so transforms are pure functions. What can be derived from a kernel is computed when asked for and never stored in it.
+//! [blocks](Block) until they are written: cloning is cheap, so transforms are pure functions. What can be derived from a
+//! kernel is computed when asked for and never stored in it.
 
 #![forbid(unsafe_code)]
 

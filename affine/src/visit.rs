@@ -179,6 +179,21 @@ impl Node {
     }
 }
 
+/// Whether a node in `nodes`, however deep, `is_it`.
+pub fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
+    nodes.iter().any(|node| {
+        let mut blocks = node.blocks().into_iter();
+        is_it(node) || blocks.any(|it| has_node(it, is_it))
+    })
+}
+
+/// Whether one of `loops` stands in `node`, or is it.
+pub fn has_one_of(node: &Node, loops: &[IterId]) -> bool {
+    has_node(std::slice::from_ref(node), &|it| {
+        Loop::of(it).is_some_and(|it| loops.contains(&it.iter()))
+    })
+}
+
 /// Calls `visit` for every node of `body` and of the blocks inside, each before what it contains, with the loops around it,
 /// outermost first.
 pub fn walk<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Node, &[Loop<'k>])) {
@@ -393,15 +408,19 @@ pub fn allocated_arrays(body: &[Node]) -> Vec<ArrayId> {
 
 /// The array parameters and fields of record parameters that a call may change: those that a statement writes and those that a forall merges into.
 pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let params: BTreeSet<_> = kernel.array_params().collect();
+    &arrays_written_in(&kernel.body) & &params
+}
+
+/// All arrays that a statement in `body` writes or a forall merges into.
+pub fn arrays_written_in(body: &[Node]) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();
-    walk(&kernel.body, &mut |node, _| {
+    walk(body, &mut |node, _| {
         written.extend(node.written_elements().map(|access| access.array));
         if let Node::Forall(forall) = node {
             written.extend(forall.buffers().map(|(_, target)| target));
         }
     });
-    let params: BTreeSet<_> = kernel.array_params().collect();
-    written.retain(|array| params.contains(array));
     written
 }
 

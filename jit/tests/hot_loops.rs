@@ -139,6 +139,25 @@ fn a_choice_between_floats_is_no_jump() {
     }
 }
 
+/// The same where statements choose.
+#[test]
+fn a_scalar_that_is_one_of_two_floats_takes_no_jump() {
+    for choice in [
+        "var t: f64 = 0.0 scf.if w[i] > 0.5 { t = v[i] } else { t = 2.0 * w[i] }",
+        "var t: f64 = v[i] scf.if w[i] > 0.5 { t = 2.0 * w[i] }",
+    ] {
+        let source = format!(
+            "kernel @k(n: i64, key: u8[n], w: f64[n], v: f64[n], s: f64[256]) {{
+               affine.for i in 0..n {{ {choice} s[key[i]] reduce(add) t }}
+             }}"
+        );
+        let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
+        assert!(turn.loads >= 3 && turn.stores == 1, "{turn:?}\n{block}");
+        let picks = ["andpd", "pand", "blendv"];
+        assert!(picks.iter().any(|it| block.contains(it)), "{block}");
+    }
+}
+
 /// A turn loads the key, the value, the bit and both elements, subtracts and adds, shifts a one, and stores: there is no remainder of what is
 /// taken modulo 64, and the constant waits in a register.
 #[test]

@@ -12,7 +12,9 @@ use std::fmt;
 use strew_affine::AffineValues;
 use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Condition, Kernel, Node, Overflow, Relation, Variable};
+use strew_affine::{
+    AffineExpr, AffineFor, Block, Condition, Kernel, Node, Overflow, Relation, Variable,
+};
 
 /// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every turn of the outer one.
 ///
@@ -137,7 +139,7 @@ fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Node {
             right: trips,
         }],
         then: [coalesced].into(),
-        otherwise: Vec::new().into(),
+        otherwise: Block::default(),
     }
 }
 

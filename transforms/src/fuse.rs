@@ -271,6 +271,21 @@ mod tests {
         );
     }
 
+    /// An element has another value where it was written between two reads of it, and the loop over `p` some iterations.
+    #[test]
+    fn bounds_that_were_read_apart_are_others() {
+        let source = "kernel @k(n: i64, m: i64, row: i64[4], x: f64[n], y: f64[m]) {
+  let lo: i64 = row[0]
+  row[0] = 7
+  let hi: i64 = row[0]
+  scf.for p in lo..hi {
+    affine.for i in 0..n { x[i] = x[i] + y[i] }
+    affine.for j in 0..m { y[j] = 2.0 * y[j] }
+  }
+}";
+        refuses(source, "fuse(i, j)", Misaddressed, "DifferentBounds");
+    }
+
     #[test]
     fn a_shift_makes_it_legal() {
         let source = loops("1..n - 1", "y[i] = x[i]", "out[j] = y[j + 1] + y[j]");

@@ -148,6 +148,7 @@ fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
     visit::walk(&target.body, &mut |node, _| {
         arrays.extend(node.written_elements().map(|it| it.array));
     });
+    // Mostly there are no others, and the kernel need not be looked through.
     arrays.retain(|it| !own.contains(it) && kernel.array_params().all(|param| param != *it));
     if !arrays.is_empty() {
         let allocated = visit::allocated_arrays(&kernel.body);

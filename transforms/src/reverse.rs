@@ -105,6 +105,18 @@ mod tests {
         refuses(source, "reverse(i)", Unproven, "Reverses");
     }
 
+    /// Nor is an element that was written between.
+    #[test]
+    fn bounds_that_were_read_apart_are_others() {
+        let source = "kernel @k(n: i64, row: i64[4], x: f64[n]) {
+  let lo: i64 = row[0]
+  row[0] = 7
+  let hi: i64 = row[0]
+  scf.for p in lo..hi { affine.for i in 1..n { x[i] = x[i - 1] + 1.0 } }
+}";
+        refuses(source, "reverse(i)", Unproven, "Reverses");
+    }
+
     #[test]
     fn refusals() {
         let source = |body: &str| {

@@ -1,9 +1,8 @@
 //! What happens nowhere, conditions that hold everywhere and alternatives of bounds that never decide, left out.
 
-use crate::tree::has_node;
 use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, Site};
-use strew_affine::visit::Loop;
+use strew_affine::visit::has_one_of;
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Condition, Expr, IterId, Kernel, Local, LocalId, Node, Overflow,
     Place, Relation, Type, Value,
@@ -19,10 +18,12 @@ pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
         is_element: false,
         span: kernel.span,
     });
-    let is_meant = |node: &Node| Loop::of(node).is_some_and(|it| iters.contains(&it.iter()));
-    let nests = kernel.body.iter().map(std::slice::from_ref);
-    let nests = nests.filter(|it| has_node(it, &is_meant));
-    probed.body = nests.flat_map(|it| with_probes(it, probe)).collect();
+    for (position, node) in kernel.body.iter().enumerate().rev() {
+        if has_one_of(node, iters) {
+            let probed_node = with_probes(std::slice::from_ref(node), probe);
+            probed.body.splice(position..=position, probed_node);
+        }
+    }
     let analyzed = Analyzed::new(&probed);
     let sites = analyzed.sites().iter();
     let probes = sites.filter_map(|it| Some((std::ptr::from_ref(it.node?), it)));

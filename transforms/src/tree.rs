@@ -221,16 +221,8 @@ fn at_first<T>(
         return Some(change(nodes, position));
     }
     let mut blocks = nodes.iter_mut().flat_map(Node::blocks_mut);
-    let block = blocks.find(|it| has_node(it, is_it))?;
+    let block = blocks.find(|it| visit::has_node(it, is_it))?;
     at_first(block, is_it, change)
-}
-
-/// Whether a node in `nodes`, however deep, `is_it`.
-pub(crate) fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
-    nodes.iter().any(|node| {
-        let mut blocks = node.blocks().into_iter();
-        is_it(node) || blocks.any(|it| has_node(it, is_it))
-    })
 }
 
 /// What every rewriting needs that puts something in the place of one loop.

@@ -114,12 +114,13 @@ impl<'k> Analyzed<'k> {
 
     /// The same of what may happen while one of these `loops` runs or between two of them: of the outermost statements in which they stand
     /// and those between. That is all there is to know about accesses inside of the loops, and costs what these take however much else the
-    /// kernel does; what happens before and behind it does not say.
+    /// kernel does; which accesses there are before and behind it does not say.
     pub fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
         Self::of(kernel, Sites::around(kernel, loops))
     }
 
-    /// The same of nothing but the parameters: what all extents and assumptions together say of them.
+    /// The same of no accesses: what extents and assumptions say of the parameters, for
+    /// [`is_never_negative`](Self::is_never_negative).
     pub fn of_parameters(kernel: &'k Kernel) -> Self {
         Self::around(kernel, &[])
     }

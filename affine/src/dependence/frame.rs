@@ -5,11 +5,12 @@ use super::site::{Site, Target};
 use crate::classify::{SubscriptKind, classify};
 use crate::flat::shape_of;
 use crate::sets::{Budget, Conjunction, Row, Unknown};
-use crate::visit::{Loop, accesses, bound_to};
+use crate::visit::{Loop, accesses, arrays_written_in, bound_to};
 use crate::{
-    Access, AffineExpr, BinaryOp, Condition, Expr, Factor, IterId, Kernel, Relation as Compares,
-    ScalarId, Subscript, Type, Variable,
+    Access, AffineExpr, ArrayId, BinaryOp, Condition, Expr, Factor, IterId, Kernel,
+    Relation as Compares, ScalarId, Subscript, Type, Variable,
 };
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A subscript as far as it is known.
@@ -29,8 +30,9 @@ pub(super) struct Frame<'k> {
     pub(super) parameters: HashMap<ScalarId, usize>,
     /// What holds of the parameters whenever the kernel runs.
     pub(super) facts: Vec<Fact>,
-    /// What some statement changes.
-    pub(super) written: HashSet<Target>,
+    /// The arrays that some statement of the kernel changes, be it one of those that are looked at or not: a scalar that is declared in front
+    /// of them has what was read there. Found when it is first asked for.
+    written: OnceCell<BTreeSet<ArrayId>>,
     /// The number of loops around the place where a target is made.
     pub(super) homes: HashMap<Target, usize>,
     /// Of each site the subscripts.
@@ -59,12 +61,11 @@ impl<'k> Frame<'k> {
         let scalars = kernel.scalars.iter();
         let integers = scalars.filter(|(_, it)| it.ty.is_integer());
         let parameters = integers.map(|(id, _)| id).zip(0..).collect();
-        let written = sites.iter().filter(|it| it.writes()).map(|it| it.target);
         let mut frame = Self {
             kernel,
             parameters,
             facts: Vec::new(),
-            written: written.collect(),
+            written: OnceCell::new(),
             homes,
             positions: sites.iter().map(|it| positions(kernel, it)).collect(),
             recovered: HashMap::new(),
@@ -129,13 +130,13 @@ impl<'k> Frame<'k> {
 
     /// Likewise those of arrays of several dimensions, some of which are collapsed wherever the array is accessed.
     fn uncollapsed_subscripts(&self, sites: &[Site<'k>]) -> Recovered {
-        let positions = |site: &Site<'k>| self.positions.get(site.order).into_iter().flatten();
+        let subscripts = |site: &Site<'k>| self.positions.get(site.order).into_iter().flatten();
         let is_quotient = |it: &Position<'k>| matches!(it, Position::Affine(expr) if expr.as_quotient().is_some());
-        let divided = sites.iter().filter(|it| positions(it).any(is_quotient));
+        let divided = sites.iter().filter(|it| subscripts(it).any(is_quotient));
         let divided: HashSet<_> = divided.map(|it| it.target).collect();
         let mut by_array: BTreeMap<Target, Option<Recovered>> = BTreeMap::new();
         for site in sites.iter().filter(|it| divided.contains(&it.target)) {
-            let affine = positions(site).map(|it| match it {
+            let affine = subscripts(site).map(|it| match it {
                 Position::Affine(expr) => Some((*expr).clone()),
                 Position::Indirect(..) | Position::Computed(_) | Position::Any => None,
             });
@@ -240,7 +241,10 @@ impl<'k> Frame<'k> {
     }
 
     pub(super) fn is_settled_access(&self, access: &Access) -> bool {
-        !self.written.contains(&Target::Array(access.array))
+        let written = self
+            .written
+            .get_or_init(|| arrays_written_in(&self.kernel.body));
+        !written.contains(&access.array)
             && access.subscripts.iter().all(|it| match it {
                 Subscript::Affine(_) => true,
                 Subscript::Computed(expr) => self.is_settled(expr),

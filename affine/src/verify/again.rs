@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub fn verify_after(before: &Verified, after: Kernel) -> Result<Verified, Vec<Violation>> {
     let keeps_invariants = Change::between(before, &after).is_some_and(|it| it.keeps_invariants());
     debug_assert!(!keeps_invariants || verify(after.clone()).is_ok());
+    debug_assert!(after.body.has_addresses(), "a step took nodes that it left");
     match keeps_invariants {
         true => Ok(Verified(Arc::new(after))),
         false => verify(after),
@@ -31,7 +32,7 @@ struct Change<'k> {
 }
 
 impl<'k> Change<'k> {
-    /// `None` if there are other differences than in the body, or something new to name in it.
+    /// `None` if there are other differences than in the body, in what iterators are called, and in what there is more of.
     fn between(before: &'k Kernel, after: &'k Kernel) -> Option<Self> {
         extends(before, after).then_some(())?;
         let (old, new) = (before.body.as_slice(), after.body.as_slice());
@@ -52,10 +53,10 @@ impl<'k> Change<'k> {
 
     /// Whether the kernel keeps all invariants if the one before did. `false` where that is not seen from the new statements alone.
     ///
-    /// What stands beside them does: it sees all that it saw, which means the same, and nothing new has a name or an id of its own.
+    /// What stands beside them does: it sees all that it saw, which means the same, and what is new has an id and a name that nothing else has.
     fn keeps_invariants(&self) -> bool {
-        let mut declared = self.old.iter().filter(|it| is_declaration(it));
-        declared.all(|it| self.new.contains(it))
+        let mut kept = self.old.iter().filter(|it| is_declaration(it));
+        kept.all(|it| self.new.contains(it))
             && self.is_verified()
             && self.combines_as_before()
             && self.binds_nothing_that_is_bound()

@@ -55,7 +55,7 @@ use crate::{
     LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
 };
 use scope::Scope;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How deep nodes, and expressions, can be nested: everything that walks them recurses.
@@ -90,8 +90,10 @@ impl std::fmt::Display for Verified {
 ///
 /// # Errors
 /// All violations, in the order of the text.
-pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
-    debug_assert!(has_addresses(&kernel), "analyses know nodes by them");
+pub fn verify(mut kernel: Kernel) -> Result<Verified, Vec<Violation>> {
+    if !kernel.body.has_addresses() {
+        kernel.body = kernel.body.clone();
+    }
     let mut verifier = Verifier::of(&kernel);
     verifier.name(&kernel.name);
     verifier.params();
@@ -110,16 +112,6 @@ pub fn verify(kernel: Kernel) -> Result<Verified, Vec<Violation>> {
     } else {
         Err(violations)
     }
-}
-
-/// Whether every node has an address of its own, as [`Block`](crate::Block) promises.
-fn has_addresses(kernel: &Kernel) -> bool {
-    let mut known = HashSet::new();
-    let mut are_own = true;
-    walk(&kernel.body, &mut |node, _| {
-        are_own &= known.insert(std::ptr::from_ref(node));
-    });
-    are_own
 }
 
 /// The loops in lanes, of those in `nodes`, that cannot run in them.
@@ -624,6 +616,16 @@ mod tests {
         let mut kernel = read(body);
         change(&mut kernel);
         refused(kernel).swap_remove(0)
+    }
+
+    /// Nodes that bind nothing may stand in a kernel twice, but not at one address.
+    #[test]
+    fn nodes_of_a_clone_get_addresses_of_their_own() {
+        let mut kernel = read("scf.if w < 1.0 { x[0] = 1.0 }");
+        let clone = kernel.clone();
+        kernel.body.extend(clone.body);
+        assert!(!kernel.body.has_addresses());
+        assert!(verify(kernel).expect("a kernel").body.has_addresses());
     }
 
     #[test]

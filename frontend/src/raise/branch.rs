@@ -5,7 +5,7 @@ use super::assume::Assumption;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Guard};
 use crate::recognize::{self, Sizes};
-use strew_affine::{AffineExpr, CompareOp, Condition, Expr, Node, Span};
+use strew_affine::{AffineExpr, Block, CompareOp, Condition, Expr, Node, Span};
 
 impl<'k> Raising<'k> {
     pub(super) fn branch(
@@ -75,7 +75,7 @@ impl<'k> Raising<'k> {
         self.facts.forget(changed);
         Some(Node::AffineIf {
             conditions: conditions(guards),
-            then: Vec::new().into(),
+            then: Block::default(),
             otherwise: otherwise.into(),
         })
     }

@@ -3,10 +3,12 @@
 //! That costs a few instructions more than a jump that is foretold, and far fewer than one that is not: in a merge of two sorted rows, or
 //! a search by halves, nobody can tell which way the next comparison goes.
 
+use super::blend::Blend;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
+use strew_affine::visit::reads;
 use strew_affine::{BinaryOp, Expr, LocalId, Node, Operand, Place};
 
 /// So many operations on both sides together cost less than half of the jumps being foretold wrongly.
@@ -40,6 +42,37 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         self.pick_early(condition, &targets);
         Ok(true)
+    }
+
+    /// Lowers a condition that decides which of two floats a scalar is, or whether it is another, without a jump, if it may be: whether it
+    /// did. Values that are made of what the scalar was would have to wait for it, where a jump that is foretold does not.
+    pub(super) fn choose_float(&mut self, condition: &Expr, sides: [&'k [Node]; 2]) -> bool {
+        let Some((local, then)) = assigned(sides[0]) else {
+            return false;
+        };
+        let before = Expr::Local(local);
+        let otherwise = match sides[1] {
+            [] => &before,
+            side => match assigned(side) {
+                Some((other, value)) if other == local && !reads(value, local) => value,
+                _ => return false,
+            },
+        };
+        let values = [then, otherwise];
+        let kernel = self.program.kernel;
+        let operations: usize = values.into_iter().map(operations_of).sum();
+        let is_meant = !reads(then, local)
+            && !self.is_uncertain(local)
+            && operations <= MOST_OPERATIONS
+            && !values.into_iter().any(|it| self.needs_branch(it));
+        let blend = Blend::of(condition, values, |it| it.ty(kernel)).filter(|_| is_meant);
+        let Some(blend) = blend else {
+            return false;
+        };
+        let operands = blend.operands.map(|it| self.expr(it));
+        let picked = blend.of_values(&mut self.builder, operands);
+        self.set_local(local, picked);
+        true
     }
 
     fn values_of(&mut self, targets: &[Variable]) -> Values {
@@ -89,7 +122,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.variable_of(*local)
     }
 
-    /// What `local` is held in, if it is an integer that is sure to have a value. A choice of floats is a jump after all.
+    /// What `local` is held in, if it is an integer that is sure to have a value. Of floats the code generator has none without a jump.
     fn variable_of(&self, local: LocalId) -> Option<Variable> {
         let is_float = self.program.kernel.locals[local].ty.is_float();
         match self.locals.get(local)? {
@@ -128,4 +161,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut operands = expr.operands().into_iter();
         here && operands.all(|it| self.is_cheap(it, operations))
     }
+}
+
+/// The scalar that `side` sets, if that is all it does, and to what.
+fn assigned(side: &[Node]) -> Option<(LocalId, &Expr)> {
+    match side {
+        [
+            Node::Assign {
+                place: Place::Local(local),
+                value,
+                ..
+            },
+        ] => Some((*local, value)),
+        _ => None,
+    }
+}
+
+/// How many operations it takes to compute `expr`, its loads among them.
+fn operations_of(expr: &Expr) -> usize {
+    let is_there = matches!(
+        expr,
+        Expr::Constant(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Operand(_)
+    );
+    let inside = expr.operands().into_iter().map(operations_of);
+    usize::from(!is_there) + inside.sum::<usize>()
 }

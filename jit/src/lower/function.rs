@@ -372,7 +372,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 otherwise,
                 ..
             } => {
-                if self.choose(condition, [then, otherwise])? {
+                let sides = [then.as_slice(), otherwise.as_slice()];
+                if self.choose(condition, sides)? || self.choose_float(condition, sides) {
                     return Ok(());
                 }
                 self.branch([then, otherwise], |function, blocks| {

@@ -236,14 +236,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 );
             }
             Cell::Promoted(element) => self.builder.def_var(*element, value),
-            Cell::Local(local) => {
-                if let Some(Binding::Mutable(variable)) = self.locals.get(*local).copied() {
-                    self.builder.def_var(variable, value);
-                }
-                self.gets_value(*local);
-                self.forget_local(*local);
-            }
+            Cell::Local(local) => self.set_local(*local, value),
         }
+    }
+
+    pub(super) fn set_local(&mut self, local: LocalId, value: Value) {
+        if let Some(Binding::Mutable(variable)) = self.locals.get(local).copied() {
+            self.builder.def_var(variable, value);
+        }
+        self.gets_value(local);
+        self.forget_local(local);
     }
 
     /// The incoming values and the combiner's bodies.

@@ -162,7 +162,28 @@ fn choices_between_floats_one_by_one() {
             );
             assert!(check(&source, &given).is_ok(), "{source}");
         };
+        let statement_by_statement = |condition: &str, [then, otherwise]: [&str; 2]| {
+            for (before, otherwise) in [
+                ("1.0", format!("else {{ t = {otherwise} }}")),
+                (otherwise, String::new()),
+            ] {
+                let source = format!(
+                    "kernel @k(n: i64, p: i32[n], a: {ty}[n], b: {ty}[n], out: {ty}[n]) {{
+                       affine.for i in 0..n {{
+                         var t: {ty} = {before}
+                         scf.if {condition} {{ t = {then} }} {otherwise}
+                         out[p[i]] = t
+                       }}
+                     }}"
+                );
+                assert!(check(&source, &given).is_ok(), "{source}");
+            }
+        };
         for op in ["<", "<=", ">", ">=", "==", "!="] {
+            for values in [["a[i]", "b[i]"], ["2.0", "-a[i]"], ["t * 0.5", "b[i]"]] {
+                statement_by_statement(&format!("a[i] {op} b[i]"), values);
+                statement_by_statement(&format!("!(a[i] {op} 1.0)"), values);
+            }
             for sides in ["a[i] : b[i]", "b[i] : a[i]", "2.0 : -a[i]"] {
                 one_by_one(&format!("= (a[i] {op} b[i] ? {sides})"));
                 one_by_one(&format!("= (!(a[i] {op} b[i]) ? {sides})"));
