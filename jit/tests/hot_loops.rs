@@ -145,15 +145,17 @@ fn a_scalar_that_is_one_of_two_floats_takes_no_jump() {
     for choice in [
         "var t: f64 = 0.0 scf.if w[i] > 0.5 { t = v[i] } else { t = 2.0 * w[i] }",
         "var t: f64 = v[i] scf.if w[i] > 0.5 { t = 2.0 * w[i] }",
+        "var t: f64 = v[i] scf.if u[i] == i32(3) { t = 2.0 * w[i] }",
+        "let t: f64 = u[i] < i32(3) && w[i] < 0.5 ? v[i] : w[i]",
     ] {
         let source = format!(
-            "kernel @k(n: i64, key: u8[n], w: f64[n], v: f64[n], s: f64[256]) {{
+            "kernel @k(n: i64, key: u8[n], u: i32[n], w: f64[n], v: f64[n], s: f64[256]) {{
                affine.for i in 0..n {{ {choice} s[key[i]] reduce(add) t }}
              }}"
         );
         let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
         assert!(turn.loads >= 3 && turn.stores == 1, "{turn:?}\n{block}");
-        let picks = ["andpd", "pand", "blendv"];
+        let picks = ["andpd", "pand", "blendv", "cmov"];
         assert!(picks.iter().any(|it| block.contains(it)), "{block}");
     }
 }

@@ -77,7 +77,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 /// The integer type as wide as `ty`.
-fn bits_of(ty: Type) -> ClifType {
+pub(super) fn bits_of(ty: Type) -> ClifType {
     match ty.bytes() {
         1 => types::I8,
         2 => types::I16,

@@ -3,7 +3,7 @@
 //! That costs a few instructions more than a jump that is foretold, and far fewer than one that is not: in a merge of two sorted rows, or
 //! a search by halves, nobody can tell which way the next comparison goes.
 
-use super::blend::Blend;
+use super::blend::looks_for_nan;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -64,15 +64,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let is_meant = !reads(then, local)
             && !self.is_uncertain(local)
             && operations <= MOST_OPERATIONS
+            && kernel.locals[local].ty.is_float()
+            && !looks_for_nan(condition)
             && !values.into_iter().any(|it| self.needs_branch(it));
-        let blend = Blend::of(condition, values, |it| it.ty(kernel)).filter(|_| is_meant);
-        let Some(blend) = blend else {
-            return false;
-        };
-        let operands = blend.operands.map(|it| self.expr(it));
-        let picked = blend.of_values(&mut self.builder, operands);
-        self.set_local(local, picked);
-        true
+        if is_meant {
+            let picked = self.picked(condition, values);
+            self.set_local(local, picked);
+        }
+        is_meant
     }
 
     fn values_of(&mut self, targets: &[Variable]) -> Values {

@@ -1,6 +1,6 @@
 //! Scalar expressions.
 
-use super::blend::Blend;
+use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
 use super::function::FunctionLowering;
 use super::known::Mark;
@@ -166,14 +166,7 @@ impl FunctionLowering<'_, '_, '_> {
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
         if !self.needs_branch(then) && !self.needs_branch(otherwise) {
-            let kernel = self.program.kernel;
-            if let Some(blend) = Blend::of(condition, [then, otherwise], |it| it.ty(kernel)) {
-                let values = blend.operands.map(|it| self.expr(it));
-                return blend.of_values(&mut self.builder, values);
-            }
-            let condition = self.expr(condition);
-            let (then, otherwise) = (self.expr(then), self.expr(otherwise));
-            return self.builder.ins().select(condition, then, otherwise);
+            return self.picked(condition, [then, otherwise]);
         }
         let ty = clif_type(then.ty(self.program.kernel));
         let blocks = [self.builder.create_block(), self.builder.create_block()];
@@ -188,6 +181,25 @@ impl FunctionLowering<'_, '_, '_> {
         }
         self.builder.switch_to_block(join);
         result
+    }
+
+    /// One of two values, both of which are computed.
+    pub(super) fn picked(&mut self, condition: &Expr, sides: [&Expr; 2]) -> Value {
+        let kernel = self.program.kernel;
+        if let Some(blend) = Blend::of(condition, sides, |it| it.ty(kernel)) {
+            let values = blend.operands.map(|it| self.expr(it));
+            return blend.of_values(&mut self.builder, values);
+        }
+        let ty = sides[0].ty(kernel);
+        let compares_floats =
+            matches!(condition, Expr::Compare(_, left, _) if left.ty(kernel) == ty);
+        let is_left_alone = !ty.is_float() || compares_floats || looks_for_nan(condition);
+        let condition = self.expr(condition);
+        let [then, otherwise] = sides.map(|it| self.expr(it));
+        match is_left_alone {
+            true => self.builder.ins().select(condition, then, otherwise),
+            false => choose_bits(&mut self.builder, condition, [then, otherwise], ty),
+        }
     }
 
     /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first

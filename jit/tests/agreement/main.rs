@@ -183,6 +183,8 @@ fn choices_between_floats_one_by_one() {
             for values in [["a[i]", "b[i]"], ["2.0", "-a[i]"], ["t * 0.5", "b[i]"]] {
                 statement_by_statement(&format!("a[i] {op} b[i]"), values);
                 statement_by_statement(&format!("!(a[i] {op} 1.0)"), values);
+                statement_by_statement(&format!("p[i] {op} i32(2)"), values);
+                statement_by_statement(&format!("p[i] > i32(1) && a[i] {op} b[i]"), values);
             }
             for sides in ["a[i] : b[i]", "b[i] : a[i]", "2.0 : -a[i]"] {
                 one_by_one(&format!("= (a[i] {op} b[i] ? {sides})"));
