@@ -187,10 +187,10 @@ pub fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
     })
 }
 
-/// Whether one of `loops` stands in `node`, or is it.
-pub fn has_one_of(node: &Node, loops: &[IterId]) -> bool {
+/// Whether a loop over one of `iters` stands in `node`, or is it.
+pub fn has_loop_of(node: &Node, iters: &[IterId]) -> bool {
     has_node(std::slice::from_ref(node), &|it| {
-        Loop::of(it).is_some_and(|it| loops.contains(&it.iter()))
+        Loop::of(it).is_some_and(|it| iters.contains(&it.iter()))
     })
 }
 

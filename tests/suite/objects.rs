@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use strew::ir::{ArrayId, Kernel, Parameter, ScalarId, Value};
-use strew::{ObjectSettings, ParsedKernel, Plan};
+use strew::{ObjectSettings, ParsedKernel, Plan, Source};
 
 /// A kernel in a C program, to be called any number of times.
 pub(crate) struct Linked {
@@ -386,5 +386,30 @@ void put(int64_t n, int32_t m, const int32_t at[n], const double x[n], double ou
         assert!(found[0].is_ok());
         let fault = found[1].as_ref().expect_err("an element is met twice");
         assert!(fault.starts_with("3 at 4:5 out index 3"), "{fault}");
+    }
+}
+
+/// Forms that find out about keys alone need no value, and have no scalar for one.
+#[test]
+fn every_form_does_without_what_it_does_not_need() {
+    for choice in [
+        "double t = v[i]; if (w[i] > 0.5) t = w[i] * 2.0;",
+        "double t = 0.0, u = v[i]; if (w[i] > 0.5) t = w[i]; else t = u;",
+        "double t = v[i]; if (key[i] > 3) t = w[i] * 2.0;",
+    ] {
+        let text = format!(
+            "void f(int64_t n, int64_t m, const int32_t key[n], const double w[n], const double v[n], double s[m]) \
+             {{ for (int64_t i = 0; i < n; i++) {{ {choice} s[key[i]] += t; }} }}"
+        );
+        let parsed = Source::new("f.c", &text).parse().expect("a source");
+        let parsed = parsed.kernel(None).expect("one kernel");
+        for strategy in ["dense", "blocked", "binned", "planned", "rows"] {
+            let step =
+                format!("tile_indirection_using_forall(i, chunks = 8, strategy = {strategy})");
+            let plan = Plan::Explicit(step.parse().expect("a schedule"));
+            let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
+            let object = scheduled.object(&ObjectSettings::default());
+            assert!(object.is_ok(), "{text} {strategy}");
+        }
     }
 }

@@ -319,6 +319,44 @@ fn elements_in_scalars_count_as_elements() {
     }
 }
 
+/// Nor is an update left out of the count where a scalar holds the element, whatever is done to choose what it becomes.
+#[test]
+fn elements_in_scalars_count_where_they_are_chosen() {
+    let (n, m) = (40_usize, 7_usize);
+    let a: Vec<f64> = (0..n * m).map(|it| (it * it % 11) as f64).collect();
+    let chosen = a.iter().filter(|it| **it > 4.0).count() as u64;
+    for (ty, otherwise, expected) in [
+        ("double", "", chosen),
+        ("double", "else y[i] = 1", (n * m) as u64),
+        ("int64_t", "", chosen),
+        ("int64_t", "else y[i] = 1", (n * m) as u64),
+    ] {
+        let text = format!(
+            "void k(int64_t n, int64_t m, const double a[n][m], {ty} y[n]) \
+             {{ for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) if (a[i][j] > 4.0) y[i] = j; {otherwise}; }}"
+        );
+        let parsed = Source::new("k.c", &text).parse().expect("a source");
+        let parsed = parsed.kernel(None).expect("one kernel");
+        let replaced = "scalar_replace(y)".parse().expect("a schedule");
+        for plan in [
+            Plan::Explicit(Schedule::new()),
+            Plan::Explicit(replaced),
+            Plan::Auto,
+        ] {
+            let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
+            let kernel = Kernel::from(scheduled.compile_for(Oob::Error).expect("machine code"));
+            let (mut floats, mut integers) = (vec![0.0; n], vec![0_i64; n]);
+            let call = kernel.bind().array("a", &a);
+            let call = match ty {
+                "double" => call.array_mut("y", &mut floats),
+                _ => call.array_mut("y", &mut integers),
+            };
+            let record = call.run_with_report().expect("a call").record;
+            assert_eq!(record.updates, expected, "{text} {plan:?}");
+        }
+    }
+}
+
 /// A sum in parallel declares no scalar that there is not.
 #[test]
 fn a_sum_into_a_scalar_that_was_not_declared_goes_nowhere() {

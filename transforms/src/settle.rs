@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, Site};
-use strew_affine::visit::has_one_of;
+use strew_affine::visit::has_loop_of;
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Condition, Expr, IterId, Kernel, Local, LocalId, Node, Overflow,
     Place, Relation, Type, Value,
@@ -19,9 +19,9 @@ pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
         span: kernel.span,
     });
     for (position, node) in kernel.body.iter().enumerate().rev() {
-        if has_one_of(node, iters) {
-            let probed_node = with_probes(std::slice::from_ref(node), probe);
-            probed.body.splice(position..=position, probed_node);
+        if has_loop_of(node, iters) {
+            let nodes = with_probes(std::slice::from_ref(node), probe);
+            probed.body.splice(position..=position, nodes);
         }
     }
     let analyzed = Analyzed::new(&probed);

@@ -1,6 +1,6 @@
 //! The accesses of a kernel with everything around them that decides when they happen.
 
-use crate::visit::{AccessKind, Loop, has_one_of};
+use crate::visit::{AccessKind, Loop, has_loop_of};
 use crate::{
     Access, ArrayId, Combiner, Condition, Expr, IterId, Kernel, LocalId, Node, Place, Span,
     Subscript,
@@ -175,7 +175,7 @@ impl<'k> Sites<'k> {
 
     /// Those in the outermost statements in which `loops` stand, and between these.
     pub(super) fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
-        let has_one = |node: &Node| has_one_of(node, loops);
+        let has_one = |node: &Node| has_loop_of(node, loops);
         let first = kernel.body.iter().position(has_one);
         let last = kernel.body.iter().rposition(has_one);
         let mut walk = Walk::of(kernel);

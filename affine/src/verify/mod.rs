@@ -86,7 +86,7 @@ impl std::fmt::Display for Verified {
     }
 }
 
-/// Checks every invariant of the module's list.
+/// Checks every invariant of the module's list. Nodes that were taken out of a clone of the kernel, which has them still, are copied.
 ///
 /// # Errors
 /// All violations, in the order of the text.

@@ -1,15 +1,16 @@
 //! Conditions that only decide what scalars become: both sides are computed, and the condition picks.
 //!
 //! That costs a few instructions more than a jump that is foretold, and far fewer than one that is not: in a merge of two sorted rows, or
-//! a search by halves, nobody can tell which way the next comparison goes.
+//! a search by halves, nobody can tell which way the next comparison goes. Of floats one scalar alone is chosen, and by what
+//! is at hand; see [`blend`](super::blend).
 
 use super::blend::looks_for_nan;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
-use strew_affine::visit::reads;
-use strew_affine::{BinaryOp, Expr, LocalId, Node, Operand, Place};
+use strew_affine::visit::{for_each_load, reads};
+use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript};
 
 /// So many operations on both sides together cost less than half of the jumps being foretold wrongly.
 const MOST_OPERATIONS: usize = 8;
@@ -45,33 +46,69 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Lowers a condition that decides which of two floats a scalar is, or whether it is another, without a jump, if it may be: whether it
-    /// did. Values that are made of what the scalar was would have to wait for it, where a jump that is foretold does not.
+    /// did.
     pub(super) fn choose_float(&mut self, condition: &Expr, sides: [&'k [Node]; 2]) -> bool {
         let Some((local, then)) = assigned(sides[0]) else {
             return false;
         };
         let before = Expr::Local(local);
-        let otherwise = match sides[1] {
-            [] => &before,
-            side => match assigned(side) {
-                Some((other, value)) if other == local && !reads(value, local) => value,
-                _ => return false,
-            },
+        let otherwise = match (sides[1], assigned(sides[1])) {
+            ([], _) => &before,
+            (_, Some((other, value))) if other == local => value,
+            _ => return false,
         };
         let values = [then, otherwise];
-        let kernel = self.program.kernel;
-        let operations: usize = values.into_iter().map(operations_of).sum();
-        let is_meant = !reads(then, local)
-            && !self.is_uncertain(local)
-            && operations <= MOST_OPERATIONS
-            && kernel.locals[local].ty.is_float()
-            && !looks_for_nan(condition)
-            && !values.into_iter().any(|it| self.needs_branch(it));
-        if is_meant {
+        let is_chosen = !self.is_counted(sides) && self.is_one_of(local, condition, values);
+        if is_chosen {
             let picked = self.picked(condition, values);
             self.set_local(local, picked);
         }
-        is_meant
+        is_chosen
+    }
+
+    /// Whether `local` is a float that can be one of two `values` without a jump. Where the condition or a value is made of what the scalar
+    /// was, turns would wait for each other, where a jump that is foretold does not.
+    fn is_one_of(&self, local: LocalId, condition: &Expr, values: [&Expr; 2]) -> bool {
+        let is_itself = |it: &Expr| matches!(it, Expr::Local(it) if *it == local);
+        let waits = |it: &Expr| !is_itself(it) && reads(it, local);
+        let operations: usize = values.into_iter().map(operations_of).sum();
+        self.program.kernel.locals[local].ty.is_float()
+            && !self.is_uncertain(local)
+            && !self.is_idle(local)
+            && !looks_for_nan(condition)
+            && !reads(condition, local)
+            && operations <= MOST_OPERATIONS
+            && values.iter().all(|it| !waits(it) && self.is_at_hand(it))
+    }
+
+    /// Whether nothing in `expr` can fail, and all that it loads lies where the loop comes by anyway: what is far from the caches is not even
+    /// to be fetched where it is not taken.
+    fn is_at_hand(&self, expr: &Expr) -> bool {
+        let mut is_near = true;
+        for_each_load(expr, &mut |it| {
+            is_near &= self.known_element(it).is_some() || self.goes_along(it);
+        });
+        is_near && !self.needs_branch(expr)
+    }
+
+    /// Whether `access` stays where it is in the innermost loop, or goes to the next element of a row with each turn.
+    fn goes_along(&self, access: &Access) -> bool {
+        let Some(innermost) = self.loops.last() else {
+            return true;
+        };
+        let step = |subscript: &Subscript| match subscript {
+            Subscript::Affine(expr) => expr.split_off(innermost.iter()).map(|(step, _)| step),
+            Subscript::Computed(_) => None,
+        };
+        let mut inner_first = access.subscripts.iter().rev().map(step);
+        let last = inner_first.next().flatten();
+        last.is_some_and(|it| it.abs() <= 1) && inner_first.all(|it| it == Some(0))
+    }
+
+    /// Whether a statement on one of the `sides` is an update that the report counts: it does not happen wherever both sides are computed.
+    fn is_counted(&self, sides: [&[Node]; 2]) -> bool {
+        let mut nodes = sides.into_iter().flatten();
+        nodes.any(|it| self.program.facts.counts(it))
     }
 
     fn values_of(&mut self, targets: &[Variable]) -> Values {
@@ -82,6 +119,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// The scalars that `sides` set, if that is all they do, it is cheap, and nothing in it can fail.
     pub(super) fn choice(&self, sides: [&'k [Node]; 2]) -> Option<Vec<Variable>> {
+        if self.is_counted(sides) {
+            return None;
+        }
         let mut targets = Vec::new();
         let mut operations = 0;
         for node in sides.into_iter().flatten() {
@@ -121,7 +161,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.variable_of(*local)
     }
 
-    /// What `local` is held in, if it is an integer that is sure to have a value. Of floats the code generator has none without a jump.
+    /// What `local` is held in, if it is an integer that is sure to have a value; the code generator chooses floats otherwise.
     fn variable_of(&self, local: LocalId) -> Option<Variable> {
         let is_float = self.program.kernel.locals[local].ty.is_float();
         match self.locals.get(local)? {
@@ -176,7 +216,7 @@ fn assigned(side: &[Node]) -> Option<(LocalId, &Expr)> {
     }
 }
 
-/// How many operations it takes to compute `expr`, its loads among them.
+/// How many operations it takes to compute `expr`, which may load and divide, other than [what is cheap](FunctionLowering::is_cheap).
 fn operations_of(expr: &Expr) -> usize {
     let is_there = matches!(
         expr,

@@ -240,6 +240,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
+    /// Sets a scalar that [somebody needs](Self::is_idle).
     pub(super) fn set_local(&mut self, local: LocalId, value: Value) {
         if let Some(Binding::Mutable(variable)) = self.locals.get(local).copied() {
             self.builder.def_var(variable, value);
