@@ -286,24 +286,32 @@ fn long_loops_skip_almost_everything() {
     }
 }
 
+/// The kernel of `text` as it is written, with the elements of `y` in scalars, and as it is scheduled by itself.
+fn with_and_without_scalars(text: &str, oob: Oob) -> [(Plan, Kernel); 3] {
+    let parsed = Source::new("k.c", text).parse().expect("a source");
+    let parsed = parsed.kernel(None).expect("one kernel");
+    let replaced = "scalar_replace(y)".parse().expect("a schedule");
+    let plans = [
+        Plan::Explicit(Schedule::new()),
+        Plan::Explicit(replaced),
+        Plan::Auto,
+    ];
+    plans.map(|plan| {
+        let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
+        let kernel = Kernel::from(scheduled.compile_for(oob).expect("machine code"));
+        (plan, kernel)
+    })
+}
+
 /// What a step adds to keep an element in a scalar counts for nothing.
 #[test]
 fn elements_in_scalars_count_as_elements() {
     const PRODUCT: &str = "void k(int64_t n, int64_t m, const double x[m], const double a[n][m], double y[n]) \
          { for (int64_t i = 0; i < n + 3; i++) for (int64_t j = 0; j < m; j++) y[i] += a[i][j] * x[j]; }";
-    let parsed = Source::new("k.c", PRODUCT).parse().expect("a source");
-    let parsed = parsed.kernel(None).expect("one kernel");
     let (n, m) = (40_usize, 7_usize);
     let x: Vec<f64> = (0..m).map(|it| it as f64).collect();
     let a = vec![0.5; n * m];
-    let replaced = "scalar_replace(y)".parse().expect("a schedule");
-    for plan in [
-        Plan::Explicit(Schedule::new()),
-        Plan::Explicit(replaced),
-        Plan::Auto,
-    ] {
-        let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
-        let kernel = Kernel::from(scheduled.compile_for(Oob::Skip).expect("machine code"));
+    for (plan, kernel) in with_and_without_scalars(PRODUCT, Oob::Skip) {
         let mut y = vec![1.0; n];
         let call = kernel.bind().array("x", &x).array("a", &a);
         let report = call.array_mut("y", &mut y).run_with_report();
@@ -335,16 +343,7 @@ fn elements_in_scalars_count_where_they_are_chosen() {
             "void k(int64_t n, int64_t m, const double a[n][m], {ty} y[n]) \
              {{ for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) if (a[i][j] > 4.0) y[i] = j; {otherwise}; }}"
         );
-        let parsed = Source::new("k.c", &text).parse().expect("a source");
-        let parsed = parsed.kernel(None).expect("one kernel");
-        let replaced = "scalar_replace(y)".parse().expect("a schedule");
-        for plan in [
-            Plan::Explicit(Schedule::new()),
-            Plan::Explicit(replaced),
-            Plan::Auto,
-        ] {
-            let scheduled = parsed.schedule(&plan, &mut ()).expect("a schedule");
-            let kernel = Kernel::from(scheduled.compile_for(Oob::Error).expect("machine code"));
+        for (plan, kernel) in with_and_without_scalars(&text, Oob::Error) {
             let (mut floats, mut integers) = (vec![0.0; n], vec![0_i64; n]);
             let call = kernel.bind().array("a", &a);
             let call = match ty {
