@@ -5,6 +5,7 @@
 //! is at hand; see [`blend`](super::blend).
 
 use super::blend::looks_for_nan;
+use super::expr::operations_of;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -214,14 +215,4 @@ fn assigned(side: &[Node]) -> Option<(LocalId, &Expr)> {
         ] => Some((*local, value)),
         _ => None,
     }
-}
-
-/// How many operations it takes to compute `expr`, which may load and divide, other than [what is cheap](FunctionLowering::is_cheap).
-fn operations_of(expr: &Expr) -> usize {
-    let is_there = matches!(
-        expr,
-        Expr::Constant(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Operand(_)
-    );
-    let inside = expr.operands().into_iter().map(operations_of);
-    usize::from(!is_there) + inside.sum::<usize>()
 }

@@ -244,16 +244,7 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// Whether evaluating `expr` takes less than a jump that may be foretold wrongly, on average.
     pub(super) fn is_quick(&self, expr: &Expr) -> bool {
-        fn operations(expr: &Expr) -> usize {
-            let operands = expr.operands().into_iter().map(operations);
-            let inside: usize = operands.sum();
-            inside
-                + usize::from(!matches!(
-                    expr,
-                    Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Constant(_)
-                ))
-        }
-        operations(expr) <= MOST_QUICK && !self.needs_branch(expr)
+        operations_of(expr) <= MOST_QUICK && !self.needs_branch(expr)
     }
 
     /// Whether evaluating `expr` can leave the function, or takes long.
@@ -271,6 +262,16 @@ impl FunctionLowering<'_, '_, '_> {
             .into_iter()
             .any(|operand| self.needs_branch(operand))
     }
+}
+
+/// How many operations it takes to compute `expr`, its loads among them.
+pub(super) fn operations_of(expr: &Expr) -> usize {
+    let is_there = matches!(
+        expr,
+        Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Constant(_)
+    );
+    let inside = expr.operands().into_iter().map(operations_of);
+    usize::from(!is_there) + inside.sum::<usize>()
 }
 
 /// A 64-bit integer type, to which a load can extend by itself.
