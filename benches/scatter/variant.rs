@@ -97,6 +97,14 @@ impl Variant {
         }
     }
 
+    /// Whether threads look out for more work behind it.
+    pub(crate) fn leaves_threads_awake(self) -> bool {
+        matches!(
+            self,
+            Self::REDUCTION | Self::ATOMIC | Self::RACES | Self::ByHand
+        )
+    }
+
     /// Whether the result has to have the bits of the serial loop.
     pub(crate) fn is_exact(self) -> bool {
         matches!(

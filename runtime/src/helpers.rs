@@ -119,7 +119,10 @@ impl Helpers {
             board: &self.board,
             offer: self.board.put_up(wanted, for_helpers),
         };
-        self.call(wanted);
+        if self.call(wanted) {
+            // One that was woken on the processor of this thread would wait for milliseconds to get there; now it leaves at once.
+            std::thread::yield_now();
+        }
         work(0);
         let offer = Arc::clone(&open.offer);
         drop(open);
@@ -129,16 +132,15 @@ impl Helpers {
         }
     }
 
-    /// Wakes as many as are missing of `wanted` that look out.
-    fn call(&self, wanted: usize) {
+    /// Wakes as many as are missing of `wanted` that look out, and says whether any were.
+    fn call(&self, wanted: usize) -> bool {
         let idle = self.board.idle.load(Ordering::SeqCst);
-        for _ in idle..wanted {
-            if !self.board.gets_up() {
-                return;
-            }
+        let missing = (idle..wanted).take_while(|_| self.board.gets_up());
+        let called = missing.map(|_| {
             let board = Arc::clone(&self.board);
             self.pool.spawn(move || board.help());
-        }
+        });
+        called.count() > 0
     }
 }
 
