@@ -12,13 +12,13 @@ use strew::{Mode, Parsed, Source};
 type Nest = (&'static str, &'static str, &'static [(&'static str, i64)]);
 
 const NESTS: [Nest; 32] = [
-    ("mm_ijk", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
+    ("mm_ijk", "i_t_t", &[("n", 131), ("m", 83), ("p", 75)]),
     ("mm_local", "i", &[("n", 61), ("m", 83), ("p", 45)]),
-    ("mm_ikj", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
-    ("mm_kij", "i_t_c", &[("n", 131), ("m", 83), ("p", 75)]),
+    ("mm_ikj", "i_t_t", &[("n", 131), ("m", 83), ("p", 75)]),
+    ("mm_kij", "i_t_t", &[("n", 1111), ("m", 11), ("p", 9)]),
     (
         "gemm_polybench",
-        "i i_2_t_c",
+        "i i_2_t_t",
         &[("n", 231), ("m", 83), ("p", 45)],
     ),
     ("gemv", "i", &[("n", 301), ("m", 407)]),

@@ -1,7 +1,7 @@
 //! Why the scheduler did what it did, for explanations.
 
 use super::traffic::Traffic;
-use crate::{Reason, Step};
+use crate::{Reason, Size, Step};
 use std::fmt;
 use strew_affine::spelling::counted;
 
@@ -47,6 +47,8 @@ pub enum Choice {
         bytes: u128,
         /// What it may.
         most: u128,
+        /// So many tiles of the outermost loop use what was fetched, one after the other.
+        group: Option<Size>,
     },
     /// Only the innermost loop can run at once: its iterations, in groups, go around the others.
     Columns {
@@ -215,7 +217,8 @@ impl fmt::Display for Choice {
                 is_again,
                 bytes,
                 most,
-            } => tiles(f, (sizes, arrays), *is_again, (*bytes, *most)),
+                group,
+            } => tiles(f, (sizes, arrays, group), *is_again, (*bytes, *most)),
             Self::Columns { path, points } => write!(
                 f,
                 "only {path} can run at once, which is the innermost loop: groups of {points} of its iterations go around the others"
@@ -309,7 +312,7 @@ fn inside(f: &mut fmt::Formatter<'_>, step: &Step, saving: Option<&Saving>) -> f
 
 fn tiles(
     f: &mut fmt::Formatter<'_>,
-    (sizes, arrays): (&[(String, i64)], &[String]),
+    (sizes, arrays, group): (&[(String, i64)], &[String], &Option<Size>),
     is_again: bool,
     (bytes, most): (u128, u128),
 ) -> fmt::Result {
@@ -326,7 +329,11 @@ fn tiles(
         list(arrays),
         kib(bytes),
         kib(most)
-    )
+    )?;
+    match group {
+        Some(group) => write!(f, " for {group} tiles of the outermost loop"),
+        None => Ok(()),
+    }
 }
 
 fn diagonals(

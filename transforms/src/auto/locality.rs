@@ -2,6 +2,8 @@
 
 use super::order::{self, Reach};
 use super::{Choice, trips};
+use crate::Size;
+use crate::in_range::is_non_negative;
 use std::collections::BTreeSet;
 use strew_affine::footprint::{Trip, footprint};
 use strew_affine::{Access, AffineFor, ArrayId, Kernel, Variable};
@@ -17,6 +19,10 @@ const ROWS: i64 = 32;
 
 /// What a tile touches that walks along memory in one array and across it in another one.
 const BYTES_ACROSS: u128 = 128 << 10;
+
+/// Into so many groups go the tiles of the outermost loop at most. All rows of a group use a tile of the inner loops while it is in the cache,
+/// and there are groups for all threads.
+const GROUPS: i64 = 32;
 
 const LINE_BYTES: u64 = 64;
 
@@ -41,6 +47,8 @@ pub(super) fn sizes(kernel: &Kernel, band: &[&AffineFor]) -> Option<Tiling> {
 pub(super) struct Tiling {
     /// So many iterations of each loop.
     pub(super) sizes: Vec<i64>,
+    /// So many tiles of the outermost loop use what was fetched together.
+    pub(super) group: Option<Size>,
     /// What the sizes come from.
     arrays: BTreeSet<ArrayId>,
     is_again: bool,
@@ -49,8 +57,8 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// What there is to say of it, where the loops have these names.
-    pub(super) fn choice(&self, kernel: &Kernel, names: &[String]) -> Choice {
+    /// What there is to say of it, where the loops have these names and a `group` so many tiles.
+    pub(super) fn choice(&self, kernel: &Kernel, names: &[String], group: Option<&Size>) -> Choice {
         let arrays = self.arrays.iter();
         Choice::Tiles {
             sizes: names
@@ -62,8 +70,29 @@ impl Tiling {
             is_again: self.is_again,
             bytes: self.bytes,
             most: self.most,
+            group: group.cloned(),
         }
     }
+}
+
+/// How many tiles of [`ROWS`] iterations of `outermost` make a group, where its end is known not to be negative; `None` where there are too
+/// few for groups.
+fn tiles_in_group(kernel: &Kernel, outermost: &AffineFor) -> Option<Size> {
+    let (lower, upper) = (outermost.lower.as_single()?, outermost.upper.as_single()?);
+    let is_from_zero = lower.as_constant() == Some(0) && outermost.step == 1;
+    if !is_from_zero || !is_non_negative(kernel, upper) {
+        return None;
+    }
+    let rows = GROUPS * ROWS;
+    if let Some(end) = upper.as_constant() {
+        return (end >= rows).then(|| Size::from(end / rows + 1));
+    }
+    let Variable::Param(end) = upper.as_variable()? else {
+        return None;
+    };
+    let end = Size::from(kernel.scalars[end].name.as_str());
+    let tiles = Size::Quotient(Box::new([end, rows.into()]));
+    Some(Size::Sum(Box::new([tiles, 1.into()])))
 }
 
 fn again(
@@ -90,6 +119,7 @@ fn again(
     let (rows, bytes) = [256, 128, 64, 32, 16].into_iter().find_map(fits)?;
     Some(Tiling {
         sizes: vec![ROWS, rows, row],
+        group: tiles_in_group(kernel, outer),
         arrays: again.iter().map(|it| it.array).collect(),
         is_again: true,
         bytes,
@@ -123,6 +153,7 @@ fn across(
     let (size, bytes) = [128, 64, 32, 16].into_iter().find_map(fits)?;
     Some(Tiling {
         sizes: vec![size, size],
+        group: None,
         arrays,
         is_again: false,
         bytes,
@@ -155,7 +186,9 @@ mod tests {
             &[
                 "permute(i, k, j)",
                 "tile(i = 32, k = 64, j = 1024)",
-                "parallelize(i_t)",
+                "strip_mine(i_t = n / 1024 + 1)",
+                "permute(k_t, j_t, i_t_p)",
+                "parallelize(i_t_t)",
                 "unroll_and_jam(i_p, 2)",
                 "unroll_and_jam(k_p, 4)",
                 "vectorize(j_p, 2)",

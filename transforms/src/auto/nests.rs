@@ -11,11 +11,11 @@ use super::wavefront;
 use super::{Around, Choice, Scheduler};
 use super::{lanes, locality};
 use crate::private::privatizable;
-use crate::{Parallelize, Permute, StripMine, Tile, TileIndirection};
+use crate::{Parallelize, Permute, Size, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
 use strew_affine::visit::{Loop, has_computed_loops, has_loops};
-use strew_affine::{AffineFor, Kernel, Node};
+use strew_affine::{AffineFor, IterId, Kernel, Node};
 
 /// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.
 const POINTS: i64 = 512;
@@ -249,9 +249,13 @@ impl Scheduler<'_> {
         let sizes = sizes.filter(|_| band.is_straight && band.nest.vectors().are_forward());
         let is_tiled = sizes.is_some_and(|tiling| {
             let names = order.iter().filter_map(|it| band.called(*it));
-            let tiles = tiling.choice(band.kernel, &names.collect::<Vec<_>>());
-            self.attempt_for(why().chain([tiles]), |attempt| {
-                in_tiles(attempt, &band.loops, &order, &tiling.sizes)
+            let names: Vec<_> = names.collect();
+            let mut ways = tiling.group.iter().map(Some).chain([None]);
+            ways.any(|group| {
+                let tiles = tiling.choice(band.kernel, &names, group);
+                self.attempt_for(why().chain([tiles]), |attempt| {
+                    in_tiles(attempt, &band.loops, &order, (&tiling.sizes, group))
+                })
             })
         });
         is_tiled || self.attempt_for(why(), |attempt| outermost(attempt, &band.loops, &order))
@@ -419,19 +423,35 @@ fn outermost(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Opt
     attempt.step(Parallelize::new(attempt.path(first.iter)))
 }
 
-/// The same, in tiles of these `sizes`.
+/// The same, in tiles of these `sizes`, of which those of the first loop are in groups, if there is a size for these.
 fn in_tiles(
     attempt: &mut Attempt,
     band: &[&AffineFor],
     order: &[usize],
-    sizes: &[i64],
+    (sizes, group): (&[i64], Option<&Size>),
 ) -> Option<()> {
     permute(attempt, band, order)?;
     let paths = order.iter().filter_map(|it| band.get(*it));
     let paths: Vec<_> = paths.map(|it| attempt.path(it.iter)).collect();
     attempt.step(Tile::new(paths.into_iter().zip(sizes.iter().copied())))?;
-    let tiles = *attempt.made().first()?;
-    attempt.step(Parallelize::new(attempt.path(tiles)))
+    let tiles = attempt.made();
+    let outermost = match group {
+        Some(size) => grouped(attempt, &tiles, size)?,
+        None => *tiles.first()?,
+    };
+    attempt.step(Parallelize::new(attempt.path(outermost)))
+}
+
+/// Groups of `size` iterations of the first of the loops over `tiles`, around the others, and these around the iterations of a group: the
+/// iterator of the groups.
+fn grouped(attempt: &mut Attempt, tiles: &[IterId], size: &Size) -> Option<IterId> {
+    let (first, others) = tiles.split_first()?;
+    attempt.step(StripMine::new(attempt.path(*first), size.clone()))?;
+    let groups = *attempt.made().first()?;
+    let order = others.iter().chain([first]);
+    let order: Vec<_> = order.map(|it| attempt.path(*it)).collect();
+    attempt.step(Permute::new(order))?;
+    Some(groups)
 }
 
 /// The same, where only the innermost of these loops can run at once: its iterations in groups, around all of the others.
