@@ -1,6 +1,6 @@
 //! What a loop is taken for before it runs: the choice among strategies rests on it.
 
-use strew::{Compiler, Why};
+use strew::{Bind, Compiler, Mode, Report, Strategy, Why};
 
 /// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with 1,000 rows of eight entries.
 fn expected_updates(rows: &str) -> Option<u64> {
@@ -61,4 +61,46 @@ fn updates_that_conditions_let_through_are_counted() {
     // What a chunk has summed up is one more, for each of the sums.
     assert!((least..least + 64).contains(&updates), "{updates}, {least}");
     assert_eq!(d[0], x.iter().filter(|it| **it > 1.0).count() as i64);
+}
+
+/// What a loop that nothing can go wrong in tells of a call with `rows` rows, to which `set` does something; its result has the bits of the
+/// loop as it is written.
+fn sums_of_columns(rows: usize, set: fn(Bind<'_>) -> Bind<'_>) -> Report {
+    let source = "void f(long n, long m, const double a[n][m], const double x[n], double y[m]) {
+      for (long i = 0; i < n; i++) for (long j = 0; j < m; j++) y[j] += a[i][j] * x[i];
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let a: Vec<f64> = (0..rows * 16).map(|it| 1.0 / (it as f64 + 3.0)).collect();
+    let x: Vec<f64> = (0..rows).map(|it| it as f64 / 7.0).collect();
+    let (mut y, mut expected) = ([0.5; 16], [0.5; 16]);
+    let call = kernel.bind().array("a", &a).array("x", &x);
+    let call = call.array_mut("y", &mut y).mode(Mode::Exact);
+    let report = set(call).run_with_report().expect("a run");
+    for (row, x) in a.chunks(16).zip(&x) {
+        row.iter().zip(&mut expected).for_each(|(a, y)| *y += a * x);
+    }
+    assert_eq!(y.map(f64::to_bits), expected.map(f64::to_bits));
+    report
+}
+
+#[test]
+fn little_that_cannot_fail_runs_where_it_stands() {
+    let told = |rows, set: fn(Bind<'_>) -> Bind<'_>| {
+        let record = sums_of_columns(rows, set).record;
+        (record.why == Why::Little, record.updates, record.strategy)
+    };
+    assert_eq!(told(40, |it| it), (true, 40 * 16, "serial"));
+    assert_eq!(
+        told(40, |it| it.memory(0).threads(1)),
+        (true, 40 * 16, "serial")
+    );
+    assert_eq!(told(0, |it| it), (true, 0, "serial"));
+    let (is_little, updates, _) = told(4000, |it| it);
+    assert_eq!((is_little, updates), (false, 4000 * 16));
+    fn by_name(it: Bind<'_>) -> Bind<'_> {
+        let strategy = "apart".parse::<Strategy>().expect("a strategy");
+        it.strategy(strategy).threads(2)
+    }
+    assert!(!told(40, by_name).0);
 }

@@ -129,6 +129,8 @@ pub(crate) struct Facts {
     elements: Elements,
     has_foralls: bool,
     guard: Guard,
+    /// Whether a run can end early although all is proved that can be, and not for want of memory.
+    can_fail: bool,
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
     adds_products: bool,
@@ -199,6 +201,7 @@ impl Facts {
             elements: Elements::of(kernel),
             has_foralls,
             guard: guard(kernel, &storage),
+            can_fail: can_fail(kernel),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             ranges: ValueRanges::of(kernel),
@@ -269,6 +272,11 @@ impl Facts {
     /// Whether whoever starts the kernel keeps copies of the outputs, so that foralls need not.
     pub(crate) fn is_guarded(&self) -> bool {
         self.guard != Guard::Forall
+    }
+
+    /// Whether code that makes such checks runs to its end, if there is memory for what it needs.
+    pub(crate) fn cannot_fail(&self, checks: Checks) -> bool {
+        checks == Checks::Computed && !self.can_fail
     }
 
     /// Whether `forall` can be run for its updates and they be thrown away: it writes nothing else, and needs no memory.
@@ -402,33 +410,33 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         .result
         .as_ref()
         .is_some_and(|it| reads_or_divides(kernel, it));
-    let mut by_host = false;
+    let (mut by_host, mut has_privates) = (false, false);
     for_each_combiner(&kernel.body, &mut |combiner| {
         by_host |= is_of_host(combiner);
+    });
+    walk(&kernel.body, &mut |node, _| {
+        has_privates |= matches!(node, Node::Forall(forall) if !forall.privates.is_empty());
     });
     match kernel.body.as_slice() {
         // It may panic while private buffers are merged into their targets.
         _ if by_host => Guard::Caller,
         [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
-        _ if can_fail(kernel) => Guard::Caller,
+        // There may be no memory for private buffers.
+        _ if has_privates || can_fail(kernel) => Guard::Caller,
         _ if storage.wants(|it| *it == Wanted::Perhaps) => Guard::Caller,
         _ if storage.wants(|_| true) => Guard::Memory,
         _ => Guard::Nobody,
     }
 }
 
-/// Whether a run can end early although all is proved that can be: at a computed subscript, at an affine expression over computed
-/// bounds, at a division, in a loop over computed bounds or a `while`, which
-/// can be asked to stop, or in a forall with private buffers, for which there may be
-/// no memory.
+/// Whether a run can end early although all is proved that can be and there is memory for all: at a computed subscript, at an affine
+/// expression over computed bounds, at a division, in a loop over computed bounds or a `while`, which can be asked to stop, or in a function
+/// of the host.
 fn can_fail(kernel: &Kernel) -> bool {
     let mut fails = false;
+    for_each_combiner(&kernel.body, &mut |combiner| fails |= is_of_host(combiner));
     walk(&kernel.body, &mut |node, _| {
-        let ends_early = match node {
-            Node::ScfWhile { .. } | Node::ScfFor(_) => true,
-            Node::Forall(forall) => !forall.privates.is_empty(),
-            _ => false,
-        };
+        let ends_early = matches!(node, Node::ScfWhile { .. } | Node::ScfFor(_));
         fails |= ends_early || node.expressions().into_iter().any(|it| divides(kernel, it));
     });
     fails |= kernel.result.as_ref().is_some_and(|it| divides(kernel, it));

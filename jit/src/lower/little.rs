@@ -17,6 +17,10 @@ use strew_runtime::abi::{AUTO, Call};
 /// A forall that runs fewer statements than this, of which the fastest take a third of a nanosecond, ends before a thread has woken up.
 const LITTLE: i64 = 1 << 14;
 
+/// So many times as much may be done in order without being handed to the runtime where nothing can fail: there are no keys that would tell it
+/// how to do better, and what it would find out takes as long as a thousand statements.
+const TIMES_WITHOUT_FAULTS: i64 = 4;
+
 /// A loop has at most so many turns here, and there are at most so many in all: no product leaves 64 bits.
 const MOST_TURNS: i64 = 1 << 30;
 
@@ -98,18 +102,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.at_once_or(is_little, body, no_buffers, |it| share(it, work))
     }
 
-    /// Whether the body of `forall`, which is reached again and again, may update the targets in order, as whoever starts the kernel puts
-    /// them back after a fault.
+    /// Whether the body of `forall` may update the targets in order where it has little to do: it is reached again and again, and whoever starts
+    /// the kernel puts them back after a fault; or there are no faults.
     pub(super) fn may_update_targets(&self, forall: &Forall) -> bool {
         let is_plain = !forall.is_speculative() && forall.disjoint.is_empty();
         let is_inside = !self.loops.is_empty();
         // How long those are nobody knows before the runtime looks.
-        is_inside
+        (is_inside && self.program.facts.is_guarded() || self.cannot_fail())
             && is_plain
             && !has_computed_loops(&forall.body)
             && strategy_number(&forall.strategy) == Ok(AUTO)
             && !is_separate(forall)
-            && self.program.facts.is_guarded()
+    }
+
+    fn cannot_fail(&self) -> bool {
+        self.program.facts.cannot_fail(self.program.checks)
     }
 
     /// Calls the body at once, for all of its iterations and with the targets in the place of private buffers, where there is little to do
@@ -126,6 +133,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let flags = MemFlagsData::trusted();
         let ins = self.builder.ins();
         let most = ins.load(types::I64, flags, self.call, field);
+        let most = match self.cannot_fail() {
+            true => self.builder.ins().imul_imm_s(most, TIMES_WITHOUT_FAULTS),
+            false => most,
+        };
         let ins = self.builder.ins();
         let is_little = ins.icmp(IntCC::SignedLessThan, work, most);
         let targets = |function: &mut Self| function.targets(forall);
