@@ -165,18 +165,21 @@ fn needed<'k>(expr: &AffineExpr, around: &[Around<'k>]) -> Option<Vec<Around<'k>
     let mut needed = Vec::new();
     for it in around.iter().rev() {
         match it {
-            Around::Loop(around) if !open.remove(&around.iter()) => continue,
+            Around::Loop(around) if !open.remove(&around.iter()) => {}
             Around::Loop(Loop::Scf(_)) => return None,
-            Around::Loop(_) => it.for_each_expr(&mut |it| mention(it, &mut open)),
-            Around::Conditions(_) => {
-                let mut of = BTreeSet::new();
-                it.for_each_expr(&mut |it| mention(it, &mut of));
-                if of.is_empty() || !of.is_subset(&open) {
-                    continue;
-                }
+            Around::Loop(_) => {
+                it.for_each_expr(&mut |it| mention(it, &mut open));
+                needed.push(*it);
+            }
+            Around::Conditions(conditions) => {
+                let alone = conditions.iter().map(std::slice::from_ref);
+                needed.extend(alone.map(Around::Conditions).filter(|it| {
+                    let mut of = BTreeSet::new();
+                    it.for_each_expr(&mut |it| mention(it, &mut of));
+                    !of.is_empty() && of.is_subset(&open)
+                }));
             }
         }
-        needed.push(*it);
     }
     needed.reverse();
     open.is_empty().then_some(needed)
@@ -524,6 +527,39 @@ mod tests {
         assert_eq!(range(0, true), Ok(Some((0, 699))));
         assert_ne!(range(0, false), Ok(Some((0, 699))));
         assert_eq!(range(1, true), Ok(Some((-10, 12))));
+    }
+
+    /// Padding around an image: its rows and its columns are checked together.
+    #[test]
+    fn each_condition_counts_for_what_it_speaks_of() {
+        let source = "kernel @k(n: i64, m: i64, p: i64, x: f64[n, m], y: f64[n, m]) {
+          affine.for i in 0..n {
+            affine.for j in 0..m {
+              affine.if (0 <= i - p, i - p < n, 0 <= j - p, j - p < m) { y[i, j] = x[i - p, j - p] }
+            }
+          }
+        }";
+        let kernel = crate::text::parse(source).expect("a kernel").remove(0);
+        let sites = crate::visit::accesses(&kernel);
+        let site = sites
+            .iter()
+            .find(|it| kernel.arrays[it.access.array].name == "x");
+        let site = site.expect("a read of x");
+        let around = Around::of(&kernel.body, site.node.expect("a node")).expect("around");
+        let value_of = |it: ScalarId| {
+            if kernel.scalars[it].name == "p" {
+                2
+            } else {
+                100
+            }
+        };
+        for subscript in &site.access.subscripts {
+            let crate::Subscript::Affine(subscript) = subscript else {
+                panic!("an affine subscript");
+            };
+            let range = numeric_range_where(subscript, &around, &value_of);
+            assert_eq!(range, Ok(Some((0, 97))));
+        }
     }
 
     #[test]
