@@ -1,6 +1,7 @@
 //! Which loops run in the lanes of vectors, and in how many.
 
 use super::order::accesses;
+use super::profit::most_trips;
 use super::registers::is_only_sums;
 use super::{Saving, path_to, trips};
 use crate::{Vectorize, tree};
@@ -159,7 +160,7 @@ pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
             && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
     };
     let count = all.filter(is_whole).unwrap_or(usual);
-    let is_long = trips(target).is_none_or(|trips| trips >= u64::from(count));
+    let is_long = most_trips(target, &[]).is_none_or(|trips| trips >= u64::from(count));
     (target.lanes == 1 && is_long).then_some(count)
 }
 
@@ -213,6 +214,9 @@ mod tests {
             &kernel("affine.for k in 0..3 { out[j] reduce(add) f64(t[k]) }"),
             &["parallelize(j)", "unroll(k, 3)"],
         );
+        let around = "affine.for k in max(0, j - 2)..min(n, j + 3) { s reduce(add) a[k] }";
+        let window = kernel(&format!("var s: f32 = 0.0 {around} out[j] = f64(s)"));
+        schedules(&window, &["parallelize(j)"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn most<'k>(target: &'k AffineFor, around: &mut Vec<Loop<'k>>) -> Option<u64> {
 }
 
 /// How many turns there are at most, wherever the loops `around` are: in what is left of a tile there are no more than in the tile.
-fn most_trips(target: &AffineFor, around: &[Loop<'_>]) -> Option<u64> {
+pub(super) fn most_trips(target: &AffineFor, around: &[Loop<'_>]) -> Option<u64> {
     let lowers = target.lower.0.iter();
     let distances = lowers.flat_map(|lower| {
         let uppers = target.upper.0.iter();
