@@ -3,12 +3,38 @@
 //! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
 //! with others the result is some value of the expected type, never a panic.
 
-use crate::{BinaryOp, CompareOp, Function, Math, NotComputed, Type, UnaryOp, Value};
+use crate::{BinaryOp, CompareOp, Expr, Function, Math, NotComputed, Type, UnaryOp, Value};
 
 /// An integer division or remainder by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("integer division by zero")]
 pub struct DivisionByZero;
+
+/// The value of an expression that speaks of constants alone where it is evaluated, divides no integer by zero and calls no function.
+pub fn constant(expr: &Expr) -> Option<Value> {
+    let holds = |expr: &Expr| Some(constant(expr)?.bits() != 0);
+    Some(match expr {
+        Expr::Constant(value) => *value,
+        Expr::Unary(op, operand) => unary(*op, constant(operand)?),
+        Expr::Binary(op, left, right, _) => binary(*op, constant(left)?, constant(right)?).ok()?,
+        Expr::Compare(op, left, right) => {
+            Value::bool(compare(*op, constant(left)?, constant(right)?))
+        }
+        Expr::And(left, right) => Value::bool(holds(left)? && holds(right)?),
+        Expr::Or(left, right) => Value::bool(holds(left)? || holds(right)?),
+        Expr::Select(condition, then, otherwise) => match holds(condition)? {
+            true => constant(then)?,
+            false => constant(otherwise)?,
+        },
+        Expr::Cast(ty, operand) => convert(*ty, constant(operand)?),
+        Expr::Iter(_)
+        | Expr::Param(_)
+        | Expr::Local(_)
+        | Expr::Operand(_)
+        | Expr::Load(_)
+        | Expr::Call(..) => return None,
+    })
+}
 
 /// `op operand`.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {

@@ -261,3 +261,19 @@ void colsum(int64_t n, int64_t m, const double a[n][m], double s[m]) {
     s[j] = t;
   }
 }
+void ring(int64_t n, int64_t m, const double a[n][m], double b[n][m]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < m; j++)
+      b[i][j] = a[(i + 1) % n][j] + a[(i + n - 1) % n][j] + a[i][(j + 2) % m] + a[i][(j + m - 1) % m] - 4 * a[i][j];
+}
+void padded(int64_t n, int64_t m, int64_t p, const double a[n][m], const double w[3][3], double b[n][m]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < m; j++) {
+      double s = 0;
+      for (int64_t u = 0; u < 3; u++)
+        for (int64_t v = 0; v < 3; v++)
+          if ((u != 1 || v != 1) && i + u - p >= 0 && i + u - p < n && j + v - p >= 0 && j + v - p < m)
+            s += a[i + u - p][j + v - p] * w[u][v];
+      b[i][j] = s;
+    }
+}

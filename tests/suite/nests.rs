@@ -11,7 +11,7 @@ use strew::{Mode, Parsed, Source};
 /// The name of a nest, the loops that run in parallel, and sizes at which they have something to share.
 type Nest = (&'static str, &'static str, &'static [(&'static str, i64)]);
 
-const NESTS: [Nest; 32] = [
+const NESTS: [Nest; 34] = [
     ("mm_ijk", "i_t_t", &[("n", 131), ("m", 83), ("p", 75)]),
     ("mm_local", "i", &[("n", 61), ("m", 83), ("p", 45)]),
     ("mm_ikj", "i_t_t", &[("n", 131), ("m", 83), ("p", 75)]),
@@ -56,6 +56,8 @@ const NESTS: [Nest; 32] = [
     ("axpy", "i_t_c", &[("n", 300_001)]),
     ("heat_ping", "i_t_c", &[("n", 40_001), ("steps", 5)]),
     ("colsum", "j_t_c i_c j_3_t_c", &[("n", 301), ("m", 203)]),
+    ("ring", "i", &[("n", 301), ("m", 203)]),
+    ("padded", "i", &[("n", 151), ("m", 203), ("p", 1)]),
 ];
 
 fn nests() -> Parsed {

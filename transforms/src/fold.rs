@@ -1,6 +1,7 @@
 //! Index arithmetic that meets its inverse after a rewrite.
 
 use crate::tree::{change_expr, change_subscripts};
+use strew_affine::evaluate;
 use strew_affine::visit::Loop;
 use strew_affine::{
     Access, AffineExpr, AffineFor, Block, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
@@ -22,6 +23,28 @@ pub(crate) fn folded_inside(target: &AffineFor, around: &[Loop<'_>]) -> AffineFo
         Node::AffineFor(folded) => folded,
         _ => target.clone(),
     }
+}
+
+/// `nodes` with what happens in them where a condition is known, in the place of the question.
+pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
+    let settled = nodes.into_iter().flat_map(|mut node| {
+        for block in node.blocks_mut() {
+            *block = without_known_conditions(std::mem::take(block).into()).into();
+        }
+        match node {
+            Node::ScfIf {
+                ref condition,
+                ref mut then,
+                ref mut otherwise,
+                ..
+            } if let Some(value) = evaluate::constant(condition) => {
+                let side = if value.bits() != 0 { then } else { otherwise };
+                std::mem::take(side).into()
+            }
+            other => vec![other],
+        }
+    });
+    settled.collect()
 }
 
 /// `around` holds the loops around `node`, without their bodies.

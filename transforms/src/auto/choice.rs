@@ -123,6 +123,15 @@ pub enum Choice {
         /// The loops, outermost first.
         loops: Vec<String>,
     },
+    /// Subscripts wrap around at the ends of an innermost loop: what does so comes apart, so that the rest can run in lanes.
+    Wraps {
+        /// The loop.
+        path: String,
+        /// So many of its first iterations.
+        first: u64,
+        /// So many of its last iterations.
+        last: u64,
+    },
     /// A step about what is inside of the loops that run at once, or in order.
     Inside {
         /// The step.
@@ -252,6 +261,10 @@ impl fmt::Display for Choice {
             } => write!(
                 f,
                 "{outer} and {inner} count tiles, and both carry dependences: tiles that lie on a diagonal run at once"
+            ),
+            Self::Wraps { path, first, last } => write!(
+                f,
+                "subscripts wrap around at the ends of {path}: without its first {first} and its last {last} iterations it runs in lanes"
             ),
             Self::Scattered {
                 path,

@@ -7,6 +7,7 @@ pub use jam::UnrollAndJam;
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
+use crate::fold::without_known_conditions;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -245,7 +246,7 @@ impl Copies<'_> {
             begun.append(&mut copying.block(before)?);
             let mut block = copying.block(body)?;
             hoisted.extend(self.hoisting.hoist(kernel, &copying, &mut block, copy)?);
-            statements.append(&mut block);
+            statements.append(&mut without_known_conditions(block));
             ended.append(&mut copying.block(after)?);
         }
         hoisted.append(&mut statements);
@@ -295,6 +296,30 @@ impl Copies<'_> {
 mod tests {
     use crate::Verdict::{Misaddressed, Unproven};
     use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+
+    #[test]
+    fn conditions_that_become_known_are_no_question_any_more() {
+        accepts(
+            "kernel @k(x: f64[4], y: f64[3]) {
+  affine.for i in 0..3 {
+    scf.if i != 1 && x[3] < 1.0 { y[i] = x[i] }
+    scf.if i * 2 == 2 { y[1] = 1.0 } else {
+      scf.if 0 < i { y[0] = 2.0 }
+    }
+    scf.if 1 / i == 1 { y[2] = 3.0 }
+  }
+}",
+            "unroll(i, 3)",
+            "kernel @k(x: f64[4], y: f64[3]) {
+  scf.if 0 != 1 && x[3] < 1.0 { y[0] = x[0] }
+  scf.if 1 / 0 == 1 { y[2] = 3.0 }
+  y[1] = 1.0
+  y[2] = 3.0
+  scf.if 2 != 1 && x[3] < 1.0 { y[2] = x[2] }
+  y[0] = 2.0
+}",
+        );
+    }
 
     const SEGMENT_SUM: &str = "
 kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {

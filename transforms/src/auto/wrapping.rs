@@ -1,0 +1,142 @@
+//! Innermost loops in which elements follow each other but where a subscript wraps around, as in a grid whose last element is next to its
+//! first: the iterations in which one does come apart, and the others run in lanes.
+
+use super::attempt::Attempt;
+use super::{Choice, Scheduler, lanes, order};
+use crate::fold::folded_inside;
+use crate::peel::{End, Peel};
+use crate::{Vectorize, tree};
+use strew_affine::visit::{Loop, has_loops};
+use strew_affine::{AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
+
+/// More iterations than this do not come apart: each is code of its own, which runs one by one.
+const MOST_APART: u64 = 8;
+
+/// A loop whose first and last iterations wrap around.
+struct Wrapping {
+    iter: IterId,
+    first: u64,
+    last: u64,
+}
+
+impl Scheduler<'_> {
+    /// Lets loops run in lanes but for the iterations in which a subscript wraps around.
+    pub(super) fn unwrap_ends(&mut self) {
+        let kernel = self.found.kernel.clone();
+        let affine = tree::affine_loops(&kernel);
+        for wrapping in affine.filter_map(Wrapping::of) {
+            let choice = Choice::Wraps {
+                path: kernel.iters[wrapping.iter].name.clone(),
+                first: wrapping.first,
+                last: wrapping.last,
+            };
+            self.attempt_for([choice], |attempt| wrapping.apart(attempt));
+        }
+    }
+}
+
+impl Wrapping {
+    fn of(target: &AffineFor) -> Option<Self> {
+        if has_loops(&target.body) || target.lanes != 1 || target.step != 1 {
+            return None;
+        }
+        let (mut first, mut last) = (0, 0);
+        for access in order::accesses(&target.body) {
+            for offset in offsets(&access.subscripts, target.iter) {
+                match offset {
+                    ..0 => first = first.max(offset.unsigned_abs()),
+                    0.. => last = last.max(offset.unsigned_abs()),
+                }
+            }
+        }
+        let are_few = first.max(last) <= MOST_APART;
+        (first + last > 0 && are_few).then_some(Self {
+            iter: target.iter,
+            first,
+            last,
+        })
+    }
+
+    /// What wraps around in loops of its own, and the rest in lanes, if it has a form there.
+    fn apart(&self, attempt: &mut Attempt) -> Option<()> {
+        for (end, count) in [(End::First, self.first), (End::Last, self.last)] {
+            if count > 0 {
+                attempt.step(Peel::new(attempt.path(self.iter), end, count))?;
+            }
+        }
+        let count = lanes_without_quotients(attempt.kernel(), self.iter)?;
+        attempt.step(Vectorize::new(attempt.path(self.iter), count.into()))
+    }
+}
+
+/// In how many lanes the loop over `iter` pays, with the quotients and remainders in it gone that its bounds make needless.
+fn lanes_without_quotients(kernel: &Kernel, iter: IterId) -> Option<u32> {
+    let mut loops = tree::loops(kernel).into_iter();
+    let nested = loops.find(|it| it.it.iter() == iter)?;
+    match nested.it {
+        Loop::Affine(target) => lanes::count(kernel, &folded_inside(target, &nested.around)),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    }
+}
+
+/// How far from `iter`, divisors aside, the subscripts are that are remainders.
+fn offsets(subscripts: &[Subscript], iter: IterId) -> impl Iterator<Item = i64> {
+    let affine = subscripts.iter().filter_map(|it| match it {
+        Subscript::Affine(expr) => Some(expr),
+        Subscript::Computed(_) => None,
+    });
+    let factors = affine.flat_map(|it| it.terms()).flat_map(|it| &it.factors);
+    factors.filter_map(move |factor| match factor {
+        Factor::Mod(of, divisor) => offset(of, divisor, iter),
+        Factor::Variable(_) | Factor::FloorDiv(..) => None,
+    })
+}
+
+/// How far `expr` is from `iter`, if that is a number, or that and `divisor`, of which a remainder does not depend.
+fn offset(expr: &AffineExpr, divisor: &AffineExpr, iter: IterId) -> Option<i64> {
+    let ahead = expr.minus(&iter.into()).ok()?;
+    let by_number = ahead.as_constant();
+    by_number.or_else(|| ahead.minus(divisor).ok()?.as_constant())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    fn ring(subscripts: [&str; 2]) -> String {
+        let [left, right] = subscripts;
+        format!(
+            "kernel @k(n: i64, a: f64[n, n], b: f64[n, n]) {{
+               affine.for i in 0..n {{ affine.for j in 0..n {{ b[i, j] = a[i, {left}] + a[i, {right}] }} }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn what_wraps_around_comes_apart() {
+        schedules(
+            &ring(["(j + n - 1) mod n", "(j + 2) mod n"]),
+            &[
+                "parallelize(i)",
+                "peel(j, first = 1)",
+                "peel(j, last = 2)",
+                "vectorize(j, 4)",
+            ],
+        );
+        schedules(
+            &ring(["j", "(j + n + 1) mod n"]),
+            &["parallelize(i)", "peel(j, last = 1)", "vectorize(j, 4)"],
+        );
+    }
+
+    #[test]
+    fn what_has_no_lanes_anyway_stays_in_one_piece() {
+        for subscripts in [
+            ["j", "(2 * j + 1) mod n"],
+            ["j", "(j + 100) mod n"],
+            ["j", "(j + i) mod n"],
+        ] {
+            schedules(&ring(subscripts), &["parallelize(i)"]);
+        }
+    }
+}
