@@ -4,7 +4,7 @@ use crate::Reason;
 use crate::script::Written;
 use std::fmt;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, Kernel, Overflow};
+use strew_affine::{AffineExpr, Kernel, Overflow, Variable};
 
 /// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on: `n / 2`.
 ///
@@ -45,6 +45,23 @@ impl From<&str> for Size {
 }
 
 impl Size {
+    /// What says `expr` of `kernel`, if that is a number, or a scalar parameter and a number.
+    pub(crate) fn of(kernel: &Kernel, expr: &AffineExpr) -> Option<Self> {
+        let number = expr.constant();
+        let Some(alone) = expr.offset(number.checked_neg()?).ok()?.as_variable() else {
+            return expr.as_constant().map(Self::from);
+        };
+        let Variable::Param(parameter) = alone else {
+            return None;
+        };
+        let parameter = Self::from(kernel.scalars[parameter].name.as_str());
+        Some(match number {
+            0 => parameter,
+            1.. => Self::Sum(Box::new([parameter, number.into()])),
+            _ => Self::Difference(Box::new([parameter, Self::Integer(number.unsigned_abs())])),
+        })
+    }
+
     /// The number that it is, where it speaks of no parameter.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         match self {

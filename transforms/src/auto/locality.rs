@@ -87,11 +87,7 @@ fn tiles_in_group(kernel: &Kernel, outermost: &AffineFor) -> Option<Size> {
     if let Some(end) = upper.as_constant() {
         return (end >= rows).then(|| Size::from(end / rows + 1));
     }
-    let Variable::Param(end) = upper.as_variable()? else {
-        return None;
-    };
-    let end = Size::from(kernel.scalars[end].name.as_str());
-    let tiles = Size::Quotient(Box::new([end, rows.into()]));
+    let tiles = Size::Quotient(Box::new([Size::of(kernel, upper)?, rows.into()]));
     Some(Size::Sum(Box::new([tiles, 1.into()])))
 }
 

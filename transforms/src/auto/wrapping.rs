@@ -4,8 +4,7 @@
 use super::attempt::Attempt;
 use super::{Choice, Scheduler, lanes, order};
 use crate::fold::folded_inside;
-use crate::peel::{End, Peel};
-use crate::{Vectorize, tree};
+use crate::{Size, Split, Vectorize, tree};
 use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
 
@@ -13,10 +12,14 @@ use strew_affine::{AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
 const MOST_APART: u64 = 8;
 
 /// A loop whose first and last iterations wrap around.
-struct Wrapping {
+struct Wrapping<'k> {
     iter: IterId,
+    /// So many at the beginning of a row.
     first: u64,
+    /// So many at its end.
     last: u64,
+    /// How long the row is.
+    row: &'k AffineExpr,
 }
 
 impl Scheduler<'_> {
@@ -35,37 +38,42 @@ impl Scheduler<'_> {
     }
 }
 
-impl Wrapping {
-    fn of(target: &AffineFor) -> Option<Self> {
+impl<'k> Wrapping<'k> {
+    fn of(target: &'k AffineFor) -> Option<Self> {
         if has_loops(&target.body) || target.lanes != 1 || target.step != 1 {
             return None;
         }
-        let (mut first, mut last) = (0, 0);
-        for access in order::accesses(&target.body) {
-            for offset in offsets(&access.subscripts, target.iter) {
-                match offset {
-                    ..0 => first = first.max(offset.unsigned_abs()),
-                    0.. => last = last.max(offset.unsigned_abs()),
-                }
-            }
-        }
-        let are_few = first.max(last) <= MOST_APART;
-        (first + last > 0 && are_few).then_some(Self {
+        let accesses = order::accesses(&target.body).into_iter();
+        let wrapped = accesses.flat_map(|it| offsets(&it.subscripts, target.iter));
+        let wrapped: Vec<_> = wrapped.collect();
+        let (row, _) = *wrapped.first()?;
+        let all = wrapped.iter().map(|(_, offset)| *offset);
+        let (least, greatest) = (all.clone().min()?, all.max()?);
+        let (first, last) = (least.min(0).unsigned_abs(), greatest.max(0).unsigned_abs());
+        let is_one_row = wrapped.iter().all(|(it, _)| *it == row);
+        (is_one_row && first.max(last) <= MOST_APART).then_some(Self {
             iter: target.iter,
             first,
             last,
+            row,
         })
     }
 
     /// What wraps around in loops of its own, and the rest in lanes, if it has a form there.
     fn apart(&self, attempt: &mut Attempt) -> Option<()> {
-        for (end, count) in [(End::First, self.first), (End::Last, self.last)] {
-            if count > 0 {
-                attempt.step(Peel::new(attempt.path(self.iter), end, count))?;
-            }
+        let mut iter = self.iter;
+        if self.first > 0 {
+            let begin = Size::Integer(self.first);
+            attempt.step(Split::new(attempt.path(iter), begin))?;
+            iter = *attempt.made().first()?;
         }
-        let count = lanes_without_quotients(attempt.kernel(), self.iter)?;
-        attempt.step(Vectorize::new(attempt.path(self.iter), count.into()))
+        if self.last > 0 {
+            let end = self.row.offset(0_i64.checked_sub_unsigned(self.last)?);
+            let end = Size::of(attempt.kernel(), &end.ok()?)?;
+            attempt.step(Split::new(attempt.path(iter), end))?;
+        }
+        let count = lanes_without_quotients(attempt.kernel(), iter)?;
+        attempt.step(Vectorize::new(attempt.path(iter), count.into()))
     }
 }
 
@@ -79,24 +87,24 @@ fn lanes_without_quotients(kernel: &Kernel, iter: IterId) -> Option<u32> {
     }
 }
 
-/// How far from `iter`, divisors aside, the subscripts are that are remainders.
-fn offsets(subscripts: &[Subscript], iter: IterId) -> impl Iterator<Item = i64> {
+/// The rows that subscripts wrap around in, and how far they are from `iter` but for that.
+fn offsets(subscripts: &[Subscript], iter: IterId) -> impl Iterator<Item = (&AffineExpr, i64)> {
     let affine = subscripts.iter().filter_map(|it| match it {
         Subscript::Affine(expr) => Some(expr),
         Subscript::Computed(_) => None,
     });
     let factors = affine.flat_map(|it| it.terms()).flat_map(|it| &it.factors);
     factors.filter_map(move |factor| match factor {
-        Factor::Mod(of, divisor) => offset(of, divisor, iter),
+        Factor::Mod(of, row) => Some((&**row, offset(of, row, iter)?)),
         Factor::Variable(_) | Factor::FloorDiv(..) => None,
     })
 }
 
-/// How far `expr` is from `iter`, if that is a number, or that and `divisor`, of which a remainder does not depend.
-fn offset(expr: &AffineExpr, divisor: &AffineExpr, iter: IterId) -> Option<i64> {
+/// How far `expr` is from `iter`, if that is a number, or a number and a `row`, on which a remainder does not depend.
+fn offset(expr: &AffineExpr, row: &AffineExpr, iter: IterId) -> Option<i64> {
     let ahead = expr.minus(&iter.into()).ok()?;
     let by_number = ahead.as_constant();
-    by_number.or_else(|| ahead.minus(divisor).ok()?.as_constant())
+    by_number.or_else(|| ahead.minus(row).ok()?.as_constant())
 }
 
 #[cfg(test)]
@@ -118,14 +126,14 @@ mod tests {
             &ring(["(j + n - 1) mod n", "(j + 2) mod n"]),
             &[
                 "parallelize(i)",
-                "peel(j, first = 1)",
-                "peel(j, last = 2)",
-                "vectorize(j, 4)",
+                "split(j, at = 1)",
+                "split(j_r, at = n - 2)",
+                "vectorize(j_r, 4)",
             ],
         );
         schedules(
             &ring(["j", "(j + n + 1) mod n"]),
-            &["parallelize(i)", "peel(j, last = 1)", "vectorize(j, 4)"],
+            &["parallelize(i)", "split(j, at = n - 1)", "vectorize(j, 4)"],
         );
     }
 
