@@ -1,6 +1,6 @@
 //! What a loop is taken for before it runs: the choice among strategies rests on it.
 
-use strew::{Bind, Compiler, Mode, Report, Strategy, Why};
+use strew::{Bind, Compiler, Mode, Report, StopToken, Strategy, Why};
 
 /// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with 1,000 rows of eight entries.
 fn expected_updates(rows: &str) -> Option<u64> {
@@ -103,4 +103,7 @@ fn little_that_cannot_fail_runs_where_it_stands() {
         it.strategy(strategy).threads(2)
     }
     assert!(!told(40, by_name).0);
+    // Half of the updates would stay where a stop came in between, unless whoever stops it throws all of them away.
+    assert!(!told(40, |it| it.cancel(StopToken::new())).0);
+    assert!(told(40, |it| it.cancel(StopToken::abandoning())).0);
 }

@@ -94,7 +94,7 @@ pub struct Call {
     /// their marks, a bit for each element, row by row, the lowest of a byte first; null where the body does not read the target.
     pub marks: *const *mut u8,
     /// Foralls that combine fewer updates than this may make them in order, on their targets, without being handed to the runtime; 0 where
-    /// somebody wants to say how they are combined.
+    /// somebody wants to say how they are combined, and where the call may be stopped and nobody has copies of the targets.
     pub most_in_order: i64,
     /// How much this function has added to what is done.
     pub worked: u64,

@@ -321,6 +321,11 @@ impl<'r> Session<'r> {
         self.shared.is_protected || self.settings().is_abandoned_when_stopped()
     }
 
+    /// Whether nothing that is left half done by a stop stays so.
+    fn is_put_back(&self) -> bool {
+        self.shared.is_protected || !self.settings().is_put_back_when_stopped()
+    }
+
     /// The state of a task that is about to start. It must not be used after `self` or `memory` has moved or ended.
     pub(crate) fn call(
         &self,
@@ -332,7 +337,10 @@ impl<'r> Session<'r> {
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
-            most_in_order: strategy::most_in_order(self.settings()),
+            most_in_order: match self.is_put_back() {
+                true => strategy::most_in_order(self.settings()),
+                false => 0,
+            },
             ..Call::alone(slots, self.work())
         }
     }
