@@ -66,6 +66,8 @@ pub enum Why {
     Nested,
     /// Exact mode, and updates that round.
     Rounds,
+    /// Updates have to be made in the order of the loop, in all modes.
+    Ordered,
     /// The loop reads elements that it updates, or may.
     Meets,
     /// To wake threads, to fill private buffers and to merge them would cost more than threads save.
@@ -158,6 +160,9 @@ impl fmt::Display for Why {
             Self::Nested => f.write_str("the loop around it keeps the threads busy"),
             Self::Rounds => {
                 f.write_str("exact mode, and regrouping updates that round would change bits")
+            }
+            Self::Ordered => {
+                f.write_str("updates mean something in the order of the loop alone")
             }
             Self::Meets => f.write_str(
                 "the loop reads elements of the outputs that it updates, or cannot be looked at for that, so its iterations run in order",

@@ -149,6 +149,8 @@ pub(super) fn decide(
         decision
     } else if shape.is_free() {
         free(shape, around, against, budget)
+    } else if shape.is_ordered {
+        as_written(shape, around, Why::Ordered)
     } else if shape.mode == Mode::Exact {
         as_written(shape, around, Why::Rounds)
     } else if let Some(why) = against {

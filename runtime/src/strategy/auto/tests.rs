@@ -467,6 +467,21 @@ fn exact_mode_regroups_only_what_keeps_its_bits() {
     assert_eq!(name(&integers), "dense");
 }
 
+#[test]
+fn updates_in_the_order_of_the_loop_are_told_from_those_that_round() {
+    let rounds = Shape {
+        mode: Mode::Exact,
+        ..shape()
+    };
+    let ordered = Shape {
+        is_ordered: true,
+        ..rounds
+    };
+    let why = |shape: &Shape| decide(shape, around(shape, None, false), || u64::MAX).why;
+    assert_eq!(why(&rounds), Why::Rounds);
+    assert_eq!(why(&ordered), Why::Ordered);
+}
+
 /// A last cache that many processors share.
 fn with_far_last_cache() -> Machine {
     Machine {
