@@ -1,8 +1,8 @@
 //! Which functions of a file call which.
 //!
 //! A call is replaced by the body of the function called, so that no function may come to call itself. Every function becomes a
-//! kernel, except for a `static` one that another function calls, or one that is called and returns a structure, which no kernel
-//! can: that is part of its callers alone.
+//! kernel, except for a `static` one, or one that is called and returns a structure, which no kernel can: that is part of its
+//! callers alone. Where all are `static`, those become kernels that no other calls.
 
 use crate::ast::{Function, Name, Prototype, Specifier};
 use crate::diagnostic::{Diagnostics, Label};
@@ -93,19 +93,25 @@ impl<'a> Functions<'a> {
     }
 
     /// The functions that become kernels, in the order of the source.
-    pub(crate) fn kernels(&self) -> impl Iterator<Item = Resolved<'a>> + '_ {
-        let called: HashSet<&str> = self
-            .in_order
-            .iter()
-            .flat_map(|it| &it.symbols.calls)
-            .chain(self.combining.iter().copied())
-            .map(|it| it.text.as_str())
-            .collect();
+    pub(crate) fn kernels(&self) -> Vec<Resolved<'a>> {
+        let called = self.called();
         let in_order = self.in_order.iter().copied();
-        in_order.filter(move |it| {
-            let is_helper = is_static(it.function) || returns_structure(it.function);
-            !(is_helper && called.contains(it.function.name.text.as_str()))
-        })
+        let (inside, outside): (Vec<_>, Vec<_>) = in_order
+            .filter(|it| {
+                let is_helper = is_static(it.function) || returns_structure(it.function);
+                !(is_helper && called.contains(it.function.name.text.as_str()))
+            })
+            .partition(|it| is_static(it.function));
+        match outside.is_empty() {
+            true => inside,
+            false => outside,
+        }
+    }
+
+    fn called(&self) -> HashSet<&'a str> {
+        let calls = self.in_order.iter().flat_map(|it| &it.symbols.calls);
+        let calls = calls.chain(self.combining.iter().copied());
+        calls.map(|it| it.text.as_str()).collect()
     }
 
     /// Reports the calls that lead back to the function they stand in.

@@ -26,9 +26,11 @@ fn assert_lines(source: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_static_function_that_is_called_is_no_kernel() {
+fn a_static_function_is_a_kernel_only_where_there_are_no_others() {
     let called = "static double g(double x) { return x; } void f(double a[1]) { a[0] = g(1); }";
     assert_eq!(kernels(called).0, ["f"]);
+    let idle = "static int g(int v) { return v + 1; } void f(double a[1]) { a[0] = 1; }";
+    assert_eq!(kernels(idle).0, ["f"]);
     assert_eq!(kernels("static void g(double a[1]) { a[0] = 1; }").0, ["g"]);
     let plain = "void g(double a[1]) { a[0] = 1; } void f(double a[1]) { g(a); }";
     assert_eq!(kernels(plain).0, ["g", "f"]);

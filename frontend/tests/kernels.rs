@@ -497,8 +497,7 @@ fn accesses_point_at_themselves_in_the_source() {
 
 #[test]
 fn several_functions_are_several_kernels_and_prototypes_are_none() {
-    let (kernels, diagnostics) =
-        compile("void b(int n); static inline void a(void) {} void b(int n) {}");
+    let (kernels, diagnostics) = compile("void b(int n); inline void a(void) {} void b(int n) {}");
     assert!(diagnostics.is_empty());
     let names: Vec<_> = kernels.iter().map(|it| it.kernel.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
