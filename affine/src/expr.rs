@@ -235,6 +235,14 @@ impl Expr {
         }
     }
 
+    /// The integer other than 0 that this is written as: to divide by it is no fault.
+    pub fn as_divisor(&self) -> Option<i128> {
+        match self {
+            Self::Constant(value) => value.as_integer().filter(|it| *it != 0),
+            _ => None,
+        }
+    }
+
     /// What a constant is added to, and that constant; the whole, and 0, where there is none.
     pub fn split_constant(&self) -> (&Self, i64) {
         let split = match self {
@@ -252,11 +260,7 @@ impl Expr {
     pub fn may_divide_by_zero(&self, kernel: &Kernel) -> bool {
         match self {
             Self::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
-                let is_known = match &**divisor {
-                    Self::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
-                    _ => false,
-                };
-                divisor.ty(kernel).is_integer() && !is_known
+                divisor.as_divisor().is_none() && divisor.ty(kernel).is_integer()
             }
             _ => false,
         }

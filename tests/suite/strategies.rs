@@ -170,9 +170,9 @@ fn every_strategy_computes_what_its_order_says() {
     assert_eq!(refused, expected);
 }
 
-/// Combiners that a file declares, with the type of their elements and a statement: sums of logarithms, and products of
-/// what lies above or below the elements.
-const DECLARED: [(&str, Type, &str); 4] = [
+/// Combiners that a file declares, with the type of their elements and a statement: sums of logarithms, products of
+/// what lies above or below the elements, and sums that are divided by constants.
+const DECLARED: [(&str, Type, &str); 6] = [
     (
         "lae",
         Type::F64,
@@ -207,6 +207,20 @@ const DECLARED: [(&str, Type, &str); 4] = [
            return both - a - b + 2;
          }
          #pragma strew declare reduction(shifted : int64_t : shifted(a, b)) identity(2)",
+    ),
+    (
+        "packed",
+        Type::U32,
+        "static uint32_t packed(uint32_t a, uint32_t b) {
+           return (a / 1024 + b / 1024) * 1024 + (a % 1024u + b % 1024u) % 1024;
+         }
+         #pragma strew declare reduction(packed : uint32_t : packed(a, b)) identity(0)",
+    ),
+    (
+        "negative",
+        Type::I8,
+        "static int8_t negative(int8_t a, int8_t b) { return (int8_t)((a + b) / -1 * -1); }
+         #pragma strew declare reduction(negative : int8_t : negative(a, b)) identity(0)",
     ),
 ];
 

@@ -53,8 +53,8 @@ fn by_host(
     combined.collect()
 }
 
-/// The value of a combiner's body. Verified bodies are made of operands and constants and divide no integers, so nothing in
-/// them can fail but what `math` does not compute.
+/// The value of a combiner's body. Verified bodies are made of operands and constants and divide integers by constants other
+/// than 0 alone, so nothing in them can fail but what `math` does not compute.
 fn value_of(
     body: &Expr,
     held: &[Value],

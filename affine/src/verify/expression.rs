@@ -180,12 +180,14 @@ impl<'k> Verifier<'k> {
                 Some(ty)
             }
             Expr::Binary(op, left, right, span) => {
+                let is_sure =
+                    right.as_divisor().is_some() || !matches!(within, Within::Combiner(_));
                 let (left, right) = (inside(self, left), inside(self, right));
                 if *span != crate::Span::default() {
                     self.here = *span;
                 }
                 let ty = self.operands(left, right)?;
-                self.binary(*op, ty, within);
+                self.binary(*op, ty, is_sure);
                 Some(ty)
             }
             Expr::Compare(_, left, right) => {
@@ -268,9 +270,10 @@ impl<'k> Verifier<'k> {
         self.defined(symbol, is_defined, ty);
     }
 
-    fn binary(&mut self, op: BinaryOp, ty: Type, within: Within<'_>) {
+    /// A division may stand where it is, or is one by what is not 0, if it `is_sure`.
+    fn binary(&mut self, op: BinaryOp, ty: Type, is_sure: bool) {
         let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && ty.is_integer();
-        if divides && matches!(within, Within::Combiner(_)) {
+        if divides && !is_sure {
             self.report(ViolationKind::DivisionInCombiner);
         }
         let is_defined = ty.is_integer() || (ty.is_float() && !op.is_integer_only());

@@ -20,7 +20,7 @@
 //! * The variables of affine expressions are integer parameters and iterators in scope; extents and the divisors of affine
 //!   divisions are over parameters alone.
 //! * A combiner is defined on the types it is used at, its bodies have those types and are made of operands and constants and
-//!   divide no integers; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
+//!   divide integers by constants other than 0 alone; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
 //!   its places are different arrays and locals.
 //! * Combiners of one name are the same, and none that is declared has the name of one that is built in.
 //!

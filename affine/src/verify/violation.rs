@@ -210,8 +210,8 @@ pub enum ViolationKind {
         "`{0}` has no identity, so the body can do nothing but update private buffers, and hold no other forall"
     )]
     NotInOrder(String),
-    /// A combiner that divides integers: merging has no iteration to report a zero divisor at.
-    #[error("a combiner does not divide integers")]
+    /// A combiner that divides integers by what may be 0: merging has no iteration to report that at.
+    #[error("a combiner divides integers by constants other than 0 alone")]
     DivisionInCombiner,
     /// A forall that says no strategy that there is.
     #[error("there is no strategy `{0}`; there are {known}", known = STRATEGIES.join(", "))]

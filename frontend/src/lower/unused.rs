@@ -97,11 +97,7 @@ fn can_fault(expr: &Expr) -> bool {
 
 /// Whether `op` can fault with this right operand.
 pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
-    let is_nonzero = match divisor {
-        Expr::Constant(value) => value.as_integer().is_some_and(|it| it != 0),
-        _ => false,
-    };
-    matches!(op, BinaryOp::Div | BinaryOp::Rem) && !is_nonzero
+    matches!(op, BinaryOp::Div | BinaryOp::Rem) && divisor.as_divisor().is_none()
 }
 
 /// Every local that the node itself reads; one that it sets does not count as read by that.

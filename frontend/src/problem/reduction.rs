@@ -24,7 +24,7 @@ pub enum ReductionProblem {
         /// The combiner.
         name: String,
     },
-    /// What is combined divides integers.
+    /// What is combined divides integers by what may be 0.
     Divides {
         /// The combiner.
         name: String,
@@ -102,7 +102,7 @@ impl ReductionProblem {
                 "operators, `math.h`, and functions of this file that branch but do not loop are accepted".to_owned()
             }
             Self::Divides { .. } => {
-                "a zero divisor could be met where no iteration can be named; divide outside of it".to_owned()
+                "a zero divisor could be met where no iteration can be named; divide by a constant, or outside of it".to_owned()
             }
             Self::TooLarge { .. } => "call smaller functions".to_owned(),
             Self::HostType { name, host } => {
@@ -139,7 +139,9 @@ impl fmt::Display for ReductionProblem {
                 "what `{}` computes cannot be written as one expression of `a` and `b`",
                 clipped(name)
             ),
-            Self::Divides { name } => write!(f, "`{}` divides integers", clipped(name)),
+            Self::Divides { name } => {
+                write!(f, "`{}` divides integers by what may be 0", clipped(name))
+            }
             Self::TooLarge { name, limit } => write!(
                 f,
                 "`{}` has more than {limit} operations, or more than 100 inside each other",

@@ -8,9 +8,7 @@ use super::held::Held;
 use super::symbolic::Symbolic;
 use std::collections::HashSet;
 use strew_affine::visit::{for_each_local, walk};
-use strew_affine::{
-    BinaryOp, Combiner, Expr, Kernel, LocalId, Node, Operand, Place, Span, Subscript,
-};
+use strew_affine::{Combiner, Expr, Kernel, LocalId, Node, Operand, Place, Span, Subscript};
 
 /// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is a reduction by one of `combiners`.
 pub(crate) fn declared(
@@ -207,8 +205,8 @@ fn reads_only_held(held: &Held<'_>, symbolic: &Symbolic<'_>, expr: &Expr) -> boo
     }
 }
 
-/// Whether integers are divided somewhere in `expr`.
+/// Whether integers are divided somewhere in `expr` by what may be 0.
 pub(crate) fn divides(kernel: &Kernel, expr: &Expr) -> bool {
-    let here = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, left, ..) if left.ty(kernel).is_integer());
+    let here = expr.may_divide_by_zero(kernel);
     here || expr.operands().into_iter().any(|it| divides(kernel, it))
 }

@@ -21,7 +21,7 @@ fn what_cannot_be_declared() {
         ),
         (
             "own : int : a / b) identity(1)",
-            "2:23 E103 `own` divides integers",
+            "2:23 E103 `own` divides integers by what may be 0",
         ),
         (
             "own : int : a + c) identity(0)",

@@ -3,11 +3,12 @@
 use super::blend::Blend;
 use super::call::Calls;
 use super::convert::convert;
+use super::division::{divided, divides};
 use super::operation;
 use super::sum::sum;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{Expr, Operand, Type, Value as Constant};
+use strew_affine::{BinaryOp, Expr, Operand, Type, Value as Constant};
 
 /// What combining comes to.
 pub(super) struct Combined {
@@ -124,11 +125,7 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 let operand = self.apply(operand);
                 operation::unary(self.builder, *op, operand, of)
             }
-            Expr::Binary(op, left, right, _) => {
-                let of = operands.type_of(left);
-                let (left, right) = (self.apply(left), self.apply(right));
-                operation::binary(self.builder, *op, left, right, of)
-            }
+            Expr::Binary(op, left, right, _) => self.binary(*op, left, right),
             Expr::Compare(op, left, right) => {
                 let of = operands.type_of(left);
                 let (left, right) = (self.apply(left), self.apply(right));
@@ -165,6 +162,17 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 operands.value(self.builder, Operand::Held(0))
             }
         }
+    }
+
+    /// A verified combiner divides integers by constants alone.
+    fn binary(&mut self, op: BinaryOp, left: &'o Expr, right: &'o Expr) -> Value {
+        let of = self.operands.type_of(left);
+        let values = [self.apply(left), self.apply(right)];
+        if divides(op, of) {
+            return divided(self.builder, op, values, of, right.as_divisor());
+        }
+        let [left, right] = values;
+        operation::binary(self.builder, op, left, right, of)
     }
 
     fn select(&mut self, condition: &'o Expr, [then, otherwise]: [&'o Expr; 2]) -> Value {

@@ -2,6 +2,7 @@
 
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
+use super::division::{divided, divides};
 use super::function::FunctionLowering;
 use super::known::Mark;
 use super::operation;
@@ -95,7 +96,7 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn binary_expr(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Value {
         let ty = left.ty(self.program.kernel);
-        if ty.is_integer() && matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+        if divides(op, ty) {
             return self.integer_division(op, left, right, span);
         }
         let right = match op {
@@ -112,55 +113,17 @@ impl FunctionLowering<'_, '_, '_> {
         operation::binary(&mut self.builder, op, left, right, ty)
     }
 
-    /// Division and remainder towards zero. A zero divisor is a fault; `MIN / -1` is `MIN` with remainder 0, which the
-    /// processor's own instruction would trap on.
+    /// Division and remainder. A zero divisor is a fault.
     fn integer_division(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Value {
         let ty = left.ty(self.program.kernel);
-        let known = match right {
-            Expr::Constant(value) => value.as_integer().filter(|divisor| *divisor != 0),
-            _ => None,
-        };
-        let (left, right) = (self.expr(left), self.expr(right));
+        let known = right.as_divisor();
+        let operands = [self.expr(left), self.expr(right)];
         if known.is_none() {
-            let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, right, 0);
+            let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, operands[1], 0);
             let site = Site::division(span, &self.enclosing_iters());
             self.fault_if(zero, site, None);
         }
-        // Narrow division is done in 32 bits, where its operands and its result fit, `128` of `-128 / -1` too.
-        let wide = if ty.bytes() < 4 { Type::I32 } else { ty };
-        let left = convert(&mut self.builder, left, ty, wide);
-        let right = convert(&mut self.builder, right, ty, wide);
-        let quotient = if !ty.is_signed() {
-            match op {
-                BinaryOp::Div => self.builder.ins().udiv(left, right),
-                _ => self.builder.ins().urem(left, right),
-            }
-        } else if known.is_some_and(|divisor| divisor != -1) {
-            match op {
-                BinaryOp::Div => self.builder.ins().sdiv(left, right),
-                _ => self.builder.ins().srem(left, right),
-            }
-        } else {
-            self.guarded_division(op, left, right)
-        };
-        convert(&mut self.builder, quotient, wide, ty)
-    }
-
-    fn guarded_division(&mut self, op: BinaryOp, left: Value, right: Value) -> Value {
-        let ty = self.builder.func.dfg.value_type(left);
-        let ins = &mut self.builder;
-        let one = ins.ins().iconst(ty, 1);
-        let minus_one = ins.ins().icmp_imm_s(IntCC::Equal, right, -1);
-        let divisor = ins.ins().select(minus_one, one, right);
-        match op {
-            BinaryOp::Div => {
-                let quotient = ins.ins().sdiv(left, divisor);
-                let negated = ins.ins().ineg(left);
-                ins.ins().select(minus_one, negated, quotient)
-            }
-            // The remainder by 1 is 0, as that by -1 is.
-            _ => ins.ins().srem(left, divisor),
-        }
+        divided(&mut self.builder, op, operands, ty, known)
     }
 
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
