@@ -20,7 +20,7 @@ pub use control_flow::{ControlFlowProblem, Uncounted};
 pub use declaration::DeclarationProblem;
 pub use expression::ExpressionProblem;
 pub use initializer::InitializerProblem;
-pub(crate) use library::is_known as is_library_function;
+pub(crate) use library::{is_known as is_library_function, moves_memory};
 pub use pointer::PointerProblem;
 pub use preprocessing::{DirectiveFault, NumberFault, PreprocessingProblem};
 pub use reduction::ReductionProblem;

@@ -354,8 +354,9 @@ impl Resolver<'_> {
             }
             // Functions have a name space of their own here: the lowering says what is wrong with a call.
             // Its arguments go with it.
-            ExprKind::Call(function, _) if self.is_of_library(function) => {
+            ExprKind::Call(function, arguments) if self.is_of_library(function) => {
                 self.symbols.calls.push(function.clone());
+                arguments.iter_mut().for_each(|it| self.handed_out(it));
             }
             ExprKind::Call(function, _) if self.is_lost_function(function) => {
                 expr.kind = ExprKind::Invalid;
@@ -435,6 +436,16 @@ impl Resolver<'_> {
         self.place(operand, false);
         if matches!(self.shape(operand), Shape::Scalar(_) | Shape::Structure(_)) {
             self.write(operand);
+        }
+    }
+
+    /// A function that no kernel can call would set what it has the address of, so that nothing is to be said about that.
+    fn handed_out(&mut self, argument: &mut Expr) {
+        if let ExprKind::Unary(UnaryOp::AddressOf, operand) = &mut argument.kind
+            && let Some(name) = operand.as_name()
+            && let Some(Entry::Variable(_)) = self.meaning(&name.text, name.span)
+        {
+            self.address_taken(operand);
         }
     }
 

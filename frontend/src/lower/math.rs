@@ -1,10 +1,10 @@
 //! The functions of `math.h`, and those of `stdlib.h` that compute.
 
-use super::Lowering;
 use super::value::{self, Typed};
-use crate::ast::{Expr, Name};
+use super::{Binding, Lowering};
+use crate::ast::{Expr, ExprKind, Name, UnaryOp};
 use crate::diagnostic::Label;
-use crate::problem::{CallProblem, is_library_function};
+use crate::problem::{CallProblem, is_library_function, moves_memory};
 use strew_affine::spelling::nearest;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
 
@@ -148,11 +148,7 @@ impl Lowering<'_> {
             return self.report(CallProblem::Builtin { function, plain }, name.span);
         }
         if is_library_function(&text) {
-            let names = arguments.iter().map(Expr::as_name);
-            let problem = CallProblem::Library {
-                function: text,
-                arguments: names.map(|it| it.map(|it| it.text.clone())).collect(),
-            };
+            let problem = self.library_problem(text, arguments);
             return self.report(problem, name.span);
         }
         let library = Function::ALL.iter().map(|it| it.name());
@@ -164,6 +160,32 @@ impl Lowering<'_> {
             nearest,
         };
         self.report(problem, name.span)
+    }
+
+    fn library_problem(&self, function: String, arguments: &[Expr]) -> CallProblem {
+        if moves_memory(&function) && arguments.iter().any(|it| self.is_scalar_address(it)) {
+            return CallProblem::OfScalar { function };
+        }
+        let names = arguments.iter().map(Expr::as_name);
+        CallProblem::Library {
+            function,
+            arguments: names.map(|it| it.map(|it| it.text.clone())).collect(),
+        }
+    }
+
+    fn is_scalar_address(&self, argument: &Expr) -> bool {
+        let ExprKind::Unary(UnaryOp::AddressOf, operand) = &argument.kind else {
+            return false;
+        };
+        operand.as_name().is_some_and(|it| {
+            matches!(
+                self.binding(it),
+                Binding::Variable { .. }
+                    | Binding::Parameter(_)
+                    | Binding::Value(_)
+                    | Binding::Let { .. }
+            )
+        })
     }
 }
 

@@ -27,6 +27,11 @@ pub enum CallProblem {
         /// The arguments that are names.
         arguments: Vec<Option<String>>,
     },
+    /// A call of a function of a library that copies or fills memory, with the address of a number.
+    OfScalar {
+        /// The function.
+        function: String,
+    },
     /// A call of a function of the compiler that has another name in C.
     Builtin {
         /// The function.
@@ -97,7 +102,7 @@ impl CallProblem {
         match self {
             Self::Recursion { .. } => "E032",
             Self::UnknownFunction { .. } => "E080",
-            Self::Library { .. } | Self::Builtin { .. } => "E095",
+            Self::Library { .. } | Self::OfScalar { .. } | Self::Builtin { .. } => "E095",
             Self::Assertion => "W005",
             Self::NotDefined { .. } => "E081",
             Self::LongDouble { .. } => "E082",
@@ -114,7 +119,7 @@ impl CallProblem {
         let help = match self {
             Self::Recursion { .. } => "write a loop".to_owned(),
             Self::UnknownFunction { nearest: None, .. } => {
-                "the functions of the file and those of `math.h` can be called".to_owned()
+                "the functions of the file can be called, and those of `math.h` from floats to a float".to_owned()
             }
             Self::UnknownFunction {
                 nearest: Some(nearest),
@@ -124,6 +129,9 @@ impl CallProblem {
                 function,
                 arguments,
             } => library::instead_of(function, arguments),
+            Self::OfScalar { .. } => {
+                "write `=`, which converts the value: the bits of one type cannot be read as another".to_owned()
+            }
             Self::Builtin { plain, .. } => format!("call `{plain}`"),
             Self::Assertion => {
                 "indices are checked anyway; `#define NDEBUG` says that this is meant".to_owned()
@@ -158,7 +166,9 @@ impl fmt::Display for CallProblem {
             Self::UnknownFunction { function, .. } => {
                 write!(f, "there is no function `{}`", clipped(function))
             }
-            Self::Library { function, .. } | Self::Builtin { function, .. } => {
+            Self::Library { function, .. }
+            | Self::OfScalar { function }
+            | Self::Builtin { function, .. } => {
                 write!(f, "`{}` cannot be called in a kernel", clipped(function))
             }
             Self::Assertion => f.write_str("`assert` is left out, nothing is checked here"),

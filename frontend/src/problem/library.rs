@@ -21,9 +21,10 @@ enum Purpose {
     Hint,
     Expectation,
     Intrinsic,
+    Floats,
 }
 
-const FUNCTIONS: [(Purpose, &[&str]); 16] = [
+const FUNCTIONS: [(Purpose, &[&str]); 17] = [
     (
         Purpose::Allocation,
         &[
@@ -118,6 +119,31 @@ const FUNCTIONS: [(Purpose, &[&str]); 16] = [
         Purpose::Expectation,
         &["__builtin_expect", "__builtin_expect_with_probability"],
     ),
+    (
+        Purpose::Floats,
+        &[
+            "ldexp",
+            "ldexpf",
+            "scalbn",
+            "scalbnf",
+            "scalbln",
+            "scalblnf",
+            "frexp",
+            "frexpf",
+            "modf",
+            "modff",
+            "ilogb",
+            "ilogbf",
+            "remquo",
+            "remquof",
+            "nexttoward",
+            "nexttowardf",
+            "nan",
+            "nanf",
+            "fpclassify",
+            "isnormal",
+        ],
+    ),
 ];
 
 const PREFIXES: [(&str, Purpose); 6] = [
@@ -143,6 +169,11 @@ fn purpose(function: &str) -> Option<Purpose> {
 /// Whether there is something to say about `function` beyond that it is unknown.
 pub(crate) fn is_known(function: &str) -> bool {
     purpose(function).is_some()
+}
+
+/// Whether `function` sets elements to what is there already, or to nothing.
+pub(crate) fn moves_memory(function: &str) -> bool {
+    matches!(purpose(function), Some(Purpose::Copy | Purpose::Fill))
 }
 
 /// What to write instead of a call of `function`, of whose arguments those that are names are given.
@@ -187,6 +218,9 @@ pub(super) fn instead_of(function: &str, names: &[Option<String>]) -> String {
         }
         Some(Purpose::Hint) => "leave it out",
         Some(Purpose::Expectation) => "write the first argument alone",
+        Some(Purpose::Floats) => {
+            "compute it with functions from floats to a float, as `exp2`, `logb` and `trunc` are, and with `isnan`, `isinf` and `isfinite`"
+        }
         Some(Purpose::Intrinsic) | None => "write it with C's operators, for one element",
     };
     fixed.to_owned()
@@ -202,6 +236,7 @@ mod tests {
         assert_eq!(purpose("omp_get_num_threads"), Some(Purpose::Threads));
         assert_eq!(purpose("__builtin_popcount"), Some(Purpose::Intrinsic));
         assert_eq!(purpose("_mm256_add_pd"), Some(Purpose::Intrinsic));
+        assert_eq!(purpose("ldexp"), Some(Purpose::Floats));
         assert_eq!(purpose("frobnicate"), None);
     }
 }

@@ -160,6 +160,16 @@ fn functions_that_no_kernel_can_call_come_with_advice() {
             "read the data before the call, and hand it over in parameters",
         ),
         (
+            "long long u; memcpy(&u, &a[0], sizeof u); a[1] = u;",
+            "memcpy",
+            "write `=`, which converts the value: the bits of one type cannot be read as another",
+        ),
+        (
+            "a[0] = ldexp(a[1], 3);",
+            "ldexp",
+            "compute it with functions from floats to a float, as `exp2`, `logb` and `trunc` are, and with `isnan`, `isinf` and `isfinite`",
+        ),
+        (
             "a[0] = memcmp(a, b, 8);",
             "memcmp",
             "write the loop that compares the elements",
