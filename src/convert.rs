@@ -2,12 +2,20 @@
 
 use crate::host;
 use crate::pragma::Pragmas;
+use crate::variables::Variables;
 use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
 use std::sync::Arc;
 use strew_affine::{Kernel, Span, text};
 use strew_transforms::{Schedule, ScriptError, ScriptErrors};
 
-type Outcome = (Vec<(Kernel, Pragmas)>, Vec<Diagnostic>);
+/// What a source says about a kernel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) pragmas: Pragmas,
+    pub(crate) variables: Variables,
+}
+
+type Outcome = (Vec<(Kernel, Notes)>, Vec<Diagnostic>);
 
 /// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
 pub(crate) fn from_c(source: &Source) -> Outcome {
@@ -37,7 +45,8 @@ fn from_frontend_kernels(
     let kernels = lowered.into_iter().map(|lowered| {
         let (pragmas, mistakes) = Pragmas::of(&lowered);
         diagnostics.extend(mistakes);
-        (lowered.kernel, pragmas)
+        let variables = Variables::of(lowered.variables);
+        (lowered.kernel, Notes { pragmas, variables })
     });
     let kernels = kernels.collect();
     (kernels, diagnostics)
@@ -88,7 +97,7 @@ pub(crate) fn from_kernel_text(source: &Source) -> Outcome {
             let plain = kernels
                 .into_iter()
                 .map(|kernel| host::bind(kernel, source.reductions()))
-                .map(|kernel| (kernel, Pragmas::default()));
+                .map(|kernel| (kernel, Notes::default()));
             (plain.collect(), Vec::new())
         }
         Err(errors) => {
@@ -103,7 +112,7 @@ pub(crate) fn from_kernel_text(source: &Source) -> Outcome {
 /// The kernel of a module of MLIR, and what strew cannot read in it.
 pub(crate) fn from_mlir(source: &Source) -> Outcome {
     match strew_affine::mlir::parse(source.text()) {
-        Ok(kernel) => (vec![(kernel, Pragmas::default())], Vec::new()),
+        Ok(kernel) => (vec![(kernel, Notes::default())], Vec::new()),
         Err(error) => {
             let diagnostic = Diagnostic::error(error.to_string(), error.span);
             (Vec::new(), vec![diagnostic])

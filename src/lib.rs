@@ -46,6 +46,7 @@ mod sizes;
 mod source;
 mod stages;
 mod typed;
+mod variables;
 
 pub use argument::{ArgumentError, Origin};
 pub use bind::Bind;

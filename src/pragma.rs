@@ -67,14 +67,14 @@ impl<'l> Scope<'l> {
             }
         });
         let written = |iter| {
-            let mut known = lowered.iterators.iter();
-            known.find(|(it, _)| *it == iter)
+            let mut known = lowered.variables.iter();
+            known.find(|it| it.iter == iter)
         };
         let loops = [below].into_iter().chain(inside).chain(around);
         let loops = loops.filter_map(written);
         Self {
             kernel: &lowered.kernel,
-            loops: loops.map(|(it, name)| (*it, name.as_str())).collect(),
+            loops: loops.map(|it| (it.iter, it.name.as_str())).collect(),
         }
     }
 

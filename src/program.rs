@@ -297,6 +297,10 @@ impl Kernel {
             // bits only in what its schedule made of the sizes.
             let written = compiled.written()?;
             result = call(written.code(), runtime, settings, arguments);
+            if let Err(CallError::Fault(fault)) = &mut result {
+                let written = written.parsed();
+                fault.iteration = written.written_iteration(&fault.iteration, arguments);
+            }
             version = Some(written);
         }
         match result {

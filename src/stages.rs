@@ -2,16 +2,16 @@
 //! and holding what the next needs. Nothing is decided here; every stage calls the crate that does its work.
 
 use crate::argument::name_of;
+use crate::convert::Notes;
 use crate::error::{Error, KernelError, Refusal};
-use crate::pragma::Pragmas;
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::mlir::{Unsupported, to_mlir};
 use strew_affine::verify::{Verified, verify};
 use strew_affine::visit::walk;
-use strew_affine::{Kernel, Node, Span};
-use strew_jit::{ArgumentKind, Faults, Oob};
+use strew_affine::{IterId, Kernel, Node, Span};
+use strew_jit::{Argument, ArgumentKind, Faults, Oob};
 use strew_transforms::{Machine, Observer, Schedule};
 
 /// A source without errors, as kernels.
@@ -27,7 +27,7 @@ pub struct Parsed {
 pub struct ParsedKernel {
     source: Arc<Source>,
     kernel: Verified,
-    pragmas: Pragmas,
+    notes: Notes,
 }
 
 /// A kernel after its schedule.
@@ -95,13 +95,13 @@ impl Source {
         if diagnostics.has_errors() {
             return Err(Error::Source(diagnostics));
         }
-        let kernels = kernels.into_iter().map(|(kernel, pragmas)| {
+        let kernels = kernels.into_iter().map(|(kernel, notes)| {
             let kernel = verified(&source, kernel)?;
             let source = source.clone();
             Ok(ParsedKernel {
                 source,
                 kernel,
-                pragmas,
+                notes,
             })
         });
         Ok(Parsed {
@@ -172,9 +172,24 @@ impl ParsedKernel {
         &self.kernel
     }
 
+    /// What the source calls the loop of an iterator: its variable, be that the iterator or a function of it.
+    pub fn written_name(&self, iter: IterId) -> &str {
+        let written = self.notes.variables.name(iter);
+        written.unwrap_or(&self.kernel.iters[iter].name)
+    }
+
+    /// The iteration of a fault in this kernel, called with `arguments`, as the source says it.
+    pub(crate) fn written_iteration(
+        &self,
+        iteration: &[(String, i64)],
+        arguments: &[Argument<'_>],
+    ) -> Vec<(String, i64)> {
+        (self.notes.variables).told(&self.kernel, iteration, arguments)
+    }
+
     /// The steps that `#pragma strew` lines of the source ask for.
     pub fn pragmas(&self) -> &Schedule {
-        self.pragmas.schedule()
+        self.notes.pragmas.schedule()
     }
 
     /// Applies the schedule that `plan` means; `observer` sees every step.
@@ -185,7 +200,7 @@ impl ParsedKernel {
         let (kernel, schedule) = match plan {
             Plan::Explicit(schedule) => self.apply(schedule, |_| None, observer)?,
             Plan::Source if !self.pragmas().is_empty() => {
-                let place = |step| self.pragmas.span(step);
+                let place = |step| self.notes.pragmas.span(step);
                 self.apply(self.pragmas(), place, observer)?
             }
             Plan::Source | Plan::Auto => {
@@ -289,11 +304,11 @@ impl Scheduled {
         let mut kernels = kernels.into_iter();
         let found = kernels.find(|(kernel, _)| kernel.name == self.kernel.name);
         let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());
-        let (kernel, pragmas) = found.ok_or_else(missing)?;
+        let (kernel, notes) = found.ok_or_else(missing)?;
         Ok(ParsedKernel {
             source: source.clone(),
             kernel: verified(source, kernel)?,
-            pragmas,
+            notes,
         })
     }
 

@@ -47,7 +47,7 @@ pub use token::TypeWord;
 
 use calls::Functions;
 use diagnostic::Diagnostics;
-use strew_affine::{Combiner, IterId, Kernel, Span};
+use strew_affine::{AffineExpr, Combiner, IterId, Kernel, Span, Type};
 
 /// A kernel and what the source says about its loops.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,8 +56,21 @@ pub struct Lowered {
     pub kernel: Kernel,
     /// The `#pragma strew` lines, in the order of the source.
     pub pragmas: Vec<Pragma>,
-    /// The iterators of the loops that count, and what the source calls each: several can be called the same there.
-    pub iterators: Vec<(IterId, String)>,
+    /// The variables of the loops that count.
+    pub variables: Vec<LoopVariable>,
+}
+
+/// A variable that a loop counts by, which is its iterator or a function of that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopVariable {
+    /// The iterator.
+    pub iter: IterId,
+    /// What the source calls the variable: several can be called the same there.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Its value in a turn, up to multiples of two to the width of the type, where that is affine.
+    pub value: Option<AffineExpr>,
 }
 
 /// A `#pragma strew` line.
@@ -73,7 +86,7 @@ pub struct Pragma {
 
 /// The kernels of a source file, one for each function, and everything there is to say about it.
 ///
-/// A `static` function that another function of the file calls is part of its callers and no kernel of its own.
+/// A `static` function is part of its callers and no kernel of its own, but in a file of such functions alone, where those are that no other calls.
 ///
 /// There are kernels only if none of the diagnostics is an error.
 ///

@@ -140,6 +140,7 @@ impl KernelReport {
         let dependences = analyzed.dependences();
         let reporter = Reporter {
             source: parsed.source(),
+            parsed: kernel,
             kernel: kernel.kernel(),
             analyzed: &analyzed,
             dependences: &dependences,
@@ -279,6 +280,7 @@ fn rounded_scalar(kernel: &Kernel, node: &Node) -> Option<String> {
 }
 
 struct Reporter<'r, 'k> {
+    parsed: &'r ParsedKernel,
     source: &'r Source,
     kernel: &'k Kernel,
     analyzed: &'r Analyzed<'k>,
@@ -325,7 +327,9 @@ impl<'k> Reporter<'_, 'k> {
     }
 
     fn name(&self, level: Level<'_>) -> Option<String> {
-        level.iter().map(|it| self.kernel.iters[it].name.clone())
+        level
+            .iter()
+            .map(|it| self.parsed.written_name(it).to_owned())
     }
 
     /// Its iterator; a `while`, which has none, is told by its line.

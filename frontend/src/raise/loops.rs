@@ -4,14 +4,15 @@ use super::counted::{Bounds, Counted, Induction};
 use super::final_value::{closed_form, closed_value, in_type};
 use super::written::Written;
 use super::{LoopSource, Raising, liveness};
-use crate::Pragma;
 use crate::lower::affine_value::Affine;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Known, Typed};
 use crate::problem::{ControlFlowProblem, Uncounted};
+use crate::{LoopVariable, Pragma};
 use strew_affine::visit;
 use strew_affine::{
-    AffineFor, BinaryOp, Bound, Expr, Iter, IterId, LocalId, Node, Place, ScfFor, Span, Type, Value,
+    AffineExpr, AffineFor, BinaryOp, Bound, Expr, Iter, IterId, LocalId, Node, Place, ScfFor, Span,
+    Type, Value,
 };
 
 impl<'k> Raising<'k> {
@@ -38,6 +39,7 @@ impl<'k> Raising<'k> {
         match counted {
             Ok(counted) => {
                 self.name(&counted, source, span);
+                self.variables.push(self.variable_of(&counted, &inductions));
                 last = self.counted_loop(tested, counted, &inductions, raised);
             }
             Err(why) => {
@@ -86,11 +88,22 @@ impl<'k> Raising<'k> {
         iter
     }
 
+    fn variable_of(&self, counted: &Counted, inductions: &[Induction]) -> LoopVariable {
+        let variable = &self.kernel.locals[counted.variable];
+        let mut inductions = inductions.iter();
+        let induction = inductions.find(|it| it.local == counted.variable);
+        LoopVariable {
+            iter: counted.iter,
+            name: variable.name.clone(),
+            ty: variable.ty,
+            value: induction.and_then(|it| value_in_turn(counted, it)),
+        }
+    }
+
     fn name(&mut self, counted: &Counted, source: Option<&LoopSource>, span: Span) {
         self.spare = None;
         let iter = counted.iter;
-        let variable = &self.kernel.locals[counted.variable];
-        let written = variable.name.clone();
+        let written = &self.kernel.locals[counted.variable].name;
         self.kernel.iters[iter] = Iter {
             name: match counted.is_itself {
                 true => written.clone(),
@@ -99,7 +112,6 @@ impl<'k> Raising<'k> {
             labels: source.map_or(Vec::new(), |it| it.labels.clone()),
             span,
         };
-        self.iterators.push((iter, written));
         let Some(source) = source else { return };
         for pragma in &source.pragmas {
             self.pragmas.push(Pragma {
@@ -268,6 +280,16 @@ impl<'k> Raising<'k> {
             _ => value::arithmetic(BinaryOp::Add, before, step, span, ranges),
         };
         self.facts.set(it.local, Some(after.convert(it.ty)));
+    }
+}
+
+/// The value that the variable has in a turn: where that begins with the step, the one behind it.
+fn value_in_turn(counted: &Counted, variable: &Induction) -> Option<AffineExpr> {
+    let (distance, step) = counted.affine_distance()?;
+    let value = closed_form(variable, &distance, step)?;
+    match variable.position {
+        0 => value.plus(&variable.form).ok(),
+        _ => Some(value),
     }
 }
 

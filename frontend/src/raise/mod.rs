@@ -33,7 +33,7 @@ use crate::diagnostic::Diagnostics;
 use crate::lower::interval::Ranges;
 use crate::lower::value::{self, Typed};
 use crate::recognize;
-use crate::{Lowered, Pragma};
+use crate::{LoopVariable, Lowered, Pragma};
 use assume::Assumptions;
 use context::Context;
 use counted::Induction;
@@ -79,7 +79,7 @@ pub(crate) fn raise(
         sources,
         spare: None,
         pragmas: Vec::new(),
-        iterators: Vec::new(),
+        variables: Vec::new(),
         diagnostics,
     };
     let after = raising.block(&before, None, &[]);
@@ -90,7 +90,7 @@ pub(crate) fn raise(
     Lowered {
         kernel: raising.kernel,
         pragmas: raising.pragmas,
-        iterators: raising.iterators,
+        variables: raising.variables,
     }
 }
 
@@ -109,7 +109,7 @@ struct Raising<'k> {
     /// An iterator that was made for a loop which does not count.
     spare: Option<IterId>,
     pragmas: Vec<Pragma>,
-    iterators: Vec<(IterId, String)>,
+    variables: Vec<LoopVariable>,
     diagnostics: &'k mut Diagnostics,
 }
 
