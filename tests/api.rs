@@ -330,6 +330,61 @@ fn errors_of_a_source_show_its_lines() {
     assert!(!text.contains('\u{1b}'), "no colour: {text:?}");
 }
 
+/// Kernels over eleven keys of which the fourth is out of range, by the header of their loop, what stands in front of the update, and the
+/// iteration that they fail in.
+const LOOPS: [(&str, &str, &[(&str, i64)]); 9] = [
+    ("for (int i = 0; i < n; i++)", "", &[("i", 3)]),
+    ("for (int i = n; i-- > 0;)", "", &[("i", 3)]),
+    ("for (int i = n - 1; i >= 0; i--)", "", &[("i", 3)]),
+    ("for (int i = n; i > 0;)", "i--;", &[("i", 3)]),
+    (
+        "for (int s = m; s > 0; s--) for (int i = n - 1; i >= 0; i--)",
+        "",
+        &[("s", 5), ("i", 3)],
+    ),
+    (
+        "for (unsigned i = 0; i < (unsigned)n; i++)",
+        "if (k[i] == 7) return;",
+        &[("i", 3)],
+    ),
+    (
+        "for (int i = 0; i < n; i++)",
+        "if (k[i] == 7) break;",
+        &[("i", 3)],
+    ),
+    ("for (int i = 0; i < n && h[0] < n; i++)", "", &[("i", 3)]),
+    (
+        "for (int j = n; j-- > 0;) for (int i = 0; i < n && h[0] < n; i++)",
+        "",
+        &[("j", 10), ("i", 3)],
+    ),
+];
+
+#[test]
+fn faults_tell_the_variables_of_the_source() {
+    let keys: Vec<i32> = (0..11).map(|i| if i == 3 { 999 } else { 2 }).collect();
+    for (header, begins, expected) in LOOPS {
+        let source = format!(
+            "void c(int n, int m, const int k[n], int h[m]) {{ {header} {{ {begins} h[k[i]]++; }} }}"
+        );
+        let program = Compiler::new().compile("c.c", source).expect("a program");
+        let kernel = program.kernel("c").expect("a kernel");
+        let mut out = [0; 5];
+        let call = kernel.bind().array("k", &keys).array_mut("h", &mut out);
+        let outcome = call.run();
+        let Err(Error::Fault(fault)) = outcome else {
+            panic!("expected a fault, found {outcome:?}");
+        };
+        let found: Vec<_> = fault
+            .iteration()
+            .iter()
+            .map(|it| (it.0.as_str(), it.1))
+            .collect();
+        assert_eq!(found, expected, "{header} {begins}");
+        assert_eq!(out, [0; 5], "{header} {begins}");
+    }
+}
+
 #[test]
 fn faults_speak_of_the_source_whatever_the_schedule() {
     let keys: Vec<i32> = (0..1003)

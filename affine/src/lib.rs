@@ -19,6 +19,7 @@ pub mod bounds;
 pub mod changed;
 pub mod classify;
 mod combiner;
+mod counter;
 pub mod dependence;
 mod element;
 pub mod evaluate;
@@ -61,6 +62,7 @@ pub use combiner::{
     Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,
     Panicked, Ties, broken_law,
 };
+pub use counter::{Counter, Whiles, variable_of_while};
 pub use element::Elements;
 pub use expr::{BinaryOp, CompareOp, Expr, Operand, UnaryOp};
 pub use function::Function;

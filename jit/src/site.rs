@@ -1,14 +1,14 @@
 //! The places of a kernel where it can stop.
 
-use strew_affine::{Access, ArrayId, IterId, Span, Type};
+use strew_affine::{Access, ArrayId, Counter, Span, Type};
 
 /// One place at which generated code can report a fault, by its number in the table of sites.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub(crate) kind: SiteKind,
     pub(crate) span: Span,
-    /// The iterators whose values the fault record holds, outermost first.
-    pub(crate) iters: Vec<IterId>,
+    /// Those whose values the fault record holds, outermost first.
+    pub(crate) counters: Vec<Counter>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,50 +33,50 @@ pub(crate) enum SiteKind {
 }
 
 impl Site {
-    pub(crate) fn out_of_range(access: &Access, index: Type, iters: &[IterId]) -> Self {
+    pub(crate) fn out_of_range(access: &Access, index: Type, counters: &[Counter]) -> Self {
         Self {
             kind: SiteKind::OutOfRange {
                 array: access.array,
                 index,
             },
             span: access.span,
-            iters: iters.to_vec(),
+            counters: counters.to_vec(),
         }
     }
 
-    pub(crate) fn overflow(access: Option<&Access>, iters: &[IterId]) -> Self {
+    pub(crate) fn overflow(access: Option<&Access>, counters: &[Counter]) -> Self {
         Self {
             kind: SiteKind::Overflow {
                 array: access.map(|access| access.array),
             },
             span: access.map_or_else(Span::default, |access| access.span),
-            iters: iters.to_vec(),
+            counters: counters.to_vec(),
         }
     }
 
-    pub(crate) fn met(access: &Access, iters: &[IterId]) -> Self {
+    pub(crate) fn met(access: &Access, counters: &[Counter]) -> Self {
         Self {
             kind: SiteKind::Met {
                 array: access.array,
             },
             span: access.span,
-            iters: iters.to_vec(),
+            counters: counters.to_vec(),
         }
     }
 
-    pub(crate) fn combiner(span: Span, iters: &[IterId]) -> Self {
+    pub(crate) fn combiner(span: Span, counters: &[Counter]) -> Self {
         Self {
             kind: SiteKind::Combiner,
             span,
-            iters: iters.to_vec(),
+            counters: counters.to_vec(),
         }
     }
 
-    pub(crate) fn division(span: Span, iters: &[IterId]) -> Self {
+    pub(crate) fn division(span: Span, counters: &[Counter]) -> Self {
         Self {
             kind: SiteKind::DivisionByZero,
             span,
-            iters: iters.to_vec(),
+            counters: counters.to_vec(),
         }
     }
 }

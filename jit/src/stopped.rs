@@ -4,7 +4,7 @@ use crate::call_error::CallError;
 use crate::compiled::{Faults, Inner};
 use crate::site::{Site, SiteKind};
 use strew_affine::interpret::{Fault, FaultKind};
-use strew_affine::{Panicked, Type};
+use strew_affine::{Counter, Panicked, Type};
 use strew_runtime::abi::FaultRecord;
 use strew_runtime::panics::Note;
 
@@ -61,14 +61,14 @@ impl Inner {
             },
             Some(SiteKind::DivisionByZero | SiteKind::Combiner) | None => FaultKind::DivisionByZero,
         };
-        let iters = site.map_or(&[][..], |site| &site.iters);
-        let named = |(iter, value): (&strew_affine::IterId, &i64)| {
-            (self.forms.kernel.iters[*iter].name.clone(), *value)
+        let counters = site.map_or(&[][..], |site| &site.counters);
+        let named = |(counter, value): (&Counter, &i64)| {
+            (counter.name(&self.forms.kernel).to_owned(), *value)
         };
         CallError::Fault(Fault {
             kind,
             span: site.map_or(self.forms.kernel.span, |site| site.span),
-            iteration: iters.iter().zip(&record.iteration).map(named).collect(),
+            iteration: counters.iter().zip(&record.iteration).map(named).collect(),
         })
     }
 }

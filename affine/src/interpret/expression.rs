@@ -1,6 +1,6 @@
 use super::{Fault, FaultKind, Machine, Stop, Touched};
 use crate::evaluate::{self, DivisionByZero};
-use crate::{Access, CombineError, Expr, Span, Subscript, Value};
+use crate::{Access, CombineError, Counter, Expr, Span, Subscript, Value};
 use smallvec::SmallVec;
 
 /// The subscripts of an element.
@@ -95,13 +95,21 @@ impl<'k> Machine<'k> {
     }
 
     pub(super) fn fault(&self, kind: FaultKind, span: Span) -> Stop {
-        let running = self.running.iter();
-        let named = running.map(|(iter, value)| (self.kernel.iters[*iter].name.clone(), *value));
+        let running = self.running.iter().map(|(iter, _)| *iter);
+        let counters = Counter::around(running, &self.whiles).into_iter();
+        let named = counters.map(|it| (it.name(self.kernel).to_owned(), self.counter(it)));
         Stop::Fault(Fault {
             kind,
             span,
             iteration: named.collect(),
         })
+    }
+
+    fn counter(&self, counter: Counter) -> i64 {
+        match counter {
+            Counter::Iter(iter) => self.iters.get(iter).copied().unwrap_or(0),
+            Counter::Local(local) => known(self.locals.get(local)).as_integer().unwrap_or(0) as i64,
+        }
     }
 }
 

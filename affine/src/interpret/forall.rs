@@ -13,6 +13,7 @@ impl<'k> Machine<'k> {
     pub(super) fn forall(&mut self, forall: &'k Forall) -> Result<(), Stop> {
         let count = self.affine(&forall.count)?;
         self.enter(forall.iter);
+        let whiles = std::mem::take(&mut self.whiles);
         let outer = self.disjoint.len();
         self.disjoint.extend(&forall.disjoint);
         let ended = match self.order {
@@ -22,6 +23,7 @@ impl<'k> Machine<'k> {
             _ => self.forall_forward(forall, count),
         };
         self.disjoint.truncate(outer);
+        self.whiles = whiles;
         ended
     }
 

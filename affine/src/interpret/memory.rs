@@ -70,6 +70,7 @@ impl<'k> Machine<'k> {
             iters: ArenaMap::default(),
             locals: ArenaMap::default(),
             running: Vec::new(),
+            whiles: Vec::new(),
             fuel,
             order,
             math,

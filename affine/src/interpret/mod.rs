@@ -17,7 +17,8 @@ pub use watch::{Touch, Touched, Watch, interpret_watched};
 use crate::verify::Verified;
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Disjoint, Expr, IterId, Kernel,
-    LocalId, Math, Node, Overflow, Place, ScalarId, ScfFor, Span, Value, Variable,
+    LocalId, Math, Node, Overflow, Place, ScalarId, ScfFor, Span, Value, Variable, Whiles,
+    variable_of_while,
 };
 use la_arena::ArenaMap;
 use memory::Memory;
@@ -49,6 +50,8 @@ struct Machine<'k> {
     locals: ArenaMap<LocalId, Value>,
     /// The iterators of the loops that are running, outermost first, with their values.
     running: Vec<(IterId, i64)>,
+    /// The variables of the `while` loops among them, up to the innermost forall: its iterations do not know what is set around it.
+    whiles: Whiles,
     fuel: u64,
     order: ForallOrder,
     math: &'k dyn Math,
@@ -109,13 +112,7 @@ impl<'k> Machine<'k> {
             }
             Node::ScfWhile {
                 condition, body, ..
-            } => {
-                while self.holds(condition)? {
-                    self.burn(1)?;
-                    self.block(body)?;
-                }
-                Ok(())
-            }
+            } => self.scf_while(condition, body),
             Node::Declare { local, value } => {
                 let value = self.expr(value)?;
                 self.set(Cell::Local(*local), value);
@@ -145,6 +142,23 @@ impl<'k> Machine<'k> {
         let lower = self.bound(&affine.lower)?.into_iter().max().unwrap_or(0);
         let upper = self.bound(&affine.upper)?.into_iter().min().unwrap_or(0);
         self.counted(affine.iter, lower..upper, affine.step, &affine.body)
+    }
+
+    fn scf_while(&mut self, condition: &'k Expr, body: &'k [Node]) -> Result<(), Stop> {
+        let around = self.whiles.len();
+        let variable = variable_of_while(self.kernel, condition, body);
+        (self.whiles).extend(variable.map(|it| (self.running.len(), it)));
+        let result = self.turns(condition, body);
+        self.whiles.truncate(around);
+        result
+    }
+
+    fn turns(&mut self, condition: &'k Expr, body: &'k [Node]) -> Result<(), Stop> {
+        while self.holds(condition)? {
+            self.burn(1)?;
+            self.block(body)?;
+        }
+        Ok(())
     }
 
     fn bound(&self, bound: &Bound) -> Result<Vec<i64>, Overflow> {

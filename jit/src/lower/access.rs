@@ -420,7 +420,7 @@ impl FunctionLowering<'_, '_, '_> {
             .ins()
             .icmp(IntCC::UnsignedGreaterThanOrEqual, value, extent);
         if !self.skip_if(outside) {
-            let site = Site::out_of_range(access, index.ty, &self.enclosing_iters());
+            let site = Site::out_of_range(access, index.ty, &self.enclosing_counters());
             self.fault_if(outside, site, Some((value, extent)));
         }
     }

@@ -78,7 +78,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     fn leave_beyond(&mut self, condition: Value, access: Option<&Access>) {
-        let site = Site::overflow(access, &self.enclosing_iters());
+        let site = Site::overflow(access, &self.enclosing_counters());
         self.fault_if(condition, site, None);
     }
 }

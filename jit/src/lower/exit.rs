@@ -1,11 +1,13 @@
 //! Ways out of a function before its end: faults, and requests to stop. All of them lie off the hot path.
 
+use super::convert::convert;
 use super::function::{FunctionLowering, offset};
 use crate::compiled::Faults;
 use crate::site::Site;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use std::collections::HashMap;
 use std::mem::offset_of;
+use strew_affine::{Counter, Type};
 use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
 
 /// The blocks that leave a function. They are shared: together they are a large part of the code of a small loop.
@@ -15,7 +17,7 @@ pub(super) struct Exits {
     plain: Vec<(Status, Block)>,
     /// Those that write a fault record, one for each turn of the loops around, outermost first: a loop that is made in several ways, or
     /// several of whose turns are made together, has several.
-    faults: HashMap<Vec<Value>, Block>,
+    faults: HashMap<Vec<(Value, Type)>, Block>,
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -81,9 +83,17 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// What a counter of a loop around holds, and its type.
+    fn counter(&mut self, counter: Counter) -> (Value, Type) {
+        match counter {
+            Counter::Iter(iter) => (self.iter(iter), Type::I64),
+            Counter::Local(local) => (self.local(local), self.program.kernel.locals[local].ty),
+        }
+    }
+
     fn fault(&mut self, mut site: Site, index_and_extent: Option<(Value, Value)>) {
-        site.iters.truncate(MAX_DEPTH);
-        let turn: Vec<_> = site.iters.iter().map(|it| self.iter(*it)).collect();
+        site.counters.truncate(MAX_DEPTH);
+        let turn: Vec<_> = site.counters.iter().map(|it| self.counter(*it)).collect();
         let known = self.exits.faults.get(&turn).copied();
         let exit = known.unwrap_or_else(|| self.builder.create_block());
         let number = self.program.sites.len();
@@ -101,9 +111,9 @@ impl FunctionLowering<'_, '_, '_> {
         self.program.sites.push(site);
     }
 
-    /// The block that writes the fault record with these values of the iterators around. They dominate it, since every way to it comes
+    /// The block that writes the fault record with these values of what counts the loops around. They dominate it, since every way to it comes
     /// from inside of that turn.
-    fn fault_exit(&mut self, exit: Block, turn: &[Value]) {
+    fn fault_exit(&mut self, exit: Block, turn: &[(Value, Type)]) {
         self.builder.set_cold_block(exit);
         self.builder.switch_to_block(exit);
         let fields = [
@@ -117,9 +127,10 @@ impl FunctionLowering<'_, '_, '_> {
         }
         let depth = self.builder.ins().iconst(types::I32, turn.len() as i64);
         self.record(offset_of!(FaultRecord, depth), depth);
-        for (position, value) in turn.iter().enumerate() {
+        for (position, (value, ty)) in turn.iter().enumerate() {
             let at = offset_of!(FaultRecord, iteration) + position * size_of::<i64>();
-            self.record(at, *value);
+            let value = convert(&mut self.builder, *value, *ty, Type::I64);
+            self.record(at, value);
         }
         self.return_status(Status::Fault);
     }

@@ -120,7 +120,7 @@ impl FunctionLowering<'_, '_, '_> {
         let operands = [self.expr(left), self.expr(right)];
         if known.is_none() {
             let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, operands[1], 0);
-            let site = Site::division(span, &self.enclosing_iters());
+            let site = Site::division(span, &self.enclosing_counters());
             self.fault_if(zero, site, None);
         }
         divided(&mut self.builder, op, operands, ty, known)

@@ -31,7 +31,8 @@ use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    AffineExpr, ArrayId, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type,
+    AffineExpr, ArrayId, Counter, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type,
+    Whiles,
 };
 use strew_runtime::abi::{Call, Slot, Status};
 
@@ -53,6 +54,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
+    /// The variables of the `while` loops among them, in this function.
+    pub(super) whiles: Whiles,
     /// How many `affine.if` there are around, in this function.
     pub(super) conditions: usize,
     /// The loops around whose iterator has another value in each turn, each with how many conditions are around it.
@@ -173,6 +176,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             marks: Vec::new(),
             promoted: ArenaMap::default(),
             loops: Vec::new(),
+            whiles: Vec::new(),
             conditions: 0,
             turning: Vec::new(),
             stop,
@@ -329,9 +333,9 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.builder.finalize(self.program.module.target_config());
     }
 
-    /// The iterators of the loops around, outermost first.
-    pub(super) fn enclosing_iters(&self) -> Vec<IterId> {
-        self.loops.iter().map(|it| it.iter()).collect()
+    /// What tells the turns of the loops around, outermost first.
+    pub(super) fn enclosing_counters(&self) -> Vec<Counter> {
+        Counter::around(self.loops.iter().map(|it| it.iter()), &self.whiles)
     }
 
     pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {

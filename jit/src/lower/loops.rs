@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value, types};
 use std::ops::Range;
 use strew_affine::visit::{Loop, has_loops, walk};
-use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, Place, ScfFor};
+use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, Place, ScfFor, variable_of_while};
 
 /// So many statements of all turns of a loop that is known to have few stand one behind the other instead.
 const MOST_APART: i64 = 8;
@@ -324,6 +324,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &'k Expr,
         body: &'k [Node],
     ) -> Result<(), CompileError> {
+        let around = self.whiles.len();
+        let variable = variable_of_while(self.program.kernel, condition, body);
+        (self.whiles).extend(variable.map(|it| (self.loops.len(), it)));
+        let outcome = self.turns_while(condition, body);
+        self.whiles.truncate(around);
+        outcome
+    }
+
+    fn turns_while(&mut self, condition: &'k Expr, body: &'k [Node]) -> Result<(), CompileError> {
         let [enter, done] = [(); 2].map(|()| self.builder.create_block());
         let mark = self.jump_on(condition, [enter, done]);
         self.builder.switch_to_block(enter);

@@ -36,7 +36,7 @@ impl FunctionLowering<'_, '_, '_> {
             .builder
             .ins()
             .atomic_rmw(types::I8, flags, AtomicRmwOp::Xchg, mark, one);
-        let site = Site::met(access, &self.enclosing_iters());
+        let site = Site::met(access, &self.enclosing_counters());
         let nothing = self.builder.ins().iconst(types::I64, 0);
         self.fault_if(before, site, Some((number, nothing)));
     }

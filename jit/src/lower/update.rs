@@ -163,7 +163,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 Some(Place::Element(access)) => access.span,
                 _ => Span::default(),
             };
-            let site = Site::combiner(span, &self.enclosing_iters());
+            let site = Site::combiner(span, &self.enclosing_counters());
             self.fault_if(panicked, site, None);
         }
         combined.values
