@@ -161,6 +161,8 @@ impl fmt::Display for ArgumentErrors {
 pub struct Fault {
     kernel: String,
     fault: strew_jit::Fault,
+    /// The same iteration as that of `fault`, as the source says it.
+    pub(crate) iteration: Vec<(String, i64)>,
     source: Arc<Source>,
 }
 
@@ -168,6 +170,7 @@ impl Fault {
     pub(crate) fn new(kernel: &str, fault: strew_jit::Fault, source: Arc<Source>) -> Self {
         Self {
             kernel: kernel.to_owned(),
+            iteration: fault.iteration.clone(),
             fault,
             source,
         }
@@ -193,8 +196,13 @@ impl Fault {
         self.source.start(self.fault.span)
     }
 
-    /// The iterators around the place with their values, outermost first.
+    /// The variables of the loops around the place with their values, outermost first.
     pub fn iteration(&self) -> &[(String, i64)] {
+        &self.iteration
+    }
+
+    /// The same in words of the kernel's text, whose iterators may count what a variable of the source is a function of.
+    pub fn iterators(&self) -> &[(String, i64)] {
         &self.fault.iteration
     }
 

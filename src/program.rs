@@ -297,10 +297,6 @@ impl Kernel {
             // bits only in what its schedule made of the sizes.
             let written = compiled.written()?;
             result = call(written.code(), runtime, settings, arguments);
-            if let Err(CallError::Fault(fault)) = &mut result {
-                let written = written.parsed();
-                fault.iteration = written.written_iteration(&fault.iteration, arguments);
-            }
             version = Some(written);
         }
         match result {
@@ -309,7 +305,7 @@ impl Kernel {
                 kind: FaultKind::Assumption { condition },
                 ..
             })) => Ok(Attempt::Broken(condition)),
-            Err(other) => Err(self.call_error(other)),
+            Err(other) => Err(in_source(self.call_error(other), version, arguments)),
         }
     }
 
@@ -376,4 +372,19 @@ impl Kernel {
             assumption: ran.assumption,
         }
     }
+}
+
+/// A fault of `version` in words of the source, if that is the kernel as it was written.
+fn in_source(
+    mut error: Error,
+    version: Option<Arc<Compiled>>,
+    arguments: &[Argument<'_>],
+) -> Error {
+    if let (Error::Fault(fault), Some(version)) = (&mut error, version)
+        && version.steps().steps().is_empty()
+    {
+        let written = version.parsed();
+        fault.iteration = written.written_iteration(fault.iterators(), arguments);
+    }
+    error
 }

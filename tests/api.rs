@@ -330,9 +330,11 @@ fn errors_of_a_source_show_its_lines() {
     assert!(!text.contains('\u{1b}'), "no colour: {text:?}");
 }
 
+type Iteration = &'static [(&'static str, i64)];
+
 /// Kernels over eleven keys of which the fourth is out of range, by the header of their loop, what stands in front of the update, and the
 /// iteration that they fail in.
-const LOOPS: [(&str, &str, &[(&str, i64)]); 9] = [
+const LOOPS: [(&str, &str, Iteration); 9] = [
     ("for (int i = 0; i < n; i++)", "", &[("i", 3)]),
     ("for (int i = n; i-- > 0;)", "", &[("i", 3)]),
     ("for (int i = n - 1; i >= 0; i--)", "", &[("i", 3)]),

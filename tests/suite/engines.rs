@@ -196,7 +196,7 @@ pub(crate) fn compiled_recording(
                 FaultKind::Met { array, element } => format!("met {array} {element}"),
                 FaultKind::Assumption { condition } => format!("assumption {condition}"),
             };
-            Err(format!("{kind} {:?}", fault.iteration()))
+            Err(format!("{kind} {:?}", fault.iterators()))
         }
         Err(other) if is_refusal(&other.to_string()) => Err(other.to_string()),
         Err(other) => panic!("the call failed: {other}"),
