@@ -1,6 +1,6 @@
 //! What a loop is taken for before it runs: the choice among strategies rests on it.
 
-use strew::{Bind, Compiler, Mode, Report, StopToken, Strategy, Why};
+use strew::{Bind, Body, Compiler, Mode, Report, StopToken, Strategy, Why};
 
 /// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with 1,000 rows of eight entries.
 fn expected_updates(rows: &str) -> Option<u64> {
@@ -106,4 +106,29 @@ fn little_that_cannot_fail_runs_where_it_stands() {
     // Half of the updates would stay where a stop came in between, unless whoever stops it throws all of them away.
     assert!(!told(40, |it| it.cancel(StopToken::new())).0);
     assert!(told(40, |it| it.cancel(StopToken::abandoning())).0);
+}
+
+/// The total goes to one element, which says nothing of the histogram.
+#[test]
+fn the_largest_output_tells_where_updates_go() {
+    let source = "double f(long n, int m, const int key[n], const double x[n], double h[m]) {
+      double total = 0;
+      for (long i = 0; i < n; i++) { total += x[i]; h[key[i]] += x[i]; }
+      return total;
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let (n, m) = (1 << 20, 1 << 16);
+    let key: Vec<i32> = (0..n).map(|it: i64| (it * 40503 % m) as i32).collect();
+    let (x, mut h) = (vec![1.0; key.len()], vec![0.0; m as usize]);
+    let call = kernel.bind().array("key", &key).array("x", &x);
+    let report = call.array_mut("h", &mut h).run_with_report();
+    let record = report.expect("a run").record;
+    let sample = record.sample.expect("a look");
+    assert!(
+        sample.elements > 100 && sample.repeated == 0.0,
+        "{sample:?}"
+    );
+    assert_eq!(record.body, Body::Direct);
+    assert_eq!(h.iter().sum::<f64>(), n as f64);
 }

@@ -8,6 +8,7 @@ use crate::prefetch::CACHE_LINE;
 use crate::stream::{self, Sink};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
@@ -47,8 +48,8 @@ const FORESEEN_FROM: usize = 16;
 /// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
 
-/// What was seen of the keys of the first private buffer. It depends on the keys and on the number of iterations of the forall, never on
-/// the machine.
+/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. It depends on the
+/// keys, on the sizes of the buffers and on the number of iterations of the forall, never on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// How many updates were looked at.
@@ -85,14 +86,14 @@ impl Sample {
             return None;
         }
         let body = job.session.body(job.forall, BodyShape::Emit).ok()?;
+        let (largest, private) = largest(job)?;
         let places = job.shape.count.min(PLACES);
         let firsts =
             (0..places).map(|place| part(job.shape.count, places as usize, place as usize));
         let keys: Vec<_> = firsts
             // SAFETY: the caller vouches for the forall.
-            .map(|iterations| unsafe { keys_from(job, body, iterations.start) })
+            .map(|iterations| unsafe { keys_from(job, body, largest, iterations.start) })
             .collect();
-        let private = job.privates.first()?;
         let sample = Self::of(&keys, u64::from(private.element_bytes))?;
         Some(Self {
             reach: sample.reach.min(private.elements),
@@ -143,16 +144,17 @@ impl Sample {
     }
 }
 
-/// The keys of the first updates from iteration `first` on, of the first private buffer.
+/// The keys of the first updates from iteration `first` on, of the buffers number `together` of those that are merged together.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape [`BodyShape::Emit`].
-unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
+unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, together: usize, first: i64) -> Vec<u32> {
     let mut seen = Seen::default();
     let parts: SmallVec<[usize; 4]> = job.together().map(<[PrivateCall]>::len).collect();
     let mut others: Vec<_> = parts.iter().skip(1).map(|_| Ignored).collect();
-    let mut sinks: Vec<&mut dyn Sink> = vec![&mut seen];
-    sinks.extend(others.iter_mut().map(|it| it as &mut dyn Sink));
+    let others = others.iter_mut().map(|it| it as &mut dyn Sink);
+    let mut sinks: Vec<&mut dyn Sink> = others.collect();
+    sinks.insert(together.min(sinks.len()), &mut seen);
     // What goes wrong here goes wrong again when the loop runs, and is told then.
     let chunks = Chunks::new(job.session, job.call, job.forall, true);
     let chunks = chunks.with_body(body).unseen();
@@ -160,6 +162,13 @@ unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, first: i64) -> Vec<u32> {
     // SAFETY: the caller vouches for the body.
     let _ = unsafe { stream::run(&chunks, 0, iterations, parts.into_iter().zip(sinks)) };
     seen.0
+}
+
+/// The buffers with most elements that are merged together, the first of these: their number, and one of them.
+fn largest<'j>(job: &Job<'j>) -> Option<(usize, &'j PrivateCall)> {
+    let all = job.together().enumerate();
+    let all = all.filter_map(|(number, together)| Some((number, together.first()?)));
+    all.max_by_key(|(number, private)| (private.elements, Reverse(*number)))
 }
 
 fn repeats(keys: &[u32]) -> usize {
