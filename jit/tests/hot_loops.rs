@@ -175,6 +175,29 @@ fn counts_of_places_are_taken_as_they_are() {
     );
 }
 
+/// Four times a turn loads the key, the value and what is held, adds twice, and stores once: the total waits in a register.
+#[test]
+fn a_total_beside_other_sums_is_no_memory() {
+    check(
+        "kernel @k(n: i64, key: u8[n], w: f64[n], t: f64[1], s: f64[256]) {
+           scf.forall c in 0..8 private(t_p: f64[1] = identity(add), s_p: f64[256] = identity(add))
+             merge(t reduce(add) t_p, s reduce(add) s_p) {
+             affine.for i in (c * n) floordiv 8..(c * n + n) floordiv 8 - 3 step 4 {
+               t_p[0] reduce(add) w[i]
+               s_p[key[i]] reduce(add) w[i]
+               t_p[0] reduce(add) w[i + 1]
+               s_p[key[i + 1]] reduce(add) w[i + 1]
+               t_p[0] reduce(add) w[i + 2]
+               s_p[key[i + 2]] reduce(add) w[i + 2]
+               t_p[0] reduce(add) w[i + 3]
+               s_p[key[i + 3]] reduce(add) w[i + 3]
+             }
+           }
+         }",
+        Turn::new(23, 12, 4),
+    );
+}
+
 /// Two vectors a turn: of each two loads, a copy of the factor, a product, a sum, a store; then the iterator, a comparison and a jump.
 #[test]
 fn a_multiple_is_added() {

@@ -370,7 +370,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the private buffers known, whose addresses and what else the shape asks for stand in the table `privates`.
     fn bind_private(&mut self, forall: &'k Forall, shape: BodyShape, privates: Value) {
         match shape {
-            BodyShape::Direct => self.bind_buffers(forall, privates),
+            BodyShape::Direct => {
+                self.bind_buffers(forall, privates);
+                self.hold_single_elements(forall);
+            }
             BodyShape::RunLength => {
                 self.bind_buffers(forall, privates);
                 self.begin_runs(forall, Buffers::Whole);
@@ -442,6 +445,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn begin_runs(&mut self, forall: &Forall, buffers: Buffers) {
         for private in &forall.privates {
             self.begin_run(private, buffers);
+        }
+    }
+
+    /// Holds in registers what is summed up beside other updates, where nothing in the body could tell the difference.
+    fn hold_single_elements(&mut self, forall: &Forall) {
+        if forall.is_speculative() || is_separate(forall) || !holds_no_forall(forall) {
+            return;
+        }
+        for private in &forall.privates {
+            if self.only_elements(private).is_some() {
+                self.begin_run(private, Buffers::Whole);
+            }
         }
     }
 

@@ -88,7 +88,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Where the elements of the buffers of `private` are, if each has one.
-    fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
+    pub(super) fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
         let mut places = Vec::new();
         for buffer in &private.buffers {
             let array = self.arrays.get(*buffer)?.clone();
