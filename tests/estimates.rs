@@ -1,6 +1,6 @@
 //! What a loop is taken for before it runs: the choice among strategies rests on it.
 
-use strew::{Bind, Body, Compiler, Mode, Report, StopToken, Strategy, Why};
+use strew::{Bind, Body, Compiler, Error, Mode, Report, StopToken, Strategy, Why};
 
 /// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with 1,000 rows of eight entries.
 fn expected_updates(rows: &str) -> Option<u64> {
@@ -106,6 +106,33 @@ fn little_that_cannot_fail_runs_where_it_stands() {
     // Half of the updates would stay where a stop came in between, unless whoever stops it throws all of them away.
     assert!(!told(40, |it| it.cancel(StopToken::new())).0);
     assert!(told(40, |it| it.cancel(StopToken::abandoning())).0);
+}
+
+/// A loop that asks for memory as it runs leaves nothing half done where there is none.
+#[test]
+fn what_may_want_for_memory_is_handed_to_the_runtime() {
+    let source = "void f(long n, long m, const double x[n], double y[m]) {
+      for (long i = 0; i < n; i++) {
+        for (long j = 0; j < m; j++) y[j] += x[i];
+        for (long k = 39; k < i + 1; k++) {
+          double t[m];
+          for (long j = 0; j < m; j++) t[j] = x[i] + j;
+          for (long j = 0; j < m; j++) y[j] += t[m - 1 - j];
+        }
+      }
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let x: Vec<f64> = (0..40).map(f64::from).collect();
+    let mut y = [7.0; 16];
+    let call = kernel.bind().array("x", &x).array_mut("y", &mut y);
+    let refused = call
+        .threads(1)
+        .memory(100)
+        .run()
+        .expect_err("too little memory");
+    assert!(matches!(refused, Error::Failure(_)), "{refused}");
+    assert_eq!(y, [7.0; 16]);
 }
 
 /// The total goes to one element, which says nothing of the histogram.

@@ -9,7 +9,6 @@ use crate::statistics::Spread;
 use crate::variant::Variant;
 use crate::{THREADS, by_hand};
 use std::hint::black_box;
-use std::thread;
 use std::time::{Duration, Instant};
 use strew::{Compiler, Kernel, Record, Strategy};
 
@@ -28,10 +27,6 @@ const SLOW: f64 = 4.0;
 
 /// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take part of one to wake up.
 const SHORT: f64 = 10e6;
-
-/// The threads of OpenMP look out for more work for some milliseconds, on the processor that what runs next may need: so long is waited for
-/// them to sleep.
-const AT_REST: Duration = Duration::from_millis(15);
 
 /// How often at most.
 const REPEATS: usize = 5;
@@ -185,6 +180,7 @@ impl<'p> Bench<'p> {
                 false => None,
             };
             let run = again.unwrap_or(run);
+            variant.wait_for_threads();
             variants.push(Measured {
                 variant,
                 times: vec![Some(run.nanoseconds)],
@@ -198,9 +194,7 @@ impl<'p> Bench<'p> {
     fn run_repeatedly(&mut self, variant: Variant, repeats: usize) -> Result<Option<f64>, String> {
         let runs = (0..repeats).map(|_| self.run(variant));
         let runs = runs.collect::<Result<Option<Vec<_>>, String>>()?;
-        if variant.leaves_threads_awake() {
-            thread::sleep(AT_REST);
-        }
+        variant.wait_for_threads();
         let times = runs.into_iter().flatten().map(|run| run.nanoseconds);
         Ok(Spread::of(times).map(|it| it.median))
     }

@@ -2,7 +2,12 @@
 
 use crate::THREADS;
 use crate::way::Way;
+use std::time::Duration;
 use strew::{Mode, Strategy};
+
+/// The threads of OpenMP look out for more work for some milliseconds, on the processor that what runs next may need: so long is waited for
+/// them to sleep.
+const AT_REST: Duration = Duration::from_millis(15);
 
 /// A way to run a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +102,14 @@ impl Variant {
         }
     }
 
-    /// Whether threads look out for more work behind it.
-    pub(crate) fn leaves_threads_awake(self) -> bool {
-        matches!(
+    /// Waits until threads that look out for more work behind it have gone to sleep.
+    pub(crate) fn wait_for_threads(self) {
+        if matches!(
             self,
             Self::REDUCTION | Self::ATOMIC | Self::RACES | Self::ByHand
-        )
+        ) {
+            std::thread::sleep(AT_REST);
+        }
     }
 
     /// Whether the result has to have the bits of the serial loop.

@@ -129,7 +129,7 @@ pub(crate) struct Facts {
     elements: Elements,
     has_foralls: bool,
     guard: Guard,
-    /// Whether a run can end early although all is proved that can be, and not for want of memory.
+    /// Whether a run can end early although all is proved that can be: where there is no memory for private buffers, before it begins.
     can_fail: bool,
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
@@ -201,7 +201,7 @@ impl Facts {
             elements: Elements::of(kernel),
             has_foralls,
             guard: guard(kernel, &storage),
-            can_fail: can_fail(kernel),
+            can_fail: can_fail(kernel) || storage.wants(|_| true),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             ranges: ValueRanges::of(kernel),
@@ -274,7 +274,7 @@ impl Facts {
         self.guard != Guard::Forall
     }
 
-    /// Whether code that makes such checks runs to its end, if there is memory for what it needs.
+    /// Whether code that makes such checks runs to its end once it has its private buffers: it asks for no other memory.
     pub(crate) fn cannot_fail(&self, checks: Checks) -> bool {
         checks == Checks::Computed && !self.can_fail
     }
@@ -450,11 +450,10 @@ fn can_fail(kernel: &Kernel) -> bool {
         })
 }
 
-/// Whether integers are divided, which some have no quotient for; floats always have one.
+/// Whether integers are divided by what may be 0.
 fn divides(kernel: &Kernel, expr: &Expr) -> bool {
-    let is_quotient = matches!(expr, Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..));
     let mut operands = expr.operands().into_iter();
-    is_quotient && expr.ty(kernel).is_integer() || operands.any(|it| divides(kernel, it))
+    expr.may_divide_by_zero(kernel) || operands.any(|it| divides(kernel, it))
 }
 
 fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {

@@ -135,12 +135,16 @@ impl Helpers {
     /// Wakes as many as are missing of `wanted` that look out, and says whether any were.
     fn call(&self, wanted: usize) -> bool {
         let idle = self.board.idle.load(Ordering::SeqCst);
-        let missing = (idle..wanted).take_while(|_| self.board.gets_up());
-        let called = missing.map(|_| {
+        let mut has_called = false;
+        for _ in idle..wanted {
+            if !self.board.gets_up() {
+                break;
+            }
             let board = Arc::clone(&self.board);
             self.pool.spawn(move || board.help());
-        });
-        called.count() > 0
+            has_called = true;
+        }
+        has_called
     }
 }
 

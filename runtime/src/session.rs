@@ -321,8 +321,8 @@ impl<'r> Session<'r> {
         self.shared.is_protected || self.settings().is_abandoned_when_stopped()
     }
 
-    /// Whether nothing that is left half done by a stop stays so.
-    fn is_put_back(&self) -> bool {
+    /// Whether nothing stays half done after a stop that anybody looks at: there can be none, or the outputs are put back or thrown away.
+    fn leaves_nothing_half_done(&self) -> bool {
         self.shared.is_protected || !self.settings().is_put_back_when_stopped()
     }
 
@@ -337,7 +337,7 @@ impl<'r> Session<'r> {
             stop,
             session: ptr::from_ref(self).cast::<c_void>(),
             local_memory: ptr::from_mut(memory).cast::<c_void>(),
-            most_in_order: match self.is_put_back() {
+            most_in_order: match self.leaves_nothing_half_done() {
                 true => strategy::most_in_order(self.settings()),
                 false => 0,
             },

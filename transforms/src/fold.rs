@@ -4,7 +4,8 @@ use crate::tree::{change_expr, change_subscripts};
 use strew_affine::evaluate;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Block, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
+    Access, AffineExpr, AffineFor, Block, Bound, Condition, Expr, Forall, Node, Place, Relation,
+    ScfFor, Subscript,
 };
 
 /// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
@@ -41,10 +42,37 @@ pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
                 let side = if value.bits() != 0 { then } else { otherwise };
                 std::mem::take(side).into()
             }
+            Node::AffineIf {
+                mut conditions,
+                then,
+                otherwise,
+            } => {
+                let is_false = conditions.iter().any(|it| known(it) == Some(false));
+                conditions.retain(|it| known(it).is_none());
+                match (is_false, conditions.is_empty()) {
+                    (true, _) => otherwise.into(),
+                    (_, true) => then.into(),
+                    _ => vec![Node::AffineIf {
+                        conditions,
+                        then,
+                        otherwise,
+                    }],
+                }
+            }
             other => vec![other],
         }
     });
     settled.collect()
+}
+
+/// Whether a condition between expressions that differ by a number holds.
+fn known(condition: &Condition) -> Option<bool> {
+    let difference = condition.right.minus(&condition.left).ok()?.as_constant()?;
+    Some(match condition.relation {
+        Relation::LessOrEqual => difference >= 0,
+        Relation::Less => difference > 0,
+        Relation::Equal => difference == 0,
+    })
 }
 
 /// `around` holds the loops around `node`, without their bodies.

@@ -45,20 +45,20 @@ impl From<&str> for Size {
 }
 
 impl Size {
-    /// What says `expr` of `kernel`, if that is a number, or a scalar parameter and a number.
+    /// What says `expr` of `kernel`, if that is a number, or a variable and a number; a step can only speak of the iterators of loops around it.
     pub(crate) fn of(kernel: &Kernel, expr: &AffineExpr) -> Option<Self> {
         let number = expr.constant();
         let Some(alone) = expr.offset(number.checked_neg()?).ok()?.as_variable() else {
             return expr.as_constant().map(Self::from);
         };
-        let Variable::Param(parameter) = alone else {
-            return None;
-        };
-        let parameter = Self::from(kernel.scalars[parameter].name.as_str());
+        let variable = Self::from(match alone {
+            Variable::Param(parameter) => kernel.scalars[parameter].name.as_str(),
+            Variable::Iter(iter) => kernel.iters[iter].name.as_str(),
+        });
         Some(match number {
-            0 => parameter,
-            1.. => Self::Sum(Box::new([parameter, number.into()])),
-            _ => Self::Difference(Box::new([parameter, Self::Integer(number.unsigned_abs())])),
+            0 => variable,
+            1.. => Self::Sum(Box::new([variable, number.into()])),
+            _ => Self::Difference(Box::new([variable, Self::Integer(number.unsigned_abs())])),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::tree::Replacing;
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Variable};
+use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 
 /// Cuts a loop in two at a value of its iterator.
 ///
@@ -100,20 +100,7 @@ pub(crate) fn next_value(
 pub(crate) fn last_iteration(kernel: &Kernel, target: &AffineFor) -> Option<Size> {
     target.lower.as_single()?;
     let upper = target.upper.as_single().filter(|_| target.step == 1)?;
-    if let Some(end) = upper.as_constant() {
-        return end.checked_sub(1).map(Size::from);
-    }
-    let further = upper.constant();
-    let name = match upper.offset(further.checked_neg()?).ok()?.as_variable()? {
-        Variable::Param(param) => &kernel.scalars[param].name,
-        Variable::Iter(iter) => &kernel.iters[iter].name,
-    };
-    let (name, further) = (Size::from(name.as_str()), further.checked_sub(1)?);
-    Some(match further {
-        0 => name,
-        1.. => Size::Sum(Box::new([name, further.into()])),
-        _ => Size::Difference(Box::new([name, further.checked_neg()?.into()])),
-    })
+    Size::of(kernel, &upper.offset(-1).ok()?)
 }
 
 #[cfg(test)]

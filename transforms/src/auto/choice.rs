@@ -264,7 +264,7 @@ impl fmt::Display for Choice {
             ),
             Self::Wraps { path, first, last } => write!(
                 f,
-                "subscripts wrap around at the ends of {path}: without its first {first} and its last {last} iterations it runs in lanes"
+                "subscripts of {path} wrap around: it runs in lanes but for the {first} first and {last} last iterations of a row"
             ),
             Self::Scattered {
                 path,

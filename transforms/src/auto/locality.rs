@@ -20,8 +20,8 @@ const ROWS: i64 = 32;
 /// What a tile touches that walks along memory in one array and across it in another one.
 const BYTES_ACROSS: u128 = 128 << 10;
 
-/// Into so many groups go the tiles of the outermost loop at most. All rows of a group use a tile of the inner loops while it is in the cache,
-/// and there are groups for all threads.
+/// Into so many groups go the tiles of the outermost loop at most, and into no fewer than half as many where a group has several. All rows of
+/// a group use a tile of the inner loops while it is in the cache.
 const GROUPS: i64 = 32;
 
 const LINE_BYTES: u64 = 64;
@@ -85,8 +85,9 @@ fn tiles_in_group(kernel: &Kernel, outermost: &AffineFor) -> Option<Size> {
     }
     let rows = GROUPS * ROWS;
     if let Some(end) = upper.as_constant() {
-        return (end >= rows).then(|| Size::from(end / rows + 1));
+        return (end > rows).then(|| Size::from((end - 1) / rows + 1));
     }
+    // One more than a quotient is at least 1, for no rows, too.
     let tiles = Size::Quotient(Box::new([Size::of(kernel, upper)?, rows.into()]));
     Some(Size::Sum(Box::new([tiles, 1.into()])))
 }

@@ -12,24 +12,24 @@ use strew_affine::{AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
 const MOST_APART: u64 = 8;
 
 /// A loop whose first and last iterations wrap around.
-struct Wrapping<'k> {
+struct Wrapping {
     iter: IterId,
     /// So many at the beginning of a row.
     first: u64,
     /// So many at its end.
     last: u64,
     /// How long the row is.
-    row: &'k AffineExpr,
+    row: AffineExpr,
 }
 
 impl Scheduler<'_> {
     /// Lets loops run in lanes but for the iterations in which a subscript wraps around.
     pub(super) fn unwrap_ends(&mut self) {
-        let kernel = self.found.kernel.clone();
-        let affine = tree::affine_loops(&kernel);
-        for wrapping in affine.filter_map(Wrapping::of) {
+        let affine = tree::affine_loops(&self.found.kernel);
+        let wrapping: Vec<_> = affine.filter_map(Wrapping::of).collect();
+        for wrapping in wrapping {
             let choice = Choice::Wraps {
-                path: kernel.iters[wrapping.iter].name.clone(),
+                path: self.found.kernel.iters[wrapping.iter].name.clone(),
                 first: wrapping.first,
                 last: wrapping.last,
             };
@@ -38,8 +38,8 @@ impl Scheduler<'_> {
     }
 }
 
-impl<'k> Wrapping<'k> {
-    fn of(target: &'k AffineFor) -> Option<Self> {
+impl Wrapping {
+    fn of(target: &AffineFor) -> Option<Self> {
         if has_loops(&target.body) || target.lanes != 1 || target.step != 1 {
             return None;
         }
@@ -49,13 +49,31 @@ impl<'k> Wrapping<'k> {
         let (row, _) = *wrapped.first()?;
         let all = wrapped.iter().map(|(_, offset)| *offset);
         let (least, greatest) = (all.clone().min()?, all.max()?);
-        let (first, last) = (least.min(0).unsigned_abs(), greatest.max(0).unsigned_abs());
+        let begins_at = |it: i64| {
+            target
+                .lower
+                .0
+                .iter()
+                .any(|lower| lower.as_constant() >= Some(it))
+        };
+        let ends_before = |it: i64| {
+            let mut ends = target.upper.0.iter();
+            ends.any(|upper| row.minus(upper).ok().and_then(|it| it.as_constant()) >= Some(it))
+        };
+        let first = match begins_at(least.checked_neg()?) {
+            true => 0,
+            false => least.min(0).unsigned_abs(),
+        };
+        let last = match ends_before(greatest) {
+            true => 0,
+            false => greatest.max(0).unsigned_abs(),
+        };
         let is_one_row = wrapped.iter().all(|(it, _)| *it == row);
         (is_one_row && first.max(last) <= MOST_APART).then_some(Self {
             iter: target.iter,
             first,
             last,
-            row,
+            row: row.clone(),
         })
     }
 
@@ -103,8 +121,16 @@ fn offsets(subscripts: &[Subscript], iter: IterId) -> impl Iterator<Item = (&Aff
 /// How far `expr` is from `iter`, if that is a number, or a number and a `row`, on which a remainder does not depend.
 fn offset(expr: &AffineExpr, row: &AffineExpr, iter: IterId) -> Option<i64> {
     let ahead = expr.minus(&iter.into()).ok()?;
-    let by_number = ahead.as_constant();
-    by_number.or_else(|| ahead.minus(row).ok()?.as_constant())
+    let Some(number) = ahead.as_constant() else {
+        return ahead.minus(row).ok()?.as_constant();
+    };
+    match row.as_constant() {
+        // The end of a row of known length is near its beginning, too.
+        Some(row) if row > 0 && number.rem_euclid(row) > row / 2 => {
+            number.rem_euclid(row).checked_sub(row)
+        }
+        _ => Some(number),
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +164,25 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_lanes_anyway_stays_in_one_piece() {
+    fn rows_of_known_length_wrap_around_as_others_do() {
+        let source =
+            ring(["(j + 1023) mod 1024", "(j + 1) mod 1024"]).replace("0..n {{ b", "0..1024 {{ b");
+        let cut = ["split(j, at = 1)", "split(j_r, at = 1023)"];
+        schedules(
+            &source,
+            &["parallelize(i)", cut[0], cut[1], "vectorize(j_r, 4)"],
+        );
+    }
+
+    #[test]
+    fn what_is_no_end_of_a_row_is_not_cut_off() {
+        let inner = ring(["(j + n - 1) mod n", "(j + 1) mod n"]);
+        let inner = inner.replace("affine.for j in 0..n", "affine.for j in 1..n - 1");
+        schedules(&inner, &["parallelize(i)", "vectorize(j, 4)"]);
+    }
+
+    #[test]
+    fn other_remainders_stay_as_they_are() {
         for subscripts in [
             ["j", "(2 * j + 1) mod n"],
             ["j", "(j + 100) mod n"],
