@@ -86,12 +86,17 @@ impl<'k> Lanes<'k> {
         if !count.is_power_of_two() || !(2..=MOST_LANES).contains(&count) {
             return Err((Obstacle::Count(count), here));
         }
+        let mut questions = 0;
         for (position, node) in target.body.iter().enumerate() {
+            if found.is_question_alone(node, &target.body) {
+                questions += 1;
+                continue;
+            }
             let Err(obstacle) = found.statement(node) else {
                 continue;
             };
             let (first, then) = target.body.split_at(position);
-            if first.is_empty() || !may_follow(first, then) {
+            if first.len() == questions || !may_follow(first, then) {
                 return Err((obstacle, span_of(node, here)));
             }
             found.together = position;
@@ -106,6 +111,29 @@ impl<'k> Lanes<'k> {
             }
             _ => Ok(found),
         }
+    }
+
+    /// Whether `node` declares in `body` what nobody reads, and fails in all turns or in none: to make it once tells.
+    fn is_question_alone(&self, node: &Node, body: &[Node]) -> bool {
+        let Node::Declare { local, value } = node else {
+            return false;
+        };
+        let mut is_read = false;
+        walk(body, &mut |node, _| {
+            for_each_local_read(node, &mut |it| is_read |= it == *local);
+        });
+        !is_read && !self.kernel.locals[*local].mutable && self.fails_alike(value)
+    }
+
+    /// Whether `expr` divides by what is the same in all turns, and reads nothing that may be out of range in some.
+    fn fails_alike(&self, expr: &Expr) -> bool {
+        let here = match expr {
+            Expr::Load(_) => false,
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => !self.varies(divisor),
+            _ => true,
+        };
+        let mut operands = expr.operands().into_iter();
+        here && operands.all(|it| self.fails_alike(it))
     }
 
     /// The iterator of the loop.

@@ -174,6 +174,18 @@ mod tests {
         );
     }
 
+    /// `int r = (j + 1) % n;` stays when subscripts speak of `j` instead, since `n` may be 0.
+    #[test]
+    fn remainders_that_only_ask_for_zero_keep_nothing_from_lanes() {
+        let with = |remainder: &str| {
+            let body = format!("{{ let r: i64 = {remainder} b[i, j]");
+            ring(["j", "(j + 1) mod n"]).replace("{ b[i, j]", &body)
+        };
+        let cut = ["parallelize(i)", "split(j, at = n - 1)", "vectorize(j, 4)"];
+        schedules(&with("(j + 1) % n"), &cut);
+        schedules(&with("n % (j + 1)"), &cut[..1]);
+    }
+
     #[test]
     fn what_is_no_end_of_a_row_is_not_cut_off() {
         let inner = ring(["(j + n - 1) mod n", "(j + 1) mod n"]);
