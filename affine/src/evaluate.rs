@@ -1,4 +1,4 @@
-//! The value of each operation on values: C's meaning, with what C leaves open defined as [`Expr`](crate::Expr) says.
+//! The value of each operation on values: C's meaning, with what C leaves open defined as [`Expr`] says.
 //!
 //! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
 //! with others the result is some value of the expected type, never a panic.
