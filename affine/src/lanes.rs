@@ -88,13 +88,13 @@ impl<'k> Lanes<'k> {
         }
         let mut questions = 0;
         for (position, node) in target.body.iter().enumerate() {
+            let Err(obstacle) = found.statement(node) else {
+                continue;
+            };
             if found.is_question_alone(node, &target.body) {
                 questions += 1;
                 continue;
             }
-            let Err(obstacle) = found.statement(node) else {
-                continue;
-            };
             let (first, then) = target.body.split_at(position);
             if first.len() == questions || !may_follow(first, then) {
                 return Err((obstacle, span_of(node, here)));

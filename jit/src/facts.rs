@@ -195,13 +195,14 @@ impl Facts {
             has_foralls |= matches!(node, Node::Forall(_));
         });
         let storage = LocalStorage::of(kernel);
+        let can_fail = can_fail(kernel);
         Self {
             written,
             affine_updates_count,
             elements: Elements::of(kernel),
             has_foralls,
-            guard: guard(kernel, &storage),
-            can_fail: can_fail(kernel) || storage.wants(|_| true),
+            guard: guard(kernel, &storage, can_fail),
+            can_fail: can_fail || storage.wants(|_| true),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             ranges: ValueRanges::of(kernel),
@@ -402,7 +403,7 @@ pub(crate) fn is_of_host(combiner: &Combiner) -> bool {
     combiner.declaration().is_some_and(Declared::is_of_host)
 }
 
-fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
+fn guard(kernel: &Kernel, storage: &LocalStorage, can_fail: bool) -> Guard {
     let writes_targets_alone =
         |forall: &Forall| !forall.privates.is_empty() && writes_buffers_alone(forall);
     // Computed when the forall has written its targets.
@@ -422,7 +423,7 @@ fn guard(kernel: &Kernel, storage: &LocalStorage) -> Guard {
         _ if by_host => Guard::Caller,
         [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
         // There may be no memory for private buffers.
-        _ if has_privates || can_fail(kernel) => Guard::Caller,
+        _ if has_privates || can_fail => Guard::Caller,
         _ if storage.wants(|it| *it == Wanted::Perhaps) => Guard::Caller,
         _ if storage.wants(|_| true) => Guard::Memory,
         _ => Guard::Nobody,

@@ -1,11 +1,9 @@
 //! Index arithmetic that meets its inverse after a rewrite.
 
 use crate::tree::{change_expr, change_subscripts};
-use strew_affine::evaluate;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Block, Bound, Condition, Expr, Forall, Node, Place, Relation,
-    ScfFor, Subscript,
+    Access, AffineExpr, AffineFor, Block, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
 };
 
 /// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
@@ -24,55 +22,6 @@ pub(crate) fn folded_inside(target: &AffineFor, around: &[Loop<'_>]) -> AffineFo
         Node::AffineFor(folded) => folded,
         _ => target.clone(),
     }
-}
-
-/// `nodes` with what happens in them where a condition is known, in the place of the question.
-pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
-    let settled = nodes.into_iter().flat_map(|mut node| {
-        for block in node.blocks_mut() {
-            *block = without_known_conditions(std::mem::take(block).into()).into();
-        }
-        match node {
-            Node::ScfIf {
-                ref condition,
-                ref mut then,
-                ref mut otherwise,
-                ..
-            } if let Some(value) = evaluate::constant(condition) => {
-                let side = if value.bits() != 0 { then } else { otherwise };
-                std::mem::take(side).into()
-            }
-            Node::AffineIf {
-                mut conditions,
-                then,
-                otherwise,
-            } => {
-                let is_false = conditions.iter().any(|it| known(it) == Some(false));
-                conditions.retain(|it| known(it).is_none());
-                match (is_false, conditions.is_empty()) {
-                    (true, _) => otherwise.into(),
-                    (_, true) => then.into(),
-                    _ => vec![Node::AffineIf {
-                        conditions,
-                        then,
-                        otherwise,
-                    }],
-                }
-            }
-            other => vec![other],
-        }
-    });
-    settled.collect()
-}
-
-/// Whether a condition between expressions that differ by a number holds.
-fn known(condition: &Condition) -> Option<bool> {
-    let difference = condition.right.minus(&condition.left).ok()?.as_constant()?;
-    Some(match condition.relation {
-        Relation::LessOrEqual => difference >= 0,
-        Relation::Less => difference > 0,
-        Relation::Equal => difference == 0,
-    })
 }
 
 /// `around` holds the loops around `node`, without their bodies.

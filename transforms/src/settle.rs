@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, Site};
+use strew_affine::evaluate;
 use strew_affine::visit::has_loop_of;
 use strew_affine::{
     AffineExpr, AffineFor, Bound, Condition, Expr, IterId, Kernel, Local, LocalId, Node, Overflow,
@@ -190,6 +191,51 @@ impl Settling<'_, '_> {
         }
         Bound(left)
     }
+}
+
+/// `nodes` with what happens in them where a condition is known, in the place of the question.
+pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
+    let settled = nodes.into_iter().flat_map(|mut node| {
+        for block in node.blocks_mut() {
+            *block = without_known_conditions(std::mem::take(block).into()).into();
+        }
+        match node {
+            Node::ScfIf {
+                ref condition,
+                ref mut then,
+                ref mut otherwise,
+                ..
+            } if let Some(value) = evaluate::constant(condition) => {
+                let side = if value.bits() != 0 { then } else { otherwise };
+                std::mem::take(side).into()
+            }
+            Node::AffineIf {
+                mut conditions,
+                then,
+                otherwise,
+            } => {
+                let is_false = conditions.iter().any(|it| known(it) == Some(false));
+                conditions.retain(|it| known(it).is_none());
+                match (is_false, conditions.is_empty()) {
+                    (true, _) => otherwise.into(),
+                    (_, true) => then.into(),
+                    _ => vec![Node::AffineIf {
+                        conditions,
+                        then,
+                        otherwise,
+                    }],
+                }
+            }
+            other => vec![other],
+        }
+    });
+    settled.collect()
+}
+
+/// Whether a condition between expressions that differ by a number holds.
+fn known(condition: &Condition) -> Option<bool> {
+    let difference = condition.right.minus(&condition.left).ok()?.as_constant()?;
+    Some(condition.relation.holds(0, difference))
 }
 
 /// What is not negative exactly where the condition holds; nothing for an equality.

@@ -454,7 +454,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return;
         }
         for private in &forall.privates {
-            if self.only_elements(private).is_some() {
+            if self.has_one_element(private) {
                 self.begin_run(private, Buffers::Whole);
             }
         }

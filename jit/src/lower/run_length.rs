@@ -88,16 +88,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Where the elements of the buffers of `private` are, if each has one.
-    pub(super) fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
+    fn only_elements(&mut self, private: &Private) -> Option<Vec<Value>> {
+        if !self.has_one_element(private) {
+            return None;
+        }
         let mut places = Vec::new();
         for buffer in &private.buffers {
             let array = self.arrays.get(*buffer)?.clone();
-            if few_elements(self.program.kernel, *buffer)? != 1 {
-                return None;
-            }
             places.push(self.beginning(&array));
         }
         Some(places)
+    }
+
+    /// Whether each of the buffers of `private` has one.
+    pub(super) fn has_one_element(&self, private: &Private) -> bool {
+        let mut buffers = private.buffers.iter();
+        buffers.all(|it| few_elements(self.program.kernel, *it) == Some(1))
     }
 
     /// The run that an update of `places` belongs to, if they are private buffers that have one.

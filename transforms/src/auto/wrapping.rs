@@ -49,25 +49,12 @@ impl Wrapping {
         let (row, _) = *wrapped.first()?;
         let all = wrapped.iter().map(|(_, offset)| *offset);
         let (least, greatest) = (all.clone().min()?, all.max()?);
-        let begins_at = |it: i64| {
-            target
-                .lower
-                .0
-                .iter()
-                .any(|lower| lower.as_constant() >= Some(it))
+        let [before, behind] = outside(target, row);
+        let apart = |wrapping: i64, outside: i64| match wrapping > outside {
+            true => wrapping.max(0).unsigned_abs(),
+            false => 0,
         };
-        let ends_before = |it: i64| {
-            let mut ends = target.upper.0.iter();
-            ends.any(|upper| row.minus(upper).ok().and_then(|it| it.as_constant()) >= Some(it))
-        };
-        let first = match begins_at(least.checked_neg()?) {
-            true => 0,
-            false => least.min(0).unsigned_abs(),
-        };
-        let last = match ends_before(greatest) {
-            true => 0,
-            false => greatest.max(0).unsigned_abs(),
-        };
+        let (first, last) = (apart(least.checked_neg()?, before), apart(greatest, behind));
         let is_one_row = wrapped.iter().all(|(it, _)| *it == row);
         (is_one_row && first.max(last) <= MOST_APART).then_some(Self {
             iter: target.iter,
@@ -93,6 +80,17 @@ impl Wrapping {
         let count = lanes_without_quotients(attempt.kernel(), iter)?;
         attempt.step(Vectorize::new(attempt.path(iter), count.into()))
     }
+}
+
+/// How many iterations at the beginning and at the end of a `row` the loop leaves out for sure.
+fn outside(target: &AffineFor, row: &AffineExpr) -> [i64; 2] {
+    let lowers = target.lower.0.iter();
+    let before = lowers.filter_map(AffineExpr::as_constant).max();
+    let uppers = target.upper.0.iter();
+    let behind = uppers
+        .filter_map(|it| row.minus(it).ok()?.as_constant())
+        .max();
+    [before, behind].map(|it| it.unwrap_or(0))
 }
 
 /// In how many lanes the loop over `iter` pays, with the quotients and remainders in it gone that its bounds make needless.
@@ -166,7 +164,7 @@ mod tests {
     #[test]
     fn rows_of_known_length_wrap_around_as_others_do() {
         let source =
-            ring(["(j + 1023) mod 1024", "(j + 1) mod 1024"]).replace("0..n {{ b", "0..1024 {{ b");
+            ring(["(j + 1023) mod 1024", "(j + 1) mod 1024"]).replace("j in 0..n", "j in 0..1024");
         let cut = ["split(j, at = 1)", "split(j_r, at = 1023)"];
         schedules(
             &source,

@@ -7,9 +7,9 @@ pub use jam::UnrollAndJam;
 
 use crate::address::{self, Target};
 use crate::copy::Copying;
-use crate::fold::without_known_conditions;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
+use crate::settle::without_known_conditions;
 use crate::step::Transform;
 use crate::tiling::trip_count;
 use crate::tree::{Replacing, new_iter};
