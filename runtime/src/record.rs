@@ -105,6 +105,8 @@ pub enum Why {
         /// To how many those that were looked at go.
         elements: u64,
     },
+    /// A few outputs get most updates, which do not wait for each other where they go to several copies by turns.
+    Hot,
     /// Updates go through the outputs from one end to the other, so that each thread can have outputs of its own.
     Rises,
     /// Updates go through the outputs from about one end to about the other, so that most parts of them have outputs of their own.
@@ -200,6 +202,9 @@ impl fmt::Display for Why {
             Self::Few { elements } => write!(
                 f,
                 "all updates that were looked at go to {elements} outputs"
+            ),
+            Self::Hot => f.write_str(
+                "a few outputs get most updates, which would wait for each other in one copy",
             ),
             Self::Rises => f.write_str(
                 "updates go through the outputs from one end to the other, so that each thread has outputs of its own",

@@ -52,9 +52,10 @@ fn seen(sample: &Sample) -> String {
         ""
     };
     format!(
-        "{} updates: {:.0} % go to the element of the one before, {:.2} cache lines each, {:.1} % leap to others, within {} elements in one place, to {} in all{skewed}",
+        "{} updates: {:.0} % go to the element of the one before, {:.1} % unforeseen to another, {:.2} cache lines each, {:.1} % leap to others, within {} elements in one place, to {} in all{skewed}",
         sample.updates,
         sample.repeated * 100.0,
+        sample.unforeseen * 100.0,
         sample.scattered,
         sample.leaps * 100.0,
         sample.span,

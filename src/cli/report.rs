@@ -46,6 +46,8 @@ pub(crate) struct SawReport {
     updates: u64,
     /// The share of them that go to the element of the one before.
     repeated: f64,
+    /// The share of them that go to another one after another number of updates than the time before.
+    unforeseen: f64,
     /// Cache lines for each of them.
     scattered: f64,
     /// The share of them that leave the cache lines around those before for others.
@@ -73,6 +75,7 @@ impl SawReport {
             gathered: gathered.bytes,
             updates: sample.updates,
             repeated: sample.repeated,
+            unforeseen: sample.unforeseen,
             scattered: sample.scattered,
             leaps: sample.leaps,
             span: sample.span,

@@ -11,7 +11,7 @@ use crate::promoted::few_elements;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
-use strew_affine::{ArrayId, Combiner, Expr, Place, Private, Type};
+use strew_affine::{ArrayId, Combiner, Expr, Node, Place, Private, Type};
 
 /// The element that was updated last, of buffers that are merged together.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ struct Part {
     ty: Type,
     /// That of the buffer: with any other, what is stored would not be seen by loads of its elements.
     region: Option<AliasRegion>,
+    /// Where nothing is read, which is its place before it is one of the elements.
+    nowhere: Value,
     place: Variable,
     held: Variable,
 }
@@ -75,6 +77,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 Part {
                     ty,
                     region,
+                    nowhere,
                     place,
                     held,
                 }
@@ -135,14 +138,39 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         combiner: &Combiner,
         incoming: &[Value],
     ) {
-        let types: Vec<_> = run.parts.iter().map(|part| part.ty).collect();
-        let bodies = combiner.bodies(&types).unwrap_or_default();
         let accesses = places.iter().filter_map(|place| match place {
             Place::Element(access) => Some(access),
             Place::Local(_) => None,
         });
         let elements: Vec<_> = accesses.map(|access| self.element(access)).collect();
         self.go_to(run, &elements);
+        self.combine_into_run(run, places, combiner, incoming);
+    }
+
+    /// Updates the element that is held by a statement that is known to go there.
+    pub(super) fn update_held(&mut self, node: &'k Node) {
+        if let Node::Reduce {
+            places,
+            combiner,
+            values,
+            ..
+        } = node
+            && let Some(run) = self.run_of(places)
+        {
+            let incoming: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
+            self.combine_into_run(&run, places, combiner, &incoming);
+        }
+    }
+
+    fn combine_into_run(
+        &mut self,
+        run: &Run,
+        places: &'k [Place],
+        combiner: &Combiner,
+        incoming: &[Value],
+    ) {
+        let types: Vec<_> = run.parts.iter().map(|part| part.ty).collect();
+        let bodies = combiner.bodies(&types).unwrap_or_default();
         let parts = run.parts.iter();
         let held: Vec<_> = parts.map(|part| self.builder.use_var(part.held)).collect();
         let combined = self.combined(places, &bodies, &types, &held, incoming);
@@ -186,6 +214,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let held = self.builder.use_var(part.held);
             let flags = MemFlagsData::trusted().with_alias_region(part.region);
             self.builder.ins().store(flags, held, place, 0);
+        }
+    }
+
+    /// Stores what memory does not have yet, for statements that go to memory: the next one that does not loads its element.
+    pub(super) fn leave_runs(&mut self) {
+        for run in self.runs.clone() {
+            self.store_run(&run);
+            for part in &run.parts {
+                self.builder.def_var(part.place, part.nowhere);
+            }
         }
     }
 

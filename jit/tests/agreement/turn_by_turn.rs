@@ -62,6 +62,74 @@ fn what_is_made_turn_by_turn_goes_by_every_strategy_and_body() {
     }
 }
 
+/// Of groups of eight, some go to one element, the same as before or another, some to several, and come back to the first of them.
+fn in_groups() -> Vec<f32> {
+    let keys = [
+        [1; 8],
+        [1; 8],
+        [4; 8],
+        [4, 4, 4, 1, 1, 1, 4, 4],
+        [4; 8],
+        [2, 3, 2, 3, 2, 3, 2, 3],
+        [3; 8],
+        [3; 8],
+    ];
+    keys.concat()
+        .iter()
+        .map(|it| 0.26 + *it as f32 / 8.0)
+        .chain([0.4, 0.6, 0.4])
+        .collect()
+}
+
+#[test]
+fn groups_that_go_to_one_element_update_it_as_others_do() {
+    for strategy in ["serial", "dense", "blocked"] {
+        for shape in [Body::RunLength, Body::Partials] {
+            for body in TURN_BY_TURN {
+                let (source, given) = histogram(&in_groups(), body, strategy);
+                every_body(&source, &given, shape);
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_of_several_buffers_go_to_one_element_of_each() {
+    let source = |updates: &str, strategy: &str| {
+        format!(
+            "kernel @k(n: i64, x: f32[n], sums: f64[9], counts: i32[3, 9]) {{
+               scf.forall c in 0..3 private(s: f64[9] = identity(add), k: i32[3, 9] = identity(add))
+                   merge(sums reduce(add) s, counts reduce(add) k) strategy({strategy}) {{
+                 affine.for i in (c * n) floordiv 3..(c * n + n) floordiv 3 lanes 4 {{
+                   let v: f32 = x[i] * 8.0
+                   let b: i32 = i32(v)
+                   let d: i32 = i32(x[i] * 2.0)
+                   {updates}
+                 }}
+               }}
+             }}"
+        )
+    };
+    let x = in_groups();
+    let given = [
+        scalar(x.len() as i64),
+        array(&x),
+        array(&[0.5_f64; 9]),
+        array(&[7_i32; 27]),
+    ];
+    let updates = [
+        "s[b] reduce(add) f64(v) k[d, b] reduce(add) 1",
+        "s[b + 1] reduce(add) f64(v) k[1, 8 - b] reduce(add) d",
+        "s[b] reduce(add) f64(v) k[d, i floordiv 64] reduce(add) 1",
+        "s[0] reduce(add) f64(v) k[d, b] reduce(add) b",
+    ];
+    for updates in updates {
+        for strategy in ["serial", "dense", "blocked"] {
+            every_body(&source(updates, strategy), &given, Body::RunLength);
+        }
+    }
+}
+
 #[test]
 fn what_is_made_turn_by_turn_keeps_its_order() {
     let source = "kernel @k(n: i64, x: f32[n], key: i32[n], out: f64[9], last: i64[9]) {

@@ -36,12 +36,11 @@ pub(super) fn combining(shape: BodyShape) -> Body {
 
 /// The body that the settings ask for, where there is it, else the one that fits a strategy taken for the reason `why`.
 pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
-    let may_regroup = shape.commutes && (shape.is_exact || shape.mode != Mode::Exact);
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let is_long = sample.is_some_and(|it| it.keeps_partials());
-    let are_small = shape.bytes <= MOST_BYTES_OF_A_TABLE || matches!(why, Why::Few { .. });
     let is_one = shape.has_privates && shape.elements <= shape.targets;
-    let waits = sample.is_some_and(|it| it.is_skewed) && are_small;
+    let is_hot = are_hot(shape, sample) || matches!(why, Why::Few { .. }) && waits(shape, sample);
+    let may_regroup = may_regroup(shape);
     match asked {
         // What is in a register is not what the loop would read.
         _ if shape.is_speculative => Body::Direct,
@@ -50,11 +49,26 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
         Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
         // All updates of a sum go to one element, for which lanes have registers of their own.
         Body::Auto if is_one && shape.has_bodies && shape.lanes > 1 => Body::RunLength,
+        Body::Auto if is_hot => Body::Tables,
         // What does not round does not wait for a register either.
         Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,
         Body::Auto if repeats || is_one && shape.has_bodies => Body::RunLength,
-        // In lanes, updates do not wait for each other.
-        Body::Auto if waits && may_regroup && shape.lanes == 1 => Body::Tables,
         _ => Body::Direct,
     }
+}
+
+/// Whether most updates go to a few of so few elements that several copies of all of them stay near the processor: by turns they do not wait
+/// for each other there.
+pub(super) fn are_hot(shape: &Shape, sample: Option<Sample>) -> bool {
+    shape.bytes <= MOST_BYTES_OF_A_TABLE && waits(shape, sample)
+}
+
+/// Whether updates wait for each other that could go to several copies by turns: in lanes, and in a register, they do not.
+fn waits(shape: &Shape, sample: Option<Sample>) -> bool {
+    let waits = |it: Sample| it.is_skewed && !(it.keeps_a_register() && it.is_foreseen());
+    may_regroup(shape) && shape.lanes == 1 && sample.is_some_and(waits)
+}
+
+fn may_regroup(shape: &Shape) -> bool {
+    shape.commutes && (shape.is_exact || shape.mode != Mode::Exact)
 }

@@ -38,6 +38,7 @@ const UPDATES_AT_ONCE: f64 = 55.0;
 const UNSEEN: Sample = Sample {
     updates: 0,
     repeated: 0.0,
+    unforeseen: 0.0,
     scattered: 1.0,
     leaps: 1.0,
     span: u64::MAX,

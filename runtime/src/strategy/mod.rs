@@ -496,7 +496,7 @@ fn instead(
     };
     let keeps_bits = match decision.why {
         Why::Cheapest { .. } | Why::SameKeys { .. } => true,
-        Why::Few { .. } | Why::Near { .. } => job.shape.is_free() && job.shape.is_pure,
+        Why::Few { .. } | Why::Near { .. } | Why::Hot => job.shape.is_free() && job.shape.is_pure,
         Why::Pays { .. } => job.shape.is_free() && job.shape.is_speculative,
         _ => false,
     };

@@ -4,28 +4,30 @@
 //! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
 //! runs as if nothing had been said of lanes.
 
+mod alike;
 mod counts;
 mod few;
 mod gather;
 mod held;
+mod one_by_one;
 mod settle;
 mod value;
 mod vectors;
 
 use super::access::Element;
-use super::function::{Binding, FunctionLowering, Stride};
+use super::function::{FunctionLowering, Stride};
 use super::loops::Counted;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
 use gather::InRegisters;
+use one_by_one::OneByOne;
 use settle::Progress;
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::Lanes;
 use strew_affine::visit::{Loop, for_each_load, walk};
-use strew_affine::{Access, AffineFor, Expr, IterId, LocalId, Node, Place, Subscript};
-use value::InLanes;
+use strew_affine::{Access, AffineFor, Expr, IterId, Node, Place, Subscript};
 use vectors::Vectors;
 
 /// What a turn that makes several iterations needs.
@@ -342,49 +344,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         together.iter().for_each(|node| vectors.statement(node));
         vectors.store_held(|_| true);
-        let locals = vectors.locals;
-        if in_turn.is_empty() {
-            return Ok(());
+        let one_by_one = OneByOne {
+            group,
+            iter,
+            together,
+            in_turn,
+            locals: vectors.locals,
+        };
+        match in_turn.is_empty() {
+            true => Ok(()),
+            false => self.lanes_one_by_one(&one_by_one),
         }
-        let first = self.iter(iter);
-        for number in 0..group.count {
-            let turn = match number {
-                0 => first,
-                _ => self.builder.ins().iadd_imm_s(first, i64::from(number)),
-            };
-            self.iters.insert(iter, turn);
-            self.lane = number as usize;
-            self.scoped(|function| {
-                function.bind_lane(together, &locals, number)?;
-                function.nodes(in_turn)
-            })?;
-        }
-        self.lane = 0;
-        self.iters.insert(iter, first);
-        Ok(())
-    }
-
-    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded is loaded again: that takes no
-    /// longer than to get it out of a vector.
-    fn bind_lane(
-        &mut self,
-        declared: &'k [Node],
-        locals: &BTreeMap<LocalId, InLanes>,
-        number: u32,
-    ) -> Result<(), CompileError> {
-        for node in declared {
-            let Node::Declare { local, value } = node else {
-                continue;
-            };
-            let is_mutable = self.program.kernel.locals[*local].mutable;
-            if !is_mutable && matches!(value, Expr::Load(_)) {
-                self.statement(node)?;
-            } else if let Some(lanes) = locals.get(local)
-                && let Some(value) = value::lane(&mut self.builder, lanes, number)
-            {
-                self.locals.insert(*local, Binding::Let(value));
-            }
-        }
-        Ok(())
     }
 }

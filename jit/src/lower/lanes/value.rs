@@ -81,6 +81,19 @@ fn shuffled(
     bits_as(builder, of, shuffled)
 }
 
+/// The same bits as lanes of integers as wide.
+pub(super) fn as_integers(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
+    let of = integers(lane_bytes(builder, vector));
+    bits_as(builder, of, vector)
+}
+
+/// What the first lane of `vector` is, in all lanes.
+pub(super) fn first_lane_in_all(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
+    let bytes = lane_bytes(builder, vector) as usize;
+    let numbers = std::array::from_fn(|it| (it % bytes) as u8);
+    shuffled(builder, vector, vector, numbers)
+}
+
 /// The second half of `vector`, in the place of the first.
 fn upper_half(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
     let numbers = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];

@@ -5,6 +5,7 @@ use crate::machine::{Caches, Calibration, LINES};
 const UNORDERED: Sample = Sample {
     updates: 2048,
     repeated: 0.0,
+    unforeseen: 0.0,
     scattered: 1.0,
     leaps: 1.0,
     span: 1 << 20,
@@ -71,6 +72,7 @@ fn a_few_elements_are_blocked_wherever_they_are() {
         let sample = Sample {
             updates: 2048,
             repeated: 0.5,
+            unforeseen: 0.0,
             scattered: 0.01,
             leaps: 0.0,
             span: elements,
@@ -102,10 +104,54 @@ fn a_few_elements_are_blocked_wherever_they_are() {
 }
 
 #[test]
+fn hot_elements_get_copies_on_one_thread_too() {
+    let alone = Shape {
+        threads: 1,
+        is_exact: true,
+        has_bodies: true,
+        ..shape()
+    };
+    let hot = Sample {
+        repeated: 0.8,
+        unforeseen: 0.2,
+        is_skewed: true,
+        ..UNORDERED
+    };
+    let foreseen = Sample {
+        unforeseen: 0.01,
+        ..hot
+    };
+    let large = Shape {
+        bytes: 1 << 20,
+        ..alone
+    };
+    let rounds = Shape {
+        mode: Mode::Exact,
+        is_exact: false,
+        ..alone
+    };
+    let decided = |shape: &Shape, sample, is_nested| {
+        decide(shape, around(shape, Some(sample), is_nested), || u64::MAX)
+    };
+    let nested = Shape {
+        threads: 2,
+        ..alone
+    };
+    assert_eq!(decided(&alone, hot, false).why, Why::Hot);
+    assert_eq!(decided(&nested, hot, true).why, Why::Hot);
+    assert_eq!(decided(&alone, hot, false).strategy.name(), "dense");
+    for (shape, sample) in [(alone, UNORDERED), (alone, foreseen), (large, hot)] {
+        assert_eq!(decided(&shape, sample, false).why, Why::OneThread);
+    }
+    assert_eq!(decided(&rounds, hot, false).why, Why::Rounds);
+}
+
+#[test]
 fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
     let sample = |span: u64| Sample {
         updates: 2048,
         repeated: 0.9,
+        unforeseen: 0.0,
         scattered: 0.1,
         leaps: 0.0,
         span,
@@ -136,6 +182,7 @@ fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
     // Two updates to each are better made by one thread.
     let few = Sample {
         repeated: 0.5,
+        unforeseen: 0.0,
         rises: true,
         advances: true,
         ..sample(1)
@@ -182,6 +229,7 @@ fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
         let sample = Sample {
             updates: 2048,
             repeated: 0.0,
+            unforeseen: 0.0,
             scattered,
             leaps: scattered,
             span: 8 << 20,
@@ -269,6 +317,7 @@ fn keys_that_rise_are_divided_in_their_order() {
     let risen = Sample {
         updates: 2048,
         repeated: 0.5,
+        unforeseen: 0.0,
         scattered: 0.1,
         leaps: 0.0,
         span: 128,
@@ -378,6 +427,7 @@ fn the_order_does_not_see_what_work_costs() {
     let sample = |span: u64| Sample {
         updates: 2048,
         repeated: 0.1,
+        unforeseen: 0.0,
         scattered: 0.9,
         leaps: 0.9,
         span,
