@@ -345,7 +345,10 @@ impl FunctionLowering<'_, '_, '_> {
             || turning.any(|(iter, conditions)| {
                 *conditions == self.conditions && moves_with(access, *iter)
             });
-        self.program.facts.is_read_only(access.array) && stays_behind && self.is_proved(access)
+        let turning = self.turning.last();
+        let is_in_place = self.loads_in_place && turning.is_some_and(|it| moves_with(access, it.0));
+        let is_read_only = self.program.facts.is_read_only(access.array);
+        is_read_only && stays_behind && !is_in_place && self.is_proved(access)
     }
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {

@@ -60,6 +60,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) conditions: usize,
     /// The loops around whose iterator has another value in each turn, each with how many conditions are around it.
     pub(super) turning: Vec<(IterId, usize)>,
+    /// Whether what is loaded anew in each turn is so where it stands, and not where it is used.
+    pub(super) loads_in_place: bool,
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
@@ -179,6 +181,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             whiles: Vec::new(),
             conditions: 0,
             turning: Vec::new(),
+            loads_in_place: false,
             stop,
             updates,
             known: Known::default(),

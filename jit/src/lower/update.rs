@@ -6,7 +6,7 @@ use super::function::{Binding, FunctionLowering};
 use crate::site::Site;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
-use strew_affine::{Combiner, Expr, LocalId, Operand, Place, Span, Type};
+use strew_affine::{BinaryOp, Combiner, Expr, LocalId, Operand, Place, Span, Type};
 
 /// A place that was found.
 enum Cell {
@@ -67,7 +67,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         self.take_turns(places);
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
-        let (incoming, bodies) = self.incoming(combiner, &types, values);
+        let (incoming, bodies) = self.incoming_of_memory(combiner, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
         self.reach_cells(places, &cells);
         self.leave_if_marked(places, &cells);
@@ -260,6 +260,27 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let incoming = values.iter().map(|value| self.expr(value)).collect();
         (incoming, bodies)
     }
+
+    /// The same for an update of memory. Where one instruction makes it, no load may come between the load of the element and its store.
+    fn incoming_of_memory(
+        &mut self,
+        combiner: &Combiner,
+        types: &[Type],
+        values: &'k [Expr],
+    ) -> (Vec<Value>, Vec<Expr>) {
+        let bodies = combiner.bodies(types).unwrap_or_default();
+        self.loads_in_place = is_one_instruction(&bodies, types);
+        let incoming = self.incoming(combiner, types, values);
+        self.loads_in_place = false;
+        incoming
+    }
+}
+
+/// Whether processors have an instruction that loads an element, combines it with a register, and stores it.
+fn is_one_instruction(bodies: &[Expr], types: &[Type]) -> bool {
+    use BinaryOp::{Add, BitAnd, BitOr, BitXor};
+    let is_simple = matches!(bodies, [Expr::Binary(Add | BitAnd | BitOr | BitXor, ..)]);
+    is_simple && types.iter().all(|ty| ty.is_integer() && ty.bytes() >= 4)
 }
 
 /// When the parts of several become what comes in where one condition holds, and else stay: that condition.

@@ -30,6 +30,7 @@ mod safety;
 mod sample;
 mod serial;
 mod speculative;
+mod tally;
 
 use crate::abi::{
     AUTO, BodyShape, Call, ChunkFn, ForallCall, KEY_BITS, NO_BODY, NO_COLUMNS, PrivateCall, TABLES,

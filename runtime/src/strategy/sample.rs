@@ -1,15 +1,13 @@
 //! A look at some of the updates of a forall before it runs.
 
 use super::Job;
+use super::tally::{Line, Tally};
 use crate::abi::{BodyShape, ChunkFn, PrivateCall, STAGED};
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
-use crate::prefetch::CACHE_LINE;
 use crate::stream::{self, Sink};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
-use std::hash::Hash;
 
 /// From so many iterations the look costs next to nothing, the making of the body that it needs included.
 const WORTH_A_LOOK: u64 = 1 << 20;
@@ -140,20 +138,19 @@ impl Sample {
     fn of(places: &[Vec<u32>], element_bytes: u64) -> Option<Self> {
         let updates = places.iter().map(Vec::len).sum::<usize>();
         let share = |count: usize| count as f64 / updates as f64;
-        let lines = places.iter().map(|keys| Lines::of(keys, element_bytes));
-        let lines: Vec<_> = lines.collect();
-        let counts = tally(places.iter().flatten());
-        let span = places.iter().map(extent).max().unwrap_or(0);
+        let tally = Tally::of(places);
+        let lines = tally.lines(element_bytes);
+        let span = places.iter().map(|it| extent(it)).max().unwrap_or(0);
         (updates > 0).then(|| Self {
             updates: updates as u64,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
             unforeseen: share(places.iter().map(|keys| unforeseen(keys)).sum()),
-            scattered: share(lines.iter().map(Lines::waited).sum()),
-            leaps: share(leaps(&lines)),
+            scattered: share(lines.iter().map(|it| waited(it)).sum()),
+            leaps: share(lines.iter().map(|it| leaps(it)).sum()),
             span,
-            reach: reach(places),
-            elements: counts.len() as u64,
-            is_skewed: is_skewed(&counts, updates),
+            reach: reach(places, &tally),
+            elements: tally.counts().count() as u64,
+            is_skewed: is_skewed(&tally, updates),
             rises: rise(places),
             advances: advance(places, span),
         })
@@ -205,101 +202,82 @@ fn unforeseen(keys: &[u32]) -> usize {
         .count()
 }
 
-/// How often the keys of all places leave the lines around those before for good, for others that no key of another place leads to: what
-/// several places lead to stays in the caches.
-fn leaps(places: &[Lines]) -> usize {
-    let leading = tally(places.iter().flat_map(|it| &it.in_order));
-    let is_alone = |line: u64| leading.get(&line) == Some(&1);
-    places.iter().map(|it| it.leaps(is_alone)).sum()
-}
-
-/// The cache lines that the keys of one place lead to.
-struct Lines {
-    /// Each once, as they are needed first.
-    in_order: Vec<u64>,
-}
-
 /// Cache lines near each other that are needed soon after each other, in a few places by turns.
 struct Run {
     lines: usize,
-    first: u64,
+    first: Line,
     /// How many lines were needed before its first one, and before its last one.
     begins: usize,
     ends: usize,
 }
 
-impl Lines {
-    fn of(keys: &[u32], element_bytes: u64) -> Self {
-        let mut all = FxHashSet::with_capacity_and_hasher(keys.len(), FxBuildHasher);
-        let lines = keys
-            .iter()
-            .map(|key| u64::from(*key).saturating_mul(element_bytes) / CACHE_LINE as u64);
-        let in_order = lines.filter(|line| all.insert(*line)).collect();
-        Self { in_order }
-    }
-
-    /// In the order of their first lines. `is_near` says of a line and of one before whether they are of one run.
-    fn runs(&self, is_near: impl Fn(u64, u64) -> bool) -> Vec<Run> {
-        let mut runs = Vec::<Run>::new();
-        let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
-        for (needed, line) in self.in_order.iter().copied().enumerate() {
-            let mut latest_ones = latest.iter().flatten();
-            let before = latest_ones.find(|(it, _)| is_near(line, *it));
-            let number = before.map_or(runs.len(), |(_, run)| *run);
-            match runs.get_mut(number) {
-                Some(run) => {
-                    run.lines += 1;
-                    run.ends = needed;
-                }
-                None => runs.push(Run {
-                    lines: 1,
-                    first: line,
-                    begins: needed,
-                    ends: needed,
-                }),
+/// The runs of `lines`, in the order of their first lines. `is_near` says of a line and of one before whether they are of one run.
+fn runs(lines: &[Line], is_near: impl Fn(u64, u64) -> bool) -> Vec<Run> {
+    let mut runs = Vec::<Run>::with_capacity(lines.len());
+    let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
+    for (needed, line) in lines.iter().copied().enumerate() {
+        let mut latest_ones = latest.iter().flatten();
+        let before = latest_ones.find(|(it, _)| is_near(line.number, *it));
+        let number = before.map_or(runs.len(), |(_, run)| *run);
+        match runs.get_mut(number) {
+            Some(run) => {
+                run.lines += 1;
+                run.ends = needed;
             }
-            latest.rotate_right(1);
-            latest[0] = Some((line, number));
+            None => runs.push(Run {
+                lines: 1,
+                first: line,
+                begins: needed,
+                ends: needed,
+            }),
         }
-        runs
+        latest.copy_within(..STREAMS - 1, 1);
+        latest[0] = Some((line.number, number));
     }
+    runs
+}
 
-    /// How many have to be waited for: processors fetch the next in advance where many follow each other as they are needed.
-    fn waited(&self) -> usize {
-        let runs = self.runs(|line, before| (1..=NEXT).contains(&line.wrapping_sub(before)));
-        let waited = |run: &Run| match run.lines {
-            lines @ 0..FORESEEN_FROM => lines,
-            lines => 1 + (lines - 1) / FORESEEN,
-        };
-        runs.iter().map(waited).sum()
-    }
+/// How many of `lines` have to be waited for: processors fetch the next in advance where many follow each other as they are needed.
+fn waited(lines: &[Line]) -> usize {
+    let runs = runs(lines, |line, before| {
+        (1..=NEXT).contains(&line.wrapping_sub(before))
+    });
+    let waited = |run: &Run| match run.lines {
+        lines @ 0..FORESEEN_FROM => lines,
+        lines => 1 + (lines - 1) / FORESEEN,
+    };
+    runs.iter().map(waited).sum()
+}
 
-    /// How many runs begin where another one has ended, with a line that this place alone leads to.
-    fn leaps(&self, is_alone: impl Fn(u64) -> bool) -> usize {
-        let runs = self.runs(|line, before| line.abs_diff(before) <= NEXT);
-        let first_end = runs.iter().map(|it| it.ends).min();
-        let is_leap = |run: &&Run| {
-            let is_behind = first_end.is_some_and(|end| end < run.begins);
-            is_behind && is_alone(run.first)
-        };
-        runs.iter().filter(is_leap).count()
-    }
+/// How often the keys of a place leave the lines around those before for good, for others that no key of another place leads to: what
+/// several places lead to stays in the caches.
+fn leaps(lines: &[Line]) -> usize {
+    let runs = runs(lines, |line, before| line.abs_diff(before) <= NEXT);
+    let first_end = runs.iter().map(|it| it.ends).min();
+    let is_leap = |run: &&Run| {
+        let is_behind = first_end.is_some_and(|end| end < run.begins);
+        is_behind && run.first.is_alone
+    };
+    runs.iter().filter(is_leap).count()
 }
 
 /// From the least of the keys to the largest.
-fn extent<'k>(keys: impl IntoIterator<Item = &'k u32> + Clone) -> u64 {
-    let (least, most) = (keys.clone().into_iter().min(), keys.into_iter().max());
-    least
-        .zip(most)
-        .map_or(0, |(least, most)| u64::from(most - least) + 1)
+fn extent(keys: &[u32]) -> u64 {
+    ends(keys).map_or(0, |(least, most)| u64::from(most - least) + 1)
+}
+
+/// The least and the largest of `keys`.
+fn ends(keys: &[u32]) -> Option<(u32, u32)> {
+    let least = keys.iter().copied().min();
+    least.zip(keys.iter().copied().max())
 }
 
 /// From the least of all keys to the largest; all there may be where those of a place go on in one direction.
-fn reach(places: &[Vec<u32>]) -> u64 {
+fn reach(places: &[Vec<u32>], tally: &Tally<'_>) -> u64 {
     let goes_on = |keys: &Vec<u32>| is_one_way(keys) && keys.first() != keys.last();
     match places.iter().any(goes_on) {
         true => 1 << u32::BITS,
-        false => extent(places.iter().flatten()),
+        false => tally.extent(),
     }
 }
 
@@ -321,8 +299,7 @@ fn is_one_way<T: PartialOrd>(numbers: &[T]) -> bool {
 /// Whether the middles of the places lie in their order, or in the opposite one, and further apart than the keys at any of them, which lie
 /// in `span` elements: those of keys that go through all elements again and again may rise by little.
 fn advance(places: &[Vec<u32>], span: u64) -> bool {
-    let ends = |keys: &Vec<u32>| keys.iter().min().copied().zip(keys.iter().max().copied());
-    let ends = places.iter().filter_map(ends);
+    let ends = places.iter().filter_map(|it| ends(it));
     let middles: Vec<_> = ends.map(|(a, b)| u64::from(a).midpoint(b.into())).collect();
     let (first, last) = (middles.first(), middles.last());
     let distance = first.zip(last).map_or(0, |(a, b)| a.abs_diff(*b));
@@ -330,8 +307,8 @@ fn advance(places: &[Vec<u32>], span: u64) -> bool {
 }
 
 /// Whether some of so many keys come far more often than others.
-fn is_skewed(counts: &FxHashMap<u32, usize>, keys: usize) -> bool {
-    counts.values().max().is_some_and(|most| most * HOT > keys)
+fn is_skewed(tally: &Tally<'_>, keys: usize) -> bool {
+    tally.counts().any(|count| count * HOT > keys)
 }
 
 /// Where some elements come far more often than others, most lines that are new to some hundred keys are not new to the caches: of a
@@ -344,25 +321,14 @@ pub(super) fn new_to_caches(share: f64) -> f64 {
 /// How many cache lines have to be waited for, for each of the keys at some places, of elements of so many bytes.
 pub(super) fn waited_for(places: &[Vec<u32>], element_bytes: u64) -> f64 {
     let keys = places.iter().map(Vec::len).sum::<usize>();
-    let lines = places
-        .iter()
-        .map(|keys| Lines::of(keys, element_bytes).waited());
+    let tally = Tally::of(places);
+    let lines = tally.lines(element_bytes);
+    let lines = lines.iter().map(|it| waited(it));
     let share = lines.sum::<usize>() as f64 / keys.max(1) as f64;
-    match is_skewed(&tally(places.iter().flatten()), keys) {
+    match is_skewed(&tally, keys) {
         true => new_to_caches(share),
         false => share,
     }
-}
-
-/// How often each of `numbers` comes.
-fn tally<'n, T: Copy + Eq + Hash + 'n>(
-    numbers: impl Iterator<Item = &'n T>,
-) -> FxHashMap<T, usize> {
-    let mut counts = FxHashMap::default();
-    for number in numbers {
-        *counts.entry(*number).or_default() += 1;
-    }
-    counts
 }
 
 /// The first keys that came.
