@@ -1,4 +1,5 @@
 use crate::{IterId, ScalarId};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What an affine expression speaks of: an iterator of an enclosing loop or an integer parameter of the kernel.
@@ -138,14 +139,26 @@ impl AffineExpr {
 
     /// `self + other`.
     pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
-        let constant = self.constant.checked_add(other.constant).ok_or(Overflow)?;
-        let terms = self.terms.iter().chain(&*other.terms).cloned().collect();
-        Self::collect(terms, constant)
+        self.combined(other, 1)
     }
 
     /// `self - other`.
     pub fn minus(&self, other: &Self) -> Result<Self, Overflow> {
-        self.plus(&other.scaled(-1)?)
+        self.combined(other, -1)
+    }
+
+    /// `self + other * factor`.
+    fn combined(&self, other: &Self, factor: i64) -> Result<Self, Overflow> {
+        let constant = other.constant.checked_mul(factor);
+        let constant = constant.and_then(|it| self.constant.checked_add(it));
+        let terms = match other.terms.is_empty() {
+            true => self.terms.clone(),
+            false => merged(&self.terms, &other.terms, factor)?,
+        };
+        Ok(Self {
+            terms,
+            constant: constant.ok_or(Overflow)?,
+        })
     }
 
     /// `self + constant`.
@@ -155,18 +168,17 @@ impl AffineExpr {
 
     /// `self * factor`.
     pub fn scaled(&self, factor: i64) -> Result<Self, Overflow> {
-        let scale = |value: i64| value.checked_mul(factor).ok_or(Overflow);
-        let terms = self.terms.iter().map(|term| {
-            Ok(Term {
-                factors: term.factors.clone(),
-                coefficient: scale(term.coefficient)?,
-            })
-        });
-        Self::collect(terms.collect::<Result<_, _>>()?, scale(self.constant)?)
+        match factor {
+            1 => Ok(self.clone()),
+            _ => Self::from(0).combined(self, factor),
+        }
     }
 
     /// `self * other`, multiplied out.
     pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
+        if let Some(factor) = self.as_constant() {
+            return other.scaled(factor);
+        }
         let mut product = self.scaled(other.constant)?;
         for term in &*other.terms {
             product = product.plus(&self.times_term(term)?)?;
@@ -296,9 +308,15 @@ impl AffineExpr {
     pub fn split_off(&self, iter: IterId) -> Option<(i64, Self)> {
         let alone = [Factor::Variable(Variable::Iter(iter))];
         let term = self.terms.iter().find(|term| term.factors == alone);
+        let others = self.terms.iter().filter(|it| it.factors != alone);
+        let rest = match term {
+            Some(_) => Self {
+                terms: others.cloned().collect(),
+                constant: self.constant,
+            },
+            None => self.clone(),
+        };
         let coefficient = term.map_or(0, |term| term.coefficient);
-        let multiple = Self::from(iter).scaled(coefficient).ok()?;
-        let rest = self.minus(&multiple).ok()?;
         (!rest.mentions(Variable::Iter(iter))).then_some((coefficient, rest))
     }
 
@@ -386,6 +404,34 @@ impl Factor {
             Self::Mod(left, right) => pair(left, right).map(|(l, r)| l.rem_euclid(r)),
         }
     }
+}
+
+/// `left` and `factor` times `right`, both in canonical order, as one sum in that order.
+fn merged(left: &[Term], right: &[Term], factor: i64) -> Result<Arc<[Term]>, Overflow> {
+    let mut terms = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    loop {
+        let order = match (left.peek(), right.peek()) {
+            (Some(left), Some(right)) => left.factors.cmp(&right.factors),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => break,
+        };
+        let kept = left.next_if(|_| order.is_le());
+        let added = right.next_if(|_| order.is_ge());
+        let Some(like) = kept.or(added) else { break };
+        let added = added.map_or(Some(0), |it| it.coefficient.checked_mul(factor));
+        let coefficient = added.and_then(|it| kept.map_or(0, |it| it.coefficient).checked_add(it));
+        let coefficient = coefficient.ok_or(Overflow)?;
+        if coefficient != 0 {
+            let factors = like.factors.clone();
+            terms.push(Term {
+                factors,
+                coefficient,
+            });
+        }
+    }
+    Ok(terms.into())
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Checks {
 /// that of an affine loop or a forall.
 pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
     // Outermost first, each loop once: to follow the bounds from the inside would take each of them again and again.
-    let mut known = BTreeSet::new();
+    let mut known = Vec::with_capacity(loops.len());
     for around in loops {
         let is_known = match around {
             Loop::Affine(affine) => {
@@ -55,14 +55,14 @@ pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
             Loop::Scf(_) => false,
         };
         if is_known {
-            known.insert(around.iter());
+            known.push(around.iter());
         }
     }
     is_over(expr, &known)
 }
 
 /// Whether all iterators in `expr` are among `iters`.
-fn is_over(expr: &AffineExpr, iters: &BTreeSet<IterId>) -> bool {
+fn is_over(expr: &AffineExpr, iters: &[IterId]) -> bool {
     let mut over = true;
     expr.for_each_variable(&mut |variable| {
         if let Variable::Iter(iter) = variable {
