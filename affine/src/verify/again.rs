@@ -3,7 +3,7 @@
 use super::{Verified, Verifier, Violation, verify, without_lanes};
 use crate::visit::{Loop, combiners, walk};
 use crate::{ArrayId, IterId, Kernel, LocalId, Node};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// [`verify`] of a kernel that was made of `before`. A step changes one nest of many: outermost statements that are as they were are not looked
@@ -68,11 +68,13 @@ impl<'k> Change<'k> {
         let bound_now = bound(self.new);
         let new = &bound_now - &bound(self.old);
         let renamed: HashSet<_> = self.renamed().map(Entity::Iter).collect();
-        let mut uses: HashMap<&str, usize> = HashMap::new();
+        let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         uses.extend((&new | &renamed).iter().map(|it| (it.name(self.after), 0)));
         if !uses.is_empty() {
             for name in self.after.names() {
-                uses.entry(name).and_modify(|count| *count += 1);
+                if let Some(count) = uses.get_mut(name) {
+                    *count += 1;
+                }
             }
         }
         new.iter().all(|it| it.is_new_since(self.before))
