@@ -1,9 +1,9 @@
-use crate::Node;
-use crate::visit::walk;
+use crate::visit::{Loop, walk};
+use crate::{IterId, Node};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Statements that run one behind the other.
 ///
@@ -22,11 +22,34 @@ use std::sync::Arc;
 /// assert_eq!((kernel.body.len(), copy.body.len()), (1, 2));
 /// let own: Block = copy.body.clone();
 /// assert!(!std::ptr::eq(&own[0], &copy.body[0]));
+/// assert_eq!(kernel.body.loops().len(), 1);
+/// kernel.body.clear();
+/// assert!(kernel.body.loops().is_empty());
 /// ```
 #[derive(Default)]
-pub struct Block(Arc<Vec<Node>>);
+pub struct Block(Arc<Content>);
+
+#[derive(Clone, Default)]
+struct Content {
+    nodes: Vec<Node>,
+    /// What was found when it was first asked for. Who writes a node, however deep, borrows the blocks around it for that, which forget it.
+    loops: OnceLock<Vec<IterId>>,
+}
 
 impl Block {
+    /// The iterators of the loops inside, however deep, in the order of the text. A search for one of many loops passes by blocks that do not
+    /// hold it.
+    pub fn loops(&self) -> &[IterId] {
+        self.0.loops.get_or_init(|| {
+            let mut loops = Vec::new();
+            for node in self {
+                loops.extend(Loop::of(node).map(Loop::iter));
+                node.blocks().for_each(|it| loops.extend(it.loops()));
+            }
+            loops
+        })
+    }
+
     /// The same statements at the same addresses, for another kernel.
     pub(crate) fn shared(&self) -> Self {
         Self(self.0.clone())
@@ -53,35 +76,40 @@ impl Deref for Block {
     type Target = Vec<Node>;
 
     fn deref(&self) -> &Self::Target {
-        &self.0
+        &self.0.nodes
     }
 }
 
 impl DerefMut for Block {
     fn deref_mut(&mut self) -> &mut Self::Target {
         if Arc::get_mut(&mut self.0).is_none() {
-            self.0 = Arc::new(self.0.iter().map(Node::shared).collect());
+            *self = self.iter().map(Node::shared).collect();
         }
         // Nobody else has it now, so this makes no copy.
-        Arc::make_mut(&mut self.0)
+        let content = Arc::make_mut(&mut self.0);
+        content.loops.take();
+        &mut content.nodes
     }
 }
 
 impl PartialEq for Block {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
     }
 }
 
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.nodes.fmt(f)
     }
 }
 
 impl From<Vec<Node>> for Block {
     fn from(nodes: Vec<Node>) -> Self {
-        Self(Arc::new(nodes))
+        Self(Arc::new(Content {
+            nodes,
+            loops: OnceLock::new(),
+        }))
     }
 }
 

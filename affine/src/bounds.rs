@@ -69,7 +69,7 @@ fn find<'k>(body: &'k [Node], wanted: &Node, around: &mut Vec<Around<'k>>) -> bo
                     find(then, wanted, around)
                 }
             }
-            _ => (node.blocks().into_iter()).any(|block| find(block, wanted, around)),
+            _ => node.blocks().any(|block| find(block, wanted, around)),
         };
         if !found {
             around.truncate(known);

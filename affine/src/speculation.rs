@@ -293,7 +293,7 @@ impl Needed {
     }
 
     fn keeps(&self, node: &Node, is_watched: &dyn Fn(ArrayId) -> bool) -> bool {
-        let mut blocks = node.blocks().into_iter().flatten();
+        let mut blocks = node.blocks().flatten();
         let mut places = node.places().iter();
         match node {
             Node::Declare { local, .. } => self.locals.contains(local),

@@ -80,23 +80,29 @@ pub struct AccessSite<'k> {
 
 impl Node {
     /// The blocks directly inside, in the order of the text; an `else` that is not there is an empty block.
-    pub fn blocks(&self) -> SmallVec<[&[Self]; 2]> {
-        match self {
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> + Clone {
+        let (first, second) = match self {
             Self::AffineFor(AffineFor { body, .. })
             | Self::Forall(Forall { body, .. })
             | Self::ScfFor(ScfFor { body, .. })
-            | Self::ScfWhile { body, .. } => smallvec![body.as_slice()],
+            | Self::ScfWhile { body, .. } => (Some(body), None),
             Self::AffineIf {
                 then, otherwise, ..
             }
             | Self::ScfIf {
                 then, otherwise, ..
-            } => smallvec![then.as_slice(), otherwise.as_slice()],
+            } => (Some(then), Some(otherwise)),
             Self::Declare { .. }
             | Self::Alloc { .. }
             | Self::Assign { .. }
-            | Self::Reduce { .. } => smallvec![],
-        }
+            | Self::Reduce { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Whether there are no blocks inside.
+    pub fn is_statement(&self) -> bool {
+        self.blocks().next().is_none()
     }
 
     /// The same, for rewriting in place.
@@ -123,7 +129,7 @@ impl Node {
     pub fn holds_loops(&self) -> bool {
         matches!(self, Self::ScfWhile { .. })
             || Loop::of(self).is_some()
-            || self.blocks().into_iter().any(has_loops)
+            || self.blocks().any(|it| has_loops(it))
     }
 
     /// What the node writes, when it is a statement that writes.
@@ -179,19 +185,54 @@ impl Node {
     }
 }
 
-/// Whether a node in `nodes`, however deep, `is_it`.
-pub fn has_node(nodes: &[Node], is_it: &impl Fn(&Node) -> bool) -> bool {
-    nodes.iter().any(|node| {
-        let mut blocks = node.blocks().into_iter();
-        is_it(node) || blocks.any(|it| has_node(it, is_it))
-    })
-}
-
 /// Whether a loop over one of `iters` stands in `node`, or is it.
 pub fn has_loop_of(node: &Node, iters: &[IterId]) -> bool {
-    has_node(std::slice::from_ref(node), &|it| {
-        Loop::of(it).is_some_and(|it| iters.contains(&it.iter()))
-    })
+    has_loop_where(node, &|it| iters.contains(&it))
+}
+
+fn has_loop_where(node: &Node, is_meant: &impl Fn(IterId) -> bool) -> bool {
+    let mut inside = node.blocks().flat_map(Block::loops);
+    Loop::of(node).is_some_and(|it| is_meant(it.iter())) || inside.any(|it| is_meant(*it))
+}
+
+/// Those of `nodes`, from the first to the last, in which one of the loops over `iters` stands.
+pub fn span_of<'k>(nodes: &'k [Node], iters: &[IterId]) -> &'k [Node] {
+    let has_one = |node: &Node| has_loop_of(node, iters);
+    let (first, last) = (
+        nodes.iter().position(has_one),
+        nodes.iter().rposition(has_one),
+    );
+    let span = first.zip(last).and_then(|(it, last)| nodes.get(it..=last));
+    span.unwrap_or_default()
+}
+
+/// Calls `visit` for every loop in `body` whose iterator `is_meant`, in the order of the text, with the loops around it, outermost first.
+pub fn walk_loops<'k>(
+    body: &'k [Node],
+    is_meant: &impl Fn(IterId) -> bool,
+    visit: &mut impl FnMut(Loop<'k>, &[Loop<'k>]),
+) {
+    walk_loops_inside(body, &mut Vec::new(), is_meant, visit);
+}
+
+fn walk_loops_inside<'k>(
+    body: &'k [Node],
+    loops: &mut Vec<Loop<'k>>,
+    is_meant: &impl Fn(IterId) -> bool,
+    visit: &mut impl FnMut(Loop<'k>, &[Loop<'k>]),
+) {
+    for node in body.iter().filter(|it| has_loop_where(it, is_meant)) {
+        let own = Loop::of(node);
+        if let Some(own) = own.filter(|it| is_meant(it.iter())) {
+            visit(own, loops);
+        }
+        let around = loops.len();
+        loops.extend(own);
+        for block in node.blocks() {
+            walk_loops_inside(block, loops, is_meant, visit);
+        }
+        loops.truncate(around);
+    }
 }
 
 /// Calls `visit` for every node of `body` and of the blocks inside, each before what it contains, with the loops around it,

@@ -6,7 +6,9 @@ use crate::tree::{self, Nested};
 use std::fmt;
 use strew_affine::dependence::Target as Variable;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{AffineExpr, AffineFor, ArrayId, Bound, Combiner, Kernel, Node, STRATEGIES};
+use strew_affine::{
+    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Iter, Kernel, Node, STRATEGIES,
+};
 
 /// How a schedule names a loop: by its iterator, by a label that stands in front of it (`L1: for …`), or by a path of such names from
 /// the outside in (`i/j`).
@@ -57,9 +59,8 @@ pub(crate) fn find_loop<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Neste
         path.0.last().is_some_and(|it| labels.contains(it))
     };
     let at_path = |is_called: IsCalled| {
-        let found = tree::loops_where(kernel, |it, around| {
-            is_at(kernel, (it, around), path, is_called)
-        });
+        let mut found = loops_called(kernel, path.0.last()?, is_called);
+        found.retain(|nested| is_inside(kernel, &nested.around, path, is_called));
         let labelled = found.iter().find(has_label);
         labelled.or_else(|| found.first()).cloned()
     };
@@ -137,34 +138,32 @@ pub(crate) fn only_loop_in<'k>(
 }
 
 /// Whether a loop is meant by a name.
-type IsCalled = fn(&Kernel, Loop<'_>, &str) -> bool;
+type IsCalled = fn(&Iter, &str) -> bool;
 
-fn is_at(
-    kernel: &Kernel,
-    (it, around): (Loop<'_>, &[Loop<'_>]),
-    path: &LoopPath,
-    is_called: IsCalled,
-) -> bool {
-    let Some((last, outer)) = path.0.split_last() else {
-        return false;
-    };
-    let mut around = around.iter();
-    is_called(kernel, it, last)
-        && outer
-            .iter()
-            .all(|name| around.any(|it| is_called(kernel, *it, name)))
+/// The loops that `name` means, in the order of the text.
+fn loops_called<'k>(kernel: &'k Kernel, name: &str, is_called: IsCalled) -> Vec<Nested<'k>> {
+    let iters = kernel.iters.iter();
+    let called = iters.filter(|(_, iter)| is_called(iter, name));
+    let called: Vec<_> = called.map(|(iter, _)| iter).collect();
+    tree::loops_over(kernel, &called)
 }
 
-fn is_called(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
-    let iter = &kernel.iters[it.iter()];
+/// Whether the names of `path` but for the last one mean some of the loops `around`, in that order.
+fn is_inside(kernel: &Kernel, around: &[Loop<'_>], path: &LoopPath, is_called: IsCalled) -> bool {
+    let (mut around, names) = (around.iter(), path.0.len().saturating_sub(1));
+    let mut outer = path.0.iter().take(names);
+    outer.all(|name| around.any(|it| is_called(&kernel.iters[it.iter()], name)))
+}
+
+fn is_called(iter: &Iter, name: &str) -> bool {
     iter.name == name || iter.labels.iter().any(|label| label == name)
 }
 
-fn is_called_but_for_numbers(kernel: &Kernel, it: Loop<'_>, name: &str) -> bool {
-    let known = kernel.iters[it.iter()].name.split('_');
+fn is_called_but_for_numbers(iter: &Iter, name: &str) -> bool {
+    let known = iter.name.split('_');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
     let words = known.filter(|it| !is_number(it));
-    words.eq(name.split('_')) || is_called(kernel, it, name)
+    words.eq(name.split('_')) || is_called(iter, name)
 }
 
 /// The array called `name`.

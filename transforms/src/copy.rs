@@ -157,7 +157,7 @@ impl Copying {
             _ => {}
         }
         let (blocks, likes) = (node.blocks(), like.blocks());
-        let mut pairs = blocks.into_iter().zip(likes);
+        let mut pairs = blocks.zip(likes);
         pairs.all(|(block, like)| {
             block.len() == like.len()
                 && block

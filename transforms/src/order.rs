@@ -35,7 +35,7 @@ impl<'k> Reordering<'k> {
         let inside: Vec<_> = loops.iter().map(|it| it.iter).collect();
         let mut numbers = HashMap::new();
         let mut number = 0;
-        visit::walk(&kernel.body, &mut |node, _| {
+        visit::walk(visit::span_of(&kernel.body, &inside), &mut |node, _| {
             number += 1;
             numbers.extend(Loop::of(node).map(|it| (it.iter(), number)));
         });

@@ -81,8 +81,7 @@ fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
 fn drop_idle(nodes: &mut Vec<Node>) {
     nodes.retain_mut(|node| {
         node.blocks_mut().into_iter().for_each(|it| drop_idle(it));
-        let blocks = node.blocks();
-        let does_nothing = !blocks.is_empty() && blocks.iter().all(|block| block.is_empty());
+        let does_nothing = !node.is_statement() && node.blocks().all(|it| it.is_empty());
         let is_affine = matches!(node, Node::AffineFor(_) | Node::AffineIf { .. });
         !(is_affine && does_nothing)
     });

@@ -26,13 +26,26 @@ pub(crate) fn loops_where<'k>(
     are_meant: impl Fn(Loop<'k>, &[Loop<'k>]) -> bool,
 ) -> Vec<Nested<'k>> {
     let mut found = Vec::new();
-    visit::walk(&kernel.body, &mut |node, around| {
-        let meant = Loop::of(node).filter(|it| are_meant(*it, around));
-        found.extend(meant.map(|it| Nested {
-            it,
-            around: around.to_vec(),
-        }));
+    visit::walk_loops(&kernel.body, &|_| true, &mut |it, around| {
+        if are_meant(it, around) {
+            let around = around.to_vec();
+            found.push(Nested { it, around });
+        }
     });
+    found
+}
+
+/// Those over `iters`.
+pub(crate) fn loops_over<'k>(kernel: &'k Kernel, iters: &[IterId]) -> Vec<Nested<'k>> {
+    let mut found = Vec::new();
+    visit::walk_loops(
+        &kernel.body,
+        &|it| iters.contains(&it),
+        &mut |it, around| {
+            let around = around.to_vec();
+            found.push(Nested { it, around });
+        },
+    );
     found
 }
 
@@ -47,7 +60,11 @@ pub(crate) fn affine_loops(kernel: &Kernel) -> impl Iterator<Item = &AffineFor> 
 
 /// The `affine.for` over `iter`.
 pub(crate) fn find_affine_loop(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
-    affine_loops(kernel).find(|it| it.iter == iter)
+    let found = loops_over(kernel, &[iter]).into_iter().next()?;
+    match found.it {
+        Loop::Affine(it) => Some(it),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    }
 }
 
 /// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it. Labels stay with that one.
@@ -205,24 +222,25 @@ pub(crate) fn successor(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Dis
 
 /// Puts `replacement` where the `affine.for` over `iter` stands.
 pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: Vec<Node>) {
-    at_first(nodes, &|it| is_over(it, iter), |block, position| {
+    at_loop(nodes, iter, is_over, |block, position| {
         block.splice(position..=position, replacement);
     });
 }
 
-/// Calls `change` with the block that has the first node which `is_it`, and where in that it stands. Blocks that are not around it stay
-/// [shared](strew_affine::Block).
-fn at_first<T>(
+/// Calls `change` with the block in which the first node stands that `is_it` of the loop over `iter`, and where in that it does. Blocks that are
+/// not around the loop stay [shared](strew_affine::Block).
+fn at_loop<T>(
     nodes: &mut Vec<Node>,
-    is_it: &impl Fn(&Node) -> bool,
+    iter: IterId,
+    is_it: impl Fn(&Node, IterId) -> bool,
     change: impl FnOnce(&mut Vec<Node>, usize) -> T,
 ) -> Option<T> {
-    if let Some(position) = nodes.iter().position(is_it) {
+    if let Some(position) = nodes.iter().position(|it| is_it(it, iter)) {
         return Some(change(nodes, position));
     }
     let mut blocks = nodes.iter_mut().flat_map(Node::blocks_mut);
-    let block = blocks.find(|it| visit::has_node(it, is_it))?;
-    at_first(block, is_it, change)
+    let block = blocks.find(|it| it.loops().contains(&iter))?;
+    at_loop(block, iter, is_it, change)
 }
 
 /// What every rewriting needs that puts something in the place of one loop.
@@ -282,16 +300,15 @@ fn is_over(node: &Node, iter: IterId) -> bool {
 
 /// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else in that.
 pub(crate) fn remove_loop(nodes: &mut Vec<Node>, iter: IterId) {
-    let is_it = |node: &Node| conditions_around(node, iter).is_some();
-    at_first(nodes, &is_it, |block, position| {
+    let is_it = |node: &Node, iter| conditions_around(node, iter).is_some();
+    at_loop(nodes, iter, is_it, |block, position| {
         drop(block.remove(position))
     });
 }
 
 /// Takes away what stands behind the `affine.for` over `iter` in the block that it stands in.
 pub(crate) fn take_behind(nodes: &mut Vec<Node>, iter: IterId) -> Vec<Node> {
-    let is_it = |node: &Node| is_over(node, iter);
-    let behind = at_first(nodes, &is_it, |block, it| block.split_off(it + 1));
+    let behind = at_loop(nodes, iter, is_over, |block, it| block.split_off(it + 1));
     behind.unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! The accesses of a kernel with everything around them that decides when they happen.
 
-use crate::visit::{AccessKind, Loop, has_loop_of};
+use crate::visit::{AccessKind, Loop, span_of};
 use crate::{
     Access, ArrayId, Combiner, Condition, Expr, IterId, Kernel, LocalId, Node, Place, Span,
     Subscript,
@@ -143,6 +143,12 @@ impl<'k> Site<'k> {
         self.access.is_none() && matches!(self.target, Target::Array(_))
     }
 
+    /// Whether the same loops and conditions are around both: wherever one happens, so does the other.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        let mut pairs = self.around.iter().zip(&other.around);
+        self.around.len() == other.around.len() && pairs.all(|(one, other)| one.is_same(other))
+    }
+
     /// Whether it writes, be it by an update.
     pub fn writes(&self) -> bool {
         self.kind != AccessKind::Read
@@ -175,13 +181,8 @@ impl<'k> Sites<'k> {
 
     /// Those in the outermost statements in which `loops` stand, and between these.
     pub(super) fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
-        let has_one = |node: &Node| has_loop_of(node, loops);
-        let first = kernel.body.iter().position(has_one);
-        let last = kernel.body.iter().rposition(has_one);
         let mut walk = Walk::of(kernel);
-        if let (Some(first), Some(last)) = (first, last) {
-            walk.block(kernel.body.get(first..=last).unwrap_or_default());
-        }
+        walk.block(span_of(&kernel.body, loops));
         walk.found
     }
 }

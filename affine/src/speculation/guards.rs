@@ -56,18 +56,14 @@ fn guards_in<'k>(
             is_guarded
         });
         let around = conditions.len();
-        let inside = node
-            .blocks()
-            .into_iter()
-            .enumerate()
-            .all(|(number, block)| {
-                if let (Node::ScfIf { condition, .. }, 0) = (node, number) {
-                    conditions.extend(condition.conjuncts());
-                }
-                let are_guarded = guards_in(block, changed, array, conditions, found);
-                conditions.truncate(around);
-                are_guarded
-            });
+        let inside = node.blocks().enumerate().all(|(number, block)| {
+            if let (Node::ScfIf { condition, .. }, 0) = (node, number) {
+                conditions.extend(condition.conjuncts());
+            }
+            let are_guarded = guards_in(block, changed, array, conditions, found);
+            conditions.truncate(around);
+            are_guarded
+        });
         are_guarded && inside
     })
 }

@@ -241,11 +241,8 @@ impl Held {
 
 /// Whether the node is a statement, or one with a few under a condition.
 fn is_plain(node: &Node) -> bool {
-    let blocks = node.blocks();
-    let is_short = |block: &&[Node]| {
-        block.len() <= MOST_GUARDED && block.iter().all(|it| it.blocks().is_empty())
-    };
-    blocks.iter().all(is_short)
+    node.blocks()
+        .all(|block| block.len() <= MOST_GUARDED && block.iter().all(Node::is_statement))
 }
 
 fn is_reduction(node: &Node) -> bool {

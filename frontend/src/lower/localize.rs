@@ -27,8 +27,8 @@ fn localize_block(nodes: &mut Vec<Node>, kernel: &mut Kernel) {
             && matches!(value, Expr::Constant(_))
             && let Some(users) = uses.blocks(*local, position)
             && users.iter().all(|user| {
-                let blocks = nodes.get(*user).map(Node::blocks).unwrap_or_default();
-                blocks.iter().all(|it| starts_with_own(it, *local))
+                let mut blocks = nodes.get(*user).into_iter().flat_map(Node::blocks);
+                blocks.all(|it| starts_with_own(it, *local))
             })
         {
             let local = *local;

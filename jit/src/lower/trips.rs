@@ -207,7 +207,7 @@ fn last_beside<'k>(body: &'k [Node], target: &AffineFor) -> Option<&'k AffineFor
         true => loops.next_back(),
         false => body.iter().find_map(|node| match node {
             Node::AffineIf { .. } | Node::ScfIf { .. } => {
-                let mut sides = node.blocks().into_iter();
+                let mut sides = node.blocks();
                 sides.find_map(|side| last_beside(side, target))
             }
             _ => None,
@@ -285,7 +285,7 @@ fn behind_conditions(body: &[Node]) -> Vec<&Node> {
     for node in body {
         nodes.push(node);
         if let Node::AffineIf { .. } | Node::ScfIf { .. } = node {
-            nodes.extend(node.blocks().into_iter().flat_map(behind_conditions));
+            nodes.extend(node.blocks().flat_map(|it| behind_conditions(it)));
         }
     }
     nodes

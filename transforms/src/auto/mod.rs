@@ -325,9 +325,7 @@ fn is_update(node: &Node) -> bool {
 }
 
 fn is_short(body: &[Node]) -> bool {
-    body.len() <= MOST_UNROLLED
-        && !has_local_arrays(body)
-        && body.iter().all(|node| node.blocks().is_empty())
+    body.len() <= MOST_UNROLLED && !has_local_arrays(body) && body.iter().all(Node::is_statement)
 }
 
 /// An update, or an assignment, of which the last counts.

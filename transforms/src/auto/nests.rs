@@ -356,8 +356,8 @@ impl Scheduler<'_> {
             let nests = Nests::of(&kernel);
             if let Some(node) = node {
                 let around = Around::default().and(node);
-                let blocks = node.blocks().into_iter();
-                blocks.for_each(|block| self.tile(&nests, block, &around));
+                node.blocks()
+                    .for_each(|block| self.tile(&nests, block, &around));
             }
             self.attempt(|attempt| panels::settle_conditions(attempt, groups));
         }

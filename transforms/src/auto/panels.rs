@@ -149,7 +149,7 @@ pub(super) fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
 /// The last loop with something behind it, in it or in the loops inside of others first.
 fn innermost_before_something(nodes: &[Node]) -> Option<IterId> {
     let inside = nodes.iter().rev().flat_map(Node::blocks);
-    let mut inside = inside.filter_map(innermost_before_something);
+    let mut inside = inside.filter_map(|it| innermost_before_something(it));
     inside.next().or_else(|| {
         let mut followed = nodes.iter().rev().skip(1);
         followed.find_map(|node| match node {

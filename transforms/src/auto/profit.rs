@@ -52,8 +52,7 @@ fn most_in<'k>(nodes: &'k [Node], around: &mut Vec<Loop<'k>>) -> Option<u64> {
             Node::AffineFor(it) => most(it, around)?,
             Node::Forall(_) | Node::ScfFor(_) | Node::ScfWhile { .. } => return None,
             _ => {
-                let blocks = node.blocks().into_iter();
-                let blocks = blocks.map(|block| most_in(block, around));
+                let blocks = node.blocks().map(|block| most_in(block, around));
                 blocks.sum::<Option<u64>>()?.checked_add(1)?
             }
         };

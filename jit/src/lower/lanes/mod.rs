@@ -87,7 +87,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
     fn may_choose(&self, lanes: &Lanes<'_>, around: &AffineFor, statement: &Node) -> bool {
-        let mut inside = statement.blocks().into_iter().flatten();
+        let mut inside = statement.blocks().flatten();
         inside.all(|it| match it {
             Node::Reduce {
                 places, combiner, ..
@@ -232,7 +232,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.prepare_row(access, first, group);
             self.reach_row(access, turns, group);
         }
-        for inner in node.blocks().into_iter().flatten() {
+        for inner in node.blocks().flatten() {
             self.prepare_statement(inner, (first, turns), group);
         }
     }

@@ -235,7 +235,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
             self.access(access)?;
         }
         // As if all branches were taken.
-        node.blocks().into_iter().try_for_each(|it| self.nodes(it))
+        node.blocks().try_for_each(|it| self.nodes(it))
     }
 
     fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), Unknown> {
