@@ -1,7 +1,7 @@
 //! Whether the value that a variable has after a loop is ever read.
 
 use std::collections::HashMap;
-use strew_affine::visit::{for_each_local_read, reads};
+use strew_affine::visit::{declared_in, for_each_local_read, reads};
 use strew_affine::{Expr, LocalId, Node, Place};
 
 /// What runs after the current node of a block.
@@ -50,10 +50,14 @@ pub(super) fn is_live(local: LocalId, following: &[Following<'_>], result: Optio
             Fate::Replaced => return false,
             Fate::Kept => {}
         }
-        if let Some((condition, body)) = block.repeats
-            && (reads(condition, local) || search.nodes(body) == Fate::Read)
-        {
-            return true;
+        if let Some((condition, body)) = block.repeats {
+            if reads(condition, local) || search.nodes(body) == Fate::Read {
+                return true;
+            }
+            if declared_in(body, local).is_some() {
+                // Nothing behind the block sees it.
+                return false;
+            }
         }
     }
     result.is_some_and(|it| reads(it, local))
@@ -91,11 +95,8 @@ impl Search {
             } if *local == self.local => Fate::Replaced,
             Node::Reduce { places, .. } if places.contains(&Place::Local(self.local)) => Fate::Read,
             _ => {
-                let fates: Vec<Fate> = node
-                    .blocks()
-                    .into_iter()
-                    .map(|block| self.nodes(block))
-                    .collect();
+                let fates = node.blocks().map(|block| self.nodes(block));
+                let fates: Vec<Fate> = fates.collect();
                 if fates.contains(&Fate::Read) {
                     Fate::Read
                 } else if fates.len() == 2 && fates.iter().all(|it| *it == Fate::Replaced) {
