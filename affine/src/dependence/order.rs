@@ -346,9 +346,11 @@ impl<'q, 'k> Question<'q, 'k> {
                 return Ok(None);
             }
             let difference = relation.difference(depth)?;
-            let later = equal.with_inequality(&difference.offset(-1)?)?;
-            if let Some(witness) = self.broken(relation, later, ahead)? {
-                return Ok(Some(witness));
+            if equal.constant(&difference)?.is_none_or(|it| it > 0) {
+                let later = equal.with_inequality(&difference.offset(-1)?)?;
+                if let Some(witness) = self.broken(relation, later, ahead)? {
+                    return Ok(Some(witness));
+                }
             }
             let mut rows = relation.equal_values(&vec![true; depth + 1])?;
             rows.push(difference);
@@ -372,6 +374,11 @@ impl<'q, 'k> Question<'q, 'k> {
     ) -> Checked<Option<Witness>> {
         let mut equal = ordered;
         for row in ahead {
+            match equal.constant(row)? {
+                Some(1..) => return Ok(None),
+                Some(0) => continue,
+                Some(_) | None => {}
+            }
             let behind = equal.with_inequality(&row.scaled(-1)?.offset(-1)?)?;
             if let Some(witness) = self.point(relation, &behind)? {
                 return Ok(Some(witness));

@@ -67,7 +67,7 @@ impl<'k> Analyzed<'k> {
     }
 
     fn may_be_negative_at(&self, site: &Site<'k>, expr: &AffineExpr) -> Checked<bool> {
-        let mut relation = Relation::unrelated(&self.frame, site, site)?;
+        let mut relation = Relation::alone(&self.frame, site)?;
         let row = relation.row(End::Source, expr)?;
         is_possible(&relation, &[row.scaled(-1)?.offset(-1)?])
     }
@@ -81,7 +81,7 @@ impl<'k> Analyzed<'k> {
         let (Target::Array(array), Some(access)) = (site.target, site.access) else {
             return Ok(matches!(site.target, Target::Array(_)));
         };
-        let mut relation = Relation::unrelated(&self.frame, site, site)?;
+        let mut relation = Relation::alone(&self.frame, site)?;
         let extents = &self.kernel().arrays[array].extents;
         let mut outside = Vec::new();
         for (subscript, extent) in access.subscripts.iter().zip(extents) {

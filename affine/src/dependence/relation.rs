@@ -94,14 +94,11 @@ impl<'a, 'k> Relation<'a, 'k> {
         Ok(relation.tidy()?.then_some(relation))
     }
 
-    /// All pairs of iterations, whether or not they meet.
-    pub(super) fn unrelated(
-        frame: &'a Frame<'k>,
-        source: &'a Site<'k>,
-        sink: &'a Site<'k>,
-    ) -> Checked<Self> {
-        let mut relation = Self::universe(frame, source, sink);
-        relation.domains()?;
+    /// The iterations in which `site` happens, as those of the source; the sink may be anywhere.
+    pub(super) fn alone(frame: &'a Frame<'k>, site: &'a Site<'k>) -> Checked<Self> {
+        let mut relation = Self::universe(frame, site, site);
+        relation.facts();
+        relation.domain(End::Source)?;
         relation.tidy()?;
         Ok(relation)
     }

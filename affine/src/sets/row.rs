@@ -4,11 +4,21 @@ use smallvec::SmallVec;
 /// A linear expression over numbered columns: a sum of `coefficient * column` and a constant.
 ///
 /// Which column is which parameter, dimension or existential is for whoever holds the row to know.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Row {
     /// The last of them is not zero, so that equal rows have equal parts.
     coefficients: SmallVec<[i128; 8]>,
     constant: i128,
+}
+
+/// Rows are cloned all the time. What is derived takes the coefficients one by one, this all of them at once.
+impl Clone for Row {
+    fn clone(&self) -> Self {
+        Self {
+            coefficients: SmallVec::from_slice(&self.coefficients),
+            constant: self.constant,
+        }
+    }
 }
 
 impl From<i128> for Row {

@@ -27,14 +27,16 @@ impl Relation<'_, '_> {
             let ahead = self.difference(depth)?;
             let mut cases = Vec::new();
             for case in &self.cases {
+                let bounds = products.iter().map(|it| least(case, &it.by));
+                let bounds: Vec<_> = bounds.collect::<Checked<_>>()?;
                 for sign in [-1, 0, 1] {
                     let mut signed = case.clone();
                     match sign {
                         0 => signed.add_equality(ahead.clone()),
                         _ => signed.add_inequality(ahead.scaled(sign)?.offset(-1)?),
                     }
-                    for product in &products {
-                        product.add_to(&mut signed, case, (sign, &ahead))?;
+                    for (product, least) in products.iter().zip(&bounds) {
+                        product.add_to(&mut signed, *least, (sign, &ahead))?;
                     }
                     cases.push(signed);
                 }
@@ -87,7 +89,7 @@ impl Product {
     fn add_to(
         &self,
         signed: &mut Conjunction,
-        case: &Conjunction,
+        least: Option<i128>,
         (sign, ahead): (i128, &Row),
     ) -> Checked<()> {
         let difference = Row::column(self.sink).minus(&Row::column(self.source))?;
@@ -96,14 +98,26 @@ impl Product {
             return Ok(());
         }
         let rises = difference.scaled(sign)?.minus(&self.by)?;
-        if is_at_least(case, &self.by, 1)? {
-            let turns = ahead.scaled(sign)?.offset(-1)?;
-            signed.add_inequality(rises.minus(&turns)?);
-        } else if is_at_least(case, &self.by, 0)? {
-            signed.add_inequality(rises);
+        match least {
+            Some(1..) => {
+                let turns = ahead.scaled(sign)?.offset(-1)?;
+                signed.add_inequality(rises.minus(&turns)?);
+            }
+            Some(_) => signed.add_inequality(rises),
+            None => {}
         }
         Ok(())
     }
+}
+
+/// Which of 1 and 0 `row` is at least at all points of `case`, if one of them.
+fn least(case: &Conjunction, row: &Row) -> Checked<Option<i128>> {
+    for least in [1, 0] {
+        if is_at_least(case, row, least)? {
+            return Ok(Some(least));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether `row` is at least `least` at all points of `case`.
