@@ -1,7 +1,7 @@
 //! Local arrays that are no memory: each of their elements is a variable of the function that allocates them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use strew_affine::visit::{Loop, accesses, walk};
+use strew_affine::visit::{Loop, accesses, for_each_load_of, walk};
 use strew_affine::{Access, ArrayId, IterId, Kernel, Node, Subscript};
 
 /// Larger arrays stay in memory, since a processor has about so many registers.
@@ -41,6 +41,32 @@ pub(crate) fn promoted(kernel: &Kernel) -> BTreeSet<ArrayId> {
         rest.is_some()
     };
     homes.into_keys().filter(fits).collect()
+}
+
+/// The elements of `array` that `body` uses, by their numbers, each with whether it writes it; `None` unless the array is small and all of
+/// its subscripts in there are constants in range.
+pub(crate) fn used_elements(
+    kernel: &Kernel,
+    array: ArrayId,
+    body: &[Node],
+) -> Option<BTreeMap<usize, bool>> {
+    few_elements(kernel, array)?;
+    let mut used = Some(BTreeMap::new());
+    let mut add = |access: &Access, is_written: bool| {
+        if access.array == array
+            && let Some(known) = &mut used
+        {
+            match element_number(kernel, access) {
+                Some(number) => *known.entry(number).or_default() |= is_written,
+                None => used = None,
+            }
+        }
+    };
+    walk(body, &mut |node, _| {
+        for_each_load_of(node, &mut |it| add(it, false));
+        node.written_elements().for_each(|it| add(it, true));
+    });
+    used
 }
 
 /// How many elements `array` has, when that is known and few enough for variables.
@@ -135,6 +161,24 @@ mod tests {
         ] {
             assert!(names(body).is_empty(), "{body}");
         }
+    }
+
+    #[test]
+    fn what_a_loop_uses_of_a_small_array_is_known_where_subscripts_are_constants() {
+        let used = |body: &str| {
+            let source = format!(
+                "kernel @k(n: i64, x: f64[n]) {{ alloc t: f64[2, 2] affine.for i in 0..n {{ {body} }} }}"
+            );
+            let kernel = text::parse(&source).expect("a kernel").remove(0);
+            let array = kernel.arrays.iter().find(|it| it.1.name == "t");
+            let (array, _) = array.expect("an array");
+            let used = used_elements(&kernel, array, &kernel.body);
+            used.map(|it| it.into_iter().collect::<Vec<_>>())
+        };
+        let body = "t[1, 0] = t[0, 1] t[1, 1] reduce(add) x[i]";
+        assert_eq!(used(body), Some(vec![(1, false), (2, true), (3, true)]));
+        assert_eq!(used("x[i] = 1.0"), Some(Vec::new()));
+        assert_eq!(used("t[1, 0] = t[i mod 2, 1]"), None);
     }
 
     #[test]

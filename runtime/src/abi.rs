@@ -539,6 +539,8 @@ pub struct ForallCall {
     pub pure: u32,
     /// 1 when no iteration can fail, whatever the arrays hold, else 0.
     pub sure: u32,
+    /// 1 when a body in the shape [`BodyShape::Direct`] makes most updates in registers, which other shapes do not, else 0.
+    pub held: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
     /// them; 0 when several iterations may share theirs, or work on the targets themselves.
     pub separate: u32,

@@ -252,6 +252,7 @@ pub(crate) fn nothing() -> ForallCall {
         strategy: AUTO,
         guarded: 1,
         steady: 1,
+        held: 0,
         pure: 0,
         sure: 0,
         separate: 0,

@@ -1,5 +1,7 @@
 //! What happens nowhere, conditions that hold everywhere and alternatives of bounds that never decide, left out.
 
+use crate::copy::Copying;
+use crate::tiling::trip_count;
 use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, Site};
 use strew_affine::evaluate;
@@ -193,13 +195,17 @@ impl Settling<'_, '_> {
     }
 }
 
-/// `nodes` with what happens in them where a condition is known, in the place of the question.
-pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
+/// `nodes` with what happens in them where a condition is known, in the place of the question, and without loops that are known to run
+/// once or never.
+pub(crate) fn without_known_choices(nodes: Vec<Node>) -> Vec<Node> {
     let settled = nodes.into_iter().flat_map(|mut node| {
         for block in node.blocks_mut() {
-            *block = without_known_conditions(std::mem::take(block).into()).into();
+            *block = without_known_choices(std::mem::take(block).into()).into();
         }
         match node {
+            Node::AffineFor(target) => {
+                few_turns(&target).unwrap_or_else(|| vec![Node::AffineFor(target)])
+            }
             Node::ScfIf {
                 ref condition,
                 ref mut then,
@@ -230,6 +236,17 @@ pub(crate) fn without_known_conditions(nodes: Vec<Node>) -> Vec<Node> {
         }
     });
     settled.collect()
+}
+
+/// What a loop does that begins at a number and has one turn at most.
+fn few_turns(target: &AffineFor) -> Option<Vec<Node>> {
+    let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
+    let turns = trip_count(lower, upper, target.step).ok()?.as_constant()?;
+    if turns <= 0 {
+        return Some(Vec::new());
+    }
+    let only = Copying::fix(target.iter, lower.as_constant()?);
+    (turns == 1 && target.lanes == 1).then(|| only.block(&target.body).ok())?
 }
 
 /// Whether a condition between expressions that differ by a number holds.

@@ -2,6 +2,7 @@
 //! else in memory of the runtime.
 
 use super::function::{FunctionLowering, stack};
+use crate::promoted::few_elements;
 use crate::storage::{Storage, fixed_bytes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, Value, types};
@@ -19,9 +20,13 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn alloc(&mut self, array: ArrayId) {
         let facts = self.program.facts;
         match facts.storage().of_array(array) {
-            Storage::Variables => self.promote(array),
+            Storage::Variables => return self.promote(array),
             Storage::Stack => self.use_stack(array),
             Storage::Loan(number) => self.borrow_memory(array, number),
+        }
+        let is_small = few_elements(self.program.kernel, array).is_some();
+        if is_small && !self.small_arrays.contains(&array) {
+            self.small_arrays.push(array);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What kind of body a forall has.
 
 use super::columns::column_loops;
+use super::hold::holds_most;
 use super::rows::row_loops;
 use crate::facts::Facts;
 use strew_affine::lanes::{Lanes, turns_at_once};
@@ -114,6 +115,7 @@ struct ForallConduct {
     is_pure: bool,
     is_steady: bool,
     is_separate: bool,
+    holds_most: bool,
 }
 
 impl Conduct {
@@ -127,6 +129,7 @@ impl Conduct {
                 is_pure: facts.is_pure(forall),
                 is_steady: is_steady(forall),
                 is_separate: is_separate(forall),
+                holds_most: holds_most(kernel, facts, forall),
             }),
             Node::AffineFor(it) if it.lanes > 1 => {
                 let lanes = Lanes::of(kernel, it, it.lanes).ok();

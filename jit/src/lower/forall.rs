@@ -4,6 +4,7 @@ use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
+use super::hold::holds_most;
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
 use super::run_length::Buffers;
@@ -321,6 +322,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let lanes = lanes_of_updates(forall, self.program.kernel);
         let lanes = self.builder.ins().iconst(types::I64, lanes);
         self.store_at(table, offset_of!(ForallCall, lanes), lanes);
+        let held = holds_most(self.program.kernel, self.program.facts, forall);
+        self.store_constant(table, offset_of!(ForallCall, held), u32::from(held));
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
@@ -364,16 +367,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             group: None,
             in_range: Vec::new(),
         };
-        self.counted(counted)
+        let held = match outlined.shape {
+            BodyShape::Direct => self.hold_buffers(outlined.forall),
+            _ => Vec::new(),
+        };
+        self.counted(counted)?;
+        self.let_go(held);
+        Ok(())
     }
 
     /// Makes the private buffers known, whose addresses and what else the shape asks for stand in the table `privates`.
     fn bind_private(&mut self, forall: &'k Forall, shape: BodyShape, privates: Value) {
         match shape {
-            BodyShape::Direct => {
-                self.bind_buffers(forall, privates);
-                self.hold_single_elements(forall);
-            }
+            BodyShape::Direct | BodyShape::Apart => self.bind_buffers(forall, privates),
             BodyShape::RunLength => {
                 self.bind_buffers(forall, privates);
                 self.begin_runs(forall, Buffers::Whole);
@@ -433,7 +439,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 self.bind_buffers(forall, privates);
                 self.bind_marks(forall);
             }
-            BodyShape::Apart => self.bind_buffers(forall, privates),
             BodyShape::Emit => self.each_of(forall, privates, |function, private, address| {
                 function.bind_stream(private, address);
             }),
@@ -445,18 +450,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn begin_runs(&mut self, forall: &Forall, buffers: Buffers) {
         for private in &forall.privates {
             self.begin_run(private, buffers);
-        }
-    }
-
-    /// Holds in registers what is summed up beside other updates, where nothing in the body could tell the difference.
-    fn hold_single_elements(&mut self, forall: &Forall) {
-        if forall.is_speculative() || is_separate(forall) || !holds_no_forall(forall) {
-            return;
-        }
-        for private in &forall.privates {
-            if self.has_one_element(private) {
-                self.begin_run(private, Buffers::Whole);
-            }
         }
     }
 

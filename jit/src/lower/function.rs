@@ -52,6 +52,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) marks: Vec<MarksValue>,
     /// The elements of the arrays that are variables.
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
+    /// The small local arrays that are memory here.
+    pub(super) small_arrays: Vec<ArrayId>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
     /// The variables of the `while` loops among them, in this function.
@@ -177,6 +179,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             targets: ArenaMap::default(),
             marks: Vec::new(),
             promoted: ArenaMap::default(),
+            small_arrays: Vec::new(),
             loops: Vec::new(),
             whiles: Vec::new(),
             conditions: 0,
@@ -352,6 +355,13 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     pub(super) fn statement(&mut self, node: &'k Node) -> Result<(), CompileError> {
+        let held = self.hold_locals(node);
+        self.one_of_nodes(node)?;
+        self.let_go(held);
+        Ok(())
+    }
+
+    fn one_of_nodes(&mut self, node: &'k Node) -> Result<(), CompileError> {
         match node {
             Node::AffineFor(affine_for) => self.affine_for(affine_for),
             Node::ScfFor(scf_for) => self.scf_for(scf_for),

@@ -63,10 +63,10 @@ pub(super) fn are_hot(shape: &Shape, sample: Option<Sample>) -> bool {
     shape.bytes <= MOST_BYTES_OF_A_TABLE && waits(shape, sample)
 }
 
-/// Whether updates wait for each other that could go to several copies by turns: in lanes, and in a register, they do not.
+/// Whether updates wait for each other that could go to several copies by turns: in lanes, and in registers, they do not.
 fn waits(shape: &Shape, sample: Option<Sample>) -> bool {
     let waits = |it: Sample| it.is_skewed && !(it.keeps_a_register() && it.is_foreseen());
-    may_regroup(shape) && shape.lanes == 1 && sample.is_some_and(waits)
+    may_regroup(shape) && shape.lanes == 1 && !shape.is_held && sample.is_some_and(waits)
 }
 
 fn may_regroup(shape: &Shape) -> bool {

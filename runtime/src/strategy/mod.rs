@@ -136,6 +136,8 @@ pub struct Shape {
     pub row_columns: Option<u64>,
     /// How many updates the loop makes at once, in the lanes of vectors; at least 1.
     pub lanes: u64,
+    /// Whether the body as it is makes most updates in registers.
+    pub is_held: bool,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -171,6 +173,7 @@ impl Shape {
             columns: None,
             row_columns: None,
             lanes: 1,
+            is_held: false,
             others: 0,
             gathered: Gathered::default(),
             has_fixed_keys: false,
@@ -219,6 +222,7 @@ impl Shape {
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             lanes: forall.lanes.max(1),
+            is_held: forall.held == 1,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: has_bodies(forall),

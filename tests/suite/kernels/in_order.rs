@@ -123,3 +123,22 @@ fn n04_saturating() {
     });
     check(kernel!("n04_saturating"), "n04_saturating", &cases);
 }
+
+/// Small arrays are in registers while a loop runs whose subscripts of them are constants, in the end.
+#[test]
+fn n05_small_sums() {
+    let cases = over_keys(&SIZES, |random, keys, m| {
+        let whole: Vec<f32> = keys.iter().map(|_| random.below(9) as f32 - 4.0).collect();
+        Data::default()
+            .scalar("n", length::<_, i64>(keys))
+            .scalar("m", m)
+            .array("key", keys)
+            .array("x", &whole)
+            .array("h", &vec![7; m as usize])
+            .array("s", &[-0.0_f32, 0.0, 1.0, 2.0, -3.0, 4.0, 5.0, -6.0, -0.0])
+            .array("z", &random.floats(4, -1.0, 1.0))
+            .array("y", &random.floats(keys.len(), -1.0, 1.0))
+            .array("seen", &[1, 2, 3, 4])
+    });
+    check(kernel!("n05_small_sums"), "n05_small_sums", &cases);
+}

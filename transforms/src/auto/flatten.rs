@@ -1,11 +1,12 @@
-//! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration.
+//! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration, or elements could
+//! stay in registers.
 
 use super::order::{accesses, moves};
-use super::{MOST_UNROLLED, path_to, trips};
+use super::{MOST_UNROLLED, held, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript};
+use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
 const MOST_STATEMENTS: usize = 64;
@@ -43,10 +44,18 @@ impl Flattening {
         self.find(kernel, most_in_way)
     }
 
+    /// The next one that keeps elements of small private buffers from staying in registers.
+    pub(super) fn before_registers(&mut self, kernel: &Kernel) -> Option<Unroll> {
+        let indexing = held::iterators(kernel);
+        self.find(kernel, |target, _| {
+            indexing.contains(&target.iter).then_some(MOST_UNROLLED)
+        })
+    }
+
     fn find(
         &mut self,
         kernel: &Kernel,
-        most_turns: fn(&AffineFor, &[Loop<'_>]) -> Option<usize>,
+        most_turns: impl Fn(&AffineFor, &[Loop<'_>]) -> Option<usize>,
     ) -> Option<Unroll> {
         let size = statements(&kernel.body);
         let (target, turns) = tree::loops(kernel).into_iter().find_map(|nested| {
@@ -101,29 +110,32 @@ fn is_along(access: &Access, iter: IterId) -> bool {
         .is_some_and(|(last, others)| *last == 1 && others.iter().all(|it| *it == 0))
 }
 
-/// The number of turns, when they are few and the body is straight: without loops, and without arrays that each copy would have of its
-/// own.
+/// The number of turns, when they are few and the body is straight: without loops, but for those whose lengths are only known in each
+/// copy, and without arrays that each copy would have of its own.
 fn turns_to_flatten(target: &AffineFor, most: usize) -> Option<usize> {
     let turns = usize::try_from(trips(target)?).ok()?;
     // The iterator of a copy is a constant, so that of the first turn has to be one.
     let begins_at_constant = target.lower.as_single()?.as_constant().is_some();
     let is_few = (2..=most).contains(&turns);
-    (begins_at_constant && is_few && is_straight(&target.body)).then_some(turns)
+    (begins_at_constant && is_few && is_straight(target)).then_some(turns)
 }
 
-fn is_straight(body: &[Node]) -> bool {
+fn is_straight(target: &AffineFor) -> bool {
     let mut straight = true;
-    visit::walk(body, &mut |node, _| {
-        straight &= !matches!(
-            node,
-            Node::AffineFor(_)
-                | Node::Forall(_)
-                | Node::ScfFor(_)
-                | Node::ScfWhile { .. }
-                | Node::Alloc { .. }
-        );
+    visit::walk(&target.body, &mut |node, _| {
+        straight &= match node {
+            Node::AffineFor(inner) => depends(inner, target.iter),
+            Node::Forall(_) | Node::ScfFor(_) | Node::ScfWhile { .. } | Node::Alloc { .. } => false,
+            _ => true,
+        };
     });
     straight
+}
+
+/// Whether `inner`, which is not in lanes, has other bounds in each iteration of the loop over `iter`.
+fn depends(inner: &AffineFor, iter: IterId) -> bool {
+    let mut bounds = inner.lower.0.iter().chain(&inner.upper.0);
+    inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))
 }
 
 fn statements(body: &[Node]) -> usize {

@@ -9,7 +9,7 @@ use crate::address::{self, Target};
 use crate::copy::Copying;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
-use crate::settle::without_known_conditions;
+use crate::settle::without_known_choices;
 use crate::step::Transform;
 use crate::tiling::trip_count;
 use crate::tree::{Replacing, new_iter};
@@ -246,7 +246,7 @@ impl Copies<'_> {
             begun.append(&mut copying.block(before)?);
             let mut block = copying.block(body)?;
             hoisted.extend(self.hoisting.hoist(kernel, &copying, &mut block, copy)?);
-            statements.append(&mut without_known_conditions(block));
+            statements.append(&mut without_known_choices(block));
             ended.append(&mut copying.block(after)?);
         }
         hoisted.append(&mut statements);
