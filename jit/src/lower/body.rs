@@ -162,9 +162,9 @@ pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     i64::from(most.1)
 }
 
-pub(super) fn holds_no_forall(forall: &Forall) -> bool {
+pub(super) fn hold_no_forall(nodes: &[Node]) -> bool {
     let mut none = true;
-    walk(&forall.body, &mut |node, _| {
+    walk(nodes, &mut |node, _| {
         none &= !matches!(node, Node::Forall(_))
     });
     none

@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{holds_no_forall, is_separate, is_steady, lanes_of_updates};
+use super::body::{hold_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -102,7 +102,7 @@ pub(crate) fn find_forall(kernel: &Kernel, number: u32) -> Option<(&Forall, Vec<
 
 /// Whether the runtime may ask for the body of `forall` in other shapes.
 fn has_other_bodies(forall: &Forall, faults: Faults) -> bool {
-    !is_separate(forall) && faults == Faults::Bare && holds_no_forall(forall)
+    !is_separate(forall) && faults == Faults::Bare && hold_no_forall(&forall.body)
 }
 
 /// The bodies in other shapes that the runtime may ask for when it runs the kernel, by the numbers of their foralls.

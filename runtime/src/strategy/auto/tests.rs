@@ -1,3 +1,5 @@
+mod copies;
+
 use super::*;
 use crate::machine::{Caches, Calibration, LINES};
 
@@ -101,49 +103,6 @@ fn a_few_elements_are_blocked_wherever_they_are() {
         assert_ne!(of(1 << 10, 2, mode), "blocked");
     }
     assert_eq!(of(1 << 23, 2, Mode::Exact), "serial");
-}
-
-#[test]
-fn hot_elements_get_copies_on_one_thread_too() {
-    let alone = Shape {
-        threads: 1,
-        is_exact: true,
-        has_bodies: true,
-        ..shape()
-    };
-    let hot = Sample {
-        repeated: 0.8,
-        unforeseen: 0.2,
-        is_skewed: true,
-        ..UNORDERED
-    };
-    let foreseen = Sample {
-        unforeseen: 0.01,
-        ..hot
-    };
-    let large = Shape {
-        bytes: 1 << 20,
-        ..alone
-    };
-    let rounds = Shape {
-        mode: Mode::Exact,
-        is_exact: false,
-        ..alone
-    };
-    let decided = |shape: &Shape, sample, is_nested| {
-        decide(shape, around(shape, Some(sample), is_nested), || u64::MAX)
-    };
-    let nested = Shape {
-        threads: 2,
-        ..alone
-    };
-    assert_eq!(decided(&alone, hot, false).why, Why::Hot);
-    assert_eq!(decided(&nested, hot, true).why, Why::Hot);
-    assert_eq!(decided(&alone, hot, false).strategy.name(), "dense");
-    for (shape, sample) in [(alone, UNORDERED), (alone, foreseen), (large, hot)] {
-        assert_eq!(decided(&shape, sample, false).why, Why::OneThread);
-    }
-    assert_eq!(decided(&rounds, hot, false).why, Why::Rounds);
 }
 
 #[test]
