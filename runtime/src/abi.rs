@@ -231,11 +231,13 @@ pub enum BodyShape {
     Unmarked,
     /// The same where nothing has a mark, and nothing is looked for.
     Apart,
+    /// [`Direct`](Self::Direct) for several threads that run it on the same buffers at once, each with elements of its own: it leaves alone what it does not update.
+    Shared,
 }
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
@@ -258,6 +260,7 @@ impl BodyShape {
         Self::Marks,
         Self::Unmarked,
         Self::Apart,
+        Self::Shared,
     ];
 }
 
@@ -541,6 +544,8 @@ pub struct ForallCall {
     pub sure: u32,
     /// 1 when a body in the shape [`BodyShape::Direct`] makes most updates in registers, which other shapes do not, else 0.
     pub held: u32,
+    /// 1 when such a body stores elements that it may not have updated, so that there is one in the shape [`BodyShape::Shared`], else 0.
+    pub holds: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
     /// them; 0 when several iterations may share theirs, or work on the targets themselves.
     pub separate: u32,

@@ -253,6 +253,7 @@ pub(crate) fn nothing() -> ForallCall {
         guarded: 1,
         steady: 1,
         held: 0,
+        holds: 0,
         pure: 0,
         sure: 0,
         separate: 0,

@@ -18,7 +18,7 @@ struct Loop {
     body: &'static str,
 }
 
-const LOOPS: [Loop; 15] = [
+const LOOPS: [Loop; 16] = [
     Loop {
         outputs: "double out[m]",
         body: "out[key[i]] += x[i];",
@@ -26,6 +26,10 @@ const LOOPS: [Loop; 15] = [
     Loop {
         outputs: "double out[m]",
         body: "out[key[i]] = x[i];",
+    },
+    Loop {
+        outputs: "double out[m], int32_t few[3]",
+        body: "out[key[i]] += x[i]; if (2 * i < n) few[0]++; if (2 * i >= n) few[2] += key[i];",
     },
     Loop {
         outputs: "int32_t count[m], double out[m]",

@@ -25,8 +25,9 @@ impl FunctionLowering<'_, '_, '_> {
             Storage::Loan(number) => self.borrow_memory(array, number),
         }
         let is_small = few_elements(self.program.kernel, array).is_some();
-        if is_small && !self.small_arrays.contains(&array) {
-            self.small_arrays.push(array);
+        let small = (array, self.loops.len());
+        if is_small && !self.small_arrays.contains(&small) {
+            self.small_arrays.push(small);
         }
     }
 

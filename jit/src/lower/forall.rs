@@ -4,7 +4,7 @@ use super::body::{hold_no_forall, is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
-use super::hold::holds_most;
+use super::hold::{holds_most, may_hold};
 use super::loops::Counted;
 use super::rows::{Owner, row_loops};
 use super::run_length::Buffers;
@@ -118,6 +118,7 @@ pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
                     forall.is_speculative()
                 }
                 _ if forall.is_speculative() => false,
+                BodyShape::Shared => may_hold(request.kernel, forall),
                 BodyShape::Columns => column_loops(forall).is_some(),
                 BodyShape::Rows => row_loops(forall, request.kernel).is_some(),
                 _ => !forall.privates.is_empty(),
@@ -324,6 +325,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, lanes), lanes);
         let held = holds_most(self.program.kernel, self.program.facts, forall);
         self.store_constant(table, offset_of!(ForallCall, held), u32::from(held));
+        let holds = may_hold(self.program.kernel, forall);
+        self.store_constant(table, offset_of!(ForallCall, holds), u32::from(holds));
         let separate = u32::from(is_separate);
         self.store_constant(table, offset_of!(ForallCall, separate), separate);
         Ok(table)
@@ -379,7 +382,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the private buffers known, whose addresses and what else the shape asks for stand in the table `privates`.
     fn bind_private(&mut self, forall: &'k Forall, shape: BodyShape, privates: Value) {
         match shape {
-            BodyShape::Direct | BodyShape::Apart => self.bind_buffers(forall, privates),
+            BodyShape::Apart => self.bind_buffers(forall, privates),
+            BodyShape::Direct | BodyShape::Shared => {
+                self.bind_buffers(forall, privates);
+                self.hold_single_elements(forall);
+            }
             BodyShape::RunLength => {
                 self.bind_buffers(forall, privates);
                 self.begin_runs(forall, Buffers::Whole);

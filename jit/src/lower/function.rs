@@ -52,8 +52,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) marks: Vec<MarksValue>,
     /// The elements of the arrays that are variables.
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
-    /// The small local arrays that are memory here.
-    pub(super) small_arrays: Vec<ArrayId>,
+    /// The small local arrays that are memory here, each with how many loops are around what allocates it.
+    pub(super) small_arrays: Vec<(ArrayId, usize)>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
     /// The variables of the `while` loops among them, in this function.

@@ -13,6 +13,9 @@ use cranelift_frontend::Variable;
 use strew_affine::visit::{Loop, allocated_arrays, walk};
 use strew_affine::{ArrayId, Forall, Kernel, Node};
 
+/// As many elements as there are registers for beside what updates them: with 16 floats a loop takes 1.1 to 1.2 times as long as in memory.
+const MOST_HELD: usize = 12;
+
 /// An array whose elements are variables for now.
 pub(super) struct Held {
     array: ArrayId,
@@ -39,29 +42,53 @@ pub(super) fn holds_most(kernel: &Kernel, facts: &Facts, forall: &Forall) -> boo
     2 * of_them > all
 }
 
-/// The buffers of `forall` whose elements its body has in registers. One that has a single element is a run of its own.
+/// Whether the body of `forall` may have elements of several in registers, and then stores all of them.
+pub(super) fn may_hold(kernel: &Kernel, forall: &Forall) -> bool {
+    small_buffers(kernel, forall).next().is_some()
+}
+
+/// The buffers of `forall` whose elements its body has in registers.
 fn held_buffers(kernel: &Kernel, facts: &Facts, forall: &Forall) -> Vec<ArrayId> {
-    if is_seen(forall) {
-        return Vec::new();
-    }
-    let is_held = |it: &ArrayId| {
-        few_elements(kernel, *it) != Some(1)
-            && facts.strided(*it).is_none()
-            && used_elements(kernel, *it, &forall.body).is_some()
+    let held = small_buffers(kernel, forall).filter(|it| facts.strided(*it).is_none());
+    together(kernel, held)
+}
+
+/// Those that registers could have. One that has a single element is a run of its own.
+fn small_buffers(kernel: &Kernel, forall: &Forall) -> impl Iterator<Item = ArrayId> {
+    let is_small = |it: &ArrayId| {
+        let is_one = few_elements(kernel, *it) == Some(1);
+        !is_one && used_elements(kernel, *it, &forall.body).is_some()
     };
-    forall.own_buffers().filter(is_held).collect()
+    let buffers = forall.own_buffers().filter(|_| !is_seen(forall));
+    buffers.filter(is_small)
+}
+
+/// As many of `arrays`, from the first on, as there are registers for.
+fn together(kernel: &Kernel, arrays: impl Iterator<Item = ArrayId>) -> Vec<ArrayId> {
+    let mut left = MOST_HELD;
+    let fits = |it: &ArrayId| {
+        let rest = few_elements(kernel, *it).and_then(|it| left.checked_sub(it));
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    arrays.filter(fits).collect()
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Holds in registers what is summed up beside other updates, where nothing in the body could tell the difference.
-    pub(super) fn hold_buffers(&mut self, forall: &Forall) -> Vec<Held> {
-        if !is_seen(forall) {
-            for private in &forall.privates {
-                if self.has_one_element(private) {
-                    self.begin_run(private, Buffers::Whole);
-                }
+    pub(super) fn hold_single_elements(&mut self, forall: &Forall) {
+        if is_seen(forall) {
+            return;
+        }
+        for private in &forall.privates {
+            if self.has_one_element(private) {
+                self.begin_run(private, Buffers::Whole);
             }
         }
+    }
+
+    /// Holds the elements of small buffers in registers.
+    pub(super) fn hold_buffers(&mut self, forall: &Forall) -> Vec<Held> {
         let buffers = held_buffers(self.program.kernel, self.program.facts, forall);
         let held = buffers
             .into_iter()
@@ -69,7 +96,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         held.collect()
     }
 
-    /// Holds elements of local arrays while `node` runs, if it is a loop.
+    /// Holds elements of local arrays while `node` runs, if it is a loop. One that runs again and again while there is the array may have few
+    /// turns, for which that would take longer than it saves.
     pub(super) fn hold_locals(&mut self, node: &'k Node) -> Vec<Held> {
         let is_loop = Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
         let body = std::slice::from_ref(node);
@@ -77,8 +105,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Vec::new();
         }
         let own = allocated_arrays(body);
-        let mut arrays = self.small_arrays.clone();
-        arrays.retain(|it| self.promoted.get(*it).is_none() && !own.contains(it));
+        let around = self.loops.len();
+        let is_near = |(it, loops): &&(ArrayId, usize)| {
+            *loops == around && self.promoted.get(*it).is_none() && !own.contains(it)
+        };
+        let arrays = self.small_arrays.iter().filter(is_near).map(|it| it.0);
+        let kernel = self.program.kernel;
+        let arrays = arrays.filter(|it| used_elements(kernel, *it, body).is_some());
+        let arrays = together(kernel, arrays);
         let held = arrays.into_iter().filter_map(|it| self.hold(it, body));
         held.collect()
     }

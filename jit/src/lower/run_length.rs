@@ -37,7 +37,7 @@ struct Part {
     ty: Type,
     /// That of the buffer: with any other, what is stored would not be seen by loads of its elements.
     region: Option<AliasRegion>,
-    /// Where nothing is read, which is its place before it is one of the elements.
+    /// A place for stores of no element, which is its place before it is one of the elements.
     nowhere: Value,
     place: Variable,
     held: Variable,
@@ -217,14 +217,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Stores what memory does not have yet, for statements that go to memory: the next one that does not loads its element.
-    pub(super) fn leave_runs(&mut self) {
-        for run in self.runs.clone() {
-            self.store_run(&run);
+    /// Stores what memory does not have yet, for statements that go to memory: the next one that does not loads its element. The only
+    /// elements of buffers are held all the same. What the runs were is returned.
+    pub(super) fn leave_runs(&mut self) -> Vec<Run> {
+        let runs = std::mem::take(&mut self.runs);
+        for run in &runs {
+            if run.only.is_some() {
+                self.runs.push(run.clone());
+                continue;
+            }
+            self.store_run(run);
             for part in &run.parts {
                 self.builder.def_var(part.place, part.nowhere);
             }
         }
+        runs
     }
 
     /// Stores what memory does not have yet.

@@ -131,6 +131,40 @@ fn groups_of_several_buffers_go_to_one_element_of_each() {
 }
 
 #[test]
+fn the_only_element_of_a_buffer_is_updated_by_all_lanes_of_a_group() {
+    for updates in [
+        "p[b] reduce(add) f64(v) s[0] reduce(add) w",
+        "s[0] reduce(add) w p[b] reduce(add) f64(v)",
+    ] {
+        for strategy in ["serial", "dense", "blocked"] {
+            let source = format!(
+                "kernel @k(n: i64, x: f32[n], out: f64[9], sum: f64[1]) {{
+                   scf.forall c in 0..3 private(p: f64[9] = identity(add), s: f64[1] = identity(add))
+                       merge(out reduce(add) p, sum reduce(add) s) strategy({strategy}) {{
+                     affine.for i in (c * n) floordiv 3..(c * n + n) floordiv 3 lanes 4 {{
+                       let v: f32 = x[i] * 8.0
+                       let w: f64 = f64(v) + 0.25
+                       let b: i32 = i32(v)
+                       {updates}
+                     }}
+                   }}
+                 }}"
+            );
+            let x = in_groups();
+            let given = [
+                scalar(x.len() as i64),
+                array(&x),
+                array(&[0.5_f64; 9]),
+                array(&[7.0_f64]),
+            ];
+            for shape in [Body::Direct, Body::RunLength, Body::Partials] {
+                every_body(&source, &given, shape);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_made_turn_by_turn_keeps_its_order() {
     let source = "kernel @k(n: i64, x: f32[n], key: i32[n], out: f64[9], last: i64[9]) {
       affine.for i in 0..n lanes 4 {

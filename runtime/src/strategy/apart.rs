@@ -29,11 +29,11 @@ impl Strategy for Apart {
         (!can_look(shape)).then_some(Refusal::LooksFirst { strategy })
     }
 
-    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
+    fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape {
         match body {
             Body::RunLength | Body::Partials => BodyShape::RunLength,
             // There is one of each target.
-            Body::Auto | Body::Direct | Body::Tables => BodyShape::Direct,
+            Body::Auto | Body::Direct | Body::Tables => shape.shared(),
         }
     }
 

@@ -39,12 +39,12 @@ impl Strategy for Colored {
         }
     }
 
-    fn body_shape(&self, body: Body, _shape: &Shape) -> BodyShape {
+    fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape {
         match body {
             Body::Partials => BodyShape::Partials,
             Body::RunLength => BodyShape::RunLength,
             // There is one of each target.
-            Body::Auto | Body::Direct | Body::Tables => BodyShape::Direct,
+            Body::Auto | Body::Direct | Body::Tables => shape.shared(),
         }
     }
 

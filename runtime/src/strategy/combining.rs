@@ -30,7 +30,8 @@ pub(super) fn combining(shape: BodyShape) -> Body {
         | BodyShape::Values
         | BodyShape::Marks
         | BodyShape::Unmarked
-        | BodyShape::Apart => Body::Direct,
+        | BodyShape::Apart
+        | BodyShape::Shared => Body::Direct,
     }
 }
 
@@ -49,6 +50,8 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
         Body::Tables if shape.has_bodies && may_regroup => Body::Tables,
         // All updates of a sum go to one element, for which lanes have registers of their own.
         Body::Auto if is_one && shape.has_bodies && shape.lanes > 1 => Body::RunLength,
+        // Others would make them in memory.
+        Body::Auto if shape.is_held => Body::Direct,
         Body::Auto if is_hot => Body::Tables,
         // What does not round does not wait for a register either.
         Body::Auto if is_long && may_regroup && !shape.is_exact => Body::Partials,

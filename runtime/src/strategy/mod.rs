@@ -138,6 +138,8 @@ pub struct Shape {
     pub lanes: u64,
     /// Whether the body as it is makes most updates in registers.
     pub is_held: bool,
+    /// Whether that stores elements that it may not have updated.
+    pub holds: bool,
     /// Whether there are bodies in other shapes.
     pub has_bodies: bool,
     /// Whether updates may be made in any order, but for regrouping them.
@@ -174,6 +176,7 @@ impl Shape {
             row_columns: None,
             lanes: 1,
             is_held: false,
+            holds: false,
             others: 0,
             gathered: Gathered::default(),
             has_fixed_keys: false,
@@ -192,6 +195,14 @@ impl Shape {
 }
 
 impl Shape {
+    /// The plain body for several threads on the same buffers.
+    fn shared(&self) -> BodyShape {
+        match self.holds {
+            true => BodyShape::Shared,
+            false => BodyShape::Direct,
+        }
+    }
+
     /// Updates and what else is run.
     pub(crate) fn statements(&self) -> u64 {
         self.trips.saturating_add(self.others)
@@ -223,6 +234,7 @@ impl Shape {
             row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             lanes: forall.lanes.max(1),
             is_held: forall.held == 1,
+            holds: forall.holds == 1,
             has_fixed_keys: false,
             runs_again: false,
             has_bodies: has_bodies(forall),

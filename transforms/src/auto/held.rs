@@ -11,7 +11,7 @@ use strew_affine::{
 };
 
 /// More elements than these of all arrays of a loop do not fit the registers.
-const MOST_ELEMENTS: u64 = 16;
+const MOST_ELEMENTS: u64 = 12;
 
 /// Rows that run in lanes take fewer instructions there, though in memory, unless there are no more elements than these: 4 sums of 100,000
 /// products take 80 µs in registers and 115 in lanes, 16 sums 360 and 205.

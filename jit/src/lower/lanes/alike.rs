@@ -97,8 +97,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn update_apart(&mut self, statements: &OneByOne<'_, 'k>) -> Result<(), CompileError> {
         let last = statements.group.count - 1;
-        self.leave_runs();
-        let runs = std::mem::take(&mut self.runs);
+        let runs = self.leave_runs();
         self.lanes(statements, 0..last, |function| {
             function.nodes(statements.in_turn)
         })?;
