@@ -143,6 +143,9 @@ fn data(outputs: &str, (count, elements): (usize, usize), window: Window, wild: 
     if outputs.contains("at[") {
         data = data.array("at", &vec![-1_i64; elements]);
     }
+    if outputs.contains("few[") {
+        data = data.array("few", &[5_i32, 6, 7]);
+    }
     if outputs.contains("rows[") {
         data = data.array("rows", &vec![0.5_f32; 3 * elements]);
     }

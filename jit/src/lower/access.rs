@@ -338,7 +338,8 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check or a
     /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that. It stays behind all
-    /// conditions where it is another element in each turn of a loop that does.
+    /// conditions where it is another element in each turn of a loop that does. In such a loop it stays where it is if it must not come between
+    /// others.
     pub(super) fn is_movable(&self, access: &Access) -> bool {
         let mut turning = self.turning.iter();
         let stays_behind = self.conditions == 0

@@ -40,7 +40,8 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let is_long = sample.is_some_and(|it| it.keeps_partials());
     let is_one = shape.has_privates && shape.elements <= shape.targets;
-    let is_hot = are_hot(shape, sample) || matches!(why, Why::Few { .. }) && waits(shape, sample);
+    let are_small = fits_several_times(shape) || matches!(why, Why::Few { .. });
+    let is_hot = are_small && waits(shape, sample);
     let may_regroup = may_regroup(shape);
     match asked {
         // What is in a register is not what the loop would read.
@@ -63,13 +64,18 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
 /// Whether most updates go to a few of so few elements that several copies of all of them stay near the processor: by turns they do not wait
 /// for each other there.
 pub(super) fn are_hot(shape: &Shape, sample: Option<Sample>) -> bool {
-    shape.bytes <= MOST_BYTES_OF_A_TABLE && waits(shape, sample)
+    fits_several_times(shape) && waits(shape, sample)
+}
+
+fn fits_several_times(shape: &Shape) -> bool {
+    shape.bytes <= MOST_BYTES_OF_A_TABLE
 }
 
 /// Whether updates wait for each other that could go to several copies by turns: in lanes, and in registers, they do not.
 fn waits(shape: &Shape, sample: Option<Sample>) -> bool {
-    let waits = |it: Sample| it.is_skewed && !(it.keeps_a_register() && it.is_foreseen());
-    may_regroup(shape) && shape.lanes == 1 && !shape.is_held && sample.is_some_and(waits)
+    let goes_on = |it: &Sample| it.keeps_a_register() && it.is_foreseen();
+    let is_hot = sample.is_some_and(|it| it.is_skewed && !goes_on(&it));
+    may_regroup(shape) && shape.lanes == 1 && !shape.is_held && is_hot
 }
 
 fn may_regroup(shape: &Shape) -> bool {
