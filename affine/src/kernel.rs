@@ -133,6 +133,14 @@ impl Array {
         self.extents.split_at(records)
     }
 
+    /// How many elements there are, where all extents are numbers and so many can be counted.
+    pub fn known_elements(&self) -> Option<u64> {
+        let mut extents = self.extents.iter();
+        extents.try_fold(1_u64, |elements, extent| {
+            elements.checked_mul(u64::try_from(extent.as_constant()?).ok()?)
+        })
+    }
+
     /// How many elements of a field each record has; 1 for an array that is no field.
     pub fn elements_per_record(&self) -> u64 {
         let (_, own) = self.split_extents();

@@ -277,6 +277,15 @@ pub fn has_loops(nodes: &[Node]) -> bool {
     nodes.iter().any(Node::holds_loops)
 }
 
+/// Whether a `scf.forall` stands in `nodes`.
+pub fn has_forall(nodes: &[Node]) -> bool {
+    let mut found = false;
+    walk(nodes, &mut |node, _| {
+        found |= matches!(node, Node::Forall(_))
+    });
+    found
+}
+
 /// What a `let` is bound to: `None` for a local that can be set again.
 pub fn bound_to(kernel: &Kernel, local: LocalId) -> Option<&Expr> {
     let mut found = None;

@@ -71,10 +71,7 @@ pub(crate) fn used_elements(
 
 /// How many elements `array` has, when that is known and few enough for variables.
 pub(crate) fn few_elements(kernel: &Kernel, array: ArrayId) -> Option<usize> {
-    let extents = kernel.arrays[array].extents.iter();
-    let elements = extents
-        .map(|extent| usize::try_from(extent.as_constant()?).ok())
-        .try_fold(1_usize, |product, extent| product.checked_mul(extent?))?;
+    let elements = usize::try_from(kernel.arrays[array].known_elements()?).ok()?;
     (elements <= MOST_ELEMENTS).then_some(elements)
 }
 

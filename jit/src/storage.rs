@@ -137,10 +137,6 @@ impl LocalStorage {
 /// The bytes of an array of constant size, rounded up to whole vectors.
 pub(crate) fn fixed_bytes(kernel: &Kernel, array: ArrayId) -> Option<u64> {
     let declared = &kernel.arrays[array];
-    let mut bytes = u64::from(declared.element.bytes());
-    for extent in &declared.extents {
-        let extent = u64::try_from(extent.as_constant()?).ok()?;
-        bytes = bytes.checked_mul(extent)?;
-    }
+    let bytes = u64::from(declared.element.bytes()).checked_mul(declared.known_elements()?)?;
     bytes.checked_next_multiple_of(16)
 }

@@ -89,7 +89,7 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     let inside: Vec<_> = sites.iter().filter(is_inside).collect();
     let name = || request.array.clone();
     let is_private =
-        tree::has_forall(&target.body) || visit::allocated_arrays(&target.body).contains(&array);
+        visit::has_forall(&target.body) || visit::allocated_arrays(&target.body).contains(&array);
     if inside.is_empty() || is_private {
         return Err(Reason::NothingToReplace { array: name() });
     }

@@ -8,10 +8,10 @@ use crate::one_loop::about_one_loop;
 use crate::private;
 use crate::scalars;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, has_forall};
+use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use strew_affine::flat::conditions_of;
-use strew_affine::visit::{Loop, walk};
+use strew_affine::visit::{Loop, has_forall, walk};
 use strew_affine::{
     AffineExpr, AffineFor, Block, Bound, Condition, Forall, Kernel, Node, Relation,
 };

@@ -25,27 +25,26 @@ pub(crate) fn loops_where<'k>(
     kernel: &'k Kernel,
     are_meant: impl Fn(Loop<'k>, &[Loop<'k>]) -> bool,
 ) -> Vec<Nested<'k>> {
+    nested(kernel, |_| true, are_meant)
+}
+
+/// Those over `iters`.
+pub(crate) fn loops_over<'k>(kernel: &'k Kernel, iters: &[IterId]) -> Vec<Nested<'k>> {
+    nested(kernel, |it| iters.contains(&it), |_, _| true)
+}
+
+fn nested<'k>(
+    kernel: &'k Kernel,
+    is_over: impl Fn(IterId) -> bool,
+    are_meant: impl Fn(Loop<'k>, &[Loop<'k>]) -> bool,
+) -> Vec<Nested<'k>> {
     let mut found = Vec::new();
-    visit::walk_loops(&kernel.body, &|_| true, &mut |it, around| {
+    visit::walk_loops(&kernel.body, &is_over, &mut |it, around| {
         if are_meant(it, around) {
             let around = around.to_vec();
             found.push(Nested { it, around });
         }
     });
-    found
-}
-
-/// Those over `iters`.
-pub(crate) fn loops_over<'k>(kernel: &'k Kernel, iters: &[IterId]) -> Vec<Nested<'k>> {
-    let mut found = Vec::new();
-    visit::walk_loops(
-        &kernel.body,
-        &|it| iters.contains(&it),
-        &mut |it, around| {
-            let around = around.to_vec();
-            found.push(Nested { it, around });
-        },
-    );
     found
 }
 
@@ -343,15 +342,6 @@ pub(crate) fn reads_local(nodes: &[Node], local: LocalId) -> bool {
     let mut found = false;
     visit::walk(nodes, &mut |node, _| {
         visit::for_each_local_read(node, &mut |it| found |= it == local);
-    });
-    found
-}
-
-/// Whether a `scf.forall` stands in `nodes`.
-pub(crate) fn has_forall(nodes: &[Node]) -> bool {
-    let mut found = false;
-    visit::walk(nodes, &mut |node, _| {
-        found |= matches!(node, Node::Forall(_))
     });
     found
 }

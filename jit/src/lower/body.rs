@@ -162,14 +162,6 @@ pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     i64::from(most.1)
 }
 
-pub(super) fn hold_no_forall(nodes: &[Node]) -> bool {
-    let mut none = true;
-    walk(nodes, &mut |node, _| {
-        none &= !matches!(node, Node::Forall(_))
-    });
-    none
-}
-
 /// Whether the reduction `node` combines into all buffers of `private`, in their order and at one place.
 fn combines_into(node: &Node, combiner: &Combiner, private: &Private) -> bool {
     let written: Vec<_> = node.written_elements().collect();

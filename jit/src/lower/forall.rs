@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{hold_no_forall, is_separate, is_steady, lanes_of_updates};
+use super::body::{is_separate, is_steady, lanes_of_updates};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -18,7 +18,7 @@ use crate::sure::Sure;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;
-use strew_affine::visit::{Loop, walk};
+use strew_affine::visit::{Loop, has_forall, walk};
 use strew_affine::{Forall, Kernel, Node, Private};
 use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, Slot};
 
@@ -102,7 +102,7 @@ pub(crate) fn find_forall(kernel: &Kernel, number: u32) -> Option<(&Forall, Vec<
 
 /// Whether the runtime may ask for the body of `forall` in other shapes.
 fn has_other_bodies(forall: &Forall, faults: Faults) -> bool {
-    !is_separate(forall) && faults == Faults::Bare && hold_no_forall(&forall.body)
+    !is_separate(forall) && faults == Faults::Bare && !has_forall(&forall.body)
 }
 
 /// The bodies in other shapes that the runtime may ask for when it runs the kernel, by the numbers of their foralls.

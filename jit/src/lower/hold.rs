@@ -2,7 +2,7 @@
 //! its beginning to its end. Local arrays are such, and private buffers while a body runs.
 
 use super::access::Element;
-use super::body::{hold_no_forall, is_separate, is_update};
+use super::body::{is_separate, is_update};
 use super::convert::clif_type;
 use super::function::{FunctionLowering, offset};
 use super::run_length::Buffers;
@@ -10,7 +10,7 @@ use crate::facts::Facts;
 use crate::promoted::{few_elements, used_elements};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData};
 use cranelift_frontend::Variable;
-use strew_affine::visit::{Loop, allocated_arrays, walk};
+use strew_affine::visit::{Loop, allocated_arrays, has_forall, walk};
 use strew_affine::{ArrayId, Forall, Kernel, Node};
 
 /// As many elements as there are registers for beside what updates them: with 16 floats a loop takes 1.1 to 1.2 times as long as in memory.
@@ -25,7 +25,7 @@ pub(super) struct Held {
 
 /// Whether something could tell the difference when the body of `forall` has elements of its buffers in registers.
 fn is_seen(forall: &Forall) -> bool {
-    forall.is_speculative() || is_separate(forall) || !hold_no_forall(&forall.body)
+    forall.is_speculative() || is_separate(forall) || has_forall(&forall.body)
 }
 
 /// Whether most statements that update buffers of `forall` find their elements in registers.
@@ -101,7 +101,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn hold_locals(&mut self, node: &'k Node) -> Vec<Held> {
         let is_loop = Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
         let body = std::slice::from_ref(node);
-        if self.small_arrays.is_empty() || !is_loop || !hold_no_forall(body) {
+        if self.small_arrays.is_empty() || !is_loop || has_forall(body) {
             return Vec::new();
         }
         let own = allocated_arrays(body);

@@ -67,7 +67,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         self.take_turns(places);
         let types: Vec<_> = places.iter().map(|place| self.type_of(place)).collect();
-        let (incoming, bodies) = self.incoming_of_memory(combiner, &types, values);
+        let bodies = combiner.bodies(&types).unwrap_or_default();
+        let incoming = self.incoming_of_memory(&bodies, &types, values);
         let cells: Vec<_> = places.iter().map(|place| self.cell(place)).collect();
         self.reach_cells(places, &cells);
         self.leave_if_marked(places, &cells);
@@ -261,16 +262,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (incoming, bodies)
     }
 
-    /// The same for an update of memory. Where one instruction makes it, no load may come between the load of the element and its store.
+    /// The incoming values of an update of memory by `bodies`. Where one instruction makes it, no load may come between the load of the
+    /// element and its store.
     fn incoming_of_memory(
         &mut self,
-        combiner: &Combiner,
+        bodies: &[Expr],
         types: &[Type],
         values: &'k [Expr],
-    ) -> (Vec<Value>, Vec<Expr>) {
-        let bodies = combiner.bodies(types).unwrap_or_default();
-        self.loads_in_place = is_one_instruction(&bodies, types);
-        let incoming = self.incoming(combiner, types, values);
+    ) -> Vec<Value> {
+        self.loads_in_place = is_one_instruction(bodies, types);
+        let incoming = values.iter().map(|value| self.expr(value)).collect();
         self.loads_in_place = false;
         incoming
     }

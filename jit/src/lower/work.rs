@@ -4,8 +4,7 @@ use super::function::{FunctionLowering, offset};
 use super::loops::Counted;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
-use strew_affine::Node;
-use strew_affine::visit::{Loop, walk};
+use strew_affine::visit::{Loop, has_forall};
 use strew_runtime::abi::{Call, Work};
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -15,7 +14,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let around = self.loops.last().copied();
         let is_outermost = around.is_none_or(|it| matches!(it, Loop::Forall(_)));
         let is_affine = matches!(counted.around, Loop::Affine(_));
-        if !is_outermost || !is_affine || holds_forall(counted.body) {
+        if !is_outermost || !is_affine || has_forall(counted.body) {
             return false;
         }
         if around.is_none() {
@@ -45,12 +44,4 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .ins()
             .atomic_rmw(types::I64, flags, add, place, count);
     }
-}
-
-fn holds_forall(body: &[Node]) -> bool {
-    let mut holds = false;
-    walk(body, &mut |node, _| {
-        holds |= matches!(node, Node::Forall(_));
-    });
-    holds
 }

@@ -93,30 +93,34 @@ fn groups_that_go_to_one_element_update_it_as_others_do() {
     }
 }
 
+/// Updates of nine sums in `s`, and of `k`, which is an array `others`.
+fn two_buffers(others: &str, updates: &str, strategy: &str) -> String {
+    format!(
+        "kernel @k(n: i64, x: f32[n], sums: f64[9], others: {others}) {{
+           scf.forall c in 0..3 private(s: f64[9] = identity(add), k: {others} = identity(add))
+               merge(sums reduce(add) s, others reduce(add) k) strategy({strategy}) {{
+             affine.for i in (c * n) floordiv 3..(c * n + n) floordiv 3 lanes 4 {{
+               let v: f32 = x[i] * 8.0
+               let w: f64 = f64(v) + 0.25
+               let b: i32 = i32(v)
+               let d: i32 = i32(x[i] * 2.0)
+               {updates}
+             }}
+           }}
+         }}"
+    )
+}
+
+/// The arguments of such a kernel.
+fn with_others(others: Given) -> [Given; 4] {
+    let x = in_groups();
+    let sums = array(&[0.5_f64; 9]);
+    [scalar(x.len() as i64), array(&x), sums, others]
+}
+
 #[test]
 fn groups_of_several_buffers_go_to_one_element_of_each() {
-    let source = |updates: &str, strategy: &str| {
-        format!(
-            "kernel @k(n: i64, x: f32[n], sums: f64[9], counts: i32[3, 9]) {{
-               scf.forall c in 0..3 private(s: f64[9] = identity(add), k: i32[3, 9] = identity(add))
-                   merge(sums reduce(add) s, counts reduce(add) k) strategy({strategy}) {{
-                 affine.for i in (c * n) floordiv 3..(c * n + n) floordiv 3 lanes 4 {{
-                   let v: f32 = x[i] * 8.0
-                   let b: i32 = i32(v)
-                   let d: i32 = i32(x[i] * 2.0)
-                   {updates}
-                 }}
-               }}
-             }}"
-        )
-    };
-    let x = in_groups();
-    let given = [
-        scalar(x.len() as i64),
-        array(&x),
-        array(&[0.5_f64; 9]),
-        array(&[7_i32; 27]),
-    ];
+    let given = with_others(array(&[7_i32; 27]));
     let updates = [
         "s[b] reduce(add) f64(v) k[d, b] reduce(add) 1",
         "s[b + 1] reduce(add) f64(v) k[1, 8 - b] reduce(add) d",
@@ -125,38 +129,21 @@ fn groups_of_several_buffers_go_to_one_element_of_each() {
     ];
     for updates in updates {
         for strategy in ["serial", "dense", "blocked"] {
-            every_body(&source(updates, strategy), &given, Body::RunLength);
+            let source = two_buffers("i32[3, 9]", updates, strategy);
+            every_body(&source, &given, Body::RunLength);
         }
     }
 }
 
 #[test]
 fn the_only_element_of_a_buffer_is_updated_by_all_lanes_of_a_group() {
+    let given = with_others(array(&[7.0_f64]));
     for updates in [
-        "p[b] reduce(add) f64(v) s[0] reduce(add) w",
-        "s[0] reduce(add) w p[b] reduce(add) f64(v)",
+        "s[b] reduce(add) f64(v) k[0] reduce(add) w",
+        "k[0] reduce(add) w s[b] reduce(add) f64(v)",
     ] {
         for strategy in ["serial", "dense", "blocked"] {
-            let source = format!(
-                "kernel @k(n: i64, x: f32[n], out: f64[9], sum: f64[1]) {{
-                   scf.forall c in 0..3 private(p: f64[9] = identity(add), s: f64[1] = identity(add))
-                       merge(out reduce(add) p, sum reduce(add) s) strategy({strategy}) {{
-                     affine.for i in (c * n) floordiv 3..(c * n + n) floordiv 3 lanes 4 {{
-                       let v: f32 = x[i] * 8.0
-                       let w: f64 = f64(v) + 0.25
-                       let b: i32 = i32(v)
-                       {updates}
-                     }}
-                   }}
-                 }}"
-            );
-            let x = in_groups();
-            let given = [
-                scalar(x.len() as i64),
-                array(&x),
-                array(&[0.5_f64; 9]),
-                array(&[7.0_f64]),
-            ];
+            let source = two_buffers("f64[1]", updates, strategy);
             for shape in [Body::Direct, Body::RunLength, Body::Partials] {
                 every_body(&source, &given, shape);
             }

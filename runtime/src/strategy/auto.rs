@@ -422,7 +422,7 @@ fn free(
     if let Some(decision) = in_order(shape, around, most) {
         return decision;
     }
-    if against.is_none() && alone.is_some() && can_be_hot(shape, around) {
+    if against.is_none() && alone.is_some() && shape.has_bodies && are_hot(shape, around.sample) {
         return Decision::new(&Dense, Why::Hot);
     }
     if let Some(why) = against.or(alone) {
@@ -433,11 +433,6 @@ fn free(
         return Decision::new(&Serial, Why::OverBudget { needed, budget });
     }
     Decision::new(&Dense, pays(shape))
-}
-
-/// Whether copies by turns are worth it on one thread, too.
-fn can_be_hot(shape: &Shape, around: Circumstances) -> bool {
-    shape.has_bodies && are_hot(shape, around.sample)
 }
 
 /// Whether to count some of the updates of a loop that reads targets, since they are too few if loops inside of it hardly turn. What is

@@ -5,7 +5,9 @@ use super::MOST_UNROLLED;
 use super::profit::{may_be_long, most_trips};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
-use strew_affine::visit::{AccessSite, Loop, accesses, allocated_arrays, arrays_written_in, walk};
+use strew_affine::visit::{
+    AccessSite, Loop, accesses, allocated_arrays, arrays_written_in, has_forall, walk,
+};
 use strew_affine::{
     AffineExpr, AffineFor, ArrayId, Bound, IterId, Kernel, Node, Subscript, Variable,
 };
@@ -40,11 +42,7 @@ pub(super) fn iterators(kernel: &Kernel) -> BTreeSet<IterId> {
 
 /// Whether `target` may take long and runs in order, altogether.
 fn is_alone(target: &AffineFor) -> bool {
-    let mut has_forall = false;
-    walk(&target.body, &mut |node, _| {
-        has_forall |= matches!(node, Node::Forall(_))
-    });
-    !has_forall && may_be_long(target, &[])
+    !has_forall(&target.body) && may_be_long(target, &[])
 }
 
 /// Those in subscripts of `arrays` in the loop over `region`, if the arrays are few elements.
@@ -56,7 +54,8 @@ fn indexing(
     let mut found = BTreeSet::new();
     let mut elements = 0;
     for array in arrays {
-        let Some(few) = few_elements(kernel, array) else {
+        let known = kernel.arrays[array].known_elements();
+        let Some(few) = known.filter(|it| *it <= MOST_ELEMENTS) else {
             continue;
         };
         let indexed = Indexed {
@@ -75,13 +74,6 @@ fn indexing(
         true => found,
         false => BTreeSet::new(),
     }
-}
-
-fn few_elements(kernel: &Kernel, array: ArrayId) -> Option<u64> {
-    let extents = kernel.arrays[array].extents.iter();
-    let mut extents = extents.map(|it| u64::try_from(it.as_constant()?).ok());
-    let elements = extents.try_fold(1_u64, |product, it| product.checked_mul(it?))?;
-    (elements <= MOST_ELEMENTS).then_some(elements)
 }
 
 /// A small array that is indexed in a loop.

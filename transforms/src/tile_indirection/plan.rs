@@ -9,7 +9,7 @@ use crate::private;
 use crate::reason::{Reason, checked_number};
 use crate::scalars;
 use crate::tiling::{self, Part};
-use crate::tree::{has_forall, new_iter, reads_local};
+use crate::tree::{new_iter, reads_local};
 use crate::witness::{self, Ends};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
@@ -100,7 +100,7 @@ impl<'k> Body<'k> {
         Target { it: target, around }: Target<'k>,
     ) -> Result<Self, Reason> {
         let in_forall = around.iter().any(|it| matches!(it, Loop::Forall(_)));
-        if in_forall || has_forall(&target.body) {
+        if in_forall || visit::has_forall(&target.body) {
             let path = request.target.clone();
             return Err(Reason::NestedForall { path });
         }

@@ -10,9 +10,7 @@ use crate::CompileError;
 use crate::lower::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use std::collections::BTreeMap;
-use strew_affine::lanes::Lanes;
-use strew_affine::{ArrayId, Expr, LocalId, Node, Subscript};
+use strew_affine::{ArrayId, Expr, Node, Subscript};
 
 /// Vectors that are the same in all lanes where these go to one element each.
 type Keys<'v> = Vec<&'v [Value]>;
@@ -32,14 +30,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 return None;
             }
             buffers.push(access.array);
-            for subscript in &access.subscripts {
-                add_keys(
-                    subscript,
-                    &statements.group.lanes,
-                    &statements.locals,
-                    &mut keys,
-                )?;
-            }
+            let mut subscripts = access.subscripts.iter();
+            subscripts.try_for_each(|it| statements.add_keys(it, &mut keys))?;
         }
         (!keys.is_empty()).then_some(keys)
     }
@@ -108,39 +100,31 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Adds what `subscript` is computed from in each lane, if all of that is in vectors.
-fn add_keys<'v>(
-    subscript: &Subscript,
-    lanes: &Lanes<'_>,
-    locals: &'v BTreeMap<LocalId, InLanes>,
-    keys: &mut Keys<'v>,
-) -> Option<()> {
-    match subscript {
-        _ if !lanes.is_moving(subscript) => Some(()),
-        Subscript::Affine(_) => None,
-        Subscript::Computed(expr) => add_keys_of(expr, lanes, locals, keys),
+impl OneByOne<'_, '_> {
+    /// Adds what `subscript` is computed from in each lane to `keys`, if all of that is in vectors.
+    fn add_keys<'v>(&'v self, subscript: &Subscript, keys: &mut Keys<'v>) -> Option<()> {
+        match subscript {
+            _ if !self.group.lanes.is_moving(subscript) => Some(()),
+            Subscript::Affine(_) => None,
+            Subscript::Computed(expr) => self.add_keys_of(expr, keys),
+        }
     }
-}
 
-fn add_keys_of<'v>(
-    expr: &Expr,
-    lanes: &Lanes<'_>,
-    locals: &'v BTreeMap<LocalId, InLanes>,
-    keys: &mut Keys<'v>,
-) -> Option<()> {
-    match expr {
-        _ if !lanes.varies(expr) => Some(()),
-        Expr::Load(_) | Expr::Iter(_) => None,
-        Expr::Local(local) => match locals.get(local)? {
-            InLanes::Each(vectors) => {
-                keys.push(vectors);
-                Some(())
+    fn add_keys_of<'v>(&'v self, expr: &Expr, keys: &mut Keys<'v>) -> Option<()> {
+        match expr {
+            _ if !self.group.lanes.varies(expr) => Some(()),
+            Expr::Load(_) | Expr::Iter(_) => None,
+            Expr::Local(local) => match self.locals.get(local)? {
+                InLanes::Each(vectors) => {
+                    keys.push(vectors);
+                    Some(())
+                }
+                InLanes::Same(_) | InLanes::Mask(_) => None,
+            },
+            _ => {
+                let mut operands = expr.operands().into_iter();
+                operands.try_for_each(|it| self.add_keys_of(it, keys))
             }
-            InLanes::Same(_) | InLanes::Mask(_) => None,
-        },
-        _ => {
-            let mut operands = expr.operands().into_iter();
-            operands.try_for_each(|it| add_keys_of(it, lanes, locals, keys))
         }
     }
 }
