@@ -1,13 +1,14 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
-use crate::visit::{for_each_load_of, for_each_local_read, walk};
+use crate::visit::{Loop, for_each_load_of, for_each_local_read, walk};
 use crate::{
-    Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId,
-    Node, Operand, Place, Span, Subscript, Type, Variable,
+    Access, AffineExpr, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand,
+    Place, Span, Subscript, Type, Variable,
 };
 use in_turn::may_follow;
 use std::collections::BTreeSet;
 
+mod along;
 mod in_turn;
 
 /// The bytes of a vector.
@@ -56,6 +57,8 @@ pub struct Lanes<'k> {
     kernel: &'k Kernel,
     iter: IterId,
     varying: BTreeSet<LocalId>,
+    /// Those of them that are one more in each lane than in the one before.
+    counting: BTreeSet<LocalId>,
     /// How many of the statements.
     together: usize,
 }
@@ -68,41 +71,39 @@ impl<'k> Lanes<'k> {
     ///
     /// # Errors
     /// What keeps it from running `count` turns at once, and where that stands.
-    pub fn of(
-        kernel: &'k Kernel,
-        target: &AffineFor,
-        count: u32,
-    ) -> Result<Self, (Obstacle, Span)> {
+    pub fn of(kernel: &'k Kernel, target: Loop<'_>, count: u32) -> Result<Self, (Obstacle, Span)> {
+        let (iter, body) = (target.iter(), target.body());
         let mut found = Self {
             kernel,
-            iter: target.iter,
+            iter,
             varying: BTreeSet::new(),
-            together: target.body.len(),
+            counting: BTreeSet::new(),
+            together: body.len(),
         };
-        let here = kernel.iters[target.iter].span;
-        if target.step != 1 {
+        let here = kernel.iters[iter].span;
+        if target.step() != 1 {
             return Err((Obstacle::Step, here));
         }
         if !count.is_power_of_two() || !(2..=MOST_LANES).contains(&count) {
             return Err((Obstacle::Count(count), here));
         }
         let mut questions = 0;
-        for (position, node) in target.body.iter().enumerate() {
+        for (position, node) in body.iter().enumerate() {
             let Err(obstacle) = found.statement(node) else {
                 continue;
             };
-            if found.is_question_alone(node, &target.body) {
+            if found.is_question_alone(node, body) {
                 questions += 1;
                 continue;
             }
-            let (first, then) = target.body.split_at(position);
+            let (first, then) = body.split_at(position);
             if first.len() == questions || !may_follow(first, then) {
                 return Err((obstacle, span_of(node, here)));
             }
             found.together = position;
             break;
         }
-        let (together, _) = found.split(&target.body);
+        let (together, _) = found.split(body);
         found.check_updated(together).map_err(|it| (it, here))?;
         let types = found.types(together).into_iter();
         match types.min_by_key(|ty| ty.bytes()) {
@@ -190,6 +191,9 @@ impl<'k> Lanes<'k> {
                 if declared.mutable || self.varies(value) {
                     self.varying.insert(*local);
                 }
+                if !declared.mutable && self.goes_along(value) {
+                    self.counting.insert(*local);
+                }
                 Ok(())
             }
             Node::Assign { place, value, .. } => {
@@ -237,12 +241,18 @@ impl<'k> Lanes<'k> {
                 values,
                 ..
             } if self.gathers_nothing(places, combiner)
+                && places.iter().all(|it| self.is_sure(it))
                 && !values.iter().any(|it| self.may_fail(it)) =>
             {
                 self.update(places, combiner, values)
             }
             _ => Err(Obstacle::Nested),
         }
+    }
+
+    /// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is combined into it all the same.
+    fn is_sure(&self, place: &Place) -> bool {
+        place.element().is_none_or(Access::is_affine)
     }
 
     /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane
@@ -290,10 +300,8 @@ impl<'k> Lanes<'k> {
 
     /// Elements lie behind each other, or at one distance.
     fn element(&self, access: &Access) -> Result<(), Obstacle> {
+        self.has_vector_type(access)?;
         let array = &self.kernel.arrays[access.array];
-        if array.element == Type::Bool && self.is_varying(access) {
-            return Err(Obstacle::Operation("arrays of `bool`".to_owned()));
-        }
         for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {
@@ -302,12 +310,34 @@ impl<'k> Lanes<'k> {
                     }
                 }
                 Subscript::Computed(expr) if self.varies(expr) => {
-                    return Err(Obstacle::Scattered(self.name(access.array)));
+                    if !self.goes_along(expr) {
+                        return Err(Obstacle::Scattered(self.name(access.array)));
+                    }
+                    if array.field.is_some() {
+                        return Err(Obstacle::Strided(self.name(access.array)));
+                    }
                 }
                 Subscript::Affine(_) | Subscript::Computed(_) => {}
             }
         }
         Ok(())
+    }
+
+    fn has_vector_type(&self, access: &Access) -> Result<(), Obstacle> {
+        let is_bool = self.kernel.arrays[access.array].element == Type::Bool;
+        match is_bool && self.is_varying(access) {
+            true => Err(Obstacle::Operation("arrays of `bool`".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether each lane picks its element for itself: nothing tells how far they are apart.
+    pub fn is_picked(&self, access: &Access) -> bool {
+        let is_field = self.kernel.arrays[access.array].field.is_some();
+        access.subscripts.iter().any(|subscript| match subscript {
+            Subscript::Affine(_) => is_field && self.is_moving(subscript),
+            Subscript::Computed(expr) => self.varies(expr) && (is_field || !self.goes_along(expr)),
+        })
     }
 
     /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is loaded by itself.
@@ -323,7 +353,7 @@ impl<'k> Lanes<'k> {
     }
 
     /// Whether `expr` is the iterator and something that is the same in all lanes.
-    fn follows(&self, expr: &AffineExpr) -> bool {
+    pub fn follows(&self, expr: &AffineExpr) -> bool {
         let iter = Variable::Iter(self.iter);
         let rest = expr.minus(&AffineExpr::from(self.iter));
         rest.is_ok_and(|rest| !rest.mentions(iter))
@@ -340,6 +370,7 @@ impl<'k> Lanes<'k> {
         }
         let ty = expr.ty(self.kernel);
         match expr {
+            Expr::Load(access) if self.is_picked(access) => return self.has_vector_type(access),
             Expr::Load(access) => return self.element(access),
             Expr::And(_, right) | Expr::Or(_, right) if self.may_fail(right) => {
                 return Err(Obstacle::Operation(
@@ -506,9 +537,9 @@ impl<'k> Lanes<'k> {
 }
 
 /// How many turns of `target` make each of its statements at once: as many as it has lanes, or one where some are made turn by turn.
-pub fn turns_at_once(kernel: &Kernel, target: &AffineFor) -> u32 {
-    let is_whole = |lanes: Lanes<'_>| lanes.split(&target.body).1.is_empty();
-    match target.lanes {
+pub fn turns_at_once(kernel: &Kernel, target: Loop<'_>) -> u32 {
+    let is_whole = |lanes: Lanes<'_>| lanes.split(target.body()).1.is_empty();
+    match target.lanes() {
         1 => 1,
         count if Lanes::of(kernel, target, count).is_ok_and(is_whole) => count,
         _ => 1,

@@ -369,6 +369,8 @@ pub struct ScfFor {
     pub upper: Expr,
     /// Positive.
     pub step: i64,
+    /// How many iterations at once, in the lanes of vectors, as with [`AffineFor::lanes`].
+    pub lanes: u32,
     /// The body.
     pub body: Block,
 }

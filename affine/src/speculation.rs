@@ -216,8 +216,10 @@ impl Inspecting<'_> {
 
     /// What is to be done for `node` besides marking what it reads itself.
     fn node(&self, mut node: Node) -> Vec<Node> {
-        if let Node::AffineFor(it) = &mut node {
-            it.lanes = 1;
+        match &mut node {
+            Node::AffineFor(it) => it.lanes = 1,
+            Node::ScfFor(it) => it.lanes = 1,
+            _ => {}
         }
         let mut before = Vec::new();
         let updates = |it: &Node| is_update(it, &|array| !self.own.contains(&array));

@@ -52,6 +52,33 @@ impl<'k> Loop<'k> {
             Self::Scf(scf) => &scf.body,
         }
     }
+
+    /// The loop as a node.
+    pub fn to_node(self) -> Node {
+        match self {
+            Self::Affine(affine) => Node::AffineFor(affine.clone()),
+            Self::Forall(forall) => Node::Forall(forall.clone()),
+            Self::Scf(scf) => Node::ScfFor(scf.clone()),
+        }
+    }
+
+    /// What the iterator counts by.
+    pub fn step(self) -> i64 {
+        match self {
+            Self::Affine(affine) => affine.step,
+            Self::Forall(_) => 1,
+            Self::Scf(scf) => scf.step,
+        }
+    }
+
+    /// How many iterations at once, in the lanes of vectors.
+    pub fn lanes(self) -> u32 {
+        match self {
+            Self::Affine(affine) => affine.lanes,
+            Self::Forall(_) => 1,
+            Self::Scf(scf) => scf.lanes,
+        }
+    }
 }
 
 /// What an access does to its element.
@@ -379,7 +406,8 @@ pub fn for_each_local(expr: &Expr, visit: &mut impl FnMut(LocalId)) {
     }
 }
 
-fn for_each_local_in_subscripts(access: &Access, visit: &mut impl FnMut(LocalId)) {
+/// Calls `visit` for every local that the subscripts of `access` read.
+pub fn for_each_local_in_subscripts(access: &Access, visit: &mut impl FnMut(LocalId)) {
     for subscript in &access.subscripts {
         if let Subscript::Computed(expr) = subscript {
             for_each_local(expr, visit);

@@ -164,6 +164,16 @@ fn neighbouring_rows_are_apart_if_the_pointer_never_falls() {
         verdicts(&with_body(body)),
         ["i parallel if monotone", "p parallel"]
     );
+    let several = "affine.for i in 0..n {
+      scf.for p in row[i]..row[i + 1] { out[p] = x[i] }
+      scf.for q in row[i]..row[i + 1] { out[q] = out[q] + 1.0 }
+    }";
+    assert_eq!(
+        verdicts(&with_body(several)),
+        ["i parallel if monotone", "p parallel", "q parallel"]
+    );
+    let of_neighbours = several.replace("q in row[i]..row[i + 1]", "q in row[i + 1]..row[i + 2]");
+    assert!(verdicts(&with_body(&of_neighbours))[0].starts_with("i no: "));
 }
 
 #[test]

@@ -245,6 +245,7 @@ impl Generator {
                     lower,
                     upper,
                     step: 1 + self.below(2) as i64,
+                    lanes: 1,
                     body: body?.into(),
                 }))
             }

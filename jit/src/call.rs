@@ -8,6 +8,7 @@ use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
 use crate::proved::checks_for;
 use crate::record::{ElementType, RecordLayout};
+use crate::rows::Pointer;
 use crate::versions::Version;
 use crate::written::written_elements;
 use smallvec::SmallVec;
@@ -72,6 +73,8 @@ struct ForSizes {
     copied: Vec<(usize, Option<Range<usize>>)>,
     /// Local arrays for which there is memory before a run.
     locals: Arc<[(ArrayId, Local)]>,
+    /// The row pointers that have to be in range for nothing to fail.
+    rows: Option<Vec<Pointer>>,
     /// Code for these sizes.
     version: Option<Arc<Version>>,
 }
@@ -421,11 +424,25 @@ impl Inner {
             may_stop,
             copied,
             locals: locals.into(),
+            rows: self.pointers((checks, may_stop), &value_of),
             // Other sizes may fail in what known numbers make simpler.
             version: (checks == Checks::Computed)
                 .then(|| (self.versions).find(|it| values.get(&it).copied(), bytes))
                 .flatten(),
         })
+    }
+
+    /// The row pointers to look at before a run, if nothing can fail where they are in range.
+    fn pointers(
+        &self,
+        (checks, may_stop): (Checks, bool),
+        value_of: &impl Fn(ScalarId) -> i64,
+    ) -> Option<Vec<Pointer>> {
+        let kernel = &self.forms.kernel;
+        let bounded = self.forms.facts.rows()?;
+        let position_of = |array| place(kernel, parameter_of(kernel, array));
+        let may = checks == Checks::Computed && !may_stop;
+        may.then(|| Pointer::all(kernel, bounded, position_of, value_of))?
     }
 
     /// The local arrays that a run can have memory for beforehand.
@@ -481,9 +498,16 @@ impl Inner {
     }
 
     fn admitted(&self, slots: &[Slot], sized: &ForSizes) -> Admitted {
+        let rows = sized.rows.as_ref().filter(|_| !sized.copied.is_empty());
+        let nothing_fails = rows.is_some_and(|it| it.iter().all(|it| it.is_in_range(slots)));
+        let copied = if nothing_fails {
+            &[]
+        } else {
+            sized.copied.as_slice()
+        };
         Admitted {
             checks: sized.checks,
-            protect: self.regions(&sized.copied, slots).collect(),
+            protect: self.regions(copied, slots).collect(),
             locals: Arc::clone(&sized.locals),
             version: sized.version.clone(),
         }

@@ -2,6 +2,7 @@
 
 use crate::form::{Form, Rounding};
 use crate::isa::Target;
+use crate::rows::{Bounded, Rows};
 use crate::storage::{LocalStorage, Storage, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::lanes::Lanes;
@@ -131,6 +132,8 @@ pub(crate) struct Facts {
     guard: Guard,
     /// Whether a run can end early although all is proved that can be: where there is no memory for private buffers, before it begins.
     can_fail: bool,
+    /// What row pointers must not be above where nothing else can fail.
+    rows: Option<Vec<Bounded>>,
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
     adds_products: bool,
@@ -195,7 +198,9 @@ impl Facts {
             has_foralls |= matches!(node, Node::Forall(_));
         });
         let storage = LocalStorage::of(kernel);
-        let can_fail = can_fail(kernel);
+        let fails = Fails::of(kernel, &Rows::of(kernel, |it| !written.contains(&it)));
+        let can_fail = fails.can();
+        let only_rows = guard(kernel, &storage, false) == Guard::Nobody && !fails.otherwise;
         Self {
             written,
             affine_updates_count,
@@ -203,6 +208,7 @@ impl Facts {
             has_foralls,
             guard: guard(kernel, &storage, can_fail),
             can_fail: can_fail || storage.wants(|_| true),
+            rows: (only_rows && can_fail).then_some(fails.rows),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             ranges: ValueRanges::of(kernel),
@@ -299,6 +305,11 @@ impl Facts {
         self.guard == Guard::Memory && !may_stop && checks != Checks::All
     }
 
+    /// What row pointers must not be above, nor below zero, for nothing to fail; `None` where something else can.
+    pub(crate) fn rows(&self) -> Option<&[Bounded]> {
+        self.rows.as_deref()
+    }
+
     /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
     pub(crate) fn copied_before_run(
         &self,
@@ -322,10 +333,10 @@ impl Facts {
 fn groups_by_lanes(kernel: &Kernel) -> bool {
     let mut groups = false;
     walk(&kernel.body, &mut |node, _| {
-        if let Node::AffineFor(it) = node
-            && let Ok(lanes) = Lanes::of(kernel, it, it.lanes)
+        if let Some(it) = Loop::of(node)
+            && let Ok(lanes) = Lanes::of(kernel, it, it.lanes())
         {
-            groups |= gathers_what_rounds(&lanes, &it.body);
+            groups |= gathers_what_rounds(&lanes, it.body());
         }
     });
     groups
@@ -430,25 +441,63 @@ fn guard(kernel: &Kernel, storage: &LocalStorage, can_fail: bool) -> Guard {
     }
 }
 
-/// Whether a run can end early although all is proved that can be and there is memory for all: at a computed subscript, at an affine
-/// expression over computed bounds, at a division, in a loop over computed bounds or a `while`, which can be asked to stop, or in a function
-/// of the host.
-fn can_fail(kernel: &Kernel) -> bool {
-    let mut fails = false;
-    for_each_combiner(&kernel.body, &mut |combiner| fails |= is_of_host(combiner));
-    walk(&kernel.body, &mut |node, _| {
-        let ends_early = matches!(node, Node::ScfWhile { .. } | Node::ScfFor(_));
-        fails |= ends_early || node.expressions().into_iter().any(|it| divides(kernel, it));
-    });
-    fails |= kernel.result.as_ref().is_some_and(|it| divides(kernel, it));
-    for_each_affine(kernel, &mut |expr, loops| {
-        fails |= !Checks::Computed.is_exact(expr, loops);
-    });
-    fails
-        || accesses(kernel).iter().any(|site| {
-            let unknown = |it| !Checks::Computed.is_proved(it, &site.loops);
-            site.access.subscripts.iter().any(unknown) || divides_in_subscripts(kernel, site.access)
-        })
+/// Where a run can end early although all is proved that can be and there is memory for all.
+struct Fails {
+    /// In loops over rows, which can be asked to stop, and where a row pointer is above such an extent.
+    in_rows: bool,
+    rows: Vec<Bounded>,
+    /// At a computed subscript, at an affine expression over other computed bounds, at a division, in a loop over such bounds or a `while`,
+    /// which can be asked to stop, or in a function of the host.
+    otherwise: bool,
+}
+
+impl Fails {
+    fn of(kernel: &Kernel, rows: &Rows) -> Self {
+        let mut found = Self {
+            in_rows: false,
+            rows: Vec::new(),
+            otherwise: false,
+        };
+        let fails = &mut found.otherwise;
+        for_each_combiner(&kernel.body, &mut |combiner| *fails |= is_of_host(combiner));
+        walk(&kernel.body, &mut |node, _| {
+            let over_rows = Loop::of(node).is_some_and(|it| rows.has(&it));
+            let ends_early = matches!(node, Node::ScfWhile { .. } | Node::ScfFor(_));
+            found.in_rows |= over_rows;
+            *fails |= ends_early && !over_rows
+                || node.expressions().into_iter().any(|it| divides(kernel, it));
+        });
+        *fails |= kernel.result.as_ref().is_some_and(|it| divides(kernel, it));
+        for_each_affine(kernel, &mut |expr, loops| {
+            *fails |= !Checks::Computed.is_exact(expr, loops);
+        });
+        for site in accesses(kernel) {
+            found.otherwise |= divides_in_subscripts(kernel, site.access);
+            let extents = &kernel.arrays[site.access.array].extents;
+            for (subscript, extent) in site.access.subscripts.iter().zip(extents) {
+                if !Checks::Computed.is_proved(subscript, &site.loops) {
+                    found.unknown(rows.pointer(subscript), extent);
+                }
+            }
+        }
+        found
+    }
+
+    /// A subscript that was not proved to be below `extent`.
+    fn unknown(&mut self, pointer: Option<ArrayId>, extent: &AffineExpr) {
+        let Some(pointer) = pointer else {
+            self.otherwise = true;
+            return;
+        };
+        let bounded = (pointer, extent.clone());
+        if !self.rows.contains(&bounded) {
+            self.rows.push(bounded);
+        }
+    }
+
+    fn can(&self) -> bool {
+        self.in_rows || self.otherwise
+    }
 }
 
 /// Whether integers are divided by what may be 0.

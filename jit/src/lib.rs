@@ -28,6 +28,7 @@ mod object;
 mod promoted;
 mod proved;
 mod record;
+mod rows;
 mod site;
 mod stopped;
 mod storage;

@@ -47,7 +47,7 @@ pub use mapped::{Mapped, Plain};
 pub use plan::Plan;
 pub use prefetch::prefetch_row;
 pub use record::{Record, Why};
-pub use scan::scan_keys;
+pub use scan::{SIGNED_KEYS, scan_keys};
 pub use session::{Code, Completed, Session, run, run_with_record};
 pub use settings::{
     Body, Choice, Mode, Progress, Settings, StopToken, UnknownBody, UnknownStrategy,

@@ -151,6 +151,9 @@ fn float_extremes<F: Float>(floats: &[F]) -> Scanned {
     }
 }
 
+/// What is added to the bytes of integers that have a sign, to tell [`scan_keys`] of their type.
+pub const SIGNED_KEYS: u64 = 0x100;
+
 /// Writes to `found` the least and the largest of `count` numbers from `keys` on, of the type that `kind` says: their bytes, 256 more if
 /// they are integers that have a sign, and 512 more if they are floats, of which the bits of `f64` are written, those of a NaN where one of
 /// them is. Of none, and of another kind, the least is larger than the largest, or it is `i64::MIN`. Generated code calls it; returns a

@@ -11,7 +11,7 @@ use strew::ir::dependence::{
 };
 use strew::ir::flat::conditions_of;
 use strew::ir::text;
-use strew::ir::visit::{AccessKind, walk, written_arrays};
+use strew::ir::visit::{AccessKind, Loop, walk, written_arrays};
 use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
 use strew::{
@@ -242,8 +242,8 @@ struct Regrouped {
 /// All such updates in `kernel`: in private copies, and in lanes.
 fn regrouped(kernel: &Kernel) -> BTreeSet<Regrouped> {
     let mut found = BTreeSet::new();
-    walk(&kernel.body, &mut |node, _| match node {
-        Node::Forall(forall) => {
+    walk(&kernel.body, &mut |node, _| match Loop::of(node) {
+        Some(Loop::Forall(forall)) => {
             let privates = forall.privates.iter();
             let rounded = privates.filter(|it| !it.combiner.is_exact(&it.types(kernel)));
             let targets = rounded.flat_map(|it| &it.targets);
@@ -252,13 +252,11 @@ fn regrouped(kernel: &Kernel) -> BTreeSet<Regrouped> {
                 updated: kernel.arrays[*it].name.clone(),
             }));
         }
-        Node::AffineFor(target) if target.lanes > 1 => {
-            let rounded = target
-                .body
-                .iter()
-                .filter_map(|it| rounded_scalar(kernel, it));
+        Some(target) if target.lanes() > 1 => {
+            let body = target.body().iter();
+            let rounded = body.filter_map(|it| rounded_scalar(kernel, it));
             found.extend(rounded.map(|updated| Regrouped {
-                in_loop: target.iter,
+                in_loop: target.iter(),
                 updated,
             }));
         }

@@ -1,6 +1,7 @@
 //! One set of kernels and arguments, run by everything that can run them: the interpreter, serial machine code, parallel machine
 //! code at several numbers of threads, and `cc`.
 
+mod against_c;
 mod apart;
 mod c;
 mod combiners;
@@ -19,10 +20,12 @@ mod mlir_tools;
 mod mutations;
 mod nests;
 mod objects;
+mod ragged;
 mod random;
 mod random_c;
 mod random_schedules;
 mod reductions;
+
 mod skip;
 mod speculation;
 mod steps;

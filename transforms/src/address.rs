@@ -98,9 +98,18 @@ pub(crate) fn find_affine_for<'k>(
     }
 }
 
-/// That `target`, called `path`, runs its iterations one by one.
-pub(crate) fn check_no_lanes(target: &AffineFor, path: &LoopPath) -> Result<(), Reason> {
-    match target.lanes {
+/// The `affine.for` or `scf.for` that `path` names.
+pub(crate) fn find_counted<'k>(kernel: &'k Kernel, path: &LoopPath) -> Result<Nested<'k>, Reason> {
+    let found = find_loop(kernel, path)?;
+    match found.it {
+        Loop::Affine(_) | Loop::Scf(_) => Ok(found),
+        Loop::Forall(_) => Err(Reason::IsForall { path: path.clone() }),
+    }
+}
+
+/// That the loop called `path`, which has so many lanes, runs its iterations one by one.
+pub(crate) fn check_no_lanes(lanes: u32, path: &LoopPath) -> Result<(), Reason> {
+    match lanes {
         1 => Ok(()),
         _ => Err(Reason::HasLanes { path: path.clone() }),
     }

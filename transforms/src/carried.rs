@@ -5,7 +5,7 @@ use crate::reason::Reason;
 use crate::witness::{self, Ends};
 use strew_affine::dependence::{Analyzed, DependenceKind, Site, Target, Witness};
 use strew_affine::visit::AccessKind;
-use strew_affine::{AffineFor, ArrayId, IterId, Kernel};
+use strew_affine::{ArrayId, IterId, Kernel};
 
 /// The iterations of a loop, and what they touch.
 pub(crate) struct Iterations<'k> {
@@ -24,11 +24,11 @@ struct Meeting<'m, 'k> {
 }
 
 impl<'k> Iterations<'k> {
-    pub(crate) fn of(kernel: &'k Kernel, path: &'k LoopPath, target: &AffineFor) -> Self {
+    pub(crate) fn of(kernel: &'k Kernel, path: &'k LoopPath, target: IterId) -> Self {
         Self {
-            analyzed: Analyzed::around(kernel, &[target.iter]),
+            analyzed: Analyzed::around(kernel, &[target]),
             path,
-            target: target.iter,
+            target,
         }
     }
 

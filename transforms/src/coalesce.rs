@@ -152,7 +152,7 @@ struct Counting<'k> {
 
 impl<'k> Counting<'k> {
     fn of(target: &'k AffineFor, path: &LoopPath) -> Result<Self, Reason> {
-        address::check_no_lanes(target, path)?;
+        address::check_no_lanes(target.lanes, path)?;
         let (lower, upper) = address::single_bounds(target, path)?;
         Ok(Self {
             lower,

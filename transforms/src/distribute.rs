@@ -43,7 +43,7 @@ about_one_loop!(
 fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let borders = borders(&Reordering::of(kernel, &[target]), path, target)?;
     let mut prepared = kernel.clone();
     let mut replacement = Vec::new();

@@ -82,7 +82,7 @@ impl Transform for Expand {
 fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     let path = &request.target;
     let of = address::find_affine_for(kernel, path)?.it;
-    address::check_no_lanes(of, path)?;
+    address::check_no_lanes(of.lanes, path)?;
     let variable = find_variable(kernel, &request.variable)?;
     check_private(kernel, of, path, variable)?;
     check_begins_once(kernel, of, path, variable)?;

@@ -14,14 +14,11 @@ pub(crate) fn folded(mut node: Node) -> Node {
 }
 
 /// The same for a loop in the loops `around`, outermost first.
-pub(crate) fn folded_inside(target: &AffineFor, around: &[Loop<'_>]) -> AffineFor {
+pub(crate) fn folded_inside(target: Loop<'_>, around: &[Loop<'_>]) -> Node {
     let around = around.iter().map(|it| head(*it));
-    let mut node = Node::AffineFor(target.clone());
+    let mut node = target.to_node();
     fold(&mut node, &mut around.collect());
-    match node {
-        Node::AffineFor(folded) => folded,
-        _ => target.clone(),
-    }
+    node
 }
 
 /// `around` holds the loops around `node`, without their bodies.

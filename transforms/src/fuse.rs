@@ -113,7 +113,7 @@ fn plan(kernel: &Kernel, request: &Fuse) -> Result<Replacing, Reason> {
     let Target { it: second, .. } = address::find_affine_for(kernel, &request.second)?;
     let paths = || (request.first.clone(), request.second.clone());
     for (target, path) in [(first, &request.first), (second, &request.second)] {
-        address::check_no_lanes(target, path)?;
+        address::check_no_lanes(target.lanes, path)?;
     }
     let Some(conditions) = follows(&kernel.body, first.iter, second.iter) else {
         let (first, second) = paths();

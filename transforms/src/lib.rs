@@ -71,6 +71,7 @@ mod private;
 mod privatize;
 mod reason;
 mod reverse;
+mod rising;
 mod scalar_replace;
 mod scalars;
 mod schedule;

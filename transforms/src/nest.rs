@@ -22,7 +22,7 @@ pub(crate) fn find_band<'k>(
             (Some(outer), Some(around)) => only_loop_in(kernel, outer, around, path)?,
             _ => named,
         };
-        address::check_no_lanes(next, path)?;
+        address::check_no_lanes(next.lanes, path)?;
         band.push(next);
     }
     Ok(band)

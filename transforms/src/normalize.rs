@@ -32,7 +32,7 @@ about_one_loop!(
 fn plan(kernel: &Kernel, request: &Normalize) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let lower = address::single(&target.lower, path)?;
     let uppers = target.upper.0.iter();
     let uppers = uppers.map(|upper| trip_count(lower, upper, target.step));

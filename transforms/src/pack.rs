@@ -79,7 +79,7 @@ impl Transform for Pack {
 fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let array = find_array(kernel, &request.array)?;
     let sites = visit::accesses(kernel);
     let is_inside = |it: &&AccessSite<'_>| {

@@ -6,6 +6,7 @@ use crate::copy::{Copying, loop_anew};
 use crate::fold::folded;
 use crate::one_loop::about_one_loop;
 use crate::private;
+use crate::rising;
 use crate::scalars;
 use crate::tiling::trip_count;
 use crate::tree::Replacing;
@@ -30,7 +31,8 @@ use strew_affine::{
 /// with which their number is a constant, and iterations beyond the others do nothing.
 ///
 /// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for `j` below `m`, and sizes decide whether
-/// they are, the kernel asks that first and else runs the loop as it was.
+/// they are, the kernel asks that first and else runs the loop as it was. So it does where iterations are rows, `p` from `row[i]` to
+/// `row[i + 1]`, which are apart if `row` never falls: one look at that array tells.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parallelize {
     /// The loop, an `affine.for`.
@@ -45,9 +47,29 @@ about_one_loop!(
 
 fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     plan_for_all_sizes(kernel, request).or_else(|reason| {
-        let where_rows_are_apart = plan_where_rows_are_apart(kernel, request)?;
-        where_rows_are_apart.ok_or(reason)
+        if let Some(where_rows_are_apart) = plan_where_rows_are_apart(kernel, request)? {
+            return Ok(where_rows_are_apart);
+        }
+        plan_where_rising(kernel, request)?.ok_or(reason)
     })
+}
+
+/// The same, where the loop runs at once if row pointers never fall, and as it was if one does.
+fn plan_where_rising(kernel: &Kernel, request: &Parallelize) -> Result<Option<Replacing>, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let Some(pointers) = rising::pointers_of(kernel, target) else {
+        return Ok(None);
+    };
+    let with_own = private::with_own(kernel, target)?;
+    let with_own = with_own.as_ref().unwrap_or(kernel);
+    let mut at_once = plan_of(with_own, request, |_| Ok(()))?;
+    let as_it_was = loop_anew(&mut at_once.kernel, target, "s")?;
+    let question = rising::Question::ask(&mut at_once.kernel, target, &pointers)?;
+    let versions = question.decide(at_once.replacement, vec![Node::AffineFor(as_it_was)]);
+    Ok(Some(Replacing {
+        replacement: versions,
+        ..at_once
+    }))
 }
 
 /// The same, where the loop runs at once for some sizes, and as it was for others.
@@ -91,20 +113,32 @@ fn plan_for_all_sizes(kernel: &Kernel, request: &Parallelize) -> Result<Replacin
 
 /// The same, where iterations have all of their own that they can.
 fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    plan_of(kernel, request, |target| {
+        let iterations = Iterations::of(kernel, &request.target, target.iter);
+        iterations.check_kept_apart(|_| true)
+    })
+}
+
+/// The same for who knows by other means, or else by `check`, that iterations are apart.
+fn plan_of(
+    kernel: &Kernel,
+    request: &Parallelize,
+    check: impl Fn(&AffineFor) -> Result<(), Reason>,
+) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, around } = address::find_affine_for(kernel, path)?;
     let in_forall = around.iter().any(|it| matches!(it, Loop::Forall(_)));
     if in_forall || has_forall(&target.body) {
         return Err(Reason::NestedForall { path: path.clone() });
     }
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let several = || Reason::SeveralBounds { path: path.clone() };
     let (lower, lower_rest) = target.lower.0.split_first().ok_or_else(several)?;
     let (upper, upper_rest) = counted(target, lower).ok_or_else(several)?;
     if !lower_rest.is_empty() && target.step != 1 {
         return Err(several());
     }
-    Iterations::of(kernel, path, target).check_kept_apart(|_| true)?;
+    check(target)?;
     scalars::check_none_set(kernel, path, target)?;
     let mut prepared = kernel.clone();
     let forall = Forall {
@@ -206,6 +240,36 @@ mod tests {
   scf.forall i in 0..n strategy(auto) { y[i] = 2.0 * x[i] }
 }",
         );
+    }
+
+    #[test]
+    fn rows_run_at_once_where_their_pointer_never_falls() {
+        let header = "kernel @k(n: i64, m: i64, row: i32[n + 1], x: f64[m], y: f64[m])";
+        let body = |i: &str, p: &str| {
+            format!("scf.for {p} in i64(row[{i}])..i64(row[{i} + 1]) {{ y[{p}] = x[{p}] + 1.0 }}")
+        };
+        let before = format!(
+            "{header} {{ affine.for i in 0..n {{ {} }} }}",
+            body("i", "p")
+        );
+        let after = format!(
+            "{header} {{
+               var falls: i32 = 0
+               affine.for i_q in 0..n {{ falls reduce(or) row[i_q + 1] < row[i_q] ? 1 : 0 }}
+               scf.if falls == 0 {{
+                 scf.forall i in 0..n strategy(auto) {{ {} }}
+               }} else {{
+                 affine.for i_s in 0..n {{ {} }}
+               }}
+             }}",
+            body("i", "p"),
+            body("i_s", "p_1")
+        );
+        accepts(&before, "parallelize(i)", &after);
+        let written = before.replace("y[p] = x[p] + 1.0", "y[p] = x[p] row[p] = 3");
+        refuses(&written, "parallelize(i)", Illegal, "Carried");
+        let beside = before.replace("y[p] =", "y[p + 1] = y[p] +");
+        refuses(&beside, "parallelize(i)", Illegal, "Carried");
     }
 
     #[test]

@@ -35,7 +35,7 @@ about_one_loop!(
 fn plan(kernel: &Kernel, request: &Reverse) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let (lower, upper) = address::single_bounds(target, path)?;
     let backwards = AffineExpr::from(target.iter).scaled(-1)?;
     let reordering = Reordering::of(kernel, &[target]);

@@ -87,7 +87,7 @@ impl Transform for Shift {
 fn plan(kernel: &Kernel, request: &Shift) -> Result<Replacing, Reason> {
     let path = &request.target;
     let target = address::find_affine_for(kernel, path)?.it;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let position = address::find_statement(kernel, target, &request.statement, path)?;
     let late = request.distance.unsigned_abs();
     let late: i64 = crate::reason::checked_number("the distance", late, 1..=Shift::MOST)?;

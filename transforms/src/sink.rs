@@ -37,7 +37,7 @@ about_one_loop!(
 fn plan(kernel: &Kernel, request: &Sink) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let end = address::single(&target.upper, path)?;
     if target.step != 1 {
         return Err(Reason::SteppedBand { path: path.clone() });

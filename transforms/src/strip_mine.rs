@@ -69,7 +69,7 @@ impl Transform for StripMine {
 fn plan(kernel: &Kernel, request: &StripMine) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let size = match Sizes::of(kernel, [&request.size])? {
         Sizes::Symbolic(sizes) => return symbolic::tiled(kernel, &[target], &[path], &sizes),
         Sizes::Numbers(sizes) => sizes.into_iter().next().unwrap_or(1),

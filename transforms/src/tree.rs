@@ -294,7 +294,7 @@ fn conditions_around(node: &Node, iter: IterId) -> Option<&[Condition]> {
 }
 
 fn is_over(node: &Node, iter: IterId) -> bool {
-    matches!(node, Node::AffineFor(it) if it.iter == iter)
+    Loop::of(node).is_some_and(|it| it.iter() == iter)
 }
 
 /// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else in that.

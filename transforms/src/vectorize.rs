@@ -1,17 +1,18 @@
 //! The step `vectorize`.
 
-use crate::address::{self, Target};
+use crate::address;
 use crate::carried::Iterations;
 use crate::fold::folded_inside;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::Replacing;
+use crate::tree::{Nested, Replacing};
 use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::verify::Verified;
+use strew_affine::visit::Loop;
 use strew_affine::{Kernel, Node};
 
 /// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
@@ -28,7 +29,7 @@ use strew_affine::{Kernel, Node};
 /// these.
 ///
 /// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
-/// in memory, or the same one in all lanes, or, where they are only read, at one distance; and no operation without a vector form. What comes behind is made turn by turn, in the order
+/// in memory, wherever the first one is, or the same one in all lanes, or, where they are only read, at one distance; and no operation without a vector form. What comes behind is made turn by turn, in the order
 /// of the loop, if it shares nothing that is written with what stands in front of it: a key is then computed in lanes, and each update
 /// made where it goes.
 ///
@@ -40,7 +41,7 @@ use strew_affine::{Kernel, Node};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vectorize {
-    /// The loop, an `affine.for` with no loop inside.
+    /// The loop, an `affine.for` or `scf.for` with no loop inside.
     pub target: LoopPath,
     /// How many iterations at once: a power of two, at least as many as a vector of the narrowest type in the loop holds.
     pub lanes: u64,
@@ -91,19 +92,19 @@ fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
         return as_written;
     };
     // Quotients and remainders can hide that elements follow each other.
-    let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
+    let Nested { it: target, around } = address::find_counted(kernel, &request.target)?;
     let folded = Replacing {
         kernel: kernel.clone(),
-        target: target.iter,
-        replacement: vec![Node::AffineFor(folded_inside(target, &around))],
+        target: target.iter(),
+        replacement: vec![folded_inside(target, &around)],
     };
     plan_as_written(&folded.rewrite(), request).or(as_written)
 }
 
 fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
-    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let Nested { it: target, .. } = address::find_counted(kernel, &request.target)?;
     let path = &request.target;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes(), path)?;
     let lanes = checked_number("the number of lanes", request.lanes, 2..=Vectorize::MOST)?;
     let found = Lanes::of(kernel, target, lanes).map_err(|(obstacle, span)| Reason::NoLanes {
         path: path.clone(),
@@ -111,18 +112,27 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
         span,
     })?;
     // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
-    let (together, _) = found.split(&target.body);
+    let (together, _) = found.split(target.body());
     let apart = together.iter().filter(|it| !updates_the_same(&found, it));
     let written = apart.flat_map(Node::written_elements);
-    let written: BTreeSet<_> = written.map(|it| it.array).collect();
-    Iterations::of(kernel, path, target).check_kept_apart(|it| written.contains(&it))?;
-    let mut replacement = target.clone();
-    replacement.lanes = lanes;
+    let mut written: BTreeSet<_> = written.map(|it| it.array).collect();
+    written.retain(|it| !found.keeps_apart(target.body(), *it));
+    Iterations::of(kernel, path, target.iter()).check_kept_apart(|it| written.contains(&it))?;
     Ok(Replacing {
         kernel: kernel.clone(),
-        target: target.iter,
-        replacement: vec![Node::AffineFor(replacement)],
+        target: target.iter(),
+        replacement: vec![in_lanes(target, lanes)],
     })
+}
+
+fn in_lanes(target: Loop<'_>, lanes: u32) -> Node {
+    let mut node = target.to_node();
+    match &mut node {
+        Node::AffineFor(it) => it.lanes = lanes,
+        Node::ScfFor(it) => it.lanes = lanes,
+        _ => {}
+    }
+    node
 }
 
 /// Whether `statement` updates elements that are the same in all lanes: nothing else uses their arrays then.
@@ -218,6 +228,40 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
         let reason = refuses(scatter, "vectorize(i, 4)", Unproven, "NoLanes");
         assert_eq!(reason.labels().len(), 1);
         assert!(reason.to_string().contains("where in `out` a turn is"));
+    }
+
+    #[test]
+    fn rows_have_lanes_wherever_they_begin_and_end() {
+        let rows = |body: &str| {
+            format!(
+                "kernel @k(n: i64, row: i32[n + 1], at: i32[n], wide: i64[n], x: f32[n], y: f32[n], m: f32[n, n]) {{
+                   affine.for i in 0..n {{
+                     scf.for p in i64(row[i])..i64(row[i + 1]) {{ {body} }}
+                   }}
+                 }}"
+            )
+        };
+        for body in [
+            "y[p] = 2.0 * x[p]",
+            "y[at[i] + i32(p)] reduce(add) x[p]",
+            "y[wide[i] - 1 + p] = y[wide[i] - 1 + p] + x[at[i] - 3 + i32(p)]",
+            "let k: i32 = at[i] + i32(p) y[k] = x[k] + 1.0",
+            "m[at[i], wide[i] + p] reduce(max) x[p]",
+        ] {
+            let source = rows(body);
+            let lanes = source.replace("1]) {", "1]) lanes 8 {");
+            accepts(&source, "vectorize(p, 8)", &lanes);
+        }
+        for body in [
+            "y[at[i] - i32(p)] reduce(add) x[p]",
+            "y[wide[i] + 2 * p] reduce(add) x[p]",
+            "y[u32(i8(p))] reduce(add) x[p]",
+            "m[wide[i] + p, i] reduce(add) x[p]",
+        ] {
+            refuses(&rows(body), "vectorize(p, 8)", Unproven, "NoLanes");
+        }
+        let beside = rows("y[at[i] + i32(p)] = 1.0 y[at[i] + 1 + i32(p)] = 2.0");
+        refuses(&beside, "vectorize(p, 8)", Unproven, "Carried");
     }
 
     #[test]

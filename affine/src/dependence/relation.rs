@@ -412,31 +412,33 @@ impl<'a, 'k> Relation<'a, 'k> {
         budget: &mut Budget,
     ) -> Checked<Vec<(Row, &'k Access)>> {
         let mut rows = Vec::new();
-        let common = self.source.common_depth(self.sink);
-        for depth in 0..common {
-            let Some(iter) = self.source_levels.get(depth).and_then(|it| it.iter()) else {
-                continue;
-            };
-            let Some([(lower, from), (upper, to)]) = self.frame.rows.get(&iter).cloned() else {
-                continue;
-            };
-            if lower.array != upper.array || !self.frame.is_settled_access(lower) {
-                continue;
-            }
-            for (early, late) in [(End::Source, End::Sink), (End::Sink, End::Source)] {
-                let (end_of_early, start_of_late) = (self.row(early, &to)?, self.row(late, &from)?);
-                let behind = start_of_late.minus(&end_of_early)?;
-                let before = behind.scaled(-1)?.offset(-1)?;
-                if solved.with_inequality(&before)?.sample(budget)?.is_none() {
-                    let (upper, lower) = (self.element(early, upper), self.element(late, lower));
-                    rows.push((lower.minus(&upper)?, lower_access(self.frame, iter)));
+        let around = |levels: &[Level<'k>]| {
+            let iters = levels.iter().filter_map(|it| it.iter());
+            let rows = iters.filter_map(|it| self.frame.rows.get(&it).cloned());
+            rows.collect::<Vec<_>>()
+        };
+        let (sources, sinks) = (around(&self.source_levels), around(&self.sink_levels));
+        for source in &sources {
+            for sink in &sinks {
+                let forward = [(End::Source, source), (End::Sink, sink)];
+                let backward = [(End::Sink, sink), (End::Source, source)];
+                for [(early, [_, (upper, to)]), (late, [(lower, from), _])] in [forward, backward] {
+                    if lower.array != upper.array || !self.frame.is_settled_access(lower) {
+                        continue;
+                    }
+                    let (end_of_early, start_of_late) =
+                        (self.row(early, to)?, self.row(late, from)?);
+                    let behind = start_of_late.minus(&end_of_early)?;
+                    let before = behind.scaled(-1)?.offset(-1)?;
+                    if solved.with_inequality(&before)?.sample(budget)?.is_none() {
+                        let (upper, start) =
+                            (self.element(early, upper), self.element(late, lower));
+                        rows.push((start.minus(&upper)?, *lower));
+                    }
                 }
             }
         }
-        Ok(rows
-            .into_iter()
-            .filter_map(|(row, access)| Some((row, access?)))
-            .collect())
+        Ok(rows)
     }
 
     /// A quotient of a row, for orders of iterations that a step brings.
@@ -447,8 +449,4 @@ impl<'a, 'k> Relation<'a, 'k> {
         }
         Ok(Row::column(column))
     }
-}
-
-fn lower_access<'k>(frame: &Frame<'k>, iter: IterId) -> Option<&'k Access> {
-    frame.rows.get(&iter).map(|[(lower, _), _]| *lower)
 }

@@ -4,7 +4,7 @@ use super::analyzed::{Analyzed, Dependence, DependenceKind};
 use super::private::Privacy;
 use super::site::{Level, Target};
 use crate::visit::Loop;
-use crate::{ArrayId, Node};
+use crate::{ArrayId, IterId, Node};
 use std::collections::HashMap;
 
 /// Whether the iterations of a loop may run in any order and at once.
@@ -92,6 +92,31 @@ impl<'k> Analyzed<'k> {
             None if !targets.is_empty() => Parallelism::Reduction(targets),
             None => Parallelism::Yes,
         }
+    }
+
+    /// The row pointers that must never fall for the iterations of the loop over `iter` to be apart; `None` where they may meet whatever
+    /// these do. What each iteration can have of its own does not count.
+    pub fn apart_where_rising(&self, iter: IterId) -> Option<Vec<ArrayId>> {
+        let mut levels = Vec::new();
+        collect(&self.kernel().body, 0, &mut levels);
+        let is_over = |level: &Level<'k>| level.iter() == Some(iter);
+        let (level, depth) = levels.into_iter().find(|(it, _)| is_over(it))?;
+        let dependences =
+            self.dependences_inside(iter, |one, other| one.writes() || other.writes());
+        let mut pointers = Vec::new();
+        for dependence in dependences.iter().filter(|it| it.may_be_carried_at(depth)) {
+            let target = self.target(dependence)?;
+            if self.privacy(level, depth, target) == Privacy::Private {
+                continue;
+            }
+            if dependence.unless_monotone.is_empty() {
+                return None;
+            }
+            pointers.extend(&dependence.unless_monotone);
+        }
+        pointers.sort_by_key(|it: &ArrayId| it.into_raw());
+        pointers.dedup();
+        Some(pointers)
     }
 
     fn target(&self, dependence: &Dependence) -> Option<Target> {

@@ -5,8 +5,8 @@ use super::{
     Emitter, Memref, Slot, Typed, Unsupported, attributes, labels, memref, named, type_name,
 };
 use crate::{
-    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, LocalId, Node, Place,
-    ScfFor, Subscript, Type,
+    Access, AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, IterId, LocalId,
+    Node, Place, ScfFor, Subscript, Type,
 };
 
 /// A place whose subscripts have been calculated.
@@ -133,10 +133,15 @@ impl Emitter<'_> {
             self.dimensions.insert(it.iter);
         }
         self.region(&head, |this| this.block(&it.body))?;
-        let lanes = (it.lanes != 1).then(|| format!("strew.lanes = {} : i64", it.lanes));
-        let name = named(&self.kernel.iters[it.iter].name);
-        self.behind_brace([name].into_iter().chain(lanes).chain(labels));
+        self.behind_loop((it.iter, it.lanes), labels);
         Ok(())
+    }
+
+    /// The attributes of a loop with an iterator.
+    fn behind_loop(&mut self, (iter, lanes): (IterId, u32), labels: Option<String>) {
+        let lanes = (lanes != 1).then(|| format!("strew.lanes = {lanes} : i64"));
+        let name = named(&self.kernel.iters[iter].name);
+        self.behind_brace([name].into_iter().chain(lanes).chain(labels));
     }
 
     /// Puts attributes behind what has just ended.
@@ -222,8 +227,7 @@ impl Emitter<'_> {
         let head = format!("scf.for {iter} = {lower} to {upper} step {step}");
         self.iters.insert(it.iter, iter);
         self.region(&head, |this| this.block(&it.body))?;
-        let name = named(&self.kernel.iters[it.iter].name);
-        self.behind_brace([name].into_iter().chain(labels));
+        self.behind_loop((it.iter, it.lanes), labels);
         Ok(())
     }
 

@@ -357,7 +357,8 @@ impl<'k> Printer<'k> {
             self.expr(&scf.lower, context),
             self.expr(&scf.upper, context),
         );
-        format!("scf.for {iter} in {lower}..{upper}{}", step(scf.step))
+        let (step, lanes) = (step(scf.step), lanes(scf.lanes));
+        format!("scf.for {iter} in {lower}..{upper}{step}{lanes}")
     }
 
     fn declaration(&self, local: LocalId, value: &Expr) -> String {

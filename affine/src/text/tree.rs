@@ -178,6 +178,7 @@ pub(super) struct ScfFor<'a> {
     pub(super) lower: Tree<'a>,
     pub(super) upper: Tree<'a>,
     pub(super) step: Option<Name<'a>>,
+    pub(super) lanes: Option<Name<'a>>,
     pub(super) body: Block<'a>,
 }
 

@@ -49,7 +49,7 @@ pub use again::verify_after;
 pub use violation::{EntityKind, Violation, ViolationKind};
 
 use crate::lanes::Lanes;
-use crate::visit::{combiners, walk};
+use crate::visit::{Loop, combiners, walk};
 use crate::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
     LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
@@ -118,11 +118,11 @@ pub fn verify(mut kernel: Kernel) -> Result<Verified, Vec<Violation>> {
 fn without_lanes(kernel: &Kernel, nodes: &[Node]) -> Vec<Violation> {
     let mut violations = Vec::new();
     walk(nodes, &mut |node, _| {
-        if let Node::AffineFor(affine) = node
-            && affine.lanes != 1
-            && let Err((obstacle, span)) = Lanes::of(kernel, affine, affine.lanes)
+        if let Some(around) = Loop::of(node)
+            && around.lanes() != 1
+            && let Err((obstacle, span)) = Lanes::of(kernel, around, around.lanes())
         {
-            let name = kernel.iters[affine.iter].name.clone();
+            let name = kernel.iters[around.iter()].name.clone();
             let kind = ViolationKind::NoLanes { name, obstacle };
             violations.push(Violation { span, kind });
         }

@@ -309,6 +309,7 @@ fn loop_over(counted: Counted, body: Vec<Node>) -> Node {
             lower,
             upper,
             step,
+            lanes: 1,
             body: body.into(),
         }),
     }

@@ -220,11 +220,18 @@ impl FunctionLowering<'_, '_, '_> {
     /// The values of all subscripts, which need not be in range.
     pub(super) fn subscript_values(&mut self, access: &Access) -> Vec<Value> {
         let subscripts = access.subscripts.iter();
-        let values = subscripts.map(|subscript| {
-            let index = self.index(access, subscript);
-            self.builder.ins().iadd_imm_s(index.value, index.constant)
-        });
+        let values = subscripts.map(|it| self.subscript_value(access, it));
         values.collect()
+    }
+
+    /// The value of one of its subscripts, which need not be in range.
+    pub(super) fn subscript_value(&mut self, access: &Access, subscript: &Subscript) -> Value {
+        let index = self.index(access, subscript);
+        match index.constant {
+            // What is known of a value is known of that alone.
+            0 => index.value,
+            constant => self.builder.ins().iadd_imm_s(index.value, constant),
+        }
     }
 
     /// The number of an element that is in range, row by row.

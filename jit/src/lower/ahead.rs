@@ -86,7 +86,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-fn is_iter(subscript: &Subscript, iter: IterId) -> bool {
+pub(super) fn is_iter(subscript: &Subscript, iter: IterId) -> bool {
     matches!(subscript, Subscript::Affine(expr) if expr.as_variable() == Some(Variable::Iter(iter)))
 }
 

@@ -121,8 +121,8 @@ struct ForallConduct {
 impl Conduct {
     pub(crate) fn of(kernel: &Kernel, facts: &Facts) -> Self {
         let mut conduct = Self::default();
-        walk(&kernel.body, &mut |node, _| match node {
-            Node::Forall(forall) => conduct.foralls.push(ForallConduct {
+        walk(&kernel.body, &mut |node, _| match Loop::of(node) {
+            Some(Loop::Forall(forall)) => conduct.foralls.push(ForallConduct {
                 lanes: lanes_of_updates(forall, kernel),
                 has_columns: column_loops(forall).is_some(),
                 has_rows: row_loops(forall, kernel).is_some(),
@@ -131,11 +131,11 @@ impl Conduct {
                 is_separate: is_separate(forall),
                 holds_most: holds_most(kernel, facts, forall),
             }),
-            Node::AffineFor(it) if it.lanes > 1 => {
-                let lanes = Lanes::of(kernel, it, it.lanes).ok();
+            Some(it) if it.lanes() > 1 => {
+                let lanes = Lanes::of(kernel, it, it.lanes()).ok();
                 conduct
                     .together
-                    .push(lanes.map(|lanes| lanes.split(&it.body).0.len()));
+                    .push(lanes.map(|lanes| lanes.split(it.body()).0.len()));
             }
             _ => {}
         });
@@ -149,8 +149,8 @@ pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     walk(&forall.body, &mut |node, loops| {
         if is_update(node, forall) {
             let lanes = match loops.last() {
-                Some(Loop::Affine(around)) => turns_at_once(kernel, around),
-                _ => 1,
+                Some(around) => turns_at_once(kernel, *around),
+                None => 1,
             };
             most = match loops.len() {
                 depth if depth > most.0 => (depth, lanes),

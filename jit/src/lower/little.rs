@@ -272,7 +272,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that is not whole counts, too: where tiles are longer
     /// than loops, it is all there is.
     fn groups_of(&mut self, target: &AffineFor, distance: Count) -> Count {
-        let lanes = turns_at_once(self.program.kernel, target);
+        let lanes = turns_at_once(self.program.kernel, Loop::Affine(target));
         let together = target.step.saturating_mul(i64::from(lanes)).max(1);
         match distance {
             _ if together == 1 => distance,

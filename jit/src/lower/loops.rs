@@ -82,7 +82,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             upper,
             step: node.step,
             body: &node.body,
-            group: self.group(node),
+            group: self.group(Loop::Affine(node)),
             in_range: Vec::new(),
         };
         self.counted(counted)
@@ -100,7 +100,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             upper: self.expr(&node.upper),
             step: node.step,
             body: &node.body,
-            group: None,
+            group: self.group(Loop::Scf(node)),
             in_range: Vec::new(),
         };
         self.counted(counted)
@@ -125,6 +125,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.forget_set_in(counted.body);
         self.scoped(|function| match counted.group.clone() {
             Some(group) => function.groups(&counted, group, done),
+            None if let Some(group) = function.checked_row(&counted) => {
+                function.check_row(&counted, group, turns, done)
+            }
             None => {
                 counted.in_range = function.check_ahead(&counted);
                 match (function.listed(&counted), function.known_turns(&counted)) {

@@ -6,7 +6,7 @@ use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::{bound_to, for_each_load, for_each_sure_load, walk};
+use strew_affine::visit::{Loop, bound_to, for_each_load, for_each_sure_load, walk};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
     Variable,
@@ -108,7 +108,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let none = self.builder.ins().iconst(types::I64, 0);
             let turns = self.builder.ins().smax(turns, none);
             let statements = self.builder.ins().imul(turns, each);
-            let lanes = turns_at_once(self.program.kernel, inner);
+            let lanes = turns_at_once(self.program.kernel, Loop::Affine(inner));
             let together = inner.step.saturating_mul(i64::from(lanes));
             let statements = self.divided_among(statements, together);
             all = self.builder.ins().iadd(all, statements);

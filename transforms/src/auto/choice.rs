@@ -76,6 +76,13 @@ pub enum Choice {
         /// The arrays.
         arrays: Vec<String>,
     },
+    /// Iterations are rows of which data say where they begin and end.
+    Rows {
+        /// The loop.
+        path: String,
+        /// The arrays that say so.
+        pointers: Vec<String>,
+    },
     /// Rows need all rows before them: what a group of these has settled goes into all others at once.
     Panels {
         /// The loop.
@@ -245,6 +252,11 @@ impl fmt::Display for Choice {
                 "each iteration of {path} fills {} before it reads it: all but the last run at once with one of their own, and the caller \
                  finds what the last one leaves",
                 list(arrays)
+            ),
+            Self::Rows { path, pointers } => write!(
+                f,
+                "iterations of {path} are rows that do not meet if {} never falls: where a look at that tells so, they run at once",
+                list(pointers)
             ),
             Self::Panels { path, points } => write!(
                 f,

@@ -70,7 +70,7 @@ impl Flattening {
                 .then_some((target, turns))
         })?;
         self.settle(target.iter);
-        Some(Unroll::new(path_to(kernel, target), turns as u64))
+        Some(Unroll::new(path_to(kernel, target.iter), turns as u64))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Which loops run in the lanes of vectors, and in how many.
 
-use super::order::accesses;
 use super::profit::most_trips;
-use super::registers::is_only_sums;
 use super::{Saving, path_to, trips};
+use crate::tree::Nested;
 use crate::{Vectorize, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::{Loop, for_each_local_read, walk};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Place, Type};
+use strew_affine::{Access, Expr, Kernel, Node, Place, Type};
 
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
@@ -23,7 +22,7 @@ const SUMS_BESIDE: usize = 3;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
 /// the one before it, unless there are several, and many statements have enough to do, but for a long sum, of which several share what they load.
-fn vectors_in_flight(lanes: &Lanes<'_>, target: &AffineFor) -> u32 {
+fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node]) -> u32 {
     let is_link = |node: &&Node| {
         matches!(
             node,
@@ -33,15 +32,15 @@ fn vectors_in_flight(lanes: &Lanes<'_>, target: &AffineFor) -> u32 {
             }
         )
     };
-    let links = target.body.iter().filter(is_link).count();
+    let links = body.iter().filter(is_link).count();
     let is_sum = |node: &&Node| {
         matches!(node, Node::Reduce { places, .. }
             if matches!(places.as_slice(), [it] if it.local().is_some() || lanes.is_one_element(it)))
     };
-    let sums = target.body.iter().filter(is_sum).count();
-    let mut elements = target.body.iter().filter(|it| !is_sum(it));
+    let sums = body.iter().filter(is_sum).count();
+    let mut elements = body.iter().filter(|it| !is_sum(it));
     let writes = elements.any(|it| it.written_elements().next().is_some());
-    match (writes, target.body.len()) {
+    match (writes, body.len()) {
         (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
         _ if sums >= LONG_SUM => 4,
@@ -58,6 +57,10 @@ const WHOLE_VECTORS: u32 = 4;
 
 /// To get a value out of a vector takes as long as so many operations.
 const TAKEN_OUT: usize = 2;
+
+/// To pick a value by a subscript and to put it into a vector takes as long as so many operations: products of sparse rows with a vector
+/// gain nothing where rows have thirty elements, and lose a sixth where they have ten; forces between atoms and their neighbours gain a half.
+const PICKED: usize = 3;
 
 /// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
 const SATURATING: usize = 3;
@@ -90,15 +93,50 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, body: &[Node]) -> bool {
     let widest = lanes.types(together).into_iter().map(Type::bytes).max();
     let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
     let saved = |operations: usize| operations - operations / per_vector.max(1) as usize;
-    let is_apart = apart(lanes, together);
+    let elements = Elements::of(lanes, together);
     (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len())
-        && (is_apart == 0 || saved(all + accesses(together).len() - is_apart) > is_apart)
+        && (elements.apart == 0 || saved(all + elements.others) > elements.apart)
 }
 
-/// How many elements of `body` do not follow those of the turn before: each takes one operation to come into a vector.
-fn apart(lanes: &Lanes<'_>, body: &[Node]) -> usize {
-    let accesses = accesses(body);
-    accesses.iter().filter(|it| lanes.is_strided(it)).count()
+/// The elements of a body: those that come into vectors one by one, and the others.
+#[derive(Default)]
+struct Elements {
+    /// How many operations it takes to put those into vectors: one for each that lies at a distance, more where each lane picks its own.
+    apart: usize,
+    /// How many follow each other, or are the same in all lanes.
+    others: usize,
+}
+
+impl Elements {
+    fn of(lanes: &Lanes<'_>, body: &[Node]) -> Self {
+        let mut found = Self::default();
+        walk(body, &mut |node, _| {
+            for expr in node.expressions() {
+                found.add_loads(lanes, expr);
+            }
+            node.written_elements().for_each(|it| found.add(lanes, it));
+        });
+        found
+    }
+
+    /// Adds those that `expr` loads itself: what is in subscripts comes into no vector.
+    fn add_loads(&mut self, lanes: &Lanes<'_>, expr: &Expr) {
+        match expr {
+            Expr::Load(access) => self.add(lanes, access),
+            _ => {
+                let operands = expr.operands().into_iter();
+                operands.for_each(|it| self.add_loads(lanes, it));
+            }
+        }
+    }
+
+    fn add(&mut self, lanes: &Lanes<'_>, access: &Access) {
+        match (lanes.is_picked(access), lanes.is_strided(access)) {
+            (true, _) => self.apart += PICKED,
+            (false, true) => self.apart += 1,
+            (false, false) => self.others += 1,
+        }
+    }
 }
 
 /// How many operations of `expr` differ from lane to lane.
@@ -124,44 +162,50 @@ fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
 pub(super) fn vectorizable(kernel: &Kernel) -> Vec<(Vectorize, Saving)> {
     let loops = tree::loops(kernel).into_iter();
-    let found = loops.filter_map(|nested| match nested.it {
-        Loop::Affine(it) => {
-            let count = count(kernel, it)?;
-            let lanes = Lanes::of(kernel, it, count).ok()?;
-            let types = lanes.types(lanes.split(&it.body).0).into_iter();
-            let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
-            let vectors = count / lanes.max(1);
-            let request = Vectorize::new(path_to(kernel, it), u64::from(count));
-            Some((request, Saving::Lanes { vectors, lanes }))
-        }
-        Loop::Forall(_) | Loop::Scf(_) => None,
+    let found = loops.filter_map(|Nested { it, .. }| {
+        let count = count(kernel, it)?;
+        let lanes = Lanes::of(kernel, it, count).ok()?;
+        let types = lanes.types(lanes.split(it.body()).0).into_iter();
+        let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
+        let vectors = count / lanes.max(1);
+        let request = Vectorize::new(path_to(kernel, it.iter()), u64::from(count));
+        Some((request, Saving::Lanes { vectors, lanes }))
     });
     found.collect()
 }
 
 /// How many lanes pay, if any do.
-pub(super) fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
+pub(super) fn count(kernel: &Kernel, target: Loop<'_>) -> Option<u32> {
+    let body = target.body();
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
-    let (together, _) = lanes.split(&target.body);
-    if !pays(kernel, &lanes, &target.body) {
+    let (together, _) = lanes.split(body);
+    if matches!(target, Loop::Forall(_)) || !pays(kernel, &lanes, body) {
         return None;
     }
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let in_flight = vectors_in_flight(&lanes, target);
+    let in_flight = vectors_in_flight(&lanes, body);
     let usual = (in_flight * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
-    let all = trips(target).and_then(|it| u32::try_from(it).ok());
+    let (all, most) = match target {
+        Loop::Affine(it) => (trips(it), most_trips(it, &[])),
+        Loop::Forall(_) | Loop::Scf(_) => (None, None),
+    };
+    let all = all.and_then(|it| u32::try_from(it).ok());
     // Vector by vector, so many statements find what they share in registers.
-    let is_many = in_flight == 1 && !is_only_sums(target);
+    let is_many = in_flight == 1
+        && body
+            .iter()
+            .flat_map(Node::written_elements)
+            .any(|it| lanes.is_varying(it));
     let is_whole = |it: &u32| {
         !is_many
             && it.is_power_of_two()
             && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
     };
     let count = all.filter(is_whole).unwrap_or(usual);
-    let is_long = most_trips(target, &[]).is_none_or(|trips| trips >= u64::from(count));
-    (target.lanes == 1 && is_long).then_some(count)
+    let is_long = most.is_none_or(|trips| trips >= u64::from(count));
+    (target.lanes() == 1 && is_long).then_some(count)
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ impl Scheduler<'_> {
             true => UNEVEN_CHUNKS,
             false => TileIndirection::CHUNKS,
         };
-        let path = || path_to(kernel, target);
+        let path = || path_to(kernel, target.iter);
         let scatters = goes_through_indirection(&target.body, is_update_or_store);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
         let request = TileIndirection::new(path()).chunks(chunks);
@@ -271,7 +271,7 @@ fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
     let factors = short.map(|it| (it, factor(it, machine)));
     factors
         .filter(|(_, factor)| *factor > 1)
-        .map(|(it, factor)| (it.iter, Unroll::new(path_to(kernel, it), factor)))
+        .map(|(it, factor)| (it.iter, Unroll::new(path_to(kernel, it.iter), factor)))
         .collect()
 }
 
@@ -351,8 +351,8 @@ fn goes_through_indirection(body: &[Node], is_meant: fn(&Node) -> bool) -> bool 
     found
 }
 
-fn path_to(kernel: &Kernel, target: &AffineFor) -> LoopPath {
-    LoopPath::new([kernel.iters[target.iter].name.clone()])
+fn path_to(kernel: &Kernel, target: IterId) -> LoopPath {
+    LoopPath::new([kernel.iters[target].name.clone()])
 }
 
 #[cfg(test)]

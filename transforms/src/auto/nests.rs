@@ -11,6 +11,7 @@ use super::wavefront;
 use super::{Around, Choice, Scheduler};
 use super::{lanes, locality};
 use crate::private::privatizable;
+use crate::rising::writes_rows;
 use crate::{Parallelize, Permute, Size, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
@@ -292,6 +293,9 @@ impl Scheduler<'_> {
         around: &[Loop<'k>],
     ) -> bool {
         let target = band.nest.target;
+        if self.rows(band) {
+            return true;
+        }
         let pivot = pivot::of(band.kernel, around, target);
         let is_done = pivot.is_some_and(|it| {
             let why = Choice::Pivot {
@@ -310,6 +314,25 @@ impl Scheduler<'_> {
             self.tell(Choice::InOrder { loops });
         }
         is_done
+    }
+
+    /// Runs a loop over rows at once where row pointers never fall.
+    fn rows(&mut self, band: &Band<'_, '_>) -> bool {
+        let target = band.nest.target;
+        let is_meant = is_shareable(target) && writes_rows(&target.body);
+        let pointers = is_meant.then(|| band.nest.analyzed.apart_where_rising(target.iter));
+        let pointers = pointers.flatten().unwrap_or_default();
+        let why = Choice::Rows {
+            path: name(band.kernel, target),
+            pointers: pointers
+                .iter()
+                .map(|it| band.kernel.arrays[*it].name.clone())
+                .collect(),
+        };
+        !pointers.is_empty()
+            && self.attempt_for([why], |attempt| {
+                attempt.step(Parallelize::new(attempt.path(target.iter)))
+            })
     }
 
     /// Gives all iterations but the last one room of their own, where that of the caller is all they meet in.
@@ -477,7 +500,7 @@ pub(super) fn in_columns(
 /// So many iterations of the innermost loop of `band` make a group.
 fn points_of(kernel: &Kernel, band: &[&AffineFor]) -> i64 {
     match band {
-        [only] if lanes::count(kernel, only).is_some() => POINTS_IN_LANES,
+        [only] if lanes::count(kernel, Loop::Affine(only)).is_some() => POINTS_IN_LANES,
         [] | [_] => POINTS,
         _ => POINTS_AROUND_LOOPS,
     }

@@ -128,7 +128,7 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
             let after = Traffic::of(innermost, &together).ok();
             let traffic = before.zip(after);
             found.push(Together {
-                request: UnrollAndJam::new(path_to(kernel, target), factor),
+                request: UnrollAndJam::new(path_to(kernel, target.iter), factor),
                 saving: traffic.map(|(before, after)| Saving::Traffic { before, after }),
                 tiles: tiles(kernel, target, around),
             });
@@ -150,7 +150,7 @@ fn tiles(kernel: &Kernel, target: &AffineFor, loops: &[Loop<'_>]) -> Vec<LoopPat
                     .map(|(by, _)| by.saturating_mul(it.step));
                 moved.is_none_or(|by| by.saturating_abs() > 1)
             });
-            (is_meant && target.upper.as_single().is_none()).then(|| path_to(kernel, it))
+            (is_meant && target.upper.as_single().is_none()).then(|| path_to(kernel, it.iter))
         }
         Loop::Forall(_) | Loop::Scf(_) => None,
     });

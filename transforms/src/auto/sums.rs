@@ -31,7 +31,7 @@ fn summing(kernel: &Kernel) -> Vec<LoopPath> {
         Loop::Forall(_) | Loop::Scf(_) => None,
     });
     let summing = affine.filter(|it| it.step == 1 && is_long(it) && sums_inside(it));
-    summing.map(|it| path_to(kernel, it)).collect()
+    summing.map(|it| path_to(kernel, it.iter)).collect()
 }
 
 fn is_long(target: &AffineFor) -> bool {

@@ -97,10 +97,8 @@ fn outside(target: &AffineFor, row: &AffineExpr) -> [i64; 2] {
 fn lanes_without_quotients(kernel: &Kernel, iter: IterId) -> Option<u32> {
     let mut loops = tree::loops(kernel).into_iter();
     let nested = loops.find(|it| it.it.iter() == iter)?;
-    match nested.it {
-        Loop::Affine(target) => lanes::count(kernel, &folded_inside(target, &nested.around)),
-        Loop::Forall(_) | Loop::Scf(_) => None,
-    }
+    let folded = folded_inside(nested.it, &nested.around);
+    lanes::count(kernel, Loop::of(&folded)?)
 }
 
 /// The rows that subscripts wrap around in, and how far they are from `iter` but for that.

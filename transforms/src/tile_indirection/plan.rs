@@ -113,7 +113,7 @@ impl<'k> Body<'k> {
             kernel,
             request,
             target,
-            iterations: Iterations::of(kernel, &request.target, target),
+            iterations: Iterations::of(kernel, &request.target, target.iter),
             sites,
         })
     }

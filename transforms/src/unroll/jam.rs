@@ -77,7 +77,7 @@ impl Transform for UnrollAndJam {
 fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target, path)?;
+    address::check_no_lanes(target.lanes, path)?;
     let factor = checked_copies(request.factor, &target.body)?;
     let (lower, upper) = counted_bounds(target, path, factor)?;
     let Some(inside) = inside(target) else {

@@ -91,7 +91,7 @@ impl Transform for Unroll {
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
     let factor = checked_copies(request.factor, &target.body)?;
-    address::check_no_lanes(target, &request.target)?;
+    address::check_no_lanes(target.lanes, &request.target)?;
     let (lower, upper) = counted_bounds(target, &request.target, factor)?;
     let copies = usize::try_from(factor).unwrap_or(usize::MAX);
     let copies = Copies {

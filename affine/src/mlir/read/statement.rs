@@ -235,13 +235,10 @@ impl<'t> Reader<'_, 't> {
         );
         let iter = self.iterator(name);
         let body = self.turn()?;
-        let mut lanes = 1;
         let attributes = self.tokens.attributes()?;
         self.describe(iter, &attributes);
+        let lanes = self.lanes(&attributes)?;
         let of = |key: &str| attributes.iter().find(|(known, _)| *known == key);
-        if let Some((_, value)) = of("strew.lanes") {
-            lanes = value.parse().map_err(|_| self.tokens.wanted("lanes"))?;
-        }
         if let (Some((_, clauses)), Some(count)) = (of("strew.speculative"), upper.as_single()) {
             let (mut privates, rows) = merged;
             privates.extend(self.speculative(clauses)?);
@@ -267,6 +264,15 @@ impl<'t> Reader<'_, 't> {
         }))
     }
 
+    /// How many iterations of a loop run at once, as its attributes say.
+    fn lanes(&self, attributes: &[(&str, &str)]) -> Checked<u32> {
+        let mut attributes = attributes.iter();
+        match attributes.find(|(key, _)| *key == "strew.lanes") {
+            Some((_, value)) => value.parse().map_err(|_| self.tokens.wanted("lanes")),
+            None => Ok(1),
+        }
+    }
+
     fn scf_for(&mut self, span: Span) -> Checked<Node> {
         let (name, _) = self.tokens.value()?;
         self.tokens.expect("=")?;
@@ -289,6 +295,7 @@ impl<'t> Reader<'_, 't> {
                 lower,
                 upper,
                 step,
+                lanes: self.lanes(&attributes)?,
                 body: body.into(),
             }));
         }

@@ -277,12 +277,14 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let lower = self.typed(&scf.lower, Type::I64);
         let upper = self.typed(&scf.upper, Type::I64);
         let step = self.count(scf.step, Type::I64);
+        let lanes = self.count(scf.lanes, Type::U32);
         let (iter, body) = self.loop_body(scf.iter, span, &scf.body);
         Some(Node::ScfFor(ScfFor {
             iter,
             lower: lower?,
             upper: upper?,
             step,
+            lanes,
             body: body.into(),
         }))
     }

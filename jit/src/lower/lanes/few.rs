@@ -5,9 +5,10 @@ use crate::CompileError;
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::{Counted, writes_elements_alone};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
+use std::ops::Range;
 use strew_affine::Type;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
-use strew_affine::visit::{Loop, walk};
+use strew_affine::visit::walk;
 
 /// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
@@ -47,7 +48,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let count = i64::from(group.count);
             let behind = made + (turns - made) / count * count;
             if behind > made {
-                self.whole_groups(counted, &mut group, made..behind)?;
+                self.whole_groups(counted, &mut group, made..behind, (turns, done))?;
                 made = behind;
             }
             // Loops with sums have no other turns than those of one group.
@@ -61,24 +62,29 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// The turns `made`, counted from the first one of the loop, which fill groups.
+    /// The turns `made`, counted from the first one of the loop, which fill groups. Where an element of theirs may be out of range, they and
+    /// all behind them, up to `all`, run one by one, and `done` comes next.
     fn whole_groups(
         &mut self,
         counted: &Counted<'k>,
         group: &mut Group<'k>,
-        made: std::ops::Range<i64>,
+        made: Range<i64>,
+        (all, done): (i64, Block),
     ) -> Result<(), CompileError> {
+        let mark = self.mark();
+        let [one_by_one, behind] = [(); 2].map(|()| self.builder.create_block());
+        self.builder.append_block_param(one_by_one, types::I64);
         let first = self.further_on(counted.lower, made.start);
         let turns = (self.builder.ins()).iconst(types::I64, made.end - made.start);
         let these = Counted {
             lower: first,
             ..counted.clone()
         };
-        self.prepare(&these, turns, group)?;
+        self.prepare(&these, (turns, one_by_one), group)?;
         self.forget_turn(counted.iter, counted.body);
         let gathered = self.begin_gathering(counted.body, group);
         self.loops.push(counted.around);
-        for turn in made.step_by(group.count as usize) {
+        for turn in made.clone().step_by(group.count as usize) {
             let iter = self.further_on(counted.lower, turn);
             self.begin_turn(counted, iter);
             self.group_of_turns(group, (counted.iter, counted.body))?;
@@ -88,19 +94,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for it in gathered {
             self.end_gathering(it);
         }
+        if group.looks_ahead() {
+            self.builder.ins().jump(behind, &[]);
+            self.forget_since(mark);
+            self.builder.switch_to_block(one_by_one);
+            self.turns_apart(counted, made.start..all)?;
+            self.builder.ins().jump(done, &[]);
+            self.forget_since(mark);
+            self.builder.switch_to_block(behind);
+        }
         Ok(())
     }
 
     /// A group of `turns` turns, or of as many of them as fill vectors.
     fn narrower(&self, counted: &Counted<'k>, group: &Group<'k>, turns: i64) -> Option<Group<'k>> {
-        let Loop::Affine(node) = counted.around else {
-            return None;
-        };
         let count = 1 << u32::try_from(turns).ok()?.checked_ilog2()?;
         let types = group.lanes.types(group.lanes.split(counted.body).0);
         let widest = types.into_iter().map(Type::bytes).max()?;
         let fills = count < group.count && count * widest >= VECTOR_BYTES;
-        let lanes = fills.then(|| Lanes::of(self.program.kernel, node, count).ok());
-        Some(Group::new(lanes??, count))
+        let lanes = fills.then(|| Lanes::of(self.program.kernel, counted.around, count).ok());
+        Some(Group::new(lanes??, count, group.reach))
     }
 }

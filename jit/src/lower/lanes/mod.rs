@@ -1,33 +1,36 @@
 //! Loops of which several iterations run at once, in the lanes of vectors: groups of whole vectors first, then one by one what is left.
 //!
 //! What a group checks does not differ between its lanes, so the first fault in the order of the loop is still the first: subscripts
-//! that go along with the lanes were proved before the call. Where they were not, and where updates do not just go to memory, the loop
-//! runs as if nothing had been said of lanes.
+//! that go along with the lanes were proved before the call, or are looked at before the first group, for all of them. Where one may be
+//! out of range, and where updates do not just go to memory, the loop runs as if nothing had been said of lanes.
 
+mod ahead;
 mod alike;
+mod checked;
 mod counts;
 mod few;
 mod gather;
 mod held;
 mod one_by_one;
+mod picked;
 mod settle;
 mod value;
 mod vectors;
 
 use super::access::Element;
-use super::function::{FunctionLowering, Stride};
+use super::function::FunctionLowering;
 use super::loops::Counted;
 use crate::CompileError;
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
+use ahead::{Reach, Turns};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use gather::InRegisters;
 use one_by_one::OneByOne;
 use settle::Progress;
 use std::collections::BTreeMap;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::Lanes;
-use strew_affine::visit::{Loop, for_each_load, walk};
-use strew_affine::{Access, AffineFor, Expr, IterId, Node, Place, Subscript};
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{Access, AffineExpr, Expr, IterId, Node, Place};
 use vectors::Vectors;
 
 /// What a turn that makes several iterations needs.
@@ -41,17 +44,27 @@ pub(super) struct Group<'k> {
     gathered: BTreeMap<*const Place, InRegisters>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
+    reach: Reach,
+    /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
+    in_range: Vec<AffineExpr>,
 }
 
 impl<'k> Group<'k> {
-    fn new(lanes: Lanes<'k>, count: u32) -> Self {
+    fn new(lanes: Lanes<'k>, count: u32, reach: Reach) -> Self {
         Self {
             lanes,
             count,
             known: BTreeMap::new(),
             gathered: BTreeMap::new(),
             rows: BTreeMap::new(),
+            reach,
+            in_range: Vec::new(),
         }
+    }
+
+    /// Whether it is looked at before the groups that elements of all turns are in range.
+    fn looks_ahead(&self) -> bool {
+        self.reach == Reach::Ahead
     }
 }
 
@@ -69,24 +82,31 @@ struct Row {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How to run `node` in lanes, where it says so and that is the same.
-    pub(super) fn group(&self, node: &'k AffineFor) -> Option<Group<'k>> {
-        let is_looked_after = !self.disjoint.is_empty() || !self.marks.is_empty();
-        let is_plain = node.lanes > 1 && self.program.oob == Oob::Error && !is_looked_after;
-        if !is_plain {
+    pub(super) fn group(&self, around: Loop<'k>) -> Option<Group<'k>> {
+        let count = around.lanes();
+        if count == 1 || !self.is_in_lanes() {
             return None;
         }
-        let lanes = Lanes::of(self.program.kernel, node, node.lanes).ok()?;
+        let lanes = Lanes::of(self.program.kernel, around, count).ok()?;
+        let (together, _) = lanes.split(around.body());
         let mut is_safe = true;
-        walk(lanes.split(&node.body).0, &mut |it, _| {
+        walk(together, &mut |it, _| {
             let places = it.places();
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
-            is_safe &= self.is_safe(it, node) && self.may_choose(&lanes, node, it);
+            is_safe &= self.may_choose(&lanes, around, it);
         });
-        is_safe.then(|| Group::new(lanes, node.lanes))
+        let reach = self.reach_of(&lanes, around)?;
+        is_safe.then(|| Group::new(lanes, count, reach))
+    }
+
+    /// Whether this code makes anything in lanes: not where statements may be skipped, or each write is looked at.
+    fn is_in_lanes(&self) -> bool {
+        let is_looked_after = !self.disjoint.is_empty() || !self.marks.is_empty();
+        self.program.oob == Oob::Error && !is_looked_after
     }
 
     /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
-    fn may_choose(&self, lanes: &Lanes<'_>, around: &AffineFor, statement: &Node) -> bool {
+    fn may_choose(&self, lanes: &Lanes<'_>, around: Loop<'_>, statement: &Node) -> bool {
         let mut inside = statement.blocks().flatten();
         inside.all(|it| match it {
             Node::Reduce {
@@ -94,7 +114,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             } => {
                 let gathered = lanes.gathered(places, combiner);
                 gathered
-                    .is_none_or(|ty| self.may_gather(lanes, &around.body, (places, combiner, ty)))
+                    .is_none_or(|ty| self.may_gather(lanes, around.body(), (places, combiner, ty)))
             }
             _ => true,
         })
@@ -117,27 +137,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && !self.are_idle(places)
     }
 
-    /// Whether all that is affine in the accesses of `statement` was proved, and elements that follow each other do so in memory.
-    fn is_safe(&self, statement: &Node, around: &AffineFor) -> bool {
-        let loops = [self.loops.as_slice(), &[Loop::Affine(around)]].concat();
-        let mut safe = true;
-        let mut look = |access: &Access| {
-            let mut subscripts = access.subscripts.iter();
-            safe &= subscripts.all(|it| match it {
-                Subscript::Affine(_) => self.program.checks.is_proved(it, &loops),
-                Subscript::Computed(_) => true,
-            });
-            safe &= self.arrays.get(access.array).is_none_or(
-                |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == array.element_bytes),
-            );
-        };
-        for expr in statement.expressions() {
-            for_each_load(expr, &mut look);
-        }
-        statement.written_elements().for_each(&mut look);
-        safe
-    }
-
     /// The turns of `counted` in groups, then what is left; `done` comes next.
     pub(super) fn groups(
         &mut self,
@@ -148,20 +147,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if let Some(turns) = self.few_turns(counted, &group) {
             return self.few_groups(counted, group, turns, done);
         }
-        let [whole, left, rest] = [(); 3].map(|()| self.builder.create_block());
+        let [whole, rest] = [(); 2].map(|()| self.builder.create_block());
+        let next = self.builder.append_block_param(rest, types::I64);
         let ins = &mut self.builder;
         let distance = ins.ins().isub(counted.upper, counted.lower);
         // A power of two, and the distance is taken as unsigned.
         let grouped = ins.ins().band_imm_s(distance, -i64::from(group.count));
+        let from_first = [BlockArg::Value(counted.lower)];
+        ins.ins().brif(grouped, whole, &[], rest, &from_first);
+        ins.switch_to_block(whole);
         let left_over = ins.ins().band_imm_s(distance, i64::from(group.count) - 1);
         // As a sum of constants it would be computed again in every turn.
         let middle = ins.ins().isub(counted.upper, left_over);
-        ins.ins().brif(grouped, whole, &[], left, &[]);
-        self.builder.switch_to_block(whole);
         // What is known inside of the groups is not behind them, since there may be none.
         self.scoped(|function| {
             function.turning.push((counted.iter, function.conditions));
-            function.prepare(counted, grouped, &mut group)?;
+            function.prepare(counted, (grouped, rest), &mut group)?;
+            function.forget_turn(counted.iter, counted.body);
             function.turning.pop();
             let gathered = function.begin_gathering(counted.body, &mut group);
             let groups = Counted {
@@ -176,78 +178,96 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             for it in gathered {
                 function.end_gathering(it);
             }
-            function.builder.ins().jump(left, &[]);
+            let from_middle = [BlockArg::Value(middle)];
+            let ins = function.builder.ins();
+            ins.brif(left_over, rest, &from_middle, done, &[]);
             Ok::<_, CompileError>(())
         })?;
-        self.builder.switch_to_block(left);
-        let more = self
-            .builder
-            .ins()
-            .icmp(IntCC::SignedLessThan, middle, counted.upper);
-        self.builder.ins().brif(more, rest, &[], done, &[]);
         self.builder.switch_to_block(rest);
-        let one_by_one = Counted {
-            lower: middle,
+        let mut one_by_one = Counted {
+            lower: next,
             group: None,
             ..counted.clone()
         };
+        one_by_one.in_range = self.check_ahead(&one_by_one);
         self.all_turns(&one_by_one, done)
     }
 
-    /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here.
+    /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here. Goes on in
+    /// `otherwise`, with the first turn, where an element of the `turns` may be out of range.
     fn prepare(
         &mut self,
         counted: &Counted<'k>,
-        turns: Value,
+        (turns, otherwise): (Value, Block),
         group: &mut Group<'k>,
     ) -> Result<(), CompileError> {
         self.iters.insert(counted.iter, counted.lower);
         self.loops.push(counted.around);
         let (together, _) = group.lanes.split(counted.body);
+        let these = Turns {
+            first: counted.lower,
+            count: turns,
+            otherwise,
+            body: together,
+        };
         for node in together {
             match node {
                 Node::Declare { local, .. } if !group.lanes.is_own(*local) => {
                     self.statement(node)?;
                 }
-                _ => self.prepare_statement(node, (counted.lower, turns), group),
+                _ => self.prepare_statement(node, &these, group),
             }
+            self.declare_along(node, group)?;
         }
         self.loops.pop();
         Ok(())
     }
 
-    fn prepare_statement(
-        &mut self,
-        node: &'k Node,
-        (first, turns): (Value, Value),
-        group: &mut Group<'k>,
-    ) {
+    /// Declares what `node` does, if that goes along with the lanes: subscripts may want its value in the first turn.
+    fn declare_along(&mut self, node: &'k Node, group: &Group<'k>) -> Result<(), CompileError> {
+        match node {
+            Node::Declare { local, value }
+                if group.looks_ahead()
+                    && group.lanes.is_own(*local)
+                    && group.lanes.goes_along(value) =>
+            {
+                self.statement(node)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn prepare_statement(&mut self, node: &'k Node, turns: &Turns<'k>, group: &mut Group<'k>) {
         for expr in node.expressions() {
-            self.prepare_expr(expr, first, group);
+            self.prepare_expr(expr, turns, group);
         }
         for access in node.written_elements() {
             if !group.lanes.is_varying(access) {
                 continue;
             }
-            self.prepare_row(access, first, group);
-            self.reach_row(access, turns, group);
+            self.prepare_row(access, turns, group);
+            self.reach_row(access, turns.count, group);
         }
         for inner in node.blocks().flatten() {
-            self.prepare_statement(inner, (first, turns), group);
+            self.prepare_statement(inner, turns, group);
         }
     }
 
-    fn prepare_expr(&mut self, expr: &'k Expr, first: Value, group: &mut Group<'k>) {
+    fn prepare_expr(&mut self, expr: &'k Expr, turns: &Turns<'k>, group: &mut Group<'k>) {
         if !group.lanes.varies(expr) {
             let value = self.expr(expr);
             group.known.insert(expr, value);
             return;
         }
-        if let Expr::Load(access) = expr {
-            self.prepare_row(access, first, group);
+        match expr {
+            Expr::Load(access) if group.lanes.is_picked(access) => {
+                self.prepare_picked(access, turns, group);
+            }
+            Expr::Load(access) => self.prepare_row(access, turns, group),
+            _ => {}
         }
         for operand in expr.operands() {
-            self.prepare_expr(operand, first, group);
+            self.prepare_expr(operand, turns, group);
         }
     }
 
@@ -262,7 +282,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.reach_all(access.array, row.first, bytes);
     }
 
-    fn prepare_row(&mut self, access: &'k Access, first: Value, group: &mut Group<'k>) {
+    fn prepare_row(&mut self, access: &'k Access, turns: &Turns<'k>, group: &mut Group<'k>) {
+        if group.looks_ahead() {
+            self.look_ahead(access, turns, group);
+        }
+        let first = turns.first;
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
         let stride = group
@@ -337,6 +361,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             function: self,
             group,
             iter,
+            together,
             locals: BTreeMap::new(),
             held: Vec::new(),
             progress: Progress::default(),

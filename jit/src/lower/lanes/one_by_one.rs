@@ -62,9 +62,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded is loaded again: that takes no
     /// longer than to get it out of a vector.
-    fn bind_lane(
+    pub(super) fn bind_lane(
         &mut self,
-        declared: &'k [Node],
+        declared: impl IntoIterator<Item = &'k Node>,
         locals: &BTreeMap<LocalId, InLanes>,
         number: u32,
     ) -> Result<(), CompileError> {

@@ -28,6 +28,8 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) function: &'a mut FunctionLowering<'p, 'k, 'f>,
     pub(super) group: &'a Group<'k>,
     pub(super) iter: IterId,
+    /// The statements that are made in vectors.
+    pub(super) together: &'k [Node],
     /// The scalars that differ from lane to lane.
     pub(super) locals: BTreeMap<LocalId, InLanes>,
     pub(super) held: Vec<Held<'k>>,
@@ -194,6 +196,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         match expr {
             Expr::Iter(iter) => self.iterator(*iter, Type::I64),
             Expr::Local(local) => self.expr_of(*local),
+            Expr::Load(access) if self.group.lanes.is_picked(access) => {
+                InLanes::Each(self.pick(access))
+            }
             Expr::Load(access) => InLanes::Each(self.get(access)),
             Expr::Unary(op, operand) => self.unary(*op, operand),
             Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {

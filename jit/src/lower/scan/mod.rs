@@ -21,6 +21,7 @@ use strew_affine::{
     Access, AffineFor, ArrayId, Bound, Expr, Forall, IterId, LocalId, Node, Place, ScfFor,
     Subscript, Term, Type,
 };
+use strew_runtime::SIGNED_KEYS;
 use strew_runtime::abi::{Bounds, Scanned};
 
 /// The body does what this way of looking at it does not understand.
@@ -502,7 +503,7 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         let kind = bytes
             + match ty {
                 Type::F32 | Type::F64 => KIND_OF_FLOATS,
-                _ if ty.is_signed() => KIND_OF_SIGNED,
+                _ if ty.is_signed() => SIGNED_KEYS as i64,
                 _ => 0,
             };
         let kind = function.builder.ins().iconst(types::I64, kind);
@@ -520,8 +521,5 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
     }
 }
 
-/// What tells [`strew_runtime::scan_keys`] of a sign.
-const KIND_OF_SIGNED: i64 = 0x100;
-
-/// What tells it of floats.
+/// What tells [`strew_runtime::scan_keys`] of floats.
 const KIND_OF_FLOATS: i64 = 0x200;

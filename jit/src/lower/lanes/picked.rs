@@ -1,0 +1,85 @@
+//! Elements that each lane picks for itself, `x[col[p]]`: they are loaded one by one, and put into vectors.
+
+use super::Group;
+use super::ahead::Turns;
+use super::value;
+use super::vectors::Vectors;
+use crate::lower::function::FunctionLowering;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use std::collections::BTreeSet;
+use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
+use strew_affine::{Access, Expr, Node};
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// Looks whether all that the subscripts of `access` are computed from is in range.
+    pub(super) fn prepare_picked(
+        &mut self,
+        access: &'k Access,
+        turns: &Turns<'k>,
+        group: &mut Group<'k>,
+    ) {
+        if !group.looks_ahead() {
+            return;
+        }
+        for_each_load_in_subscripts(access, &mut |it| {
+            if !group.lanes.is_picked(it) {
+                self.look_ahead(it, turns, group);
+            }
+        });
+    }
+}
+
+impl<'k> Vectors<'_, '_, 'k, '_> {
+    /// The elements of `access`, one for each lane.
+    pub(super) fn pick(&mut self, access: &'k Access) -> Vec<Value> {
+        let ty = self.element_type(access);
+        let declared = self.wanted_for(access);
+        let first = self.function.iter(self.iter);
+        let lanes = (0..self.group.count).map(|number| {
+            let turn = match number {
+                0 => first,
+                _ => self
+                    .function
+                    .builder
+                    .ins()
+                    .iadd_imm_s(first, i64::from(number)),
+            };
+            self.function.iters.insert(self.iter, turn);
+            self.function.scoped(|function| {
+                for extent in &self.group.in_range {
+                    function.keep_in_range(turn, extent);
+                }
+                let bound = function.bind_lane(declared.iter().copied(), &self.locals, number);
+                bound.map(|()| function.load(access))
+            })
+        });
+        let lanes: Result<Vec<_>, _> = lanes.collect();
+        self.function.iters.insert(self.iter, first);
+        let lanes = lanes.unwrap_or_default();
+        let vectors = lanes.chunks(value::per_vector(ty) as usize);
+        let builder = &mut self.function.builder;
+        vectors
+            .filter_map(|it| value::vector(builder, ty, it))
+            .collect()
+    }
+
+    /// What declares the scalars that the subscripts of `access` are computed from.
+    fn wanted_for(&self, access: &'k Access) -> Vec<&'k Node> {
+        let mut wanted = BTreeSet::new();
+        for_each_local_in_subscripts(access, &mut |it| wanted.extend([it]));
+        let mut declared = Vec::new();
+        for node in self.together.iter().rev() {
+            if let Node::Declare { local, value } = node
+                && wanted.contains(local)
+            {
+                // A load is made again, by scalars that it needs itself.
+                if let Expr::Load(access) = value {
+                    for_each_local_in_subscripts(access, &mut |it| wanted.extend([it]));
+                }
+                declared.push(node);
+            }
+        }
+        declared.reverse();
+        declared
+    }
+}
