@@ -17,6 +17,7 @@ mod block;
 pub mod bounded;
 pub mod bounds;
 pub mod changed;
+pub mod clamped;
 pub mod classify;
 mod combiner;
 mod counter;

@@ -1,18 +1,21 @@
 //! Between which numbers an integer lies, by its form alone: `x[i] & 255` is none above 255, whatever the array holds.
 //!
-//! Interval arithmetic over the operands, and the range of the type where that would wrap.
+//! Interval arithmetic over the operands, what the conditions of a choice say, and the range of the type where that would wrap.
+
+pub(crate) mod numbers;
+pub(crate) mod span;
 
 use crate::visit::walk;
-use crate::{BinaryOp, Expr, Kernel, LocalId, Node, Type};
-use std::collections::BTreeMap;
+use crate::{BinaryOp, Expr, Kernel, LocalId, Node};
+use numbers::{Extent, Known, Numbers};
 
 /// The least and the greatest value, both included.
-type Range = (i128, i128);
+pub(crate) type Range = (i128, i128);
 
 /// The ranges of the scalars of a kernel that are set once.
 #[derive(Clone, Debug, Default)]
 pub struct ValueRanges {
-    locals: BTreeMap<LocalId, Range>,
+    known: Known,
 }
 
 impl ValueRanges {
@@ -23,13 +26,20 @@ impl ValueRanges {
         walk(&kernel.body, &mut |node, _| {
             if let Node::Declare { local, value } = node
                 && !kernel.locals[*local].mutable
-                && let Some(range) = ranges.of_expr(kernel, value)
-                && Some(range) != value.ty(kernel).integer_range()
             {
-                ranges.locals.insert(*local, range);
+                ranges.declare(kernel, *local, value);
             }
         });
         ranges
+    }
+
+    fn declare(&mut self, kernel: &Kernel, local: LocalId, value: &Expr) {
+        let extent = Extent::default();
+        let span = Numbers::new(kernel, &extent, &self.known).span(value);
+        let whole = value.ty(kernel).integer_range();
+        if whole.is_some_and(|it| it != span.number) {
+            self.known.locals.insert(local, span);
+        }
     }
 
     /// The least and the greatest value that `expr` can have; `None` for floats.
@@ -44,25 +54,10 @@ impl ValueRanges {
     /// assert_eq!(ValueRanges::of(&kernel).of_expr(&kernel, value), Some((0, 255)));
     /// ```
     pub fn of_expr(&self, kernel: &Kernel, expr: &Expr) -> Option<Range> {
-        let whole = expr.ty(kernel).integer_range()?;
-        let range = match expr {
-            Expr::Constant(value) => value.as_integer().map(|it| (it, it)),
-            Expr::Local(local) => self.locals.get(local).copied(),
-            Expr::Cast(Type::Bool, _) => None,
-            Expr::Cast(_, operand) => self.of_expr(kernel, operand),
-            Expr::Select(_, then, otherwise) => {
-                let then = self.of_expr(kernel, then)?;
-                Some(joined(then, self.of_expr(kernel, otherwise)?))
-            }
-            Expr::Binary(op, left, right, _) => {
-                let left = self.of_expr(kernel, left)?;
-                let right = self.of_expr(kernel, right)?;
-                binary(*op, left, right, expr.ty(kernel).bits())
-            }
-            _ => None,
-        };
-        let range = range.filter(|it| whole.0 <= it.0 && it.1 <= whole.1);
-        Some(range.unwrap_or(whole))
+        expr.ty(kernel).integer_range()?;
+        let extent = Extent::default();
+        let span = Numbers::new(kernel, &extent, &self.known).span(expr);
+        Some(span.number)
     }
 }
 
@@ -98,12 +93,9 @@ fn binary(op: BinaryOp, left: Range, right: Range, bits: u32) -> Option<Range> {
     }
 }
 
-fn joined(left: Range, right: Range) -> Range {
-    (left.0.min(right.0), left.1.max(right.1))
-}
-
+/// Divisors without a sign: a division by zero is a fault, and has no result.
 fn positive(range: Range) -> Option<Range> {
-    (range.0 > 0).then_some(range)
+    (range.0 >= 0 && range.1 > 0).then_some((range.0.max(1), range.1))
 }
 
 /// Counts of a shift that are below the width of what is shifted: others are taken modulo that.
@@ -148,7 +140,7 @@ fn all_ones(number: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
+    use crate::{Type, Value};
 
     const NARROW: [Type; 2] = [Type::I8, Type::U8];
 

@@ -399,7 +399,7 @@ impl Inner {
         for array in allocated_arrays(&self.forms.kernel.body) {
             self.element_count(array, &value_of)?;
         }
-        let checks = checks_for(&self.forms.kernel, &value_of);
+        let checks = checks_for(&self.forms.kernel, &self.forms.facts, &value_of);
         let roles = self.arguments.roles.iter();
         let bytes = roles.clone().zip(slots).map(|(role, slot)| match role {
             Role::Array { element_bytes } => slot.elements.saturating_mul(*element_bytes as u64),

@@ -108,7 +108,7 @@ impl std::fmt::Debug for Code {
 /// A strategy that the runtime does not know, or a processor that code cannot be made for.
 pub fn compile(kernel: &Verified, options: &Options) -> Result<Compiled, CompileError> {
     check_hosts(kernel)?;
-    let forms = Forms::new(kernel, options);
+    let forms = Forms::new(kernel, Facts::of(kernel), options);
     forms.code(FIRST)?;
     Ok(Compiled(Arc::new(Inner {
         forms,
@@ -133,10 +133,10 @@ pub(crate) fn check_hosts(kernel: &Kernel) -> Result<(), CompileError> {
 }
 
 impl Forms {
-    pub(crate) fn new(kernel: &Verified, options: &Options) -> Self {
+    pub(crate) fn new(kernel: &Verified, facts: Facts, options: &Options) -> Self {
         Self {
             kernel: kernel.clone(),
-            facts: Facts::of(kernel),
+            facts,
             options: *options,
             made: Default::default(),
             cost: AtomicU64::new(0),

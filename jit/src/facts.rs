@@ -3,12 +3,15 @@
 use crate::form::{Form, Rounding};
 use crate::isa::Target;
 use crate::rows::{Bounded, Rows};
+use crate::stays::Stays;
 use crate::storage::{LocalStorage, Storage, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use strew_affine::clamped::Clamped;
+use strew_affine::interpret::Oob;
 use strew_affine::lanes::Lanes;
-use strew_affine::value_range::ValueRanges;
 use strew_affine::visit::{
-    Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
+    AccessSite, Loop, accesses, allocated_arrays, for_each_combiner, walk, written_arrays,
 };
 use strew_affine::{
     Access, AffineExpr, ArrayId, BinaryOp, Combiner, Declared, Elements, Expr, Forall, IterId,
@@ -20,7 +23,7 @@ use strew_affine::{
 pub(crate) enum Checks {
     /// All of them.
     All,
-    /// Not those of affine subscripts, which were proved from the sizes before the call.
+    /// Not those of subscripts that are affine or clamped, which were proved from the sizes before the call.
     Computed,
 }
 
@@ -137,7 +140,7 @@ pub(crate) struct Facts {
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
     adds_products: bool,
-    ranges: ValueRanges,
+    stays: Stays,
 }
 
 /// The extents of `array` with these sizes, none of them below zero.
@@ -181,6 +184,11 @@ enum Guard {
 
 impl Facts {
     pub(crate) fn of(kernel: &Kernel) -> Self {
+        Self::with(kernel, Arc::new(Clamped::of(kernel)))
+    }
+
+    /// The same for a kernel with other extents, in which clamped subscripts are as they were.
+    pub(crate) fn with(kernel: &Kernel, clamped: Arc<Clamped>) -> Self {
         let mut written = written_arrays(kernel);
         // What fills an array with zeros writes it.
         written.extend(allocated_arrays(&kernel.body));
@@ -198,7 +206,12 @@ impl Facts {
             has_foralls |= matches!(node, Node::Forall(_));
         });
         let storage = LocalStorage::of(kernel);
-        let fails = Fails::of(kernel, &Rows::of(kernel, |it| !written.contains(&it)));
+        let stays = Stays::of(kernel, clamped);
+        let fails = Fails::of(
+            kernel,
+            &stays,
+            &Rows::of(kernel, |it| !written.contains(&it)),
+        );
         let can_fail = fails.can();
         let only_rows = guard(kernel, &storage, false) == Guard::Nobody && !fails.otherwise;
         Self {
@@ -211,7 +224,7 @@ impl Facts {
             rows: (only_rows && can_fail).then_some(fails.rows),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
-            ranges: ValueRanges::of(kernel),
+            stays,
             storage,
             strided: strided(kernel),
         }
@@ -245,18 +258,9 @@ impl Facts {
         !self.written.contains(&array)
     }
 
-    /// Whether what `subscript` computes is below `extent` and not negative, whatever the arrays hold.
-    pub(crate) fn stays_in(
-        &self,
-        kernel: &Kernel,
-        subscript: &Subscript,
-        extent: &AffineExpr,
-    ) -> bool {
-        let (Subscript::Computed(expr), Some(extent)) = (subscript, extent.as_constant()) else {
-            return false;
-        };
-        let range = self.ranges.of_expr(kernel, expr);
-        range.is_some_and(|(least, most)| least >= 0 && most < i128::from(extent))
+    /// The computed subscripts that stay in their dimensions.
+    pub(crate) fn stays(&self) -> &Stays {
+        &self.stays
     }
 
     /// Whether there are loops that run at once.
@@ -446,13 +450,13 @@ struct Fails {
     /// In loops over rows, which can be asked to stop, and where a row pointer is above such an extent.
     in_rows: bool,
     rows: Vec<Bounded>,
-    /// At a computed subscript, at an affine expression over other computed bounds, at a division, in a loop over such bounds or a `while`,
+    /// At a computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a loop over such bounds or a `while`,
     /// which can be asked to stop, or in a function of the host.
     otherwise: bool,
 }
 
 impl Fails {
-    fn of(kernel: &Kernel, rows: &Rows) -> Self {
+    fn of(kernel: &Kernel, stays: &Stays, rows: &Rows) -> Self {
         let mut found = Self {
             in_rows: false,
             rows: Vec::new(),
@@ -471,11 +475,18 @@ impl Fails {
         for_each_affine(kernel, &mut |expr, loops| {
             *fails |= !Checks::Computed.is_exact(expr, loops);
         });
-        for site in accesses(kernel) {
-            found.otherwise |= divides_in_subscripts(kernel, site.access);
-            let extents = &kernel.arrays[site.access.array].extents;
-            for (subscript, extent) in site.access.subscripts.iter().zip(extents) {
-                if !Checks::Computed.is_proved(subscript, &site.loops) {
+        let all_proved = (Checks::Computed, Oob::Error);
+        for AccessSite { access, loops, .. } in accesses(kernel) {
+            found.otherwise |= divides_in_subscripts(kernel, access);
+            let extents = &kernel.arrays[access.array].extents;
+            for (dimension, subscript) in access.subscripts.iter().enumerate() {
+                let is_known = match subscript {
+                    Subscript::Affine(_) => Checks::Computed.is_proved(subscript, &loops),
+                    Subscript::Computed(expr) => {
+                        stays.is_in(kernel, all_proved, (access.array, dimension), expr)
+                    }
+                };
+                if let (false, Some(extent)) = (is_known, extents.get(dimension)) {
                     found.unknown(rows.pointer(subscript), extent);
                 }
             }

@@ -4,8 +4,8 @@
 //! [`Compiled::call`] checks arguments and sizes and runs it on a [`Runtime`](strew_runtime::Runtime).
 //!
 //! Safety rests on three things. Verified kernels are well formed. Before each call the sizes are looked at: affine subscripts are
-//! proved to be in range, or code that checks each of them is used. Computed subscripts are checked at every access. A check
-//! that fails returns a status and a fault record; generated code never traps.
+//! proved to be in range, or code that checks each of them is used. Computed subscripts are checked at every access, but for those that cannot
+//! leave a dimension that has an element, which is among what is looked at. A check that fails returns a status and a fault record; generated code never traps.
 
 mod argument;
 mod bodies;
@@ -30,6 +30,7 @@ mod proved;
 mod record;
 mod rows;
 mod site;
+mod stays;
 mod stopped;
 mod storage;
 mod sure;

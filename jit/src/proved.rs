@@ -1,13 +1,18 @@
-//! Whether all affine subscripts of a kernel are in range with the sizes of a call, so that code without checks of them is safe.
+//! Whether all affine subscripts of a kernel are in range with the sizes of a call, and those that are clamped, so that code without checks
+//! of them is safe.
 
-use crate::facts::{Checks, extents, for_each_affine, has_known_domain};
+use crate::facts::{Checks, Facts, extents, for_each_affine, has_known_domain};
 use strew_affine::bounds::{Around, numeric_range, numeric_range_inside, numeric_range_where};
 use strew_affine::visit::{AccessSite, Loop, accesses};
-use strew_affine::{AffineExpr, Factor, Kernel, ScalarId, Subscript};
+use strew_affine::{AffineExpr, ArrayId, Factor, Kernel, ScalarId, Subscript};
 
 /// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in
 /// range with these sizes.
-pub(crate) fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -> Checks {
+pub(crate) fn checks_for(
+    kernel: &Kernel,
+    facts: &Facts,
+    value_of: &impl Fn(ScalarId) -> i64,
+) -> Checks {
     let mut proved = true;
     for_each_affine(kernel, &mut |expr, loops| {
         proved = proved && is_exact(expr, loops, value_of);
@@ -27,7 +32,15 @@ pub(crate) fn checks_for(kernel: &Kernel, value_of: &impl Fn(ScalarId) -> i64) -
             _ => true,
         })
     };
-    if proved && accesses(kernel).iter().all(are_within) {
+    let has_element = |(array, dimension): &(ArrayId, usize)| {
+        let extents = extents(kernel, *array, value_of).unwrap_or_default();
+        extents.get(*dimension).is_some_and(|it| *it > 0)
+    };
+    let clamped = facts.stays().clamped();
+    if proved
+        && clamped.dimensions().iter().all(has_element)
+        && accesses(kernel).iter().all(are_within)
+    {
         Checks::Computed
     } else {
         Checks::All

@@ -136,12 +136,14 @@ impl<'k> Sure<'_, 'k> {
 
     fn access(&self, access: &Access, here: &Here<'k>) -> bool {
         let extents = self.kernel.arrays[access.array].extents.iter();
-        let mut dimensions = access.subscripts.iter().zip(extents);
-        dimensions.all(|(subscript, extent)| match subscript {
+        let mut dimensions = access.subscripts.iter().zip(extents).enumerate();
+        dimensions.all(|(dimension, (subscript, extent))| match subscript {
             Subscript::Affine(_) => self.checks.is_proved(subscript, &here.loops),
             Subscript::Computed(expr) => {
+                let place = (access.array, dimension);
                 let mut between = here.between.iter();
-                let is_in_range = self.facts.stays_in(self.kernel, subscript, extent)
+                let code = (self.checks, self.oob);
+                let is_in_range = (self.facts.stays()).is_in(self.kernel, code, place, expr)
                     || between.any(|it| it.says(self.kernel, expr, extent));
                 is_in_range && self.expr(expr, here)
             }
@@ -204,6 +206,7 @@ mod tests {
             "let k: i64 = key[i] scf.if k >= 0 && k < m { p[k] reduce(add) x[k] }",
             "scf.if key[i] >= 0 && key[i] < m { p[key[i]] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k > 0 && k < m - 1 { p[k - 1] reduce(add) 1.0 p[k + 1] reduce(add) 1.0 }",
+            "p[key[i] < 0 ? 0 : key[i] < m ? key[i] : m - 1] reduce(add) 1.0",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { let l: i64 = k / 3 p[k] reduce(add) f64(l) }",
         ] {
             assert!(is_sure(body), "{body}");
@@ -215,6 +218,9 @@ mod tests {
         for body in [
             "p[key[i]] reduce(add) 1.0",
             "let k: i64 = key[i] scf.if k < m { p[k] reduce(add) 1.0 }",
+            "p[key[i] < 0 ? 0 : key[i] < m ? key[i] : m] reduce(add) 1.0",
+            "let k: i64 = key[i] scf.if k >= 0 { p[k < m ? k : m - 1] reduce(add) 1.0 }",
+            "p[key[i] < 0 ? 0 : key[i] < n ? key[i] : n - 1] reduce(add) 1.0",
             "let k: i64 = key[i] scf.if k >= 0 && k < n { p[k] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m { } else { p[k] reduce(add) 1.0 }",
             "let k: i64 = key[i] scf.if k >= 0 && k < m && x[k] > 0.0 { p[k] reduce(add) 1.0 }",

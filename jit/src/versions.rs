@@ -6,6 +6,7 @@
 //! another way is not used.
 
 use crate::compiled::{Code, Forms, Specialize};
+use crate::facts::Facts;
 use crate::form::Form;
 use crate::lower::Conduct;
 use std::collections::{BTreeMap, BTreeSet};
@@ -168,7 +169,9 @@ impl Version {
 
     fn make(&self, general: &Forms, form: Form) -> Option<Forms> {
         let kernel = with_sizes(&general.kernel, &self.values).ok()?;
-        let forms = Forms::new(&verify(kernel).ok()?, &general.options);
+        let kernel = verify(kernel).ok()?;
+        let facts = Facts::with(&kernel, Arc::clone(general.facts.stays().clamped()));
+        let forms = Forms::new(&kernel, facts, &general.options);
         // The order of combination follows from it.
         let [own, of_all] = [&forms, general].map(|it| Conduct::of(&it.kernel, &it.facts));
         // What is copied, and taken beforehand, is what the general code wants.

@@ -112,6 +112,27 @@ fn keys_that_cannot_be_out_of_range_are_not_compared() {
     }
 }
 
+/// The same of keys that are clamped to a dimension of any extent. The key may be read from memory twice.
+#[test]
+fn keys_that_are_clamped_are_not_compared_again() {
+    for key in [
+        "key[i] < 0 ? 0 : key[i] < m ? key[i] : m - 1",
+        "key[i] > m - 1 ? m - 1 : key[i] > 0 ? key[i] : 0",
+        "u32(key[i]) < u32(m) ? key[i] : 0",
+    ] {
+        let source = format!(
+            "kernel @k(n: i64, m: i32, key: i32[n], w: f64[n], s: f64[m]) {{
+               affine.for i in 0..n {{ s[{key}] reduce(add) w[i] }}
+             }}"
+        );
+        let (turn, block) = hot_loop(&source, (Target::Baseline, Mode::Stable));
+        assert!(
+            (3..=4).contains(&turn.loads) && turn.stores == 1,
+            "{turn:?}\n{block}"
+        );
+    }
+}
+
 /// A turn loads the key and two floats, of which it takes one, and stores that, or a sum with it. A jump over a copy would be one that nobody
 /// can foretell.
 #[test]

@@ -4,6 +4,7 @@
 mod against_c;
 mod apart;
 mod c;
+mod clamps;
 mod combiners;
 mod data;
 mod engines;

@@ -1,5 +1,5 @@
-use super::{Combiner, Declared, Panicked};
-use crate::{Expr, Math, NotComputed, Operand, Value, evaluate};
+use super::{Combiner, Declared, Panicked, replace_leaves};
+use crate::{Expr, Math, NotComputed, Operand, Type, Value, evaluate};
 
 /// Why values could not be combined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +38,27 @@ impl Combiner {
             .map(|body| Ok(value_of(body, held, incoming, math)?))
             .collect()
     }
+}
+
+impl Combiner {
+    /// What `held`, of type `ty`, becomes when `incoming` is combined into it, as an expression of both. `None` when the combiner is not defined
+    /// on that, or combines several parts.
+    pub fn combination(&self, ty: Type, held: &Expr, incoming: &Expr) -> Option<Expr> {
+        match <[Expr; 1]>::try_from(self.bodies(&[ty])?) {
+            Ok([body]) => Some(with_operands(body, held, incoming)),
+            Err(_) => None,
+        }
+    }
+}
+
+/// `body`, of one part, with these in place of its operands.
+pub(super) fn with_operands(mut body: Expr, held: &Expr, incoming: &Expr) -> Expr {
+    replace_leaves(&mut body, &mut |leaf| match leaf {
+        Expr::Operand(Operand::Held(_)) => Some(held.clone()),
+        Expr::Operand(Operand::Incoming(_)) => Some(incoming.clone()),
+        _ => None,
+    });
+    body
 }
 
 fn by_host(

@@ -1,3 +1,4 @@
+use super::apply::with_operands;
 use super::{Combine, Host, HostAddress, only};
 use crate::{BinaryOp, Expr, Kernel, Operand, Scalar, Span, Type, Value};
 
@@ -111,16 +112,9 @@ impl Declared {
             })
         };
         let (held, incoming) = (scalar(HELD), scalar(INCOMING));
-        let mut body = self.expression().cloned();
-        let Some(expr) = &mut body else {
-            return kernel;
-        };
-        replace_leaves(expr, &mut |leaf| match leaf {
-            Expr::Operand(Operand::Held(_)) => Some(Expr::Param(held)),
-            Expr::Operand(Operand::Incoming(_)) => Some(Expr::Param(incoming)),
-            _ => None,
-        });
-        kernel.result = body;
+        let (held, incoming) = (Expr::Param(held), Expr::Param(incoming));
+        let body = self.expression().cloned();
+        kernel.result = body.map(|it| with_operands(it, &held, &incoming));
         kernel
     }
 }

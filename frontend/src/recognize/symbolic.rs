@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use strew_affine::verify::MAX_NESTING;
-use strew_affine::{Expr, Kernel, LocalId, Node, Operand, Place, Subscript};
+use strew_affine::{Expr, Kernel, LocalId, Node, Place, Subscript};
 
 /// More operations than this no expression may have, as often as variables are used to compute each other.
 pub(crate) const MOST_OPERATIONS: usize = 1000;
@@ -84,17 +84,11 @@ impl<'k> Symbolic<'k> {
         let ([Place::Local(local)], [incoming]) = (places.as_slice(), values.as_slice()) else {
             return Err(NoExpression::Effects);
         };
-        let bodies = combiner.bodies(&[self.kernel.locals[*local].ty]);
-        let body = bodies.and_then(|it| it.into_iter().next());
-        let body = body.ok_or(NoExpression::Effects)?;
         let held = self.value(&Expr::Local(*local))?;
         let incoming = self.value(incoming)?;
-        let value = replaced(&body, &mut |leaf| match leaf {
-            Expr::Operand(Operand::Held(_)) => Some(&held),
-            Expr::Operand(Operand::Incoming(_)) => Some(&incoming),
-            _ => None,
-        })?;
-        self.set(*local, value)
+        let ty = self.kernel.locals[*local].ty;
+        let value = combiner.combination(ty, &held, &incoming);
+        self.set(*local, bounded(value.ok_or(NoExpression::Effects)?)?)
     }
 
     fn branch(&mut self, condition: &Expr, then: &[Node], otherwise: &[Node]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Array elements: addresses and range checks.
 
+use super::Program;
 use super::convert::{clif_type, convert, extend};
 use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
 use super::known::Width;
@@ -90,6 +91,29 @@ impl FunctionLowering<'_, '_, '_> {
 
     pub(super) fn is_proved_subscript(&self, subscript: &Subscript) -> bool {
         self.program.checks.is_proved(subscript, &self.loops)
+    }
+
+    /// Whether a computed subscript of `access` needs no check, whatever the arrays hold.
+    fn stays_in(&self, access: &Access, dimension: usize) -> bool {
+        let Some(Subscript::Computed(expr)) = access.subscripts.get(dimension) else {
+            return false;
+        };
+        let Program { kernel, facts, .. } = &*self.program;
+        let code = (self.program.checks, self.program.oob);
+        (facts.stays()).is_in(kernel, code, (access.array, dimension), expr)
+    }
+
+    /// Whether `access` is to an element that is there even where nothing around it runs.
+    fn stays_anywhere(&self, access: &Access) -> bool {
+        let Program { kernel, facts, .. } = &*self.program;
+        let mut subscripts = access.subscripts.iter().enumerate();
+        subscripts.all(|(dimension, it)| match it {
+            Subscript::Affine(_) => self.is_proved_subscript(it),
+            Subscript::Computed(_) => {
+                let place = (access.array, dimension);
+                self.stays_in(access, dimension) && facts.stays().has_element(kernel, place)
+            }
+        })
     }
 
     pub(super) fn load(&mut self, access: &Access) -> Value {
@@ -187,19 +211,23 @@ impl FunctionLowering<'_, '_, '_> {
         let array = array?;
         let declared = &self.program.kernel.arrays[access.array].extents;
         let dimensions = declared.iter().zip(&array.extents);
-        let indices = access.subscripts.iter().zip(dimensions);
-        let indices = indices.map(|(subscript, (bound, extent))| {
-            self.checked_together(subscript, bound, *extent)
-                .unwrap_or_else(|| self.index(access, subscript))
+        let stays = (0..access.subscripts.len()).map(|it| self.stays_in(access, it));
+        let stays: Vec<_> = stays.collect();
+        let dimensions: Vec<_> = access.subscripts.iter().zip(dimensions).collect();
+        let indices = dimensions.iter().zip(&stays);
+        let indices = indices.map(|((subscript, (bound, extent)), stays)| {
+            let together = match stays {
+                true => None,
+                false => self.checked_together(subscript, bound, **extent),
+            };
+            together.unwrap_or_else(|| self.index(access, subscript))
         });
         let indices: Vec<_> = indices.collect();
-        let kernel = self.program.kernel;
-        let subscripts = access.subscripts.iter().zip(declared);
-        for ((subscript, bound), (index, extent)) in
-            subscripts.zip(indices.iter().zip(&array.extents))
+        for (((subscript, (bound, extent)), index), stays) in
+            dimensions.into_iter().zip(&indices).zip(stays)
         {
-            let is_in_range = index.proved
-                || self.program.facts.stays_in(kernel, subscript, bound)
+            let is_in_range = stays
+                || index.proved
                 || self.is_known_in_range(index.value, bound)
                 || self.is_said_in_range(subscript, bound);
             if !is_in_range {
@@ -356,7 +384,7 @@ impl FunctionLowering<'_, '_, '_> {
         let turning = self.turning.last();
         let is_in_place = self.loads_in_place && turning.is_some_and(|it| moves_with(access, it.0));
         let is_read_only = self.program.facts.is_read_only(access.array);
-        is_read_only && stays_behind && !is_in_place && self.is_proved(access)
+        is_read_only && stays_behind && !is_in_place && self.stays_anywhere(access)
     }
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {

@@ -218,6 +218,12 @@ impl Judge<'_, '_, '_> {
                 }
             }
         }
+        let facts = self.function.program.facts;
+        for (array, dimension) in facts.stays().clamped().dimensions() {
+            let extent = self.range(&kernel.arrays[*array].extents[*dimension]).low;
+            let is_empty = self.compare_number(IntCC::SignedLessThan, extent, 1);
+            self.blame(is_empty);
+        }
         self.unproved = self.take_wrong();
     }
 
@@ -411,6 +417,14 @@ mod tests {
         let large =
             "affine.for i in 0..n { x[i * i * i * i * i floordiv 4611686018427387904] = 1.0 }";
         is(VECTORS, large, [1 << 20, 5], Verdict::Unproved);
+    }
+
+    #[test]
+    fn what_is_clamped_needs_an_element() {
+        let clamped = "affine.for i in 0..n { let k: i64 = i64(x[i]) y[k < 0 ? 0 : k < i64(m) ? k : i64(m) - 1] = 1.0 }";
+        is(VECTORS, clamped, [5, 1], Verdict::Proved);
+        is(VECTORS, clamped, [5, 0], Verdict::Unproved);
+        is(VECTORS, clamped, [0, 0], Verdict::Unproved);
     }
 
     #[test]
