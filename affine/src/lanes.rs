@@ -5,8 +5,9 @@ use crate::{
     Access, AffineExpr, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand,
     Place, Span, Subscript, Type, Variable,
 };
+use along::Along;
 use in_turn::may_follow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod along;
 mod in_turn;
@@ -58,7 +59,7 @@ pub struct Lanes<'k> {
     iter: IterId,
     varying: BTreeSet<LocalId>,
     /// Those of them that are one more in each lane than in the one before.
-    counting: BTreeSet<LocalId>,
+    counting: BTreeMap<LocalId, Along>,
     /// How many of the statements.
     together: usize,
 }
@@ -77,7 +78,7 @@ impl<'k> Lanes<'k> {
             kernel,
             iter,
             varying: BTreeSet::new(),
-            counting: BTreeSet::new(),
+            counting: BTreeMap::new(),
             together: body.len(),
         };
         let here = kernel.iters[iter].span;
@@ -191,8 +192,8 @@ impl<'k> Lanes<'k> {
                 if declared.mutable || self.varies(value) {
                     self.varying.insert(*local);
                 }
-                if !declared.mutable && self.goes_along(value) {
-                    self.counting.insert(*local);
+                if let Some(along) = self.along(value).filter(|_| !declared.mutable) {
+                    self.counting.insert(*local, along);
                 }
                 Ok(())
             }
@@ -241,18 +242,13 @@ impl<'k> Lanes<'k> {
                 values,
                 ..
             } if self.gathers_nothing(places, combiner)
-                && places.iter().all(|it| self.is_sure(it))
+                && places.iter().all(is_there)
                 && !values.iter().any(|it| self.may_fail(it)) =>
             {
                 self.update(places, combiner, values)
             }
             _ => Err(Obstacle::Nested),
         }
-    }
-
-    /// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is combined into it all the same.
-    fn is_sure(&self, place: &Place) -> bool {
-        place.element().is_none_or(Access::is_affine)
     }
 
     /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane
@@ -334,9 +330,10 @@ impl<'k> Lanes<'k> {
     /// Whether each lane picks its element for itself: nothing tells how far they are apart.
     pub fn is_picked(&self, access: &Access) -> bool {
         let is_field = self.kernel.arrays[access.array].field.is_some();
+        let is_apart = is_field || self.is_strided(access);
         access.subscripts.iter().any(|subscript| match subscript {
             Subscript::Affine(_) => is_field && self.is_moving(subscript),
-            Subscript::Computed(expr) => self.varies(expr) && (is_field || !self.goes_along(expr)),
+            Subscript::Computed(expr) => self.varies(expr) && (is_apart || !self.goes_along(expr)),
         })
     }
 
@@ -544,6 +541,11 @@ pub fn turns_at_once(kernel: &Kernel, target: Loop<'_>) -> u32 {
         count if Lanes::of(kernel, target, count).is_ok_and(is_whole) => count,
         _ => 1,
     }
+}
+
+/// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is combined into it all the same.
+fn is_there(place: &Place) -> bool {
+    place.element().is_none_or(Access::is_affine)
 }
 
 fn span_of(node: &Node, otherwise: Span) -> Span {

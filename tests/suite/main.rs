@@ -26,7 +26,6 @@ mod random;
 mod random_c;
 mod random_schedules;
 mod reductions;
-
 mod skip;
 mod speculation;
 mod steps;

@@ -6,7 +6,7 @@ use crate::data::Data;
 use crate::random::Random;
 use strew::ir::Value;
 
-const BODIES: [&str; 41] = [
+const BODIES: [&str; 46] = [
     "for (int p = row[i]; p < row[i + 1]; p++) h[i] += x[p];",
     "int s = 0; for (int p = row[i]; p < row[i + 1]; p++) s += x[p]; h[i] = s;",
     "float s = 0; for (long p = row[i]; p < row[i + 1]; p++) s += f[p]; h[i] = (long)s;",
@@ -40,6 +40,11 @@ const BODIES: [&str; 41] = [
     "for (int p = row[i]; p < row[i + 1]; p++) z[p] = x[p]; for (int p = row[i]; p < row[i + 1]; p++) z[p] = z[p] * 2 + i;",
     "for (int p = row[i]; p < row[i + 1]; p++) y[p] = x[p]; if (i > 0) for (int p = row[i - 1]; p < row[i]; p++) y[p] += 2;",
     "int s = 0; for (int p = row[i]; p < row[i + 1]; p++) { y[p] = x[p] - s; s += 1; } for (int p = row[i]; p < row[i + 1]; p++) y[p] = y[p] * s;",
+    "h[i] += x[row[i]]; for (int p = row[i]; p < row[i + 1]; p++) y[p] = x[p] + 1;",
+    "int a = row[i], e = row[i + 1]; h[i] = y[a]; for (int p = a; p < e; p++) y[p] += x[p];",
+    "for (int j = 0; j < n - i; j++) { int k = row[0] + j; t[i][0] += g[k][0] * 3 + g[k][0]; }",
+    "for (int j = 0; j < n; j++) y[j] = g[row[0] + j][0] * 2 + x[j] * x[j] - 3 * x[j];",
+    "for (int p = row[i]; p < row[i + 1]; p++) { int q = y[p]; float v = f[p] * 2 + 1; y[p] = q * 2 + (int)v; z[q & 7] += 1; }",
     "int k = start[i] - 9; for (int j = 0; j < 16; j++) if (k >= 0 && k < n) h[k] += j;",
     "int k = start[i] - 9; for (int j = 0; j < len[i]; j++) if (x[j] > 0) y[k] += j;",
     "float s = 0; for (int p = row[i]; p < row[i + 1]; p++) { int k = b[p]; float d = f[k] - f[p]; s += d * d + d * 3 - f[k] * f[p]; } h[i] = (long)s;",

@@ -30,17 +30,7 @@ pub(crate) fn pointers_of(kernel: &Kernel, target: &AffineFor) -> Option<Vec<Arr
     if !writes_rows(&target.body) {
         return None;
     }
-    let analyzed = Analyzed::new(kernel);
-    let pointers = analyzed.apart_where_rising(target.iter)?;
-    let mut written = Vec::new();
-    walk(&target.body, &mut |node, _| {
-        written.extend(node.written_elements().map(|it| it.array));
-    });
-    let can_ask = |array: &ArrayId| {
-        let declared = &kernel.arrays[*array];
-        declared.extents.len() == 1 && declared.element.is_integer() && !written.contains(array)
-    };
-    (!pointers.is_empty() && pointers.iter().all(can_ask)).then_some(pointers)
+    Analyzed::new(kernel).apart_where_rising(target.iter)
 }
 
 /// Whether any of several row pointers falls, asked in front of a loop.
@@ -117,7 +107,7 @@ fn pairs_of(
         }))
     };
     let is_less = Expr::compare(CompareOp::Lt, element(1)?, element(0)?);
-    let [one, none] = [1, 0].map(|it| number(it));
+    let [one, none] = [1, 0].map(number);
     let update = Node::Reduce {
         places: vec![Place::Local(falls)],
         combiner: Combiner::new(Bitwise::Or),

@@ -256,6 +256,7 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
             "y[at[i] - i32(p)] reduce(add) x[p]",
             "y[wide[i] + 2 * p] reduce(add) x[p]",
             "y[u32(i8(p))] reduce(add) x[p]",
+            "y[u16(i32(u8(p)) - 200)] reduce(add) x[p]",
             "m[wide[i] + p, i] reduce(add) x[p]",
         ] {
             refuses(&rows(body), "vectorize(p, 8)", Unproven, "NoLanes");

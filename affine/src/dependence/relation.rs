@@ -412,9 +412,10 @@ impl<'a, 'k> Relation<'a, 'k> {
         budget: &mut Budget,
     ) -> Checked<Vec<(Row, &'k Access)>> {
         let mut rows = Vec::new();
+        let frame = self.frame;
         let around = |levels: &[Level<'k>]| {
             let iters = levels.iter().filter_map(|it| it.iter());
-            let rows = iters.filter_map(|it| self.frame.rows.get(&it).cloned());
+            let rows = iters.filter_map(|it| frame.rows.get(&it));
             rows.collect::<Vec<_>>()
         };
         let (sources, sinks) = (around(&self.source_levels), around(&self.sink_levels));
@@ -423,7 +424,7 @@ impl<'a, 'k> Relation<'a, 'k> {
                 let forward = [(End::Source, source), (End::Sink, sink)];
                 let backward = [(End::Sink, sink), (End::Source, source)];
                 for [(early, [_, (upper, to)]), (late, [(lower, from), _])] in [forward, backward] {
-                    if lower.array != upper.array || !self.frame.is_settled_access(lower) {
+                    if lower.array != upper.array || !frame.is_settled_access(lower) {
                         continue;
                     }
                     let (end_of_early, start_of_late) =

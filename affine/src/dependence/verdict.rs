@@ -52,23 +52,10 @@ impl<'k> Analyzed<'k> {
         depth: usize,
         dependences: &[Dependence],
     ) -> Parallelism {
-        let carried = dependences
-            .iter()
-            .enumerate()
-            .filter(|(_, it)| self.is_around(level, depth, it) && it.may_be_carried_at(depth));
-        let mut known = HashMap::new();
-        let mut is_private = |target: Target| {
-            let known = known.entry(target);
-            *known.or_insert_with(|| self.privacy(level, depth, target) == Privacy::Private)
-        };
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
-        for (position, dependence) in carried {
-            let target = self.target(dependence);
-            if target.is_some_and(&mut is_private) {
-                continue;
-            }
+        for (position, dependence) in self.tying(level, depth, dependences) {
             if dependence.is_reduction {
-                targets.extend(target);
+                targets.extend(self.target(dependence));
             } else if !dependence.unless_monotone.is_empty() {
                 pointers.extend(&dependence.unless_monotone);
             } else {
@@ -84,8 +71,7 @@ impl<'k> Analyzed<'k> {
         }
         targets.sort();
         targets.dedup();
-        pointers.sort_by_key(|it: &ArrayId| it.into_raw());
-        pointers.dedup();
+        let pointers = each_once(pointers);
         match because {
             Some(position) => Parallelism::No(position),
             None if !pointers.is_empty() => Parallelism::IfMonotone(pointers),
@@ -95,7 +81,7 @@ impl<'k> Analyzed<'k> {
     }
 
     /// The row pointers that must never fall for the iterations of the loop over `iter` to be apart; `None` where they may meet whatever
-    /// these do. What each iteration can have of its own does not count.
+    /// these do, and where they never do. What each iteration can have of its own does not count.
     pub fn apart_where_rising(&self, iter: IterId) -> Option<Vec<ArrayId>> {
         let mut levels = Vec::new();
         collect(&self.kernel().body, 0, &mut levels);
@@ -103,20 +89,32 @@ impl<'k> Analyzed<'k> {
         let (level, depth) = levels.into_iter().find(|(it, _)| is_over(it))?;
         let dependences =
             self.dependences_inside(iter, |one, other| one.writes() || other.writes());
-        let mut pointers = Vec::new();
-        for dependence in dependences.iter().filter(|it| it.may_be_carried_at(depth)) {
-            let target = self.target(dependence)?;
-            if self.privacy(level, depth, target) == Privacy::Private {
-                continue;
-            }
-            if dependence.unless_monotone.is_empty() {
-                return None;
-            }
-            pointers.extend(&dependence.unless_monotone);
-        }
-        pointers.sort_by_key(|it: &ArrayId| it.into_raw());
-        pointers.dedup();
-        Some(pointers)
+        let tying = self.tying(level, depth, &dependences).into_iter();
+        let pointers =
+            tying.map(|(_, it)| (!it.unless_monotone.is_empty()).then_some(&it.unless_monotone));
+        let pointers: Option<Vec<_>> = pointers.collect();
+        let pointers = each_once(pointers?.into_iter().flatten().copied().collect());
+        (!pointers.is_empty()).then_some(pointers)
+    }
+
+    /// The dependences that iterations of the loop carry, but for those on what each of them can have of its own, with their positions.
+    fn tying<'d>(
+        &self,
+        level: Level<'k>,
+        depth: usize,
+        dependences: &'d [Dependence],
+    ) -> Vec<(usize, &'d Dependence)> {
+        let mut known = HashMap::new();
+        let mut is_private = |target: Target| {
+            let known = known.entry(target);
+            *known.or_insert_with(|| self.privacy(level, depth, target) == Privacy::Private)
+        };
+        let carried = dependences
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| self.is_around(level, depth, it) && it.may_be_carried_at(depth));
+        let tying = carried.filter(|(_, it)| !self.target(it).is_some_and(&mut is_private));
+        tying.collect()
     }
 
     fn target(&self, dependence: &Dependence) -> Option<Target> {
@@ -136,6 +134,12 @@ fn weight(dependence: &Dependence) -> (bool, bool) {
         dependence.is_must(),
         dependence.kind == DependenceKind::Flow,
     )
+}
+
+fn each_once(mut pointers: Vec<ArrayId>) -> Vec<ArrayId> {
+    pointers.sort_by_key(|it| it.into_raw());
+    pointers.dedup();
+    pointers
 }
 
 fn collect<'k>(block: &'k [Node], depth: usize, levels: &mut Vec<(Level<'k>, usize)>) {

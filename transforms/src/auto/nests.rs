@@ -321,18 +321,19 @@ impl Scheduler<'_> {
         let target = band.nest.target;
         let is_meant = is_shareable(target) && writes_rows(&target.body);
         let pointers = is_meant.then(|| band.nest.analyzed.apart_where_rising(target.iter));
-        let pointers = pointers.flatten().unwrap_or_default();
+        let Some(pointers) = pointers.flatten() else {
+            return false;
+        };
+        let pointers = pointers.into_iter();
         let why = Choice::Rows {
             path: name(band.kernel, target),
             pointers: pointers
-                .iter()
-                .map(|it| band.kernel.arrays[*it].name.clone())
+                .map(|it| band.kernel.arrays[it].name.clone())
                 .collect(),
         };
-        !pointers.is_empty()
-            && self.attempt_for([why], |attempt| {
-                attempt.step(Parallelize::new(attempt.path(target.iter)))
-            })
+        self.attempt_for([why], |attempt| {
+            attempt.step(Parallelize::new(attempt.path(target.iter)))
+        })
     }
 
     /// Gives all iterations but the last one room of their own, where that of the caller is all they meet in.

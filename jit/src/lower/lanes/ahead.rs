@@ -86,6 +86,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some(array) = self.arrays.get(access.array).cloned() else {
             return;
         };
+        if !group.looks_ahead() {
+            return;
+        }
         let declared = &self.program.kernel.arrays[access.array].extents;
         let dimensions = declared.iter().zip(array.extents);
         for (subscript, (bound, extent)) in access.subscripts.iter().zip(dimensions) {
@@ -93,7 +96,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 continue;
             }
             let first = self.subscript_value(access, subscript);
-            if self.is_known_in_range(first, bound) {
+            // Of other turns than the first one, what is known of that says nothing.
+            let looked = (first, bound.clone());
+            if group.looked.contains(&looked) {
                 continue;
             }
             let within = self.stays_within((first, subscript), extent, (turns, group));
@@ -103,6 +108,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             ins.brif(within, next, &[], turns.otherwise, &from_first);
             self.builder.switch_to_block(next);
             self.keep_in_range(first, bound);
+            group.looked.push(looked);
             if is_iter(subscript, group.lanes.iter()) && !group.in_range.contains(bound) {
                 group.in_range.push(bound.clone());
             }

@@ -116,13 +116,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turns: &Turns<'k>,
         group: &mut Group<'k>,
     ) {
-        if group.looks_ahead() {
-            self.look_ahead(access, turns, group);
-        }
+        self.look_ahead(access, turns, group);
         self.check_access(access);
     }
 
-    /// Notes where the first of `turns` turns and the last one update. Several updates go to and fro from turn to turn.
+    /// Notes where the first of `turns` turns and the last one update. Of several updates the first one of a turn may lie before the last one
+    /// of the turn before: so that it is seen to, the first turn is noted again.
     fn note_row(
         &mut self,
         counted: &Counted<'k>,

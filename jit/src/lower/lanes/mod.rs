@@ -45,6 +45,8 @@ pub(super) struct Group<'k> {
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
     reach: Reach,
+    /// What subscripts are in the first turn that were found to be below an extent in all turns.
+    looked: Vec<(Value, AffineExpr)>,
     /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
     in_range: Vec<AffineExpr>,
 }
@@ -58,6 +60,7 @@ impl<'k> Group<'k> {
             gathered: BTreeMap::new(),
             rows: BTreeMap::new(),
             reach,
+            looked: Vec::new(),
             in_range: Vec::new(),
         }
     }
@@ -283,9 +286,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn prepare_row(&mut self, access: &'k Access, turns: &Turns<'k>, group: &mut Group<'k>) {
-        if group.looks_ahead() {
-            self.look_ahead(access, turns, group);
-        }
+        self.look_ahead(access, turns, group);
         let first = turns.first;
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
@@ -325,10 +326,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (element, first): (&Element, Value),
         group: &Group<'k>,
     ) -> Value {
+        let iter = group.lanes.iter();
         let next = self.builder.ins().iadd_imm_s(first, 1);
-        self.iters.insert(group.lanes.iter(), next);
+        self.iters.insert(iter, next);
+        self.forget_turn(iter, &[]);
         let next = self.element(access);
-        self.iters.insert(group.lanes.iter(), first);
+        self.forget_turn(iter, &[]);
+        self.iters.insert(iter, first);
         let [here, next] = [element, &next].map(|it| self.whole_address(it));
         self.builder.ins().isub(next, here)
     }

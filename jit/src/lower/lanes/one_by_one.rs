@@ -60,8 +60,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded is loaded again: that takes no
-    /// longer than to get it out of a vector.
+    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded, and nobody writes, is loaded again:
+    /// that takes no longer than to get it out of a vector.
     pub(super) fn bind_lane(
         &mut self,
         declared: impl IntoIterator<Item = &'k Node>,
@@ -73,7 +73,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 continue;
             };
             let is_mutable = self.program.kernel.locals[*local].mutable;
-            if !is_mutable && matches!(value, Expr::Load(_)) {
+            let facts = &self.program.facts;
+            let is_loaded = matches!(value, Expr::Load(it) if facts.is_read_only(it.array));
+            if !is_mutable && is_loaded {
                 self.statement(node)?;
             } else if let Some(lanes) = locals.get(local)
                 && let Some(value) = value::lane(&mut self.builder, lanes, number)

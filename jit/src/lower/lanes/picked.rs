@@ -18,9 +18,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turns: &Turns<'k>,
         group: &mut Group<'k>,
     ) {
-        if !group.looks_ahead() {
-            return;
-        }
         for_each_load_in_subscripts(access, &mut |it| {
             if !group.lanes.is_picked(it) {
                 self.look_ahead(it, turns, group);
