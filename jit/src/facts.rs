@@ -450,8 +450,8 @@ struct Fails {
     /// In loops over rows, which can be asked to stop, and where a row pointer is above such an extent.
     in_rows: bool,
     rows: Vec<Bounded>,
-    /// At a computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a loop over such bounds or a `while`,
-    /// which can be asked to stop, or in a function of the host.
+    /// At a computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a
+    /// loop over such bounds or a `while`, which can be asked to stop, or in a function of the host.
     otherwise: bool,
 }
 

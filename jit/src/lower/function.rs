@@ -441,7 +441,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         Ok(())
     }
 
-    fn declare(&mut self, local: LocalId, value: &'k Expr) {
+    pub(super) fn declare(&mut self, local: LocalId, value: &'k Expr) {
         if self.is_idle(local) {
             return self.check_expr(value);
         }

@@ -55,12 +55,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 otherwise: one_by_one,
                 body: counted.body,
             };
-            function.check_statements(counted, &these, &mut group)?;
-            function.note_row(counted, turns, &group)?;
+            function.check_statements(counted, &these, &mut group);
+            function.note_row(counted, turns, &group);
             function.turning.pop();
             function.builder.ins().jump(done, &[]);
-            Ok::<_, CompileError>(())
-        })?;
+        });
         match group.looks_ahead() {
             true => {
                 self.builder.switch_to_block(one_by_one);
@@ -76,13 +75,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         turns: &Turns<'k>,
         group: &mut Group<'k>,
-    ) -> Result<(), CompileError> {
+    ) {
         self.iters.insert(counted.iter, counted.lower);
         self.loops.push(counted.around);
         for node in counted.body {
             match node {
-                Node::Declare { local, .. } if !group.lanes.is_own(*local) => {
-                    self.statement(node)?;
+                Node::Declare { local, value } if !group.lanes.is_own(*local) => {
+                    self.declare(*local, value);
                 }
                 _ => {
                     for expr in node.expressions() {
@@ -93,10 +92,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     }
                 }
             }
-            self.declare_along(node, group)?;
+            self.declare_along(node, group);
         }
         self.loops.pop();
-        Ok(())
     }
 
     fn check_in_row(&mut self, expr: &'k Expr, turns: &Turns<'k>, group: &mut Group<'k>) {
@@ -122,14 +120,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Notes where the first of `turns` turns and the last one update. Of several updates the first one of a turn may lie before the last one
     /// of the turn before: so that it is seen to, the first turn is noted again.
-    fn note_row(
-        &mut self,
-        counted: &Counted<'k>,
-        turns: Value,
-        group: &Group<'k>,
-    ) -> Result<(), CompileError> {
+    fn note_row(&mut self, counted: &Counted<'k>, turns: Value, group: &Group<'k>) {
         if self.bounds.is_empty() {
-            return Ok(());
+            return;
         }
         let before_last = self.builder.ins().iadd_imm_s(turns, -1);
         let last = self.builder.ins().iadd(counted.lower, before_last);
@@ -144,7 +137,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.forget_turn(counted.iter, counted.body);
             self.iters.insert(counted.iter, turn);
             for node in counted.body {
-                self.declare_along(node, group)?;
+                self.declare_along(node, group);
                 if self.is_only_checked(node.places()) {
                     let key = self.key(node.places());
                     self.note_bounds(node.places(), key);
@@ -152,6 +145,5 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
         self.loops.pop();
-        Ok(())
     }
 }

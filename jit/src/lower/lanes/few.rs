@@ -80,7 +80,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             lower: first,
             ..counted.clone()
         };
-        self.prepare(&these, (turns, one_by_one), group)?;
+        self.prepare(&these, (turns, one_by_one), group);
         self.forget_turn(counted.iter, counted.body);
         let gathered = self.begin_gathering(counted.body, group);
         self.loops.push(counted.around);

@@ -98,8 +98,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
             is_safe &= self.may_choose(&lanes, around, it);
         });
-        let reach = self.reach_of(&lanes, around)?;
-        is_safe.then(|| Group::new(lanes, count, reach))
+        let reach = is_safe.then(|| self.reach_of(&lanes, around)).flatten()?;
+        Some(Group::new(lanes, count, reach))
     }
 
     /// Whether this code makes anything in lanes: not where statements may be skipped, or each write is looked at.
@@ -165,7 +165,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         // What is known inside of the groups is not behind them, since there may be none.
         self.scoped(|function| {
             function.turning.push((counted.iter, function.conditions));
-            function.prepare(counted, (grouped, rest), &mut group)?;
+            function.prepare(counted, (grouped, rest), &mut group);
             function.forget_turn(counted.iter, counted.body);
             function.turning.pop();
             let gathered = function.begin_gathering(counted.body, &mut group);
@@ -203,7 +203,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         (turns, otherwise): (Value, Block),
         group: &mut Group<'k>,
-    ) -> Result<(), CompileError> {
+    ) {
         self.iters.insert(counted.iter, counted.lower);
         self.loops.push(counted.around);
         let (together, _) = group.lanes.split(counted.body);
@@ -215,28 +215,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         for node in together {
             match node {
-                Node::Declare { local, .. } if !group.lanes.is_own(*local) => {
-                    self.statement(node)?;
+                Node::Declare { local, value } if !group.lanes.is_own(*local) => {
+                    self.declare(*local, value);
                 }
                 _ => self.prepare_statement(node, &these, group),
             }
-            self.declare_along(node, group)?;
+            self.declare_along(node, group);
         }
         self.loops.pop();
-        Ok(())
     }
 
     /// Declares what `node` does, if that goes along with the lanes: subscripts may want its value in the first turn.
-    fn declare_along(&mut self, node: &'k Node, group: &Group<'k>) -> Result<(), CompileError> {
-        match node {
-            Node::Declare { local, value }
-                if group.looks_ahead()
-                    && group.lanes.is_own(*local)
-                    && group.lanes.goes_along(value) =>
-            {
-                self.statement(node)
-            }
-            _ => Ok(()),
+    fn declare_along(&mut self, node: &'k Node, group: &Group<'k>) {
+        if let Node::Declare { local, value } = node
+            && group.looks_ahead()
+            && group.lanes.is_own(*local)
+            && group.lanes.goes_along(value)
+        {
+            self.declare(*local, value);
         }
     }
 

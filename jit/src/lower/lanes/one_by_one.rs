@@ -4,7 +4,7 @@ use super::Group;
 use super::value::{self, InLanes};
 use crate::CompileError;
 use crate::lower::function::{Binding, FunctionLowering};
-use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::{InstBuilder, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strew_affine::{Expr, IterId, LocalId, Node};
@@ -42,22 +42,33 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lanes: Range<u32>,
         mut make: impl FnMut(&mut Self) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let first = self.iter(statements.iter);
         for number in lanes {
-            let turn = match number {
-                0 => first,
-                _ => self.builder.ins().iadd_imm_s(first, i64::from(number)),
-            };
-            self.iters.insert(statements.iter, turn);
             self.lane = number as usize;
-            self.scoped(|function| {
-                function.bind_lane(statements.together, &statements.locals, number)?;
+            self.in_lane(statements.iter, number, |function, _| {
+                function.bind_lane(statements.together, &statements.locals, number);
                 make(function)
             })?;
         }
         self.lane = 0;
-        self.iters.insert(statements.iter, first);
         Ok(())
+    }
+
+    /// Makes something of one lane, in which `iter` has the value that it is told; what it finds out is known there alone.
+    pub(super) fn in_lane<T>(
+        &mut self,
+        iter: IterId,
+        number: u32,
+        make: impl FnOnce(&mut Self, Value) -> T,
+    ) -> T {
+        let first = self.iter(iter);
+        let turn = match number {
+            0 => first,
+            _ => self.builder.ins().iadd_imm_s(first, i64::from(number)),
+        };
+        self.iters.insert(iter, turn);
+        let made = self.scoped(|function| make(function, turn));
+        self.iters.insert(iter, first);
+        made
     }
 
     /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded, and nobody writes, is loaded again:
@@ -67,7 +78,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         declared: impl IntoIterator<Item = &'k Node>,
         locals: &BTreeMap<LocalId, InLanes>,
         number: u32,
-    ) -> Result<(), CompileError> {
+    ) {
         for node in declared {
             let Node::Declare { local, value } = node else {
                 continue;
@@ -76,13 +87,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let facts = &self.program.facts;
             let is_loaded = matches!(value, Expr::Load(it) if facts.is_read_only(it.array));
             if !is_mutable && is_loaded {
-                self.statement(node)?;
+                self.declare(*local, value);
             } else if let Some(lanes) = locals.get(local)
                 && let Some(value) = value::lane(&mut self.builder, lanes, number)
             {
                 self.locals.insert(*local, Binding::Let(value));
             }
         }
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::ahead::Turns;
 use super::value;
 use super::vectors::Vectors;
 use crate::lower::function::FunctionLowering;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::Value;
 use std::collections::BTreeSet;
 use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
 use strew_affine::{Access, Expr, Node};
@@ -31,28 +31,16 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn pick(&mut self, access: &'k Access) -> Vec<Value> {
         let ty = self.element_type(access);
         let declared = self.wanted_for(access);
-        let first = self.function.iter(self.iter);
         let lanes = (0..self.group.count).map(|number| {
-            let turn = match number {
-                0 => first,
-                _ => self
-                    .function
-                    .builder
-                    .ins()
-                    .iadd_imm_s(first, i64::from(number)),
-            };
-            self.function.iters.insert(self.iter, turn);
-            self.function.scoped(|function| {
+            self.function.in_lane(self.iter, number, |function, turn| {
                 for extent in &self.group.in_range {
                     function.keep_in_range(turn, extent);
                 }
-                let bound = function.bind_lane(declared.iter().copied(), &self.locals, number);
-                bound.map(|()| function.load(access))
+                function.bind_lane(declared.iter().copied(), &self.locals, number);
+                function.load(access)
             })
         });
-        let lanes: Result<Vec<_>, _> = lanes.collect();
-        self.function.iters.insert(self.iter, first);
-        let lanes = lanes.unwrap_or_default();
+        let lanes: Vec<_> = lanes.collect();
         let vectors = lanes.chunks(value::per_vector(ty) as usize);
         let builder = &mut self.function.builder;
         vectors
