@@ -2,9 +2,10 @@
 //! of them is safe.
 
 use crate::facts::{Checks, Facts, extents, for_each_affine, has_known_domain};
+use std::collections::HashMap;
 use strew_affine::bounds::{Around, numeric_range, numeric_range_inside, numeric_range_where};
 use strew_affine::visit::{AccessSite, Loop, accesses};
-use strew_affine::{AffineExpr, ArrayId, Factor, Kernel, ScalarId, Subscript};
+use strew_affine::{AffineExpr, ArrayId, Factor, IterId, Kernel, ScalarId, Subscript};
 
 /// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in
 /// range with these sizes.
@@ -14,10 +15,14 @@ pub(crate) fn checks_for(
     value_of: &impl Fn(ScalarId) -> i64,
 ) -> Checks {
     let mut proved = true;
+    let mut ranges = Ranges {
+        value_of,
+        known: HashMap::new(),
+    };
     for_each_affine(kernel, &mut |expr, loops| {
-        proved = proved && is_exact(expr, loops, value_of);
+        proved = proved && ranges.is_exact(expr, loops);
     });
-    let are_within = |site: &AccessSite<'_>| {
+    let mut are_within = |site: &AccessSite<'_>| {
         let extents = extents(kernel, site.access.array, value_of).unwrap_or_default();
         let mut pairs = site.access.subscripts.iter().zip(extents);
         pairs.all(|(subscript, extent)| match subscript {
@@ -25,7 +30,7 @@ pub(crate) fn checks_for(
                 let is_within = |range: Option<(i64, i64)>| {
                     range.is_some_and(|(least, greatest)| least >= 0 && greatest < extent)
                 };
-                is_within(range(expr, &site.loops, value_of))
+                is_within(ranges.range(expr, &site.loops))
                     || is_within(range_there(kernel, expr, site, value_of))
                     || is_within(range_inside(expr, &site.loops, value_of))
             }
@@ -39,7 +44,7 @@ pub(crate) fn checks_for(
     let clamped = facts.stays().clamped();
     if proved
         && clamped.dimensions().iter().all(has_element)
-        && accesses(kernel).iter().all(are_within)
+        && accesses(kernel).iter().all(&mut are_within)
     {
         Checks::Computed
     } else {
@@ -47,21 +52,58 @@ pub(crate) fn checks_for(
     }
 }
 
-/// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
-/// a numerator in it leaves 64 bits. Only those need to be exact: sums and products that wrap on the way come out right.
-fn is_exact(expr: &AffineExpr, loops: &[Loop<'_>], value_of: &impl Fn(ScalarId) -> i64) -> bool {
-    let factors = expr.terms().iter().flat_map(|term| &term.factors);
-    let mut divisions = factors.filter_map(|factor| match factor {
-        Factor::Variable(_) => None,
-        Factor::FloorDiv(left, right) | Factor::Mod(left, right) => Some((left, right)),
-    });
-    let is_divisor = |expr: &AffineExpr| {
-        // The divisors of a verified kernel speak of parameters alone.
-        is_exact(expr, &[], value_of)
-            && range(expr, &[], value_of).is_some_and(|(least, _)| least > 0)
-    };
-    divisions.all(|(left, right)| is_exact(left, loops, value_of) && is_divisor(right))
-        && (!has_known_domain(expr, loops) || range(expr, loops, value_of).is_some())
+/// The ranges of affine expressions with the sizes of a call.
+struct Ranges<'v, V> {
+    value_of: &'v V,
+    /// By the loops around and what is added to a constant: subscripts of neighbours differ by nothing else.
+    known: HashMap<(Vec<IterId>, AffineExpr), Option<(i64, i64)>>,
+}
+
+impl<V: Fn(ScalarId) -> i64> Ranges<'_, V> {
+    /// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
+    /// a numerator in it leaves 64 bits. Only those need to be exact: sums and products that wrap on the way come out right.
+    fn is_exact(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
+        let factors = expr.terms().iter().flat_map(|term| &term.factors);
+        let mut divisions = factors.filter_map(|factor| match factor {
+            Factor::Variable(_) => None,
+            Factor::FloorDiv(left, right) | Factor::Mod(left, right) => Some((left, right)),
+        });
+        divisions.all(|(left, right)| self.is_exact(left, loops) && self.is_divisor(right))
+            && (!has_known_domain(expr, loops) || self.range(expr, loops).is_some())
+    }
+
+    /// The divisors of a verified kernel speak of parameters alone.
+    fn is_divisor(&mut self, expr: &AffineExpr) -> bool {
+        self.is_exact(expr, &[]) && self.range(expr, &[]).is_some_and(|(least, _)| least > 0)
+    }
+
+    /// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
+    fn range(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> Option<(i64, i64)> {
+        const LIMIT: i64 = 1 << 62;
+        let constant = expr.constant();
+        let moving = expr.minus(&constant.into()).ok()?;
+        let (least, greatest) = match moving.as_constant() {
+            Some(value) => (value, value),
+            None => {
+                let value_of = self.value_of;
+                let iters = loops.iter().map(|it| it.iter()).collect();
+                *self
+                    .known
+                    .entry((iters, moving))
+                    .or_insert_with_key(|(_, moving)| {
+                        let range = numeric_range(moving, loops, &|scalar| value_of(scalar));
+                        range.ok().flatten()
+                    })
+            }?,
+        };
+        if least > greatest {
+            // There is no iteration, whatever is added.
+            return Some((least, greatest));
+        }
+        let least = least.checked_add(constant)?;
+        let greatest = greatest.checked_add(constant)?;
+        (least >= -LIMIT && greatest <= LIMIT).then_some((least, greatest))
+    }
 }
 
 /// The range of `expr` at `site`, with the conditions around it.
@@ -88,22 +130,4 @@ fn range_inside(
 ) -> Option<(i64, i64)> {
     let range = numeric_range_inside(expr, loops, &|scalar| value_of(scalar));
     range.ok().flatten()
-}
-
-/// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
-fn range(
-    expr: &AffineExpr,
-    loops: &[Loop<'_>],
-    value_of: &impl Fn(ScalarId) -> i64,
-) -> Option<(i64, i64)> {
-    const LIMIT: i64 = 1 << 62;
-    let known = expr.as_constant();
-    let range = match known {
-        Some(value) => Some((value, value)),
-        None => numeric_range(expr, loops, &|scalar| value_of(scalar))
-            .ok()
-            .flatten(),
-    };
-    let (least, greatest) = range?;
-    (least >= -LIMIT && greatest <= LIMIT).then_some((least, greatest))
 }

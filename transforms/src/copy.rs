@@ -219,11 +219,7 @@ impl Copying {
 
     fn node(&self, node: &mut Node) -> Result<(), Overflow> {
         match node {
-            Node::AffineFor(it) => {
-                self.iter(&mut it.iter);
-                self.bound(&mut it.lower)?;
-                self.bound(&mut it.upper)?;
-            }
+            Node::AffineFor(it) => return self.affine_for(it),
             Node::AffineIf { conditions, .. } => {
                 conditions
                     .iter_mut()
@@ -259,6 +255,14 @@ impl Copying {
         inside.try_for_each(|node| self.node(node))
     }
 
+    /// `it` becomes its copy.
+    pub(crate) fn affine_for(&self, it: &mut AffineFor) -> Result<(), Overflow> {
+        self.iter(&mut it.iter);
+        self.bound(&mut it.lower)?;
+        self.bound(&mut it.upper)?;
+        it.body.iter_mut().try_for_each(|node| self.node(node))
+    }
+
     fn iter(&self, iter: &mut IterId) {
         if let Some(Iteration::Shifted(base, _)) = self.iters.get(iter) {
             *iter = *base;
@@ -281,7 +285,8 @@ impl Copying {
         Ok(())
     }
 
-    fn bound(&self, Bound(alternatives): &mut Bound) -> Result<(), Overflow> {
+    /// `bound` becomes that of the copy.
+    pub(crate) fn bound(&self, Bound(alternatives): &mut Bound) -> Result<(), Overflow> {
         alternatives
             .iter_mut()
             .try_for_each(|expr| self.affine(expr))

@@ -115,7 +115,11 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         let factor = short.unwrap_or(factor);
         let is_perfect = matches!(target.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
         let is_long = trips(target).is_none_or(|it| it >= factor);
-        if !is_perfect || target.step != 1 || !is_long || copies * factor > MOST_STATEMENTS {
+        // Where others than the innermost loop move, that one would run for each iteration by itself.
+        let mut between = around.iter().rev().take(inside.len() - 1);
+        let stay = !between.any(|it| is_moved(it, target.iter));
+        if !is_perfect || !stay || target.step != 1 || !is_long || copies * factor > MOST_STATEMENTS
+        {
             break;
         }
         let is_shared = shares(innermost, target.iter)
@@ -136,6 +140,13 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         inside.push(target.iter);
     }
     found
+}
+
+/// Whether the bounds of `it` speak of `iter`.
+fn is_moved(it: &Loop<'_>, iter: IterId) -> bool {
+    let Loop::Affine(it) = it else { return false };
+    let mut alternatives = it.lower.0.iter().chain(&it.upper.0);
+    alternatives.any(|bound| bound.mentions(Variable::Iter(iter)))
 }
 
 /// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
@@ -213,11 +224,9 @@ fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool
             })
         })
     };
-    let written: Vec<_> = innermost
-        .body
-        .iter()
-        .flat_map(Node::written_elements)
-        .collect();
+    let updates = innermost.body.iter();
+    let updates = updates.filter(|it| matches!(it, Node::Reduce { .. }));
+    let written: Vec<_> = updates.flat_map(Node::written_elements).collect();
     let is_only = |it: &Access| {
         written
             .iter()
@@ -327,6 +336,37 @@ mod tests {
              }",
             &[tiles.as_slice(), kept.as_slice()].concat(),
         );
+    }
+
+    /// Rows that begin at different places, too, and so do time steps.
+    #[test]
+    fn chains_of_skewed_rows_run_beside_each_other() {
+        let tiles = |outer: &str| {
+            [
+                format!("skew(j by {outer}, 1)"),
+                format!("tile({outer} = 64, j_s = 256)"),
+                format!("normalize({outer}_t)"),
+                "normalize(j_s_t)".to_owned(),
+                format!("skew(j_s_t_c by {outer}_t_c, 2)"),
+                format!("interchange({outer}_t_c, j_s_t_c_s)"),
+                format!("parallelize({outer}_t_c)"),
+                format!("unroll_and_jam({outer}_p, 4)"),
+                "scalar_replace(a)".to_owned(),
+            ]
+        };
+        let rows = "kernel @rows(n: i64, a: f64[n, n]) {
+          affine.for i in 1..n - 1 { affine.for j in 1..n - 1 {
+            a[i, j] = (a[i - 1, j + 1] + a[i, j - 1] + a[i, j] + a[i + 1, j]) * 0.25
+          } }
+        }";
+        let steps = "kernel @steps(m: i64, n: i64, a: f64[n]) {
+          affine.for t in 0..m { affine.for j in 1..n - 1 { a[j] = (a[j - 1] + a[j] + a[j + 1]) * 0.25 } }
+        }";
+        for (source, outer) in [(rows, "i"), (steps, "t")] {
+            let tiles = tiles(outer);
+            let tiles: Vec<_> = tiles.iter().map(String::as_str).collect();
+            schedules(source, &tiles);
+        }
     }
 
     #[test]

@@ -25,12 +25,11 @@ pub(super) struct Chain<'k> {
     distance: i64,
 }
 
-/// The arrays that iterations of `target` read where one of the few before has written, if it is known where the first one begins.
+/// The arrays that iterations of `target` read where one of the few before has written.
 pub(crate) fn carried_arrays(target: &AffineFor) -> BTreeSet<ArrayId> {
     let written = target.body.iter().flat_map(Node::written_elements);
     let arrays: BTreeSet<_> = written.map(|it| it.array).collect();
-    let begins = target.lower.as_single().is_some();
-    let is_carried = |array: &ArrayId| begins && !chains_in(target, *array).is_empty();
+    let is_carried = |array: &ArrayId| !chains_in(target, *array).is_empty();
     arrays.into_iter().filter(is_carried).collect()
 }
 

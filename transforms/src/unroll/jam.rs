@@ -1,6 +1,6 @@
 //! The step `unroll_and_jam`.
 
-use super::{Copies, Hoisting, Inside, checked_copies, counted_bounds};
+use super::{Copies, Hoisting, Inside, Moving, checked_copies, counted_bounds};
 use crate::address::{self, Target};
 use crate::order::{Children, Reordering, Tick};
 use crate::script::call::{Call, FaultAt};
@@ -28,7 +28,9 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variabl
 /// ```
 ///
 /// Jammed are the only loop inside and the loops that are all that the one around them does, as long as their bounds do not depend on the loop
-/// that is unrolled. What stands before and behind them is done for all iterations of a turn before and behind.
+/// that is unrolled. What stands before and behind them is done for all iterations of a turn before and behind. Where nothing does, the
+/// innermost of them may be a loop by one whose bounds move with the unrolled one, each by one of its alternatives: what only some iterations
+/// of a turn run is run before it and behind it, iteration by iteration.
 /// Legal when of any two accesses of one element, one of them writing, the first one stays the first; updates by one commutative
 /// combiner may change places. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -78,11 +80,12 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target.lanes, path)?;
-    let factor = checked_copies(request.factor, &target.body)?;
-    let (lower, upper) = counted_bounds(target, path, factor)?;
     let Some(inside) = inside(target) else {
         return Err(Reason::NothingToJam { path: path.clone() });
     };
+    let places = if inside.moving.is_some() { 3 } else { 1 };
+    let factor = checked_copies(request.factor, &target.body, places)?;
+    let (lower, upper) = counted_bounds(target, path, factor)?;
     check(kernel, target, &inside, (lower, factor))?;
     let copies = Copies {
         target,
@@ -102,7 +105,7 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
 }
 
 /// The only loop directly inside of `target`, with what stands around it, and the loops in there, each all that the one before does;
-/// their bounds are the same in all iterations of `target`. `None` if there is no such loop, or more than one.
+/// their bounds are the same in all iterations of `target`, but those of the last one may move. `None` if there is no such loop, or more than one.
 fn inside(target: &AffineFor) -> Option<Inside<'_>> {
     let position = target.body.iter().position(Node::holds_loops)?;
     let (before, rest) = target.body.split_at(position);
@@ -113,6 +116,7 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
     let mut inside = Inside {
         before,
         jammed: Vec::new(),
+        moving: None,
         body: jammed,
         after,
     };
@@ -124,7 +128,12 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
         inside.jammed.push(next);
         inside.body = &next.body;
     }
-    (!inside.jammed.is_empty()).then_some(inside)
+    let is_all = inside.before.is_empty() && inside.after.is_empty();
+    if is_all && let Some(moving) = Moving::of(target, inside.body) {
+        inside.body = &moving.it().body;
+        inside.moving = Some(moving);
+    }
+    (!inside.jammed.is_empty() || inside.moving.is_some()).then_some(inside)
 }
 
 fn moves(bound: &Bound, target: &AffineFor) -> bool {
@@ -134,6 +143,10 @@ fn moves(bound: &Bound, target: &AffineFor) -> bool {
 
 /// That accesses keep their order: turns first, then what stands before the jammed loops, these, and what stands behind them; in each the
 /// iterations of the jammed loops, then those of a turn.
+///
+/// Where bounds move, a turn runs the iterations before a border, copy by copy, then those from there to another one, then the rest. The borders are the
+/// same for all copies: what keeps its order when all iterations go by the jammed loops, keeps it when some of them go copy by copy, as
+/// before.
 fn check(
     kernel: &Kernel,
     target: &AffineFor,
@@ -143,7 +156,8 @@ fn check(
     let length = factor.checked_mul(target.step).ok_or(Overflow)?;
     let iter = AffineExpr::from(target.iter);
     let turn = iter.minus(lower)?.floordiv(&length.into())?;
-    let jammed = inside.jammed.iter().copied();
+    let moving = inside.moving.as_ref().map(Moving::it);
+    let jammed = inside.jammed.iter().copied().chain(moving);
     let inner: Vec<_> = jammed.clone().map(|it| it.iter.into()).collect();
     let (children, position) = (Children::of(target), inside.before.len());
     let band: Vec<&AffineFor> = [target].into_iter().chain(jammed).collect();
@@ -295,7 +309,7 @@ mod tests {
         refuses(source, "unroll_and_jam(i, 2)", Illegal, "Reverses");
         refuses(source, "unroll_and_jam(k, 2)", Misaddressed, "NothingToJam");
         refuses(source, "unroll_and_jam(i, 1)", Misaddressed, "BadNumber");
-        let triangle = source.replace("0..n - 1", "i..n - 1");
+        let triangle = source.replace("0..n - 1", "i..n - 1 step 2");
         refuses(
             &triangle,
             "unroll_and_jam(i, 2)",

@@ -2,6 +2,7 @@
 
 mod hoist;
 mod jam;
+mod moving;
 
 pub use jam::UnrollAndJam;
 
@@ -15,6 +16,7 @@ use crate::tiling::trip_count;
 use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use hoist::Hoisting;
+use moving::Moving;
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit;
@@ -90,7 +92,7 @@ impl Transform for Unroll {
 
 fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, &request.target)?;
-    let factor = checked_copies(request.factor, &target.body)?;
+    let factor = checked_copies(request.factor, &target.body, 1)?;
     address::check_no_lanes(target.lanes, &request.target)?;
     let (lower, upper) = counted_bounds(target, &request.target, factor)?;
     let copies = usize::try_from(factor).unwrap_or(usize::MAX);
@@ -111,12 +113,12 @@ fn plan(kernel: &Kernel, request: &Unroll) -> Result<Replacing, Reason> {
     })
 }
 
-/// How many copies of `body` a turn gets.
-fn checked_copies(factor: u64, body: &[Node]) -> Result<i64, Reason> {
+/// How many copies a turn gets of `body`, each of which stands at `places`.
+fn checked_copies(factor: u64, body: &[Node], places: u64) -> Result<i64, Reason> {
     let given = checked_number("the factor", factor, 2..=Unroll::MOST)?;
     let mut nodes: u64 = 0;
     visit::walk(body, &mut |_, _| nodes += 1);
-    let copied = nodes.saturating_mul(factor);
+    let copied = nodes.saturating_mul(factor).saturating_mul(places);
     let what = "the number of statements in all copies of the body";
     checked_number::<u64>(what, copied, 0..=Unroll::MOST_NODES)?;
     Ok(given)
@@ -155,6 +157,8 @@ struct Inside<'k> {
     before: &'k [Node],
     /// These loops, from the outside in, each all that the one before does.
     jammed: Vec<&'k AffineFor>,
+    /// The loop in these whose bounds move.
+    moving: Option<Moving<'k>>,
     /// What the innermost of them does.
     body: &'k [Node],
     /// Behind them.
@@ -167,6 +171,7 @@ impl<'k> Inside<'k> {
         Self {
             before: &[],
             jammed: Vec::new(),
+            moving: None,
             body,
             after: &[],
         }
@@ -232,6 +237,7 @@ impl Copies<'_> {
         let Inside {
             before,
             ref jammed,
+            ref moving,
             body,
             after,
         } = self.inside;
@@ -250,6 +256,9 @@ impl Copies<'_> {
             ended.append(&mut copying.block(after)?);
         }
         hoisted.append(&mut statements);
+        if let Some(moving) = moving {
+            hoisted = moving.around(kernel, hoisted, (self.factor, &copying_at(0)?))?;
+        }
         let loops = jammed.iter().rev();
         begun.extend(loops.fold(hoisted, |body, it| {
             vec![Node::AffineFor(AffineFor {
@@ -277,9 +286,10 @@ impl Copies<'_> {
         let rest = new_iter(kernel, *iter, "r");
         let copying = Copying::shift(*iter, rest, 0);
         // Copies of a body are made anew, but jammed loops are not.
-        let copying = match self.inside.jammed[..] {
-            [] => copying,
-            _ => copying.anew(kernel, body, 1),
+        let is_jammed = !self.inside.jammed.is_empty() || self.inside.moving.is_some();
+        let copying = match is_jammed {
+            false => copying,
+            true => copying.anew(kernel, body, 1),
         };
         Ok(Node::AffineFor(AffineFor {
             iter: rest,
