@@ -182,9 +182,6 @@ fn timed(source: &str, rounds: usize) -> (usize, Duration) {
 fn compile(source: &str) -> usize {
     let program = strew::Compiler::new().compile("bench.c", source);
     let program = program.unwrap_or_else(|error| panic!("{error}"));
-    let kernels: Vec<_> = program
-        .kernel_names()
-        .map(|name| program.kernel(name).expect("machine code"))
-        .collect();
+    let kernels = program.kernels().expect("machine code");
     black_box(&kernels).len()
 }

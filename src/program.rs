@@ -7,6 +7,8 @@ use crate::sizes::{representative, written_extents};
 use crate::stages::{Compiled, Parsed, Plan};
 use crate::typed::{ResultType, Signature, Typed};
 use crate::{Diagnostics, Report};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use strew_affine::{Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayElement, CallError, FaultKind, Outcome};
@@ -66,6 +68,37 @@ impl Program {
             None => compile()?,
         };
         Ok(Kernel::new(compiled, self.settings.clone()))
+    }
+
+    /// All kernels in the order of the source, ready to be called. Machine code is made for several of them at once, on all processors.
+    ///
+    /// # Errors
+    /// Those of [`Program::kernel`], of the first kernel that has one.
+    ///
+    /// ```
+    /// let source = "void twice(int n, int x[n]) { for (int i = 0; i < n; i++) x[i] *= 2; }
+    ///               void half(int n, int x[n]) { for (int i = 0; i < n; i++) x[i] /= 2; }";
+    /// let kernels = strew::Compiler::new().compile("two.c", source)?.kernels()?;
+    /// assert_eq!(kernels.iter().map(strew::Kernel::name).collect::<Vec<_>>(), ["twice", "half"]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    pub fn kernels(&self) -> Result<Vec<Kernel>, Error> {
+        let names: Vec<_> = self.kernel_names().collect();
+        let next = AtomicUsize::new(0);
+        let make = || {
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                // What is made is kept, and what fails fails again below, in order.
+                drop(self.kernel(name));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 1..threads.min(names.len()) {
+                scope.spawn(make);
+            }
+            make();
+        });
+        names.iter().map(|name| self.kernel(name)).collect()
     }
 
     /// The warnings about the source.
