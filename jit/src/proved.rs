@@ -56,8 +56,11 @@ pub(crate) fn checks_for(
 struct Ranges<'v, V> {
     value_of: &'v V,
     /// By the loops around and what is added to a constant: subscripts of neighbours differ by nothing else.
-    known: HashMap<(Vec<IterId>, AffineExpr), Option<(i64, i64)>>,
+    known: HashMap<(Vec<IterId>, AffineExpr), Known>,
 }
+
+/// The least and the greatest value, if they are known.
+type Known = Option<(i64, i64)>;
 
 impl<V: Fn(ScalarId) -> i64> Ranges<'_, V> {
     /// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
@@ -78,7 +81,7 @@ impl<V: Fn(ScalarId) -> i64> Ranges<'_, V> {
     }
 
     /// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
-    fn range(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> Option<(i64, i64)> {
+    fn range(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> Known {
         const LIMIT: i64 = 1 << 62;
         let constant = expr.constant();
         let moving = expr.minus(&constant.into()).ok()?;
