@@ -9,6 +9,7 @@ use super::early::Early;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
+use super::lanes::Across;
 use super::marks::MarksValue;
 use super::offsets::Offsets;
 use super::pages::PagesValue;
@@ -54,6 +55,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
     /// The small local arrays that are memory here, each with how many loops are around what allocates it.
     pub(super) small_arrays: Vec<(ArrayId, usize)>,
+    /// The rows that a loop around has in vectors.
+    pub(super) across: Vec<Across<'k>>,
     /// The loops around what is being lowered, outermost first.
     pub(super) loops: Vec<Loop<'k>>,
     /// The variables of the `while` loops among them, in this function.
@@ -180,6 +183,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             marks: Vec::new(),
             promoted: ArenaMap::default(),
             small_arrays: Vec::new(),
+            across: Vec::new(),
             loops: Vec::new(),
             whiles: Vec::new(),
             conditions: 0,

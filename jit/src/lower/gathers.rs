@@ -60,7 +60,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut found: Vec<Access> = Vec::new();
         walk(counted.body, &mut |node, _| {
             for_each_load_of(node, &mut |access| {
-                let place = self.with_keys(access.clone(), counted.body);
+                let place = self.with_proved_keys(access.clone(), counted.body);
                 let place = place.filter(|it| it.subscripts.iter().all(stays));
                 let is_new = |place: &Access| found.iter().all(|it| !is_next_to(it, place));
                 found.extend(place.filter(is_new));

@@ -71,11 +71,16 @@ pub(super) fn writes_elements_alone(counted: &Counted<'_>) -> bool {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
+        let counted = self.affine_counted(node);
+        self.counted(counted)
+    }
+
+    pub(super) fn affine_counted(&mut self, node: &'k AffineFor) -> Counted<'k> {
         let (lower, upper) = (self.lower_bound(&node.lower), self.upper_bound(&node.upper));
         let (lower, upper) = self.within_columns(node.iter, lower, upper);
         let upper = self.within_rows(node.iter, lower, upper);
         let upper = self.checked_turns(node, lower, upper);
-        let counted = Counted {
+        Counted {
             iter: node.iter,
             around: Loop::Affine(node),
             lower,
@@ -84,8 +89,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &node.body,
             group: self.group(Loop::Affine(node)),
             in_range: Vec::new(),
-        };
-        self.counted(counted)
+        }
     }
 
     pub(super) fn scf_for(&mut self, node: &'k ScfFor) -> Result<(), CompileError> {
@@ -130,18 +134,33 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
             None => {
                 counted.in_range = function.check_ahead(&counted);
-                match (function.listed(&counted), function.known_turns(&counted)) {
-                    (Some(listed), _) => function.listed_turns(&counted, &listed, done),
-                    (None, Some(turns)) if function.are_few(&counted, turns) => {
-                        function.turns_apart(&counted, 0..turns)?;
-                        function.builder.ins().jump(done, &[]);
-                        Ok(())
-                    }
-                    (None, _) => function.looking_turns(&counted, done),
-                }
+                function.one_by_one(&counted, done)
             }
         })?;
         self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// All turns of a loop that runs, none of them together; `done` comes next.
+    fn one_by_one(&mut self, counted: &Counted<'k>, done: Block) -> Result<(), CompileError> {
+        let held = self.hold_across(counted);
+        let behind = match held {
+            0 => done,
+            _ => self.builder.create_block(),
+        };
+        match (self.listed(counted), self.known_turns(counted)) {
+            (Some(listed), _) => self.listed_turns(counted, &listed, behind)?,
+            (None, Some(turns)) if self.are_few(counted, turns) => {
+                self.turns_apart(counted, 0..turns)?;
+                self.builder.ins().jump(behind, &[]);
+            }
+            (None, _) => self.looking_turns(counted, behind)?,
+        }
+        if held > 0 {
+            self.builder.switch_to_block(behind);
+            self.let_go_across(held);
+            self.builder.ins().jump(done, &[]);
+        }
         Ok(())
     }
 

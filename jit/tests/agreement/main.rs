@@ -1,5 +1,6 @@
 //! Generated code against the interpreter: the same arrays, or the same fault, whatever the target and the number of threads.
 
+mod across;
 mod combiners;
 mod common;
 mod contracted;

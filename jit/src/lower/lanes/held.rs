@@ -24,12 +24,24 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         if let Some(held) = self.held.iter().find(|it| it.access.is_same(access)) {
             return held.vectors.clone();
         }
+        if let Some(across) = self.across(access) {
+            let vectors = across.into_iter();
+            return vectors
+                .map(|it| self.function.builder.use_var(it))
+                .collect();
+        }
         self.store_met(access);
         self.load(access)
     }
 
     /// The elements of `access` become `vectors`.
     pub(super) fn set(&mut self, access: &'k Access, vectors: Vec<Value>) {
+        if let Some(across) = self.across(access) {
+            for (variable, vector) in across.into_iter().zip(vectors) {
+                self.function.builder.def_var(variable, vector);
+            }
+            return;
+        }
         match self.held.iter_mut().find(|it| it.access.is_same(access)) {
             Some(held) => held.vectors = vectors,
             None => {
@@ -135,7 +147,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 
 /// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows with different numbers, as every
 /// subscript is in its range: numbers that differ by a constant, or of which the bounds of `loops` show that one is greater.
-fn may_meet(one: &Access, other: &Access, loops: &[Loop<'_>]) -> bool {
+pub(super) fn may_meet(one: &Access, other: &Access, loops: &[Loop<'_>]) -> bool {
     let numbers = |access: &'_ Access| access.subscripts.len().saturating_sub(1);
     let outer = one.subscripts.iter().zip(&other.subscripts);
     let mut outer = outer.take(numbers(one).min(numbers(other)));

@@ -4,6 +4,7 @@
 //! that go along with the lanes were proved before the call, or are looked at before the first group, for all of them. Where one may be
 //! out of range, and where updates do not just go to memory, the loop runs as if nothing had been said of lanes.
 
+mod across;
 mod ahead;
 mod alike;
 mod checked;
@@ -21,6 +22,7 @@ use super::access::Element;
 use super::function::FunctionLowering;
 use super::loops::Counted;
 use crate::CompileError;
+pub(super) use across::Across;
 use ahead::{Reach, Turns};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use gather::InRegisters;
@@ -298,18 +300,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
             None => self.back((element.address, element.displacement), first, bytes),
         };
-        // Elements lie at multiples of their own size, not of that of vectors.
-        let mut flags = MemFlagsData::new()
-            .with_notrap()
-            .with_alias_region(element.flags.alias_region());
-        if element.flags.readonly() {
-            flags = flags.with_readonly().with_can_move();
-        }
         let row = Row {
             first: self.whole_address(&element),
             address,
             displacement,
-            flags,
+            flags: unaligned(element.flags),
             stride,
         };
         group.rows.insert(access, row);
@@ -380,5 +375,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             true => Ok(()),
             false => self.lanes_one_by_one(&one_by_one),
         }
+    }
+}
+
+/// What `flags` of an element say of a vector that begins there: elements lie at multiples of their own size, not of that of vectors.
+fn unaligned(element: MemFlagsData) -> MemFlagsData {
+    let flags = MemFlagsData::new()
+        .with_notrap()
+        .with_alias_region(element.alias_region());
+    match element.readonly() {
+        true => flags.with_readonly().with_can_move(),
+        false => flags,
     }
 }
