@@ -5,19 +5,15 @@
 //! `0 - i`. The range is then that of the map's result.
 
 mod greatest;
+mod nest;
 
 pub use greatest::greatest_inside;
 
-use crate::indexing::{Declaration, IndexExpr, IndexingError, IndexingMap, Interval, VariableKind};
+use crate::indexing::IndexingError;
 use crate::visit::Loop;
-use crate::{AffineExpr, Bound, Condition, IterId, Node, Overflow, Relation, ScalarId, Variable};
+use crate::{AffineExpr, Condition, IterId, Node, Overflow, ScalarId, Variable};
+use nest::Nest;
 use std::collections::BTreeSet;
-
-/// The parts that the search for the ends of a range looks at: a call waits for it.
-const PARTS: usize = 64;
-
-/// More limits of iterators than this do not constrain each other: without them a range only gets wider.
-const LIMITS: usize = 16;
 
 /// What is around a statement and decides about iterators.
 #[derive(Clone, Copy, Debug)]
@@ -138,219 +134,61 @@ fn range_in(
     around: Vec<Around<'_>>,
     value_of: &dyn Fn(ScalarId) -> i64,
 ) -> Result<Option<(i64, i64)>, Overflow> {
-    let mut nest = Nest {
-        value_of,
-        iters: Vec::new(),
-        domain: IndexingMap::identity(&[]),
-    };
-    match nest.range_in(expr, around) {
+    match Nest::new(value_of).range_in(expr, around) {
         Ok(range) => Ok(Some(range.map_or((0, -1), |it| (it.low, it.high)))),
         Err(IndexingError::TooDeep | IndexingError::TooLarge) => Ok(None),
         Err(_) => Err(Overflow),
     }
 }
 
-/// The loops whose iterators decide about the value of `expr`, and the conditions that speak of no others, outermost first; `None` where the
+/// The loops whose iterators decide about the value of `expr`, and the conditions that speak of these alone, outermost first; `None` where the
 /// bounds of one are not known.
 fn needed<'k>(expr: &AffineExpr, around: &[Around<'k>]) -> Option<Vec<Around<'k>>> {
-    let mut open = BTreeSet::new();
-    let mention = |expr: &AffineExpr, open: &mut BTreeSet<IterId>| {
-        expr.for_each_variable(&mut |variable| {
-            if let Variable::Iter(iter) = variable {
-                open.insert(iter);
-            }
-        });
-    };
-    mention(expr, &mut open);
-    let mut needed = Vec::new();
+    let mut open = iterators(expr);
     for it in around.iter().rev() {
+        if let Around::Loop(around) = it
+            && open.contains(&around.iter())
+        {
+            it.for_each_expr(&mut |it| open.extend(iterators(it)));
+        }
+    }
+    let (mut needed, mut known) = (Vec::new(), BTreeSet::new());
+    for it in around {
         match it {
-            Around::Loop(around) if !open.remove(&around.iter()) => {}
+            Around::Loop(around) if !open.contains(&around.iter()) => {}
             Around::Loop(Loop::Scf(_)) => return None,
-            Around::Loop(_) => {
-                it.for_each_expr(&mut |it| mention(it, &mut open));
+            Around::Loop(around) => {
+                known.insert(around.iter());
                 needed.push(*it);
             }
             Around::Conditions(conditions) => {
                 let alone = conditions.iter().map(std::slice::from_ref);
                 needed.extend(alone.map(Around::Conditions).filter(|it| {
                     let mut of = BTreeSet::new();
-                    it.for_each_expr(&mut |it| mention(it, &mut of));
+                    it.for_each_expr(&mut |it| of.extend(iterators(it)));
                     !of.is_empty() && of.is_subset(&open)
                 }));
             }
         }
     }
-    needed.reverse();
-    open.is_empty().then_some(needed)
+    open.is_subset(&known).then_some(needed)
 }
 
-/// The iterations of some loops.
-struct Nest<'a> {
-    value_of: &'a dyn Fn(ScalarId) -> i64,
-    /// The iterators, each a dimension.
-    iters: Vec<IterId>,
-    domain: IndexingMap,
-}
-
-type Checked<T> = Result<T, IndexingError>;
-
-fn beyond_64_bits(_: Overflow) -> IndexingError {
-    IndexingError::Overflow
-}
-
-impl Nest<'_> {
-    /// The values of `expr` inside of `around`, outermost first; `None` where there is no iteration.
-    fn range_in(
-        &mut self,
-        expr: &AffineExpr,
-        around: Vec<Around<'_>>,
-    ) -> Checked<Option<Interval>> {
-        for it in around {
-            match it {
-                Around::Loop(it) => self.enter(it)?,
-                Around::Conditions(conditions) => self.assume(conditions)?,
-            }
+fn iterators(expr: &AffineExpr) -> BTreeSet<IterId> {
+    let mut found = BTreeSet::new();
+    expr.for_each_variable(&mut |variable| {
+        if let Variable::Iter(iter) = variable {
+            found.insert(iter);
         }
-        self.range(&self.number(expr)?)
-    }
-
-    /// The expression with numbers for parameters.
-    fn number(&self, expr: &AffineExpr) -> Checked<AffineExpr> {
-        let number = expr.substitute(&|variable| match variable {
-            Variable::Param(param) => Some((self.value_of)(param).into()),
-            Variable::Iter(_) => None,
-        });
-        number.map_err(beyond_64_bits)
-    }
-
-    fn index(&self, expr: &AffineExpr) -> Checked<IndexExpr> {
-        IndexExpr::from_affine(expr, &|variable| {
-            let mut known = self.iters.iter();
-            let position = known.position(|it| Variable::Iter(*it) == variable);
-            crate::indexing::Variable::new(VariableKind::Dimension, position.unwrap_or(usize::MAX))
-        })
-    }
-
-    /// The values of an expression without parameters; `None` where there is no iteration.
-    fn range(&self, expr: &AffineExpr) -> Checked<Option<Interval>> {
-        if let Some(value) = expr.as_constant() {
-            return Ok(Some(Interval::point(value)));
-        }
-        let map = (self.domain.clone()).with_results(vec![self.index(expr)?])?;
-        let ranges = map.result_ranges_within(PARTS)?;
-        Ok(ranges.and_then(|it| it.first().copied()))
-    }
-
-    /// The same of a bound of a loop, of one iterator and a number by what is known of that iterator alone: most bounds are such.
-    fn range_of_bound(&self, expr: &AffineExpr) -> Checked<Option<Interval>> {
-        let alone = expr.minus(&expr.constant().into());
-        let Some(iter) = alone.ok().and_then(|it| it.as_variable()) else {
-            return self.range(expr);
-        };
-        let position = self.iters.iter().position(|it| Variable::Iter(*it) == iter);
-        let bounds = position.and_then(|it| self.domain.dimensions().get(it));
-        let bounds = bounds.map_or(Interval::ALL, |it| it.bounds);
-        let shifted = |it: i64| {
-            it.checked_add(expr.constant())
-                .ok_or(IndexingError::Overflow)
-        };
-        Ok(Some(Interval::new(
-            shifted(bounds.low)?,
-            shifted(bounds.high)?,
-        )))
-    }
-
-    fn enter(&mut self, around: Loop<'_>) -> Checked<()> {
-        let numbers = |Bound(all): &Bound| -> Checked<Vec<_>> {
-            all.iter().map(|it| self.number(it)).collect()
-        };
-        let (lower, upper) = match around {
-            Loop::Affine(affine) => (numbers(&affine.lower)?, numbers(&affine.upper)?),
-            Loop::Forall(forall) => (vec![0.into()], vec![self.number(&forall.count)?]),
-            Loop::Scf(_) => return Ok(()),
-        };
-        let mut bounds = Interval::ALL;
-        let mut limits = Vec::new();
-        let iter = AffineExpr::from(around.iter());
-        for least in &lower {
-            // Without an iteration around it the loop has none either, whatever its bounds.
-            let range = self.range_of_bound(least)?.unwrap_or(Interval::ALL);
-            bounds.low = bounds.low.max(range.low);
-            if least.as_constant().is_none() {
-                limits.push(iter.minus(least).map_err(beyond_64_bits)?);
-            }
-        }
-        for beyond in &upper {
-            let last = match (around, lower.as_slice()) {
-                (Loop::Affine(affine), [first]) => last_turn(first, beyond, affine.step),
-                _ => beyond.offset(-1),
-            };
-            let last = last.map_err(beyond_64_bits)?;
-            let range = self.range_of_bound(&last)?.unwrap_or(Interval::ALL);
-            bounds.high = bounds.high.min(range.high);
-            if last.as_constant().is_none() {
-                limits.push(last.minus(&iter).map_err(beyond_64_bits)?);
-            }
-        }
-        if let (Loop::Affine(affine), [first]) = (around, lower.as_slice())
-            && let Some(first) = first.as_constant()
-        {
-            bounds.high = last_of(first, bounds.high, affine.step);
-        }
-        self.iters.push(around.iter());
-        self.domain = (self.domain.clone()).with_dimension(Declaration::new(bounds));
-        self.limit(&limits, Interval::new(0, i64::MAX))
-    }
-
-    /// All of `limits` lie in `range`.
-    fn limit(&mut self, limits: &[AffineExpr], range: Interval) -> Checked<()> {
-        let room = LIMITS.saturating_sub(self.domain.constraints().len());
-        for limit in limits.iter().take(room) {
-            let limit = self.index(limit)?;
-            self.domain = self.domain.clone().constrained(limit, range)?;
-        }
-        Ok(())
-    }
-
-    fn assume(&mut self, conditions: &[Condition]) -> Checked<()> {
-        for it in conditions {
-            let room = it.right.minus(&it.left).map_err(beyond_64_bits)?;
-            let range = match it.relation {
-                Relation::LessOrEqual => Interval::new(0, i64::MAX),
-                Relation::Less => Interval::new(1, i64::MAX),
-                Relation::Equal => Interval::point(0),
-            };
-            let room = self.number(&room)?;
-            self.limit(&[room], range)?;
-        }
-        Ok(())
-    }
-}
-
-/// The last value of an iterator that ends before `beyond`: whole steps behind `first`, where the distance is a number.
-fn last_turn(first: &AffineExpr, beyond: &AffineExpr, step: i64) -> Result<AffineExpr, Overflow> {
-    let last = beyond.offset(-1)?;
-    match last.minus(first)?.as_constant() {
-        Some(distance @ 0..) if step > 0 => first.offset(distance - distance % step),
-        _ => Ok(last),
-    }
-}
-
-/// The greatest of `first`, `first + step`, … up to `high`.
-fn last_of(first: i64, high: i64, step: i64) -> i64 {
-    let distance = high.checked_sub(first);
-    match distance.and_then(|it| it.checked_rem(step)) {
-        Some(beyond) if high >= first && step > 0 => high - beyond,
-        _ => high,
-    }
+    });
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::test_kernels::{for_loop, iter, scalar};
-    use crate::{AffineFor, Block, Kernel, Node, Span, Type};
+    use crate::{AffineFor, Block, Bound, Kernel, Node, Relation, Span, Type};
     use proptest::prelude::*;
 
     fn loop_of(node: &Node) -> Loop<'_> {
@@ -393,15 +231,6 @@ mod tests {
             numeric_range(expr, &loops, &|_| n)
         }
 
-        /// Every value of `expr`, by running the loops.
-        fn values(&self, expr: &AffineExpr, n: i64) -> Vec<i64> {
-            let mut values = Vec::new();
-            self.run(&mut Vec::new(), n, &mut |iters| {
-                values.extend(self.at(expr, iters, n));
-            });
-            values
-        }
-
         fn at(&self, expr: &AffineExpr, iters: &[i64], n: i64) -> Option<i64> {
             let value = expr.evaluate(&|variable| match variable {
                 Variable::Param(_) => n,
@@ -438,15 +267,6 @@ mod tests {
 
     fn single(lower: AffineExpr, upper: AffineExpr) -> (Bound, Bound) {
         (lower.into(), upper.into())
-    }
-
-    #[test]
-    fn the_last_iteration_is_some_steps_from_the_first() {
-        assert_eq!(last_of(0, 1023, 64), 960);
-        assert_eq!(last_of(3, 10, 4), 7);
-        assert_eq!(last_of(3, 2, 4), 2);
-        assert_eq!(last_of(i64::MIN, i64::MAX, 2), i64::MAX);
-        assert_eq!(last_of(-5, i64::MAX, 1), i64::MAX);
     }
 
     #[test]
@@ -562,6 +382,26 @@ mod tests {
         }
     }
 
+    /// What loops further out are compared with counts, too, and two of such differences make up another one.
+    #[test]
+    fn conditions_and_bounds_add_up() {
+        let source = "kernel @k(n: i64, m: i64, x: f64[m]) {
+          affine.for c in 0..m { affine.for p in 0..n { affine.for r in p + 1..p + 4 {
+            affine.if (p + 7 <= c, c < r + 9) { x[c - r] = 1.0 }
+          } } }
+        }";
+        let kernel = crate::text::parse(source).expect("a kernel").remove(0);
+        let site = crate::visit::accesses(&kernel).remove(0);
+        let around = Around::of(&kernel.body, site.node.expect("a node")).expect("around");
+        let crate::Subscript::Affine(subscript) = &site.access.subscripts[0] else {
+            panic!("an affine subscript");
+        };
+        for size in [20, 1_000_000] {
+            let range = numeric_range_where(subscript, &around, &|_| size);
+            assert_eq!(range, Ok(Some((4, 8))));
+        }
+    }
+
     #[test]
     fn an_empty_loop_has_an_empty_range() -> Result<(), Overflow> {
         let (nest, i) = Nest::new(1, |_, n, _| Ok(single(0.into(), n.clone())))?;
@@ -637,6 +477,7 @@ mod tests {
         #[test]
         fn enumeration_never_leaves_the_range(
             bounds in proptest::collection::vec((recipe(), recipe(), recipe()), 1..4),
+            conditions in proptest::collection::vec((recipe(), recipe()), 0..4),
             expr in recipe(),
             n in 0_i64..6,
         ) {
@@ -646,11 +487,27 @@ mod tests {
                 Ok((cook(lower, n, outer)?.into(), Bound(upper)))
             });
             let Ok((nest, iters)) = nest else { return Ok(()) };
-            let Ok(expr) = cook(&expr, &nest.n, &iters) else { return Ok(()) };
-            let Ok(Some((least, greatest))) = nest.range(&expr, n) else { return Ok(()) };
-            for value in nest.values(&expr, n) {
-                prop_assert!(least <= value && value <= greatest);
-            }
+            let cook = |it| cook(it, &nest.n, &iters);
+            let Ok(expr) = cook(&expr) else { return Ok(()) };
+            let relations = [Relation::LessOrEqual, Relation::Less, Relation::Equal];
+            let conditions = conditions.iter().zip(relations).filter_map(|((left, right), relation)| {
+                let (left, right) = (cook(left).ok()?, cook(right).ok()?);
+                Some(Condition { left, relation, right })
+            });
+            let conditions: Vec<_> = conditions.collect();
+            let around = nest.loops.iter().map(Loop::Affine).map(Around::Loop);
+            let around: Vec<_> = around.chain([Around::Conditions(&conditions)]).collect();
+            let range = numeric_range_where(&expr, &around, &|_| n);
+            let Ok(Some((least, greatest))) = range else { return Ok(()) };
+            nest.run(&mut Vec::new(), n, &mut |iters| {
+                let holds = |it: &Condition| {
+                    let sides = (nest.at(&it.left, iters, n), nest.at(&it.right, iters, n));
+                    matches!(sides, (Some(left), Some(right)) if it.relation.holds(left, right))
+                };
+                if let (true, Some(value)) = (conditions.iter().all(holds), nest.at(&expr, iters, n)) {
+                    assert!(least <= value && value <= greatest, "{value} in {least}..={greatest}");
+                }
+            });
         }
     }
 }

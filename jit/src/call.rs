@@ -8,7 +8,7 @@ use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
 use crate::proved::checks_for;
 use crate::record::{ElementType, RecordLayout};
-use crate::rows::Pointer;
+use crate::rows::Look;
 use crate::versions::Version;
 use crate::written::written_elements;
 use smallvec::SmallVec;
@@ -73,8 +73,8 @@ struct ForSizes {
     copied: Vec<(usize, Option<Range<usize>>)>,
     /// Local arrays for which there is memory before a run.
     locals: Arc<[(ArrayId, Local)]>,
-    /// The row pointers that have to be in range for nothing to fail.
-    rows: Option<Vec<Pointer>>,
+    /// The arrays whose elements have to be in range for nothing to fail.
+    looks: Option<Vec<Look>>,
     /// Code for these sizes.
     version: Option<Arc<Version>>,
 }
@@ -424,7 +424,7 @@ impl Inner {
             may_stop,
             copied,
             locals: locals.into(),
-            rows: self.pointers((checks, may_stop), &value_of),
+            looks: self.looks((checks, may_stop), &value_of),
             // Other sizes may fail in what known numbers make simpler.
             version: (checks == Checks::Computed)
                 .then(|| (self.versions).find(|it| values.get(&it).copied(), bytes))
@@ -432,17 +432,17 @@ impl Inner {
         })
     }
 
-    /// The row pointers to look at before a run, if nothing can fail where they are in range.
-    fn pointers(
+    /// The arrays to look at before a run, if nothing can fail where their elements are in range.
+    fn looks(
         &self,
         (checks, may_stop): (Checks, bool),
         value_of: &impl Fn(ScalarId) -> i64,
-    ) -> Option<Vec<Pointer>> {
+    ) -> Option<Vec<Look>> {
         let kernel = &self.forms.kernel;
-        let bounded = self.forms.facts.rows()?;
+        let bounded = self.forms.facts.bounded()?;
         let position_of = |array| place(kernel, parameter_of(kernel, array));
         let may = checks == Checks::Computed && !may_stop;
-        may.then(|| Pointer::all(kernel, bounded, position_of, value_of))?
+        may.then(|| Look::all(kernel, bounded, position_of, value_of))?
     }
 
     /// The local arrays that a run can have memory for beforehand.
@@ -498,16 +498,14 @@ impl Inner {
     }
 
     fn admitted(&self, slots: &[Slot], sized: &ForSizes) -> Admitted {
-        let rows = sized.rows.as_ref().filter(|_| !sized.copied.is_empty());
-        let nothing_fails = rows.is_some_and(|it| it.iter().all(|it| it.is_in_range(slots)));
-        let copied = if nothing_fails {
-            &[]
-        } else {
-            sized.copied.as_slice()
-        };
+        let mut protect: SmallVec<[Region; 4]> = self.regions(&sized.copied, slots).collect();
+        let looks = sized.looks.as_ref().filter(|_| !protect.is_empty());
+        if looks.is_some_and(|it| pays(it, &protect, slots) && are_in_range(it, slots)) {
+            protect.clear();
+        }
         Admitted {
             checks: sized.checks,
-            protect: self.regions(copied, slots).collect(),
+            protect,
             locals: Arc::clone(&sized.locals),
             version: sized.version.clone(),
         }
@@ -561,6 +559,17 @@ impl Inner {
             .map_err(too_large)?;
         Ok((extents, elements))
     }
+}
+
+/// Whether less is looked at than would be copied.
+fn pays(looks: &[Look], copied: &[Region], slots: &[Slot]) -> bool {
+    let looked = looks.iter().map(|it| it.bytes_of_keys(slots));
+    let copied = copied.iter().map(|it| it.bytes as u64);
+    looked.fold(0, u64::saturating_add) <= copied.fold(0, u64::saturating_add)
+}
+
+fn are_in_range(looks: &[Look], slots: &[Slot]) -> bool {
+    looks.iter().all(|it| it.is_in_range(slots))
 }
 
 /// The memory of some elements of an array, or of all.

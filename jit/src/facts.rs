@@ -135,8 +135,8 @@ pub(crate) struct Facts {
     guard: Guard,
     /// Whether a run can end early although all is proved that can be: where there is no memory for private buffers, before it begins.
     can_fail: bool,
-    /// What row pointers must not be above where nothing else can fail.
-    rows: Option<Vec<Bounded>>,
+    /// The arrays whose elements must be in range, where nothing else can fail.
+    bounded: Option<Vec<Bounded>>,
     groups_by_lanes: bool,
     /// Whether products of floats may be added up.
     adds_products: bool,
@@ -213,7 +213,7 @@ impl Facts {
             &Rows::of(kernel, |it| !written.contains(&it)),
         );
         let can_fail = fails.can();
-        let only_rows = guard(kernel, &storage, false) == Guard::Nobody && !fails.otherwise;
+        let are_bounded = guard(kernel, &storage, false) == Guard::Nobody && !fails.otherwise;
         Self {
             written,
             affine_updates_count,
@@ -221,7 +221,7 @@ impl Facts {
             has_foralls,
             guard: guard(kernel, &storage, can_fail),
             can_fail: can_fail || storage.wants(|_| true),
-            rows: (only_rows && can_fail).then_some(fails.rows),
+            bounded: (are_bounded && can_fail).then_some(fails.bounded),
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             stays,
@@ -309,9 +309,9 @@ impl Facts {
         self.guard == Guard::Memory && !may_stop && checks != Checks::All
     }
 
-    /// What row pointers must not be above, nor below zero, for nothing to fail; `None` where something else can.
-    pub(crate) fn rows(&self) -> Option<&[Bounded]> {
-        self.rows.as_deref()
+    /// The arrays whose elements must be in range for nothing to fail; `None` where something else can.
+    pub(crate) fn bounded(&self) -> Option<&[Bounded]> {
+        self.bounded.as_deref()
     }
 
     /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
@@ -447,10 +447,11 @@ fn guard(kernel: &Kernel, storage: &LocalStorage, can_fail: bool) -> Guard {
 
 /// Where a run can end early although all is proved that can be and there is memory for all.
 struct Fails {
-    /// In loops over rows, which can be asked to stop, and where a row pointer is above such an extent.
+    /// In loops over rows, which can be asked to stop.
     in_rows: bool,
-    rows: Vec<Bounded>,
-    /// At a computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a
+    /// Where elements of these arrays are out of range.
+    bounded: Vec<Bounded>,
+    /// At another computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a
     /// loop over such bounds or a `while`, which can be asked to stop, or in a function of the host.
     otherwise: bool,
 }
@@ -459,7 +460,7 @@ impl Fails {
     fn of(kernel: &Kernel, stays: &Stays, rows: &Rows) -> Self {
         let mut found = Self {
             in_rows: false,
-            rows: Vec::new(),
+            bounded: Vec::new(),
             otherwise: false,
         };
         let fails = &mut found.otherwise;
@@ -487,27 +488,24 @@ impl Fails {
                     }
                 };
                 if let (false, Some(extent)) = (is_known, extents.get(dimension)) {
-                    found.unknown(rows.pointer(subscript), extent);
+                    found.unknown(rows.bounded(subscript, extent));
                 }
             }
         }
         found
     }
 
-    /// A subscript that was not proved to be below `extent`.
-    fn unknown(&mut self, pointer: Option<ArrayId>, extent: &AffineExpr) {
-        let Some(pointer) = pointer else {
-            self.otherwise = true;
-            return;
-        };
-        let bounded = (pointer, extent.clone());
-        if !self.rows.contains(&bounded) {
-            self.rows.push(bounded);
+    /// A subscript that was not proved, but that `bounded` decides about.
+    fn unknown(&mut self, bounded: Option<Bounded>) {
+        match bounded {
+            Some(bounded) if !self.bounded.contains(&bounded) => self.bounded.push(bounded),
+            Some(_) => {}
+            None => self.otherwise = true,
         }
     }
 
     fn can(&self) -> bool {
-        self.in_rows || self.otherwise
+        self.in_rows || !self.bounded.is_empty() || self.otherwise
     }
 }
 

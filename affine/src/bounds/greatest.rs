@@ -1,6 +1,6 @@
 //! What an affine expression never exceeds, whatever values the parameters have.
 
-use super::{PARTS, last_turn};
+use super::nest::{PARTS, last_turn};
 use crate::visit::Loop;
 use crate::{AffineExpr, AffineFor};
 

@@ -188,10 +188,8 @@ impl<'k> Scalars<'k> {
     fn begin(&self, kernel: &Kernel) -> Result<Vec<Node>, Overflow> {
         let mut nodes = Vec::new();
         for (before, local) in (1..).zip(&self.waiting) {
-            let [first, others @ ..] = self.chain.target.lower.0.as_slice() else {
-                continue;
-            };
-            if others.is_empty() {
+            let beginnings = &self.chain.target.lower;
+            if let Some(first) = beginnings.as_single() {
                 nodes.push(Node::Declare {
                     local: *local,
                     value: self.before(first, before)?,
@@ -203,36 +201,45 @@ impl<'k> Scalars<'k> {
                 local: *local,
                 value: Expr::Constant(Value::zero(ty)),
             });
-            nodes.extend(self.at_greatest((first, others), before, *local)?);
+            for position in 0..beginnings.0.len() {
+                nodes.extend(self.at_greatest(position, before, *local)?);
+            }
         }
         Ok(nodes)
     }
 
-    /// Sets `local` to what is `before` iterations before the greatest of the beginnings.
+    /// Sets `local` to what is `before` iterations before the beginning at `position`, if that is the first of the greatest ones. What is loaded is
+    /// in range since it is, so the condition says all of that.
     fn at_greatest(
         &self,
-        (first, others): (&AffineExpr, &[AffineExpr]),
+        position: usize,
         before: i64,
         local: LocalId,
-    ) -> Result<Vec<Node>, Overflow> {
+    ) -> Result<Option<Node>, Overflow> {
+        let beginnings = &self.chain.target.lower.0;
+        let Some(this) = beginnings.get(position) else {
+            return Ok(None);
+        };
+        let others = beginnings.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != position);
+        let conditions = others.map(|(other, beginning)| Condition {
+            left: beginning.clone(),
+            relation: match other < position {
+                true => Relation::Less,
+                false => Relation::LessOrEqual,
+            },
+            right: this.clone(),
+        });
         let then = vec![Node::Assign {
             place: Place::Local(local),
-            value: self.before(first, before)?,
+            value: self.before(this, before)?,
             span: self.chain.element.span,
         }];
-        let Some((second, rest)) = others.split_first() else {
-            return Ok(then);
-        };
-        let conditions = others.iter().map(|other| Condition {
-            left: other.clone(),
-            relation: Relation::LessOrEqual,
-            right: first.clone(),
-        });
-        Ok(vec![Node::AffineIf {
+        Ok(Some(Node::AffineIf {
             conditions: conditions.collect(),
             then: then.into(),
-            otherwise: self.at_greatest((second, rest), before, local)?.into(),
-        }])
+            otherwise: [].into(),
+        }))
     }
 
     /// What is where the loop would write so many iterations before `first`.
