@@ -16,7 +16,7 @@ struct Pair {
     asking: &'static str,
 }
 
-const PAIRS: [Pair; 14] = [
+const PAIRS: [Pair; 16] = [
     Pair {
         parameters: "const int32_t key[n], const double x[n], double out[m]",
         result: "void",
@@ -58,6 +58,20 @@ const PAIRS: [Pair; 14] = [
         result: "void",
         plain: "for (int64_t i = 0; i < n; i++) for (int32_t k = map[key[i]]; k < map[key[i] + 1]; k++) out[k] += x[i];",
         asking: "for (int64_t i = 0; i < n; i++) { int64_t s = key[i]; if (s >= 0 && s + 1 < m) for (int32_t k = map[s]; k < map[s + 1]; k++) if (k >= 0 && k < m) out[k] += x[i]; }",
+    },
+    // How much there is to do is found out at the last row, which is another one than the bound of the loop says …
+    Pair {
+        parameters: "const int32_t key[n], const int32_t map[m], double out[m]",
+        result: "void",
+        plain: "for (int64_t i = 0; i + 1 < m; i += 2) for (int32_t k = map[i]; k < map[i + 1]; k++) out[key[k]] += i;",
+        asking: "for (int64_t i = 0; i + 1 < m; i += 2) for (int32_t k = map[i]; k < map[i + 1]; k++) if (k >= 0 && k < n && key[k] >= 0 && key[k] < m) out[key[k]] += i;",
+    },
+    // … and need not be there.
+    Pair {
+        parameters: "const int32_t key[n], const int32_t map[m], double out[m]",
+        result: "void",
+        plain: "for (int64_t i = 0; i < m; i++) for (int32_t k = map[i]; k < map[i + 1]; k++) out[key[k]] += i;",
+        asking: "for (int64_t i = 0; i < m; i++) if (i + 1 < m) for (int32_t k = map[i]; k < map[i + 1]; k++) if (k >= 0 && k < n && key[k] >= 0 && key[k] < m) out[key[k]] += i;",
     },
     Pair {
         parameters: "const int32_t key[n], const int32_t other[n], const double x[n], int64_t count[m]",

@@ -129,6 +129,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         true
     }
 
+    /// Lowers what is no part of the statement, and goes on in `otherwise` where an index in that is out of range, if statements may be skipped.
+    pub(super) fn beside<R>(&mut self, otherwise: Block, lower: impl FnOnce(&mut Self) -> R) -> R {
+        let beside = self.skips.target.map(|_| otherwise);
+        let around = (
+            std::mem::replace(&mut self.skips.target, beside),
+            self.skips.is_used,
+        );
+        let lowered = lower(self);
+        (self.skips.target, self.skips.is_used) = around;
+        lowered
+    }
+
     fn note_skipped(&mut self, node: &Node) {
         let (Some(count), true) = (self.skips.count, self.program.facts.counts_skipped(node))
         else {

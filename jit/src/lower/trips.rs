@@ -51,7 +51,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Trips {
         let outer = main_loop(&forall.body);
         let ends = outer.and_then(|outer| ends(forall, outer));
-        let Some((outer, (lower, upper))) = outer.zip(ends) else {
+        let Some((outer, (lower, upper, step))) = outer.zip(ends) else {
             let others = self.builder.ins().iconst(types::I64, 0);
             return Trips {
                 updates: count,
@@ -63,7 +63,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.distance(&lower, &upper);
         let others = self.others(&outer.body);
         let others = self.builder.ins().imul(turns, others);
-        let entries = self.entries(outer, &lower, &upper);
+        let entries = self.entries(outer, (&lower, &upper, step));
         let trips = match entries {
             Some(entries) => self.builder.ins().smax(turns, entries),
             None => {
@@ -141,8 +141,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn entries(
         &mut self,
         outer: &AffineFor,
-        lower: &AffineExpr,
-        upper: &AffineExpr,
+        (lower, upper, step): (&AffineExpr, &AffineExpr, i64),
     ) -> Option<Value> {
         let mut body = behind_conditions(&outer.body).into_iter();
         let inner = body.find_map(as_computed_loop)?;
@@ -167,21 +166,29 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let none = [BlockArg::Value(zero)];
         self.builder.ins().brif(has_rows, some, &[], done, &none);
         self.builder.switch_to_block(some);
-        let [begin, last] = ends.map(|row| {
+        // The last row may be as many rows in front of `upper` as a step has, and behind its end there may be nothing.
+        let end = self.builder.ins().iadd_imm_s(ends[1], 1 - step);
+        let end = self.builder.ins().smax(ends[0], end);
+        let unknown = self.builder.create_block();
+        let [begin, last] = [ends[0], end].map(|row| {
             self.iters.insert(outer.iter, row);
-            self.scoped(|function| function.expr(&first))
+            self.beside(unknown, |function| {
+                function.scoped(|function| function.expr(&first))
+            })
         });
         let distance = self.builder.ins().isub(last, begin);
         let distance = [BlockArg::Value(distance)];
         self.builder.ins().jump(done, &distance);
+        self.builder.switch_to_block(unknown);
+        self.builder.ins().jump(done, &none);
         self.builder.switch_to_block(done);
         Some(entries)
     }
 }
 
 /// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
-/// loop of the body in its last iteration: an unrolled loop has the rest of its iterations in a loop of their own.
-fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> {
+/// loop of the body in its last iteration, with the step of that: an unrolled loop has the rest of its iterations in a loop of their own.
+fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr, i64)> {
     let rest = last_beside(&forall.body, outer)?;
     let last = forall.count.offset(-1).ok()?;
     let at = |bound: &AffineExpr, value: &AffineExpr| {
@@ -193,7 +200,7 @@ fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr)> 
     };
     let lower = at(outer.lower.0.first()?, &0.into())?;
     let upper = at(rest.upper.0.first()?, &last)?;
-    Some((lower, upper))
+    Some((lower, upper, rest.step))
 }
 
 /// The last loop in the block of `body` in which `target` is.
