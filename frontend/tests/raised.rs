@@ -66,6 +66,18 @@ fn affine_facts_that_may_fail_are_assumed() {
             "(n * 2 <= 2147483648)",
             &["affine.for i in 0..n {", "z[i * 2 + 1] = x[i]", "}"],
         ),
+        // Twice the turns that half of `j` is are not more than `j` and one.
+        (
+            "for (int j = 0; j < n; j++) for (int k = j - 1; k >= 0; k -= 2) x[j] -= x[k % n];",
+            "",
+            &[
+                "affine.for j in 0..n {",
+                "affine.for k_turn in 0..j ceildiv 2 {",
+                "x[j] = x[j] - x[(j - k_turn * 2 - 1) mod n]",
+                "}",
+                "}",
+            ],
+        ),
         (
             "for (unsigned i = 0; i < u; i++) z[u - 1 - i] = 1;",
             "",

@@ -360,6 +360,27 @@ impl Context {
                 vec![vec![expr.clone()]]
             };
         };
+        let mut found = self.bounds_over(depth, expr, side, budget);
+        // A quotient by itself is far from its numerator, with which it may cancel here.
+        let multiplied = match side {
+            Side::Least => without_quotients(expr),
+            Side::Greatest => expr.scaled(-1).ok().and_then(|it| {
+                let least = without_quotients(&it)?;
+                least.scaled(-1).ok()
+            }),
+        };
+        found.extend(multiplied.map_or(Vec::new(), |it| self.bounds(&it, side, budget)));
+        found
+    }
+
+    /// The same by the ends of the iterator at `depth`, the innermost in `expr`.
+    fn bounds_over(
+        &self,
+        depth: usize,
+        expr: &AffineExpr,
+        side: Side,
+        budget: &mut u32,
+    ) -> Vec<Vec<AffineExpr>> {
         let Domain { iter, .. } = self.domains[depth];
         let Some(expr) = self.without_divisions(expr, iter, side) else {
             return Vec::new();
