@@ -22,6 +22,9 @@ use strew_affine::{Access, AffineFor, Bound, Node, Subscript};
 /// So many vectors leave registers for what updates them.
 const MOST_VECTORS: usize = 10;
 
+/// In so many turns, with all that they do known, the code generator does as well: products of 8 by 8 took 1.1 times as long.
+const FEW_TURNS: i64 = 4;
+
 /// A row in vectors.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Across<'k> {
@@ -46,7 +49,8 @@ impl Across<'_> {
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Has rows in vectors that all turns of `counted`, of which there is one at least, update. Returns how many.
     pub(in crate::lower) fn hold_across(&mut self, counted: &Counted<'k>) -> usize {
-        let Some(inner) = only_loop(counted.body) else {
+        let are_few = self.known_turns(counted).is_some_and(|it| it <= FEW_TURNS);
+        let Some(inner) = only_loop(counted.body).filter(|_| !are_few) else {
             return 0;
         };
         let around = self.loops.len();
