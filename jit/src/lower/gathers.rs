@@ -60,7 +60,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut found: Vec<Access> = Vec::new();
         walk(counted.body, &mut |node, _| {
             for_each_load_of(node, &mut |access| {
-                let place = self.with_proved_keys(access.clone(), counted.body);
+                let place = self.with_keys(access.clone(), counted.body);
                 let place = place.filter(|it| it.subscripts.iter().all(stays));
                 let is_new = |place: &Access| found.iter().all(|it| !is_next_to(it, place));
                 found.extend(place.filter(is_new));
@@ -79,7 +79,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         far.reduce(|one, other| self.builder.ins().bor(one, other))
     }
 
-    fn is_far(&mut self, array: &ArrayValue) -> Value {
+    pub(super) fn is_far(&mut self, array: &ArrayValue) -> Value {
         let bytes = self.stride_value(array.stride);
         let ins = &mut self.builder;
         let whole = array
@@ -94,12 +94,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some(address) = self.address_unchecked(place) else {
             return;
         };
-        let callee = self
-            .program
-            .module
-            .declare_func_in_func(self.program.prefetch_row, self.builder.func);
         let one = self.builder.ins().iconst(types::I64, 1);
-        self.builder.ins().call(callee, &[address, one]);
+        self.ask_for_bytes(address, one);
     }
 }
 

@@ -47,6 +47,7 @@ mod operation;
 mod own_rows;
 mod pages;
 mod partials;
+mod picks;
 mod prefetch;
 mod private_calls;
 mod rows;

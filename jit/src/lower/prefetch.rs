@@ -2,11 +2,10 @@
 //!
 //! `out[key[i], j] += x[i, j]` waits for each row, since processors foresee no keys: and rows of some lines fill their queues of stores, so
 //! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though. And rows of `x` they
-//! foresee up to the end of a page only. Rows of `x[key[i], j]` they do not foresee either: a turn asks for the row that the keys say behind its
-//! own, also where that is no turn of this loop, since rows of sparse matrices go on where others end.
+//! foresee up to the end of a page only.
 
 use super::access::moves_with;
-use super::ahead::{changed_inside, is_iter};
+use super::ahead::changed_inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::loops::Counted;
 use super::rows::row_of;
@@ -15,10 +14,10 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, declared_in, for_each_load};
-use strew_affine::{Access, AffineFor, Expr, IterId, Node, Place, Subscript};
+use strew_affine::{Access, AffineFor, Expr, Node, Place, Subscript};
 
 /// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
-const TURNS: i64 = 16;
+pub(super) const TURNS: i64 = 16;
 
 /// The bytes of a row from which asking pays, if it is updated: in 8 MiB, rows of 32 bytes took half of the time.
 const UPDATED_BYTES: i64 = 16;
@@ -26,11 +25,8 @@ const UPDATED_BYTES: i64 = 16;
 /// The same if it is read: of shorter ones processors foresee the next.
 const READ_BYTES: i64 = 128;
 
-/// The same if keys say which row is read: several of 32 bytes in 1 to 16 MiB are waited for at once, and asking took a tenth.
-const PICKED_BYTES: i64 = 64;
-
 /// Processors foresee what is behind so many bytes of a row.
-const MOST_BYTES: i64 = 1024;
+pub(super) const MOST_BYTES: i64 = 1024;
 
 /// Rows so near to that of this turn are foreseen too, where keys rise or fall: asking for these only takes time.
 const NEAR: i64 = 4 * TURNS;
@@ -55,9 +51,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if !may || self.rows.owner.is_some() {
             return;
         }
-        for (row, key) in self.picked_rows(counted) {
-            self.ask_for_picked((&row, &key), counted, iter);
-        }
+        self.prefetch_picked(counted, iter);
         if !matches!(counted.around, Loop::Affine(_)) {
             return;
         }
@@ -89,7 +83,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 row_along(access, &inside).filter(|_| in_memory)
             })
         });
-        rows.filter_map(|row| self.with_proved_keys(row, counted.body))
+        rows.filter_map(|row| self.with_keys(row, counted.body))
             .collect()
     }
 
@@ -111,31 +105,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         rows
     }
 
-    /// The rows that inner loops of `counted` read, each by one key, which lies where the turn says.
-    fn picked_rows(&self, counted: &Counted<'k>) -> Vec<(Access, Access)> {
-        let mut rows: Vec<(Access, Access)> = Vec::new();
-        for inner in inner_loops(counted) {
-            let inside = changed_inside(inner.iter, &inner.body);
-            for expr in inner.body.iter().flat_map(Node::expressions) {
-                for_each_load(expr, &mut |access| {
-                    let row = row_along(access, &inside);
-                    let picked = row.and_then(|row| self.with_keys(row, counted.body));
-                    let picked = picked.filter(|(_, keys)| {
-                        matches!(keys.as_slice(), [key] if is_of_turn(key, counted.iter))
-                    });
-                    let is_new = |row: &Access| rows.iter().all(|it| !it.0.is_at_same_place(row));
-                    if let Some((row, mut keys)) = picked.filter(|(row, _)| is_new(row)) {
-                        rows.extend(keys.pop().map(|key| (row, key)));
-                    }
-                });
-            }
-        }
-        rows
-    }
-
-    /// `row` with the keys in the place of the scalars that hold them, and these; `None` where there are none, or what is not only read.
-    fn with_keys(&self, mut row: Access, body: &[Node]) -> Option<(Access, Vec<Access>)> {
-        let mut keys = Vec::new();
+    /// `row` with the keys in the place of the scalars that hold them; `None` where there are none, or others.
+    pub(super) fn with_keys(&self, mut row: Access, body: &[Node]) -> Option<Access> {
+        let mut has_keys = false;
         for subscript in &mut row.subscripts {
             let Subscript::Computed(expr) = subscript else {
                 continue;
@@ -147,50 +119,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let Expr::Load(access) = key else {
                 return None;
             };
-            keys.push(access.clone());
+            has_keys = self.is_proved(access) && self.program.facts.is_read_only(access.array);
+            if !has_keys {
+                return None;
+            }
             *subscript = Subscript::Computed(key.clone());
         }
-        let are_read = keys
-            .iter()
-            .all(|it| self.program.facts.is_read_only(it.array));
-        (!keys.is_empty() && are_read).then_some((row, keys))
-    }
-
-    /// As [`FunctionLowering::with_keys`], where keys can be read in any turn.
-    pub(super) fn with_proved_keys(&self, row: Access, body: &[Node]) -> Option<Access> {
-        let (row, keys) = self.with_keys(row, body)?;
-        keys.iter().all(|it| self.is_proved(it)).then_some(row)
-    }
-
-    /// Asks for the row by the key that is [`TURNS`] behind that of the turn `iter`, if it is there.
-    fn ask_for_picked(
-        &mut self,
-        (row, key): (&Access, &Access),
-        counted: &Counted<'k>,
-        iter: Value,
-    ) {
-        let keys = self.arrays.get(key.array).map(|it| it.extents.clone());
-        let Some([extent]) = keys.as_deref() else {
-            return;
-        };
-        let Some(far) = self.far_rows(row, PICKED_BYTES) else {
-            return;
-        };
-        let ins = &mut self.builder;
-        // All but the comparison with the end is the same in every turn, and leaves the loop.
-        let never = ins.ins().iconst(types::I64, 0);
-        let end = ins.ins().select(far.pays, *extent, never);
-        let later = ins.ins().iadd_imm_s(iter, TURNS);
-        let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, later, end);
-        let bound = self.program.kernel.arrays[key.array].extents.first();
-        self.ask_where(is_there, |function| {
-            if let Some(bound) = bound {
-                function.keep_in_range(later, bound);
-            }
-            let number = function.row_of_turn(row, counted, later);
-            function.ask_for(number, &far);
-        });
-        self.iters.insert(counted.iter, iter);
+        has_keys.then_some(row)
     }
 
     /// Asks for what the turn [`TURNS`] after the one of `iter` needs, in what `ask` does with `far` and the two turns, where that pays.
@@ -300,6 +235,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let first = ins.ins().iadd_imm_s(first, i64::from(far.array.offset));
         let most = ins.ins().iconst(types::I64, MOST_BYTES);
         let length = ins.ins().umin(far.bytes, most);
+        self.ask_for_bytes(first, length);
+    }
+
+    /// Asks for `length` bytes from `first` on.
+    pub(super) fn ask_for_bytes(&mut self, first: Value, length: Value) {
         let function = self.program.prefetch_row;
         let callee = self
             .program
@@ -309,16 +249,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-fn inner_loops<'k>(counted: &Counted<'k>) -> impl Iterator<Item = &'k AffineFor> {
+pub(super) fn inner_loops<'k>(counted: &Counted<'k>) -> impl Iterator<Item = &'k AffineFor> {
     counted.body.iter().filter_map(|node| match node {
         Node::AffineFor(inner) => Some(inner),
         _ => None,
     })
-}
-
-/// Whether the iterator is the only subscript.
-fn is_of_turn(key: &Access, iter: IterId) -> bool {
-    matches!(key.subscripts.as_slice(), [subscript] if is_iter(subscript, iter))
 }
 
 /// The row of `access` that a loop goes along.

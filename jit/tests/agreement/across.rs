@@ -106,3 +106,43 @@ fn rows_of_products() {
         }
     }
 }
+
+/// Whether the elements that a key picks are there is looked at in each turn, and where they are not, they are asked for one by one.
+#[test]
+fn rows_that_are_looked_at() {
+    let some = |count: usize| (0..count).map(|it| (it * it % 61) as f32 * 0.25);
+    for columns in [4, 8, 12, 24, 32, 7] {
+        for (extent, col) in [
+            (7 * columns, [6, 2, 2, 0, 5, 6, 1, 1, 3, 0, 4]),
+            (7 * columns - 1, [6, 2, 2, 0, 5, 6, 1, 1, 3, 0, 4]),
+            (7 * columns - 1, [5, 2, 2, 0, 5, 0, 1, 1, 3, 0, 4]),
+            (7 * columns, [5, 2, 2, 0, 5, 0, 1, -1, 3, 0, 4]),
+            (7 * columns, [5, 2, 2, 0, 5, 0, 1, 1, 3, 7, 4]),
+        ] {
+            for key in ["i64(col[k])", "c", "6 - c"] {
+                let source = format!(
+                    "kernel @k(n: i64, e: i64, f: i64, row: i32[n + 1], col: i32[e], v: f32[e], x: f32[f], y: f32[n * {columns}]) {{
+                       affine.for i in 0..n {{ scf.for k in i64(row[i])..i64(row[i + 1]) {{
+                         let c: i64 = i64(col[k])
+                         affine.for j in 0..{columns} lanes 4 {{
+                           y[i * {columns} + j] reduce(add) v[k] * x[{key} * {columns} + j]
+                         }}
+                       }} }}
+                     }}"
+                );
+                let given = vec![
+                    scalar(5_i64),
+                    scalar(11_i64),
+                    scalar(extent as i64),
+                    array(&[0, 2, 2, 7, 8, 11]),
+                    array(&col),
+                    array(&some(11).collect::<Vec<_>>()),
+                    array(&some(extent).collect::<Vec<_>>()),
+                    array(&some(5 * columns).collect::<Vec<_>>()),
+                ];
+                // The fault, too, is the interpreter's.
+                let _ = check(&source, &given);
+            }
+        }
+    }
+}

@@ -3,15 +3,15 @@
 //! All turns over `k` of `y[i, j] reduce(add) v[k] * x[col[k], j]` update the row `y[i]`. Where its columns are few and known, each vector of it is a
 //! variable from the first turn on, and memory gets it behind the last.
 
-use super::ahead::Reach;
 use super::held::may_meet;
 use super::vectors::Vectors;
 use super::{Group, unaligned};
+use crate::CompileError;
 use crate::lower::ahead::changed_inside;
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::Counted;
 use crate::lower::operation;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
 use std::ops::Range;
 use strew_affine::changed::Changed;
@@ -31,6 +31,7 @@ pub(in crate::lower) struct Across<'k> {
     access: &'k Access,
     /// The turn of the loop in lanes that has its first element.
     first: i64,
+    ty: ir::Type,
     vectors: Vec<Variable>,
     /// Where it belongs.
     address: Value,
@@ -68,11 +69,36 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(in crate::lower) fn let_go_across(&mut self, count: usize) {
         let kept = self.across.len().saturating_sub(count);
         for row in self.across.split_off(kept) {
-            for (vector, behind) in row.places() {
-                let value = self.builder.use_var(vector);
-                let ins = self.builder.ins();
-                ins.store(row.flags, value, row.address, behind);
-            }
+            self.store_row(&row);
+        }
+    }
+
+    /// Runs `turns` one by one, which find all rows in memory.
+    pub(super) fn turns_in_memory(
+        &mut self,
+        counted: &Counted<'k>,
+        turns: Range<i64>,
+    ) -> Result<(), CompileError> {
+        let held = self.across.clone();
+        held.iter().for_each(|row| self.store_row(row));
+        self.turns_apart(counted, turns)?;
+        held.iter().for_each(|row| self.load_row(row));
+        Ok(())
+    }
+
+    fn store_row(&mut self, row: &Across<'k>) {
+        for (vector, behind) in row.places() {
+            let value = self.builder.use_var(vector);
+            let ins = self.builder.ins();
+            ins.store(row.flags, value, row.address, behind);
+        }
+    }
+
+    fn load_row(&mut self, row: &Across<'k>) {
+        for (vector, behind) in row.places() {
+            let ins = self.builder.ins();
+            let value = ins.load(row.ty, row.flags, row.address, behind);
+            self.builder.def_var(vector, value);
         }
     }
 
@@ -89,8 +115,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let rows = written(&inner.body);
         let inside = changed_inside(counted.iter, counted.body);
         let vectors = self.vectors_of((&rows, inner), &group, turns.end - turns.start);
-        let may_stay = group.reach == Reach::Proved
-            && self.pages.is_empty()
+        let may_stay = self.pages.is_empty()
             && vectors.is_some_and(|it| it <= MOST_VECTORS)
             && rows.iter().all(|it| self.is_proved(it))
             && rows.iter().all(|it| is_along(it, inner, &inside))
@@ -155,16 +180,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let row = Across {
             access,
             first: turns.start,
+            ty: vector,
             vectors: vectors.map(|_| self.builder.declare_var(vector)).collect(),
             address: element.address,
             displacement: element.displacement,
             flags: unaligned(element.flags),
         };
-        for (variable, behind) in row.places() {
-            let ins = self.builder.ins();
-            let value = ins.load(vector, row.flags, row.address, behind);
-            self.builder.def_var(variable, value);
-        }
+        self.load_row(&row);
         row
     }
 }

@@ -98,7 +98,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.builder.ins().jump(behind, &[]);
             self.forget_since(mark);
             self.builder.switch_to_block(one_by_one);
-            self.turns_apart(counted, made.start..all)?;
+            self.turns_in_memory(counted, made.start..all)?;
             self.builder.ins().jump(done, &[]);
             self.forget_since(mark);
             self.builder.switch_to_block(behind);
