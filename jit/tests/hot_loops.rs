@@ -133,6 +133,17 @@ fn keys_that_are_clamped_are_not_compared_again() {
     }
 }
 
+/// Four vectors of a row stay where they are: a turn loads a factor and four vectors, multiplies and adds these, and goes on. Nothing is stored.
+#[test]
+fn rows_of_few_columns_are_not_in_memory() {
+    let source = "kernel @k(n: i64, m: i64, a: f32[n, m], b: f32[m, 16], c: f32[n, 16]) {
+      affine.for i in 0..n { affine.for l in 0..m { affine.for j in 0..16 lanes 4 {
+        c[i, j] reduce(add) a[i, l] * b[l, j]
+      } } }
+    }";
+    check(source, Turn::new(21, 5, 0));
+}
+
 /// A turn loads the key and two floats, of which it takes one, and stores that, or a sum with it. A jump over a copy would be one that nobody
 /// can foretell.
 #[test]

@@ -102,7 +102,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The rows that all turns of `counted` update in the loop `inner`, if they update nothing else and nothing has to be looked at.
+    /// The rows that all turns of `counted` update in the loop `inner`, if they update nothing else.
     fn rows_of_all_turns(
         &mut self,
         counted: &Counted<'k>,
