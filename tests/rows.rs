@@ -382,3 +382,61 @@ void steps(int n, int m, int d, const int seg[n], const int step[d], const float
     assert!(error.to_string().contains("j = 29"), "{error}");
     assert!(out.iter().all(|it| *it == 0.25));
 }
+
+/// Keys that begin somewhere else than the loop are only read in it: 16 MB in front of them there is nothing.
+#[test]
+fn keys_are_read_in_the_loop_alone() {
+    const SHIFTED: &str = "
+void shifted(int64_t m, int64_t n, const int32_t seg[n], const float v[n], float out[m][32]) {
+  for (int64_t k = n; k < 2 * n; k++)
+    for (int j = 0; j < 32; j++)
+      out[seg[k - n]][j] += v[k - n];
+}";
+    for (count, rows) in [(0, 10), (2_000_000_usize, 1000)] {
+        let (seg, v) = (segments(count, rows), vec![1.0_f32; count]);
+        let mut expected = vec![0_f32; rows];
+        seg.iter().for_each(|row| expected[*row as usize] += 1.0);
+        for (strategy, threads) in [("rows", 2), ("rows", 1), ("columns", 2)] {
+            let mut out = vec![0_f32; rows * 32];
+            let kernel = kernel(SHIFTED, "shifted", strategy, threads);
+            let call = kernel.bind().array("seg", &seg).array("v", &v);
+            let call = call
+                .shape("out", &[rows as u64, 32])
+                .array_mut("out", &mut out);
+            call.run().unwrap_or_else(|error| panic!("{error}"));
+            let first: Vec<_> = out.chunks(32).map(|it| it[7]).collect();
+            assert_eq!(first, expected, "{strategy}");
+        }
+    }
+}
+
+/// A loop over the columns of one output lies in one over those of another.
+#[test]
+fn loops_over_columns_in_each_other_are_not_divided() {
+    const NESTED: &str = "
+void nested(int64_t n, int64_t m, const int32_t seg[n], int64_t out[m][16], int64_t all[4][n]) {
+  for (int64_t k = 0; k < n; k++) {
+    for (int j = 0; j < 16; j++)
+      out[seg[k]][j] += 1;
+    all[seg[0] % 4][k] += 1;
+  }
+}";
+    let seg = segments(3000, 100);
+    for strategy in ["columns", "rows"] {
+        let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
+        let program = compiler.threads(2).compile("k.c", NESTED);
+        let kernel = program
+            .expect("a program")
+            .kernel("nested")
+            .expect("a kernel");
+        let (mut out, mut all) = (vec![0_i64; 100 * 16], vec![0_i64; 4 * 3000]);
+        let call = kernel.bind().array("seg", &seg);
+        let call = call.shape("out", &[100, 16]).array_mut("out", &mut out);
+        let call = call.shape("all", &[4, 3000]).array_mut("all", &mut all);
+        // A strategy that cannot be had is an error, and nothing else is right.
+        if call.run().is_ok() {
+            assert_eq!(out.iter().sum::<i64>(), 3000 * 16, "{strategy}");
+            assert_eq!(all.iter().sum::<i64>(), 3000, "{strategy}");
+        }
+    }
+}

@@ -561,7 +561,7 @@ impl Inner {
     }
 }
 
-/// Whether less is looked at than would be copied.
+/// Whether fewer bytes of keys are looked at than would be copied: pointers have one element for each row, and are worth a look in any case.
 fn pays(looks: &[Look], copied: &[Region], slots: &[Slot]) -> bool {
     let looked = looks.iter().map(|it| it.bytes_of_keys(slots));
     let copied = copied.iter().map(|it| it.bytes as u64);

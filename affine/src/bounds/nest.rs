@@ -11,6 +11,9 @@ pub(super) const PARTS: usize = 64;
 /// More limits of iterators than this do not constrain each other: without them a range only gets wider.
 const LIMITS: usize = 16;
 
+/// Of so many differences two may make up a third one: all pairs are tried.
+const MOST_SAID: usize = 32;
+
 /// The iterations of some loops.
 pub(super) struct Nest<'a> {
     value_of: &'a dyn Fn(ScalarId) -> i64,
@@ -171,7 +174,8 @@ impl<'a> Nest<'a> {
 
     /// All of `limits` lie in `range`.
     fn limit(&mut self, limits: &[AffineExpr], range: Interval) -> Checked<()> {
-        for limit in limits {
+        let room = MOST_SAID.saturating_sub(self.not_negative.len());
+        for limit in limits.iter().take(room) {
             let above = limit.minus(&range.low.into());
             let below = AffineExpr::from(range.high).minus(limit);
             let (above, below) = (above.ok(), below.ok().filter(|_| range.high < i64::MAX));

@@ -89,12 +89,17 @@ fn same_bits(one: Option<Value>, other: Option<Value>) -> bool {
     one.map(|it| it.bits()) == other.map(|it| it.bits())
 }
 
-/// Whether the loops that `is_found` names write nothing but updates of private buffers.
+/// Whether the loops that `is_found` names write nothing but updates of private buffers, and none of them lies in another one: who runs
+/// some turns of that would run the one inside in these alone.
 pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) -> bool {
     let mut alone = true;
     walk(&forall.body, &mut |node, loops| {
-        let is_inside = loops.iter().any(|it| is_found(it.iter()));
-        alone &= !is_inside || node.places().is_empty() || is_update(node, forall);
+        let around = loops.iter().filter(|it| is_found(it.iter())).count();
+        alone &= match around {
+            0 => true,
+            1 => node.places().is_empty() || is_update(node, forall),
+            _ => false,
+        };
     });
     alone
 }

@@ -22,6 +22,13 @@ pub(super) struct Columns {
     end: Option<Value>,
 }
 
+impl Columns {
+    /// Whether only some are made.
+    pub(super) fn are_some(&self) -> bool {
+        self.first.is_some()
+    }
+}
+
 /// The loops over the columns of what `forall` updates: every update of a private buffer lies in one, which has its last subscript as
 /// iterator. `None` when there are others, or when the body writes something else, or such a loop does: what goes from one of its turns
 /// to another, or out of it, is that of all turns.

@@ -67,7 +67,7 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn iter(&mut self, iter: IterId) -> Value {
         match self.iters.get(iter).copied() {
             Some(value) => value,
-            // A verified kernel uses an iterator only inside its loop.
+            // A verified kernel uses an iterator only inside its loop, and what is computed in front of it says which turn is meant.
             None => self.builder.ins().iconst(types::I64, 0),
         }
     }

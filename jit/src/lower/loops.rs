@@ -56,11 +56,11 @@ pub(super) struct Tail {
     pub(super) exit: Block,
 }
 
-/// Whether no turn of `counted` goes on with scalars of the one before. Several sums, turn by turn, go on beside each other; where all turns are
+/// Whether no turn of `body` goes on with scalars of the one before. Several sums, turn by turn, go on beside each other; where all turns are
 /// known, the code generator makes one sum after the other.
-pub(super) fn writes_elements_alone(counted: &Counted<'_>) -> bool {
+pub(super) fn writes_elements_alone(body: &[Node]) -> bool {
     let mut alone = true;
-    walk(counted.body, &mut |node, _| {
+    walk(body, &mut |node, _| {
         alone &= node
             .places()
             .iter()
@@ -71,16 +71,11 @@ pub(super) fn writes_elements_alone(counted: &Counted<'_>) -> bool {
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn affine_for(&mut self, node: &'k AffineFor) -> Result<(), CompileError> {
-        let counted = self.affine_counted(node);
-        self.counted(counted)
-    }
-
-    pub(super) fn affine_counted(&mut self, node: &'k AffineFor) -> Counted<'k> {
         let (lower, upper) = (self.lower_bound(&node.lower), self.upper_bound(&node.upper));
         let (lower, upper) = self.within_columns(node.iter, lower, upper);
         let upper = self.within_rows(node.iter, lower, upper);
         let upper = self.checked_turns(node, lower, upper);
-        Counted {
+        let counted = Counted {
             iter: node.iter,
             around: Loop::Affine(node),
             lower,
@@ -89,7 +84,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &node.body,
             group: self.group(Loop::Affine(node)),
             in_range: Vec::new(),
-        }
+        };
+        self.counted(counted)
     }
 
     pub(super) fn scf_for(&mut self, node: &'k ScfFor) -> Result<(), CompileError> {

@@ -207,6 +207,8 @@ mod tests {
     fn what_an_owner_of_no_row_would_miss_is_not_divided() {
         for body in [
             "affine.for j in 0..m { p[j, key[i]] reduce(add) 1.0 }",
+            // The row of the second update is that of all turns of the loop over `i`, in which the other loop is.
+            "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[0, 0] reduce(add) 1.0",
             "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] p[i, j] reduce(add) 1.0 }",
             "affine.for j in 0..d { scf.if x[i, j] > 0.0 { p[key[i], j] reduce(add) 1.0 } }",
             "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[key[i], 0] reduce(add) 1.0",

@@ -27,13 +27,17 @@ fn rows(body: &str, columns: usize) -> (String, Vec<Given>) {
     (source, given)
 }
 
-const UPDATES: [&str; 9] = [
+const UPDATES: [&str; 12] = [
     "y[i, j] reduce(add) v[k] * x[col[k], j]",
     "y[i, j] = y[i, j] * 0.5 + x[col[k], j]",
     "y[i, j] reduce(add) x[col[k], j] y[i, j] reduce(max) v[k] y[i, j] = y[i, j] * 2.0",
     "y[i, j] reduce(add) v[k] w[i, j] reduce(add) f64(v[k])",
     "w[i, j] reduce(min) f64(k) + w[i, j] * 0.5",
-    // Neither of these rows is the same in all turns …
+    // What stands behind a condition is made turn by turn, as is what calls a function or divides …
+    "y[i, j] reduce(add) x[col[k], j] scf.if v[k] * x[col[k], j] > 4.0 { z[i, j] reduce(add) 1.0 }",
+    "y[i, j] reduce(add) v[k] z[i, j] reduce(add) exp(x[col[k], j] * f32(0.1))",
+    "y[i, j] reduce(add) v[k] z[i, j] = z[i, j] + f32(i32(x[col[k], j] * f32(8.0)) / 3)",
+    // … neither of these rows is the same in all turns …
     "y[i, j] reduce(add) x[col[k], j] z[col[k], j] reduce(add) y[i, j]",
     // … and these are come to by other accesses, too.
     "y[i, j] reduce(add) y[n - 1 - i, j]",

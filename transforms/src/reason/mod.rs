@@ -430,10 +430,10 @@ pub enum Reason {
         /// The labels of those that have one.
         labels: Vec<String>,
     },
-    /// There is no `affine.for` directly inside of the loop, or it is in lanes, or more than one alternative of a bound of it depends on the loop, or it
-    /// has a step then, or there are other loops, too.
+    /// There is no `affine.for` directly inside of the loop, or it is in lanes, or there are other loops, too. Or its bounds depend on the loop, and more
+    /// than one alternative of one does, or by a division, or it has a step, or there are statements around it.
     #[error(
-        "there is nothing to jam in `{path}`: directly inside there is no `affine.for`, or there are several loops, or a bound of the one depends on it by more than one alternative, or by a division, or the one has a step then, or it is in lanes"
+        "there is nothing to jam in `{path}`: directly inside there is no `affine.for`, or there are several loops, or the one is in lanes; or its bounds depend on `{path}`, and more than one alternative of one does, or by a division, or it has a step, or there are statements around it"
     )]
     NothingToJam {
         /// The loop.

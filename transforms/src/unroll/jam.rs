@@ -128,6 +128,7 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
         inside.jammed.push(next);
         inside.body = &next.body;
     }
+    // What is none of these may be the one whose bounds move.
     let is_all = inside.before.is_empty() && inside.after.is_empty();
     if is_all && let Some(moving) = Moving::of(target, inside.body) {
         inside.body = &moving.it().body;

@@ -11,12 +11,12 @@ use crate::lower::ahead::changed_inside;
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::Counted;
 use crate::lower::operation;
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use std::ops::Range;
 use strew_affine::changed::Changed;
 use strew_affine::lanes::VECTOR_BYTES;
-use strew_affine::visit::{for_each_load_of, walk};
+use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, AffineFor, Bound, Node, Subscript};
 
 /// So many vectors leave registers for what updates them.
@@ -51,14 +51,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Has rows in vectors that all turns of `counted`, of which there is one at least, update. Returns how many.
     pub(in crate::lower) fn hold_across(&mut self, counted: &Counted<'k>) -> usize {
         let are_few = self.known_turns(counted).is_some_and(|it| it <= FEW_TURNS);
-        let Some(inner) = only_loop(counted.body).filter(|_| !are_few) else {
+        let Some((inner, turns)) = only_loop(counted.body).filter(|_| !are_few) else {
             return 0;
         };
+        // Whoever makes some columns or some rows alone, or looks before it makes any, has other bounds.
+        let has_other_bounds = self.columns.are_some() || self.rows.owner.is_some();
+        if has_other_bounds || !self.checked.is_empty() || !self.pages.is_empty() {
+            return 0;
+        }
         let around = self.loops.len();
         self.loops.push(counted.around);
-        let lanes = self.affine_counted(inner);
-        self.loops.push(lanes.around);
-        let rows = self.scoped(|function| function.rows_of_all_turns(counted, &lanes, inner));
+        let group = self.group(Loop::Affine(inner));
+        self.loops.push(Loop::Affine(inner));
+        let rows = group.map_or(Vec::new(), |group| {
+            self.scoped(|function| function.rows_of_all_turns(counted, (inner, turns), &group))
+        });
         self.loops.truncate(around);
         let held = rows.len();
         self.across.extend(rows);
@@ -106,16 +113,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn rows_of_all_turns(
         &mut self,
         counted: &Counted<'k>,
-        lanes: &Counted<'k>,
-        inner: &'k AffineFor,
+        (inner, turns): (&'k AffineFor, Range<i64>),
+        group: &Group<'k>,
     ) -> Vec<Across<'k>> {
-        let Some((turns, group)) = self.few_known_turns(lanes) else {
-            return Vec::new();
-        };
         let rows = written(&inner.body);
         let inside = changed_inside(counted.iter, counted.body);
-        let vectors = self.vectors_of((&rows, inner), &group, turns.end - turns.start);
-        let may_stay = self.pages.is_empty()
+        let count = turns.end - turns.start;
+        let vectors = self.vectors_of((&rows, inner), group, count);
+        let may_stay = group.is_whole(&inner.body)
+            && group.are_few(&inner.body, count)
             && vectors.is_some_and(|it| it <= MOST_VECTORS)
             && rows.iter().all(|it| self.is_proved(it))
             && rows.iter().all(|it| is_along(it, inner, &inside))
@@ -123,17 +129,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if !may_stay {
             return Vec::new();
         }
-        self.iters.insert(inner.iter, lanes.lower);
+        let first = self.builder.ins().iconst(types::I64, turns.start);
+        self.iters.insert(inner.iter, first);
         let held = rows.into_iter().map(|it| self.hold_row(it, &turns));
         held.collect()
-    }
-
-    /// The turns of a loop whose groups are no loop, and its group.
-    fn few_known_turns(&self, lanes: &Counted<'k>) -> Option<(Range<i64>, Group<'k>)> {
-        let group = lanes.group.clone()?;
-        let turns = self.few_turns(lanes, &group)?;
-        let first = self.constant(lanes.lower)?;
-        Some((first..first.checked_add(turns)?, group))
     }
 
     /// How many vectors `turns` elements of all `rows` fill; `None` where something is left over, or may be, since there are narrower ones in
@@ -192,12 +191,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    /// The variables that have the elements of `access` in this turn, if the loop around has them in some.
+    /// The variables that have the elements of `access` in this turn, if the loop around has them in some: groups of known turns make up that
+    /// loop, or it would not.
     pub(super) fn across(&mut self, access: &Access) -> Option<Vec<Variable>> {
         let iter = self.function.iter(self.iter);
-        let first = self.function.constant(iter)?;
         let mut rows = self.function.across.iter();
         let row = rows.find(|it| it.access.is_same(access))?;
+        let first = self.function.constant(iter);
+        debug_assert!(
+            first.is_some(),
+            "a row in vectors, and a turn that is not known"
+        );
+        let first = first?;
         let per_vector = VECTOR_BYTES / self.element_type(access).bytes();
         let before = usize::try_from(first - row.first).ok()? / per_vector as usize;
         let vectors = row.vectors.iter().skip(before);
@@ -206,18 +211,21 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 }
 
-/// The loop in lanes that `body` is, beside scalars that it declares, if it has known ends.
-fn only_loop(body: &[Node]) -> Option<&AffineFor> {
-    let is_known = |it: &Bound| it.as_single().is_some_and(|it| it.as_constant().is_some());
+/// The loop in lanes that `body` is, beside scalars that it declares, and its turns, if these are known.
+fn only_loop(body: &[Node]) -> Option<(&AffineFor, Range<i64>)> {
+    let end = |it: &Bound| it.as_single()?.as_constant();
     let mut found = None;
     for node in body {
         match node {
             Node::Declare { .. } => {}
-            Node::AffineFor(inner) if inner.lanes > 1 && found.is_none() => found = Some(inner),
+            Node::AffineFor(inner) if inner.lanes > 1 && inner.step == 1 && found.is_none() => {
+                found = Some(inner);
+            }
             _ => return None,
         }
     }
-    found.filter(|it| is_known(&it.lower) && is_known(&it.upper))
+    let turns = end(&found?.lower)?..end(&found?.upper)?;
+    found.filter(|_| !turns.is_empty()).zip(Some(turns))
 }
 
 /// The places that `body` writes, each once.

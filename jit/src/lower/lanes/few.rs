@@ -6,17 +6,17 @@ use crate::lower::function::FunctionLowering;
 use crate::lower::loops::{Counted, writes_elements_alone};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use std::ops::Range;
-use strew_affine::Type;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
 use strew_affine::visit::walk;
+use strew_affine::{Node, Type};
 
 /// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
 
 /// Whether turns update what others update, too: lanes may gather that, and all of them together make one sum.
-fn has_sums(counted: &Counted<'_>, group: &Group<'_>) -> bool {
-    let mut any = !writes_elements_alone(counted);
-    walk(counted.body, &mut |node, _| {
+fn has_sums(body: &[Node], group: &Group<'_>) -> bool {
+    let mut any = !writes_elements_alone(body);
+    walk(body, &mut |node, _| {
         any |= node
             .written_elements()
             .any(|it| !group.lanes.is_varying(it));
@@ -24,15 +24,26 @@ fn has_sums(counted: &Counted<'_>, group: &Group<'_>) -> bool {
     any
 }
 
+impl Group<'_> {
+    /// Whether so many turns of `body` are few groups and what is left over.
+    pub(super) fn are_few(&self, body: &[Node], turns: i64) -> bool {
+        let count = i64::from(self.count);
+        // Statements that are made turn by turn take other places by turns in lanes than behind them.
+        let are_few = self.is_whole(body) && turns / count <= MOST_GROUPS && !has_sums(body, self);
+        turns == count || are_few
+    }
+
+    /// Whether all of `body` is made in vectors.
+    pub(super) fn is_whole(&self, body: &[Node]) -> bool {
+        self.lanes.split(body).1.is_empty()
+    }
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How many turns `counted` has, if it is known that they are few groups and what is left over.
     pub(super) fn few_turns(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<i64> {
-        let turns = self.known_turns(counted)?;
-        let count = i64::from(group.count);
-        // Statements that are made turn by turn take other places by turns in lanes than behind them.
-        let is_whole = group.lanes.split(counted.body).1.is_empty();
-        let are_few = is_whole && turns / count <= MOST_GROUPS && !has_sums(counted, group);
-        (turns == count || are_few).then_some(turns)
+        let turns = self.known_turns(counted);
+        turns.filter(|it| group.are_few(counted.body, *it))
     }
 
     /// So many turns, in groups as long as there are enough of them, then in narrower ones, then one by one.
