@@ -35,7 +35,7 @@ impl<'k> Around<'k> {
     fn for_each_expr(self, visit: &mut impl FnMut(&AffineExpr)) {
         match self {
             Self::Loop(Loop::Affine(affine)) => {
-                affine.lower.0.iter().chain(&affine.upper.0).for_each(visit);
+                affine.bounds().for_each(visit);
             }
             Self::Loop(Loop::Forall(forall)) => visit(&forall.count),
             Self::Loop(Loop::Scf(_)) => {}

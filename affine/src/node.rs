@@ -190,6 +190,18 @@ pub struct AffineFor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound(pub Vec<AffineExpr>);
 
+impl AffineFor {
+    /// All alternatives of both bounds, those of the lower one first.
+    pub fn bounds(&self) -> impl Iterator<Item = &AffineExpr> + Clone {
+        self.lower.0.iter().chain(&self.upper.0)
+    }
+
+    /// Whether a bound speaks of the iterator of another loop.
+    pub fn moves_with(&self, iter: IterId) -> bool {
+        self.bounds().any(|it| it.mentions(Variable::Iter(iter)))
+    }
+}
+
 impl From<AffineExpr> for Bound {
     fn from(expr: AffineExpr) -> Self {
         Self(vec![expr])

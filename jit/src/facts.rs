@@ -52,7 +52,7 @@ pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
     for around in loops {
         let is_known = match around {
             Loop::Affine(affine) => {
-                let mut bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                let mut bounds = affine.bounds();
                 bounds.all(|bound| is_over(bound, &known))
             }
             Loop::Forall(forall) => is_over(&forall.count, &known),
@@ -83,7 +83,7 @@ pub(crate) fn for_each_affine<'k>(
 ) {
     walk(&kernel.body, &mut |node, loops| match node {
         Node::AffineFor(affine) => {
-            let bounds = affine.lower.0.iter().chain(&affine.upper.0);
+            let bounds = affine.bounds();
             bounds.for_each(|bound| visit(bound, loops));
         }
         Node::AffineIf { conditions, .. } => {

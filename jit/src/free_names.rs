@@ -43,7 +43,7 @@ impl FreeNames {
     fn node(&mut self, node: &Node) {
         match node {
             Node::AffineFor(affine) => {
-                let bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                let bounds = affine.bounds();
                 bounds.for_each(|bound| self.affine(bound));
             }
             Node::AffineIf { conditions, .. } => {

@@ -92,7 +92,7 @@ impl<'k> Search<'k> {
     fn places_of(&mut self, node: &'k Node, forall: &Forall) {
         match node {
             Node::AffineFor(inner) => {
-                let bounds = inner.lower.0.iter().chain(&inner.upper.0);
+                let bounds = inner.bounds();
                 bounds.for_each(|bound| self.affine(bound));
             }
             Node::AffineIf { conditions, .. } => {

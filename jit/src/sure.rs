@@ -164,7 +164,7 @@ impl<'k> Sure<'_, 'k> {
 fn is_counted(target: &AffineFor, here: &Here<'_>) -> bool {
     let inside = here.loops.iter().skip(here.outer);
     let inside: Vec<_> = inside.map(|it| Variable::Iter(it.iter())).collect();
-    let mut bounds = target.lower.0.iter().chain(&target.upper.0);
+    let mut bounds = target.bounds();
     bounds.all(|bound| inside.iter().all(|it| !bound.mentions(*it)))
 }
 

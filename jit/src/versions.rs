@@ -64,7 +64,7 @@ impl Versions {
             if let Some(Loop::Affine(inner)) = Loop::of(node)
                 && !has_loops(&inner.body)
             {
-                let ends = inner.lower.0.iter().chain(&inner.upper.0);
+                let ends = inner.bounds();
                 for end in ends.filter(|it| it.is_over_parameters()) {
                     end.for_each_variable(&mut |variable| {
                         if let Variable::Param(scalar) = variable {

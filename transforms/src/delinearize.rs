@@ -160,7 +160,7 @@ fn is_used(kernel: &Kernel, length: ScalarId, array: ArrayId) -> bool {
     let mut found = extents.any(mentions) || assumed.any(mentions);
     visit::walk(&kernel.body, &mut |node, _| {
         found |= match node {
-            Node::AffineFor(it) => it.lower.0.iter().chain(&it.upper.0).any(mentions),
+            Node::AffineFor(it) => it.bounds().any(mentions),
             Node::AffineIf { conditions, .. } => {
                 let mut sides = conditions.iter().flat_map(|it| [&it.left, &it.right]);
                 sides.any(mentions)

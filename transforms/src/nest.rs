@@ -60,7 +60,7 @@ pub(crate) fn reordered_bounds(
 fn is_bounded_outside(nested: &[&AffineFor], position: usize) -> bool {
     let (_, inside) = nested.split_at(position);
     let bounds = inside.first().into_iter();
-    let mut bounds = bounds.flat_map(|it| it.lower.0.iter().chain(&it.upper.0));
+    let mut bounds = bounds.flat_map(|it| it.bounds());
     bounds.all(|bound| {
         let mut inside = inside.iter();
         !inside.any(|it| bound.mentions(Variable::Iter(it.iter)))

@@ -115,7 +115,7 @@ impl Changing {
                     .then(|| Self::of(opposite, target.iter))
                     .transpose()?;
                 let is_end = |it: &Self| {
-                    let mut ends = target.lower.0.iter().chain(&target.upper.0);
+                    let mut ends = target.bounds();
                     ends.any(|end| *end == it.border)
                 };
                 return Ok(other.flatten().filter(is_end).or(Some(found)));

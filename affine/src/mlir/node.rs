@@ -111,7 +111,7 @@ impl Emitter<'_> {
 
     fn affine_for(&mut self, it: &AffineFor, labels: Option<String>) -> Result<(), Unsupported> {
         let iter = self.named(&self.kernel.iters[it.iter].name);
-        let mut bounds = it.lower.0.iter().chain(&it.upper.0);
+        let mut bounds = it.bounds();
         let is_affine = bounds.all(|bound| self.is_affine(bound));
         let head = if is_affine {
             let (lower, upper) = (self.map("max", &it.lower), self.map("min", &it.upper));

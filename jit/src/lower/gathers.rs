@@ -16,7 +16,7 @@ use strew_affine::{Access, Subscript};
 const ITERATIONS: i64 = 16;
 
 /// Smaller arrays are near.
-const LEAST_BYTES: i64 = 1 << 20;
+pub(super) const FAR_BYTES: i64 = 1 << 20;
 
 /// In more places a turn reads what processors have no room to wait for at once.
 const MOST_PLACES: usize = 12;
@@ -87,7 +87,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .iter()
             .fold(bytes, |all, extent| ins.ins().imul(all, *extent));
         ins.ins()
-            .icmp_imm_u(IntCC::UnsignedGreaterThan, whole, LEAST_BYTES)
+            .icmp_imm_u(IntCC::UnsignedGreaterThan, whole, FAR_BYTES)
     }
 
     fn ask_for_element(&mut self, place: &Access) {

@@ -7,6 +7,7 @@
 use super::access::moves_with;
 use super::ahead::changed_inside;
 use super::function::{ArrayValue, FunctionLowering, Stride};
+use super::gathers::FAR_BYTES;
 use super::loops::Counted;
 use super::rows::row_of;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -30,9 +31,6 @@ pub(super) const MOST_BYTES: i64 = 1024;
 
 /// Rows so near to that of this turn are foreseen too, where keys rise or fall: asking for these only takes time.
 const NEAR: i64 = 4 * TURNS;
-
-/// Smaller arrays are near.
-const LEAST_BYTES: i64 = 1 << 20;
 
 /// Rows that may be far from the processor.
 pub(super) struct FarRows {
@@ -174,7 +172,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .iter()
             .fold(bytes, |all, extent| ins.ins().imul(all, *extent));
         let far = IntCC::UnsignedGreaterThan;
-        let is_far = ins.ins().icmp_imm_u(far, whole, LEAST_BYTES);
+        let is_far = ins.ins().icmp_imm_u(far, whole, FAR_BYTES);
         let long = IntCC::UnsignedGreaterThanOrEqual;
         let is_long = ins.ins().icmp_imm_u(long, bytes, least);
         let pays = ins.ins().band(is_far, is_long);

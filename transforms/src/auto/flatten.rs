@@ -134,7 +134,7 @@ fn is_straight(target: &AffineFor) -> bool {
 
 /// Whether `inner`, which is not in lanes, has other bounds in each iteration of the loop over `iter`.
 fn depends(inner: &AffineFor, iter: IterId) -> bool {
-    let mut bounds = inner.lower.0.iter().chain(&inner.upper.0);
+    let mut bounds = inner.bounds();
     inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))
 }
 

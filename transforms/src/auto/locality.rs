@@ -159,9 +159,7 @@ fn across(
 }
 
 fn is_rectangular(band: &[&AffineFor]) -> bool {
-    let mut bounds = band
-        .iter()
-        .flat_map(|it| it.lower.0.iter().chain(&it.upper.0));
+    let mut bounds = band.iter().flat_map(|it| it.bounds());
     bounds.all(|bound| {
         let mut loops = band.iter();
         !loops.any(|it| bound.mentions(Variable::Iter(it.iter)))

@@ -38,7 +38,7 @@ fn may_come_apart(target: &AffineFor) -> bool {
     visit::walk(&target.body, &mut |node, _| {
         iters.extend(Loop::of(node).map(Loop::iter));
         match node {
-            Node::AffineFor(it) => bounds.extend(it.lower.0.iter().chain(&it.upper.0)),
+            Node::AffineFor(it) => bounds.extend(it.bounds()),
             Node::Assign { .. } | Node::Reduce { .. } => {}
             _ => is_affine = false,
         }

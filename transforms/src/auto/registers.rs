@@ -117,7 +117,7 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         let is_long = trips(target).is_none_or(|it| it >= factor);
         // Where others than the innermost loop move, that one would run for each iteration by itself.
         let mut between = around.iter().rev().take(inside.len() - 1);
-        let stay = !between.any(|it| is_moved(it, target.iter));
+        let stay = !between.any(|it| matches!(it, Loop::Affine(it) if it.moves_with(target.iter)));
         if !is_perfect || !stay || target.step != 1 || !is_long || copies * factor > MOST_STATEMENTS
         {
             break;
@@ -140,13 +140,6 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         inside.push(target.iter);
     }
     found
-}
-
-/// Whether the bounds of `it` speak of `iter`.
-fn is_moved(it: &Loop<'_>, iter: IterId) -> bool {
-    let Loop::Affine(it) = it else { return false };
-    let mut alternatives = it.lower.0.iter().chain(&it.upper.0);
-    alternatives.any(|bound| bound.mentions(Variable::Iter(iter)))
 }
 
 /// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.

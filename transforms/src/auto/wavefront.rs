@@ -93,9 +93,7 @@ pub(super) fn has_tiles(band: &[&AffineFor]) -> bool {
         return false;
     }
     [outer, inner].into_iter().all(|tiles| {
-        let mut bounds = points
-            .iter()
-            .flat_map(|it| it.lower.0.iter().chain(&it.upper.0));
+        let mut bounds = points.iter().flat_map(|it| it.bounds());
         bounds.any(|it| it.mentions(Variable::Iter(tiles.iter)))
     })
 }

@@ -201,26 +201,22 @@ impl<'k> Scalars<'k> {
                 local: *local,
                 value: Expr::Constant(Value::zero(ty)),
             });
-            for position in 0..beginnings.0.len() {
-                nodes.extend(self.at_greatest(position, before, *local)?);
+            for (position, this) in beginnings.0.iter().enumerate() {
+                nodes.push(self.at_greatest((position, this), before, *local)?);
             }
         }
         Ok(nodes)
     }
 
-    /// Sets `local` to what is `before` iterations before the beginning at `position`, if that is the first of the greatest ones. What is loaded is
+    /// Sets `local` to what is `before` iterations before `this`, the beginning at `position`, if that is the first of the greatest ones. What is loaded is
     /// in range since it is, so the condition says all of that.
     fn at_greatest(
         &self,
-        position: usize,
+        (position, this): (usize, &AffineExpr),
         before: i64,
         local: LocalId,
-    ) -> Result<Option<Node>, Overflow> {
-        let beginnings = &self.chain.target.lower.0;
-        let Some(this) = beginnings.get(position) else {
-            return Ok(None);
-        };
-        let others = beginnings.iter().enumerate();
+    ) -> Result<Node, Overflow> {
+        let others = self.chain.target.lower.0.iter().enumerate();
         let others = others.filter(|(other, _)| *other != position);
         let conditions = others.map(|(other, beginning)| Condition {
             left: beginning.clone(),
@@ -235,11 +231,11 @@ impl<'k> Scalars<'k> {
             value: self.before(this, before)?,
             span: self.chain.element.span,
         }];
-        Ok(Some(Node::AffineIf {
+        Ok(Node::AffineIf {
             conditions: conditions.collect(),
             then: then.into(),
             otherwise: [].into(),
-        }))
+        })
     }
 
     /// What is where the loop would write so many iterations before `first`.

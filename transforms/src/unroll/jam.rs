@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::has_loops;
-use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow, Variable};
+use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow};
 
 /// Several iterations of a loop in one turn, the loops inside run once for all of them.
 ///
@@ -121,8 +121,7 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
         after,
     };
     while let [Node::AffineFor(next)] = inside.body
-        && !moves(&next.lower, target)
-        && !moves(&next.upper, target)
+        && !next.moves_with(target.iter)
         && next.lanes == 1
     {
         inside.jammed.push(next);
@@ -135,11 +134,6 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
         inside.moving = Some(moving);
     }
     (!inside.jammed.is_empty() || inside.moving.is_some()).then_some(inside)
-}
-
-fn moves(bound: &Bound, target: &AffineFor) -> bool {
-    let mut alternatives = bound.0.iter();
-    alternatives.any(|it| it.mentions(Variable::Iter(target.iter)))
 }
 
 /// That accesses keep their order: turns first, then what stands before the jammed loops, these, and what stands behind them; in each the

@@ -245,7 +245,7 @@ impl Judge<'_, '_, '_> {
             let before = self.take_wrong();
             let range = match around {
                 Loop::Affine(affine) => {
-                    let mut bounds = affine.lower.0.iter().chain(&affine.upper.0);
+                    let mut bounds = affine.bounds();
                     if !bounds.all(is_known) {
                         self.wrong = before;
                         continue;
