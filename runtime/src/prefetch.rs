@@ -30,12 +30,12 @@ pub extern "sysv64" fn prefetch_row(address: *const u8, bytes: u64) {
     std::arch::naked_asm!(
         "push rdi",
         "push rsi",
-        "add rsi, rdi",
         "2:",
         "prefetcht0 [rdi]",
         "add rdi, {line}",
-        "cmp rdi, rsi",
-        "jb 2b",
+        // What is left is counted, and no address compared: what keys out of range make of one may wrap around.
+        "sub rsi, {line}",
+        "ja 2b",
         "pop rsi",
         "pop rdi",
         "ret",

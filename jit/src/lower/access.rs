@@ -8,7 +8,7 @@ use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, Expr, IterId, Kernel, Subscript, Type, Variable};
+use strew_affine::{Access, AffineExpr, ArrayId, Expr, IterId, Kernel, Subscript, Type, Variable};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -302,9 +302,23 @@ impl FunctionLowering<'_, '_, '_> {
         let array = self.arrays.get(access.array).cloned()?;
         let subscripts = access.subscripts.iter();
         let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
-        let (address, displacement) = self.address(&array, &indices);
+        Some(self.sum_of_address(&array, &indices))
+    }
+
+    /// The address of the first element at `index` of the outermost dimension, which need not be in range.
+    pub(super) fn address_at(&mut self, array: ArrayId, index: Value) -> Option<Value> {
+        let array = self.arrays.get(array).cloned()?;
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        let inner = array.extents.iter().skip(1).map(|_| zero);
+        let indices = std::iter::once(index).chain(inner);
+        let indices: Vec<_> = indices.map(|it| Index::in_range(it, 0)).collect();
+        Some(self.sum_of_address(&array, &indices))
+    }
+
+    fn sum_of_address(&mut self, array: &ArrayValue, indices: &[Index]) -> Value {
+        let (address, displacement) = self.address(array, indices);
         let ins = self.builder.ins();
-        Some(ins.iadd_imm_s(address, i64::from(displacement)))
+        ins.iadd_imm_s(address, i64::from(displacement))
     }
 
     /// The address by Horner's rule over the extents, those inside of a record apart; what is constant becomes a displacement, which

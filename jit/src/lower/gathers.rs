@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, Subscript};
+use strew_affine::{Access, ArrayId, Subscript};
 
 /// So many iterations of the loop as it was written ahead.
 const ITERATIONS: i64 = 16;
@@ -29,7 +29,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return;
         }
         let gathered = self.gathered(counted);
-        let Some(pays) = self.any_is_far(&gathered) else {
+        let arrays = gathered.iter().map(|it| it.array);
+        let Some(pays) = self.any_is_far(arrays) else {
             return;
         };
         let ahead = counted
@@ -71,8 +72,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether one of the arrays is far from the processor; `None` where there are none.
-    fn any_is_far(&mut self, places: &[Access]) -> Option<Value> {
-        let arrays = places.iter().filter_map(|it| self.arrays.get(it.array));
+    pub(super) fn any_is_far(&mut self, arrays: impl Iterator<Item = ArrayId>) -> Option<Value> {
+        let arrays = arrays.filter_map(|it| self.arrays.get(it));
         let arrays: Vec<_> = arrays.cloned().collect();
         let far: Vec<_> = arrays.iter().map(|it| self.is_far(it)).collect();
         let far = far.into_iter();
@@ -90,7 +91,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .icmp_imm_u(IntCC::UnsignedGreaterThan, whole, FAR_BYTES)
     }
 
-    fn ask_for_element(&mut self, place: &Access) {
+    pub(super) fn ask_for_element(&mut self, place: &Access) {
         let Some(address) = self.address_unchecked(place) else {
             return;
         };

@@ -33,6 +33,7 @@ mod function;
 mod gather_calls;
 mod gathers;
 mod guarded;
+mod heads;
 mod hold;
 mod judge;
 mod known;

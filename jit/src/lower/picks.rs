@@ -11,8 +11,8 @@ use crate::facts::Checks;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::changed::Changed;
-use strew_affine::visit::{declared_in, for_each_load};
-use strew_affine::{Access, AffineFor, BinaryOp, Expr, IterId, Node, Subscript};
+use strew_affine::visit::{declared_in, for_each_load, walk};
+use strew_affine::{Access, AffineFor, BinaryOp, Expr, IterId, LocalId, Node, Subscript};
 
 /// The bytes of a row from which asking pays: several of 32 bytes in 1 to 16 MiB are waited for at once, and asking took a tenth.
 const LEAST_BYTES: i64 = 64;
@@ -44,7 +44,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 for_each_load(expr, &mut |access| {
                     let is_new = |it: &Picked<'k>| {
                         let mut known = all.iter();
-                        known.all(|other| !other.element.is_at_same_place(&it.element))
+                        known.all(|other| !other.element.is_same(&it.element))
                     };
                     let picked = self.picked_row(access, inner, (&inside, counted));
                     all.extend(picked.filter(is_new));
@@ -63,48 +63,48 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Option<Picked<'k>> {
         let (last, rows) = access.subscripts.split_last()?;
         let is_along = !inside.stays(last) && rows.iter().all(|it| inside.stays(it));
+        let (element, key) = self.picked_element(access, counted)?;
+        is_along.then_some(Picked {
+            inner,
+            element,
+            key,
+        })
+    }
+
+    /// `access` with what scalars of the turn are declared as in their place, and the one key of the turn that it is then told by.
+    pub(super) fn picked_element(
+        &self,
+        access: &Access,
+        counted: &Counted<'k>,
+    ) -> Option<(Access, Access)> {
         let mut element = access.clone();
+        let mut keys = Vec::new();
         for subscript in &mut element.subscripts {
             if let Subscript::Computed(expr) = subscript {
-                self.write_out(expr, (inner, counted)).then_some(())?;
-            }
-        }
-        let mut keys = Vec::new();
-        for subscript in &element.subscripts {
-            if let Subscript::Computed(expr) = subscript {
+                self.write_out(expr, counted).then_some(())?;
                 for_each_load(expr, &mut |it| keys.push(it.clone()));
             }
         }
         let is_read = |it: &Access| self.program.facts.is_read_only(it.array);
-        match <[Access; 1]>::try_from(keys) {
-            Ok([key]) if is_along && is_of_turn(&key, counted.iter) && is_read(&key) => {
-                Some(Picked {
-                    inner,
-                    element,
-                    key,
-                })
-            }
-            _ => None,
-        }
+        let [key] = <[Access; 1]>::try_from(keys).ok()?;
+        (is_of_turn(&key, counted.iter) && is_read(&key)).then_some((element, key))
     }
 
     /// Puts what scalars of the turn are declared as in their place; `false` where that does not tell what they are, or could trap.
-    fn write_out(&self, expr: &mut Expr, of: (&AffineFor, &Counted<'k>)) -> bool {
-        let (inner, counted) = of;
+    pub(super) fn write_out(&self, expr: &mut Expr, counted: &Counted<'k>) -> bool {
         match expr {
             Expr::Local(local) if self.program.kernel.locals[*local].mutable => false,
-            Expr::Local(local) if declared_in(&inner.body, *local).is_some() => false,
             Expr::Local(local) => match declared_in(counted.body, *local) {
                 Some(declared) => {
                     *expr = declared.clone();
-                    self.write_out(expr, of)
+                    self.write_out(expr, counted)
                 }
-                None => true,
+                None => !is_declared_inside(counted.body, *local),
             },
             Expr::Load(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Constant(_) => true,
             Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) | Expr::Cast(..) => {
                 let mut operands = expr.operands_mut().into_iter();
-                operands.all(|it| self.write_out(it, of))
+                operands.all(|it| self.write_out(it, counted))
             }
             _ => false,
         }
@@ -159,4 +159,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 /// Whether the iterator is the only subscript.
 fn is_of_turn(key: &Access, iter: IterId) -> bool {
     matches!(key.subscripts.as_slice(), [subscript] if is_iter(subscript, iter))
+}
+
+/// Whether `local` is declared in a block inside of `body`.
+fn is_declared_inside(body: &[Node], local: LocalId) -> bool {
+    let mut found = false;
+    walk(body, &mut |node, _| {
+        found |= matches!(node, Node::Declare { local: it, .. } if *it == local);
+    });
+    found
 }

@@ -50,6 +50,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return;
         }
         self.prefetch_picked(counted, iter);
+        self.prefetch_heads(counted, iter);
         if !matches!(counted.around, Loop::Affine(_)) {
             return;
         }
