@@ -32,7 +32,7 @@ pub(super) struct Counted<'k> {
 
 impl Counted<'_> {
     /// Whether the last turn ends where the loop does, so that the value behind it fits. Groups of turns are whole.
-    fn meets_end(&self) -> bool {
+    pub(super) fn meets_end(&self) -> bool {
         self.step == 1 || self.group.is_some()
     }
 }
@@ -52,7 +52,10 @@ pub(super) struct Tail {
     pub(super) carried: Vec<Value>,
     /// What decides whether there is one.
     pub(super) limit: Limit,
-    /// What comes behind the last one. It may want the value of the iterator and the next one.
+    /// Whether the next value fits wherever there is a turn before the limit, so that it is what is compared: the iterator's own value would
+    /// have to be kept beside it, in a register that each turn copies.
+    pub(super) next_fits: bool,
+    /// What comes behind the last one. It may want what was compared with the limit.
     pub(super) exit: Block,
 }
 
@@ -238,6 +241,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             turn,
             carried: Vec::new(),
             limit: Limit::Value(limit),
+            next_fits: counted.meets_end(),
             exit: done,
         };
         self.turn(counted, &tail)
@@ -287,10 +291,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Limit::Value(limit) => limit,
             Limit::Kept(at) => self.kept(at),
         };
-        let more = self.is_below(counted, iter, next, limit);
+        let compared = if tail.next_fits { next } else { iter };
+        let more = self.is_below(compared, limit);
         let again = tail.carried.iter().copied().chain([next]);
         let again: Vec<_> = again.map(BlockArg::Value).collect();
-        let left = [iter, next].map(BlockArg::Value);
+        let left = [BlockArg::Value(compared)];
         let wanted = self.builder.block_params(tail.exit).len().min(left.len());
         let (left, _) = left.split_at(wanted);
         self.builder
@@ -299,17 +304,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether there is another turn before `limit`.
-    pub(super) fn is_below(
-        &mut self,
-        counted: &Counted<'k>,
-        iter: Value,
-        next: Value,
-        limit: Value,
-    ) -> Value {
-        let compared = if counted.meets_end() { next } else { iter };
-        self.builder
-            .ins()
-            .icmp(IntCC::SignedLessThan, compared, limit)
+    pub(super) fn is_below(&mut self, compared: Value, limit: Value) -> Value {
+        let below = IntCC::SignedLessThan;
+        self.builder.ins().icmp(below, compared, limit)
     }
 
     /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.

@@ -92,19 +92,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let first = carried.iter().map(|_| end).chain([first]);
         let first: Vec<_> = first.map(BlockArg::Value).collect();
         self.builder.ins().jump(turn, &first);
-        let iter = self.builder.append_block_param(edge, types::I64);
         let next = self.builder.append_block_param(edge, types::I64);
         let tail = Tail {
             turn,
             carried,
             limit: end_of_turns,
+            next_fits: true,
             exit: edge,
         };
         self.turn(counted, &tail)?;
         self.builder.switch_to_block(edge);
-        let limit = self.kept(upper);
-        let limit = self.limit(counted, limit);
-        let more = self.is_below(counted, iter, next, limit);
+        let upper = self.kept(upper);
+        let more = self.is_turn(counted.step, next, upper);
         self.builder.ins().brif(more, look, &[], done, &[]);
         self.builder.set_cold_block(look);
         self.builder.switch_to_block(look);
@@ -115,6 +114,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let again = [BlockArg::Value(next)];
         self.builder.ins().jump(begin, &again);
         Ok(())
+    }
+
+    /// Whether there is a turn at `next`, so much behind another one, which may have wrapped around. What is left to `upper` is, as a number
+    /// without sign, zero or at most `step` below 2^64 where there is none. To ask for the turn before it would keep that in a register.
+    fn is_turn(&mut self, step: i64, next: Value, upper: Value) -> Value {
+        let ins = &mut self.builder;
+        let left = ins.ins().isub(upper, next);
+        let behind = ins.ins().iadd_imm_s(left, -1);
+        let most = ins.ins().iconst(types::I64, -1 - step);
+        ins.ins().icmp(IntCC::UnsignedLessThan, behind, most)
     }
 
     /// Stores `value` at `at`, in the frame.
@@ -145,7 +154,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The limit of the strip that begins at `first`, which is below the upper bound that is kept at `upper`.
+    /// What next values are compared with in the strip that begins at `first`, which is below the upper bound that is kept at `upper`.
     fn end_of_strip(
         &mut self,
         counted: &Counted<'k>,
@@ -158,7 +167,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let is_far = self.builder.ins().icmp(beyond, left, strip);
         let near = self.builder.ins().iadd(first, strip);
         let end = self.builder.ins().select(is_far, near, upper);
-        self.limit(counted, end)
+        match counted.meets_end() {
+            true => end,
+            false => self.where_next_fits(counted.step, first, end),
+        }
+    }
+
+    /// `end`, or so much less that the values behind those before it fit: a strip whose first turn has no next value is that turn alone.
+    fn where_next_fits(&mut self, step: i64, first: Value, end: Value) -> Value {
+        let ins = &mut self.builder;
+        let last = ins.ins().iconst(types::I64, i64::MAX - step);
+        let least = ins.ins().iconst(types::I64, i64::MIN);
+        let end = ins.ins().smin(end, last);
+        let fits = IntCC::SignedLessThanOrEqual;
+        let fits = ins.ins().icmp(fits, first, last);
+        ins.ins().select(fits, end, least)
     }
 }
 
