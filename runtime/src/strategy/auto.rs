@@ -336,9 +336,9 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
         (true, true) => MOST_BYTES_CACHED,
         (true, false) => MOST_BYTES_UNSORTED,
     };
-    // What is read in between takes its part of the caches.
+    // What is read in between takes its part of the caches: threads share it, and have copies each.
     let bytes = match can_sort && shape.lanes == 1 {
-        true => shape.bytes.saturating_add(shape.gathered.bytes),
+        true => shape.bytes.saturating_add(shape.gathered.bytes / 2),
         false => shape.bytes,
     };
     if shape.count < 2 {
