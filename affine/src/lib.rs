@@ -34,6 +34,7 @@ pub mod interpret;
 mod kernel;
 pub mod known_sizes;
 pub mod lanes;
+pub mod marks;
 mod math;
 pub mod mlir;
 mod node;

@@ -275,8 +275,8 @@ pub enum Relation {
 /// are done the buffers are combined into their targets, those of lower iterations first. `strategy` may change how the
 /// combination is grouped, and nothing else.
 ///
-/// No iteration may touch what another writes, private buffers apart: whoever makes a forall answers for that, as every step that does
-/// so proves it first. [`verify`](mod@crate::verify) does not.
+/// No iteration may touch what another writes, private buffers and what all of them [mark](crate::marks) apart: whoever makes a forall answers
+/// for that, as every step that does so proves it first. [`verify`](mod@crate::verify) does not.
 ///
 /// With a [speculative](Private::is_speculative) target the iterations mean what they do in their order, and whoever runs them at once has
 /// to find out that nothing is read that others update.

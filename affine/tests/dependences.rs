@@ -54,6 +54,7 @@ fn verdicts(kernel: &Kernel) -> Vec<String> {
             .map_or("while", |iter| &kernel.iters[iter].name);
         let what = match it.parallelism {
             Parallelism::Yes => "parallel".to_owned(),
+            Parallelism::Marks(_) | Parallelism::MarksIf(_) => "parallel by marks".to_owned(),
             Parallelism::Reduction(targets) => {
                 let names: Vec<&str> = targets.iter().map(|it| it.name(kernel)).collect();
                 format!("reduction over {}", names.join(", "))

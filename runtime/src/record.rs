@@ -155,7 +155,7 @@ impl fmt::Display for Why {
             Self::NoForall => f.write_str("there is no parallel loop"),
             Self::Little => f.write_str("no parallel loop had enough to do to share it among threads"),
             Self::Asked => f.write_str("asked for by name"),
-            Self::NoPrivates => f.write_str("no two iterations write to one place"),
+            Self::NoPrivates => f.write_str("no two iterations write different things to one place"),
             Self::Separate => f.write_str("every part needs private copies of its own"),
             Self::OneIteration => f.write_str("the loop has one part only"),
             Self::OneThread => f.write_str("there is one thread"),

@@ -12,7 +12,7 @@ use strew::ir::dependence::{
 use strew::ir::flat::conditions_of;
 use strew::ir::text;
 use strew::ir::visit::{AccessKind, Loop, walk, written_arrays};
-use strew::ir::{IterId, Kernel, Node, Place};
+use strew::ir::{ArrayId, IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
 use strew::{
     Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Scheduled,
@@ -305,9 +305,12 @@ fn where_rows_are_apart(kernel: &Kernel) -> Option<RowsApart> {
     assuming.assumptions.extend(conditions);
     let analyzed = Analyzed::new(&assuming);
     let verdicts = analyzed.verdicts(&analyzed.dependences());
-    let parallel = verdicts
-        .iter()
-        .map(|it| matches!(it.parallelism, Parallelism::Yes | Parallelism::Reduction(_)));
+    let parallel = verdicts.iter().map(|it| {
+        matches!(
+            it.parallelism,
+            Parallelism::Yes | Parallelism::Marks(_) | Parallelism::Reduction(_)
+        )
+    });
     Some(RowsApart {
         conditions: shown.join(" and "),
         parallel: parallel.collect(),
@@ -350,38 +353,42 @@ impl<'k> Reporter<'_, 'k> {
     fn of_loop(&self, position: usize, verdict: &LoopVerdict<'k>) -> LoopReport {
         let (parallel, reason) = match &verdict.parallelism {
             Parallelism::Yes => ("yes", "parallel".to_owned()),
-            Parallelism::Reduction(targets) if self.keeps_order(targets) => (
-                "no",
-                format!(
-                    "not parallel, because mode exact keeps the order of the updates of {}",
-                    self.names(targets)
-                ),
-            ),
+            Parallelism::Reduction(targets) if self.keeps_order(targets) => {
+                let names = self.names(targets);
+                let why = "not parallel, because mode exact keeps the order of the updates of";
+                ("no", format!("{why} {names}"))
+            }
             Parallelism::Reduction(targets) => (
                 "reduction",
                 format!("parallel as a reduction over {}", self.names(targets)),
             ),
-            Parallelism::IfMonotone(arrays) => {
-                let names: Vec<&str> = arrays
-                    .iter()
-                    .map(|it| self.kernel.arrays[*it].name.as_str())
-                    .collect();
+            Parallelism::Marks(arrays) => {
+                let names = self.names_of(arrays);
+                let reason =
+                    format!("parallel: iterations that meet in {names} set it to the same");
+                ("yes", reason)
+            }
+            Parallelism::MarksIf(condition) => {
+                let condition = text::expression(self.kernel, condition);
                 (
                     "no",
                     format!(
-                        "parallel only if {} never falls, which nothing promises",
-                        names.join(", ")
+                        "parallel only where {condition}: no element that is set is then looked for"
                     ),
                 )
+            }
+            Parallelism::IfMonotone(arrays) => {
+                let names = self.names_of(arrays);
+                let reason =
+                    format!("parallel only if {names} never falls, which nothing promises");
+                ("no", reason)
             }
             Parallelism::No(because) => {
                 let apart = self.where_rows_are_apart.as_ref();
                 let apart = apart.filter(|it| it.parallel.get(position) == Some(&true));
                 let unless = apart.map(|it| format!("; parallel where {}", it.conditions));
-                (
-                    "no",
-                    self.because(*because) + unless.as_deref().unwrap_or_default(),
-                )
+                let reason = self.because(*because) + unless.as_deref().unwrap_or_default();
+                ("no", reason)
             }
         };
         LoopReport {
@@ -441,6 +448,11 @@ impl<'k> Reporter<'_, 'k> {
     fn names(&self, targets: &[Target]) -> String {
         let names: Vec<&str> = targets.iter().map(|it| it.name(self.kernel)).collect();
         names.join(", ")
+    }
+
+    fn names_of(&self, arrays: &[ArrayId]) -> String {
+        let targets: Vec<_> = arrays.iter().map(|it| Target::Array(*it)).collect();
+        self.names(&targets)
     }
 
     /// Whether mode `exact` forbids to regroup the updates of one of these.

@@ -201,14 +201,15 @@ proptest! {
             let Some(iter) = verdict.level.iter() else { continue };
             let step = Step::Parallelize(Parallelize::new(kernel.iters[iter].name.as_str()));
             match (verdict.parallelism, step.apply(&kernel)) {
-                (Parallelism::Yes, Err(reason)) => prop_assert_eq!(reason.verdict(), Verdict::Unproven, "{}", reason),
-                (Parallelism::Yes, Ok(after)) => assert_same_meaning(&kernel, &after),
+                (Parallelism::Yes | Parallelism::Marks(_), Err(reason)) => prop_assert_eq!(reason.verdict(), Verdict::Unproven, "{}", reason),
+                (Parallelism::Yes | Parallelism::Marks(_), Ok(after)) => assert_same_meaning(&kernel, &after),
                 // Where sizes decide, there are both versions.
                 (Parallelism::No(_), Ok(after)) => {
                     let asked = conditions_of(&kernel, written_arrays(&kernel));
                     prop_assert!(!asked.is_empty(), "accepted:\n{}", after);
                     assert_same_meaning(&kernel, &after);
                 }
+                (Parallelism::MarksIf(_), Ok(after)) => assert_same_meaning(&kernel, &after),
                 (_, Ok(after)) => prop_assert!(false, "accepted:\n{}", after),
                 (_, Err(reason)) => prop_assert!(matches!(reason.verdict(), Verdict::Illegal | Verdict::Unproven)),
             }

@@ -12,6 +12,7 @@ use crate::tiling::trip_count;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use strew_affine::flat::conditions_of;
+use strew_affine::marks::Marks;
 use strew_affine::visit::{Loop, has_forall, walk};
 use strew_affine::{
     AffineExpr, AffineFor, Block, Bound, Condition, Forall, Kernel, Node, Relation,
@@ -26,7 +27,8 @@ use strew_affine::{
 /// ```
 ///
 /// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. Scalars and local arrays that
-/// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. A loop that does not begin at
+/// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. Nor does it matter where they
+/// [mark](strew_affine::marks) elements, as a search through a graph does. A loop that does not begin at
 /// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, or one
 /// with which their number is a constant, and iterations beyond the others do nothing.
 ///
@@ -50,8 +52,42 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
         if let Some(where_rows_are_apart) = plan_where_rows_are_apart(kernel, request)? {
             return Ok(where_rows_are_apart);
         }
+        if let Some(where_marks_are_apart) = plan_where_marks_are_apart(kernel, request)? {
+            return Ok(where_marks_are_apart);
+        }
         plan_where_rising(kernel, request)?.ok_or(reason)
     })
+}
+
+/// The same, where the loop runs at once if elements that it marks become no others than it looks for, and as it was if they do.
+fn plan_where_marks_are_apart(
+    kernel: &Kernel,
+    request: &Parallelize,
+) -> Result<Option<Replacing>, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let Some((marked, condition)) = Marks::of(target.iter, &target.body).where_apart() else {
+        return Ok(None);
+    };
+    let with_own = private::with_own(kernel, target)?;
+    let with_own = with_own.as_ref().unwrap_or(kernel);
+    let at_once = plan_of(with_own, request, |target| {
+        let iterations = Iterations::of(with_own, &request.target, target.iter);
+        iterations.check_kept_apart(|it| !marked.contains(&it))
+    });
+    let Ok(mut at_once) = at_once else {
+        return Ok(None);
+    };
+    let as_it_was = loop_anew(&mut at_once.kernel, target, "s")?;
+    let versions = Node::ScfIf {
+        condition,
+        then: at_once.replacement.into(),
+        otherwise: [Node::AffineFor(as_it_was)].into(),
+        span: kernel.iters[target.iter].span,
+    };
+    Ok(Some(Replacing {
+        replacement: vec![versions],
+        ..at_once
+    }))
 }
 
 /// The same, where the loop runs at once if row pointers never fall, and as it was if one does.
@@ -115,7 +151,8 @@ fn plan_for_all_sizes(kernel: &Kernel, request: &Parallelize) -> Result<Replacin
 fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     plan_of(kernel, request, |target| {
         let iterations = Iterations::of(kernel, &request.target, target.iter);
-        iterations.check_kept_apart(|_| true)
+        let marked = Marks::of(target.iter, &target.body).marked();
+        iterations.check_kept_apart(|it| !marked.contains(&it))
     })
 }
 
@@ -218,7 +255,7 @@ fn counting(
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refused, refuses};
 
     fn in_loop(bounds: &str, body: &str) -> String {
         format!(
@@ -327,6 +364,96 @@ mod tests {
            affine.for i in 1..n { affine.for j in 0..p { a[i * m + j] = a[(i - 1) * m + j] } }
          }";
         refuses(meets, "parallelize(i)", Illegal, "Carried");
+    }
+
+    /// In a kernel that marks elements of `a`: `key` are keys, `c` and `d` numbers.
+    fn marking(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, c: i32, d: i32, key: i64[n], x: f64[n], a: i32[m], b: i32[m]) {{
+               affine.for i in 0..n {{ {body} }}
+             }}"
+        )
+    }
+
+    /// Whether two iterations are found that meet depends on what the search for them tries.
+    fn keeps_order(body: &str) {
+        let reason = refused(&marking(body), "parallelize(i)");
+        assert_eq!(reason.name(), "Carried", "{body}: {reason}");
+        assert_ne!(reason.verdict(), Misaddressed, "{body}: {reason}");
+    }
+
+    #[test]
+    fn marks() {
+        for body in [
+            "a[key[i]] = c + 1",
+            "scf.if a[key[i]] == -1 { a[key[i]] = c }",
+            "scf.if x[i] < 0.5 { scf.if i32(i) < a[key[i]] && a[key[i]] != d { a[key[i]] = 7 } }",
+            "scf.if x[i] < 0.5 { a[key[i]] = c } scf.if a[key[key[i]]] == i32(i) { a[key[key[i]]] = c }",
+            "affine.for j in 0..i { scf.if a[key[j]] < 0 { a[key[j]] = c } }",
+            "scf.if i32(x[i]) / d < a[key[i]] { scf.if c < d && a[key[i]] < 3 { a[key[i]] = c } }",
+            "let k: i64 = key[i] scf.if a[k] == 0 { a[k] = c }",
+        ] {
+            let before = kernel(&marking(body));
+            let after = apply(&before, "parallelize(i)");
+            assert!(after.to_string().contains("scf.forall"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
+        for body in [
+            "a[key[i]] = i32(i)",
+            "scf.if x[i] < 0.5 { a[key[i]] = c } else { a[key[i]] = d }",
+            "scf.if a[key[i]] == 0 { a[key[i]] = c b[key[i]] = i32(i) }",
+            "scf.if a[key[i]] == 0 { a[key[i]] = b[0] } b[0] = c",
+            "scf.if a[key[i]] == 0 { a[key[i]] = c } b[i] = a[i]",
+            "scf.if a[key[i]] == 0 { a[key[i]] = c } a[key[i]] reduce(add) 1",
+            // An order in which an element is marked before would not look for what is not there.
+            "scf.if a[key[i]] == 0 && x[key[key[i]]] < 0.5 { a[key[i]] = c }",
+            "scf.if a[key[i]] == 0 { scf.if x[key[key[i]]] < 0.5 { a[key[i]] = c } }",
+            "scf.if a[key[i]] == 0 || x[key[key[i]]] < 0.5 { a[key[i]] = c }",
+            "scf.if a[key[i]] == 0 { scf.if b[i] / c < 3 { a[key[i]] = c } }",
+            "scf.if b[i] / a[key[i]] < d { a[key[i]] = c }",
+            "scf.if x[i64(a[key[i]])] < 0.5 { a[key[i]] = c }",
+            // What is kept in a register is written back.
+            "affine.for j in 0..n { scf.if x[j] < 0.5 { a[key[i]] = c } }",
+            "affine.for j in 0..n { scf.if x[i] < 0.5 { a[j] = c } }",
+        ] {
+            keeps_order(body);
+        }
+    }
+
+    #[test]
+    fn marks_that_are_compared_elsewhere() {
+        accepts(
+            &marking("scf.if a[i] == d { scf.if a[key[i]] == 0 { a[key[i]] = c } }"),
+            "parallelize(i)",
+            "kernel @k(n: i64, m: i64, c: i32, d: i32, key: i64[n], x: f64[n], a: i32[m], b: i32[m]) {
+  scf.if 0 != d && c != d {
+    scf.forall i in 0..n strategy(auto) {
+      scf.if a[i] == d { scf.if a[key[i]] == 0 { a[key[i]] = c } }
+    }
+  } else {
+    affine.for i_s in 0..n {
+      scf.if a[i_s] == d { scf.if a[key[i_s]] == 0 { a[key[i_s]] = c } }
+    }
+  }
+}",
+        );
+        for body in [
+            "scf.if d != a[0] && x[i] < 0.5 { scf.if c == a[key[i]] && a[i] == 3 { a[key[i]] = c } }",
+            "scf.if a[key[i]] == 1 { a[key[i]] = 2 } scf.if x[i] < 0.5 && a[i] == 0 && a[key[key[i]]] == c { a[key[key[i]]] = 2 }",
+        ] {
+            let before = kernel(&marking(body));
+            assert_same_meaning(&before, &apply(&before, "parallelize(i)"));
+        }
+        for body in [
+            "scf.if a[i] == d { scf.if a[key[i]] < 0 { a[key[i]] = c } }",
+            "scf.if a[i] == d / c { scf.if a[key[i]] == 0 { a[key[i]] = c } }",
+            "scf.if a[i] == d { scf.if i8(a[key[i]]) == 0 { a[key[i]] = c } }",
+            "scf.if a[i] < d { scf.if a[key[i]] == 0 { a[key[i]] = c } }",
+            "scf.if a[i] == i32(i) { scf.if a[key[i]] == 0 { a[key[i]] = c } }",
+            "scf.if a[i] == b[0] { scf.if a[key[i]] == 0 { a[key[i]] = c } }",
+        ] {
+            keeps_order(body);
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The accesses of a kernel with everything around them that decides when they happen.
 
+use crate::marks::Marks;
 use crate::visit::{AccessKind, Loop, span_of};
 use crate::{
     Access, ArrayId, Combiner, Condition, Expr, IterId, Kernel, LocalId, Node, Place, Span,
@@ -24,6 +25,14 @@ impl Target {
             Self::Local(local) => &kernel.locals[local].name,
         }
     }
+
+    /// The array, if it is one.
+    pub fn array(self) -> Option<ArrayId> {
+        match self {
+            Self::Array(array) => Some(array),
+            Self::Local(_) => None,
+        }
+    }
 }
 
 /// A loop around an access.
@@ -40,6 +49,14 @@ impl<'k> Level<'k> {
     pub fn iter(self) -> Option<IterId> {
         match self {
             Self::Loop(it) => Some(it.iter()),
+            Self::While(_) => None,
+        }
+    }
+
+    /// What it [marks](crate::marks), if it is one with an iterator.
+    pub(super) fn marks(self) -> Option<Marks<'k>> {
+        match self {
+            Self::Loop(it) => Some(Marks::of(it.iter(), it.body())),
             Self::While(_) => None,
         }
     }

@@ -3,15 +3,20 @@
 use super::analyzed::{Analyzed, Dependence, DependenceKind};
 use super::private::Privacy;
 use super::site::{Level, Target};
+use crate::marks::Marks;
 use crate::visit::Loop;
-use crate::{ArrayId, IterId, Node};
-use std::collections::HashMap;
+use crate::{ArrayId, Expr, IterId, Node};
+use std::collections::{BTreeSet, HashMap};
 
 /// Whether the iterations of a loop may run in any order and at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Parallelism {
     /// They may.
     Yes,
+    /// They may: where they meet, which is in these arrays, they [mark](crate::marks) elements.
+    Marks(Vec<ArrayId>),
+    /// They may where this holds, which is computed before the loop: elements that they mark are not what they look for then.
+    MarksIf(Box<Expr>),
     /// They may if updates of these may be regrouped.
     Reduction(Vec<Target>),
     /// They may if none of these row pointers ever falls.
@@ -53,8 +58,17 @@ impl<'k> Analyzed<'k> {
         dependences: &[Dependence],
     ) -> Parallelism {
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
+        let loop_marks = level.marks();
+        let marked = loop_marks.as_ref().map(Marks::marked).unwrap_or_default();
+        let mut marked_if = loop_marks.and_then(|it| it.where_apart());
+        let (mut marks, mut is_asked) = (Vec::new(), false);
         for (position, dependence) in self.tying(level, depth, dependences) {
-            if dependence.is_reduction {
+            let array = self.target(dependence).and_then(Target::array);
+            if let Some(array) = array.filter(|it| marked.contains(it)) {
+                marks.push(array);
+            } else if array.is_some_and(|it| is_among(&marked_if, it)) {
+                is_asked = true;
+            } else if dependence.is_reduction {
                 targets.extend(self.target(dependence));
             } else if !dependence.unless_monotone.is_empty() {
                 pointers.extend(&dependence.unless_monotone);
@@ -71,11 +85,16 @@ impl<'k> Analyzed<'k> {
         }
         targets.sort();
         targets.dedup();
-        let pointers = each_once(pointers);
+        let (pointers, marks) = (each_once(pointers), each_once(marks));
+        let condition = marked_if.take().filter(|_| is_asked);
         match because {
             Some(position) => Parallelism::No(position),
+            None if let Some((_, condition)) = condition => {
+                Parallelism::MarksIf(Box::new(condition))
+            }
             None if !pointers.is_empty() => Parallelism::IfMonotone(pointers),
             None if !targets.is_empty() => Parallelism::Reduction(targets),
+            None if !marks.is_empty() => Parallelism::Marks(marks),
             None => Parallelism::Yes,
         }
     }
@@ -134,6 +153,12 @@ fn weight(dependence: &Dependence) -> (bool, bool) {
         dependence.is_must(),
         dependence.kind == DependenceKind::Flow,
     )
+}
+
+fn is_among(marked: &Option<(BTreeSet<ArrayId>, Expr)>, array: ArrayId) -> bool {
+    marked
+        .as_ref()
+        .is_some_and(|(arrays, _)| arrays.contains(&array))
 }
 
 fn each_once(mut pointers: Vec<ArrayId>) -> Vec<ArrayId> {

@@ -2,6 +2,7 @@
 
 use super::node::{Cell, undefined};
 use super::{Emitter, Memref, Typed, Unsupported, memref, named, quoted, type_name};
+use crate::marks::Marks;
 use crate::{ArrayId, Forall, Private, Type};
 
 impl Emitter<'_> {
@@ -41,10 +42,12 @@ impl Emitter<'_> {
             }
         }
         let iter = self.named(&self.kernel.iters[forall.iter].name);
-        let head = match speculative.is_empty() {
-            true => format!("scf.forall ({iter}) in ({count})"),
+        let marks = !Marks::of(forall.iter, &forall.body).arrays().is_empty();
+        let in_order = marks || !speculative.is_empty();
+        let head = match in_order {
+            false => format!("scf.forall ({iter}) in ({count})"),
             // What it means in order is all that others are to know.
-            false => {
+            true => {
                 let (first, step) = (self.index_constant(0), self.index_constant(1));
                 format!("scf.for {iter} = {first} to {count} step {step}")
             }
@@ -59,7 +62,7 @@ impl Emitter<'_> {
         })?;
         let strategy = format!("strew.strategy = {}", quoted(&forall.strategy));
         let name = named(&self.kernel.iters[forall.iter].name);
-        let speculative = (!speculative.is_empty()).then(|| self.speculative(&speculative));
+        let speculative = in_order.then(|| self.speculative(&speculative));
         let attributes = [name, strategy].into_iter().chain(speculative);
         self.behind_brace(attributes.chain(labels));
         let mut rows = all.iter().map(|(_, rows)| rows.clone());
@@ -73,7 +76,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The attribute with what is updated in its place: by what, and behind that the names, each on a line.
+    /// The attribute with what is updated in its place, if anything is: by what, and behind that the names, each on a line.
     fn speculative(&self, privates: &[&Private]) -> String {
         let clauses = privates.iter().map(|private| {
             let targets = private.targets.iter();

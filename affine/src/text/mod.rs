@@ -23,6 +23,11 @@ pub fn condition(kernel: &crate::Kernel, condition: &crate::Condition) -> String
     print_affine::Order::of(kernel).condition(kernel, condition)
 }
 
+/// The expression as it stands in the text of `kernel`.
+pub fn expression(kernel: &crate::Kernel, expr: &crate::Expr) -> String {
+    print::expression(kernel, expr)
+}
+
 /// The views of `kernel`, each on a line of its own, as they stand at the beginning of its body.
 pub(crate) fn view_lines(kernel: &crate::Kernel) -> String {
     print::view_lines(kernel)

@@ -16,6 +16,10 @@ pub(super) fn view_lines(kernel: &Kernel) -> String {
     printer.text
 }
 
+pub(super) fn expression(kernel: &Kernel, expr: &Expr) -> String {
+    Printer::of(kernel).expr(expr, Context::Default)
+}
+
 /// The kernel as text, which parses back to the same kernel.
 pub fn print(kernel: &Kernel) -> String {
     let mut printer = Printer::of(kernel);

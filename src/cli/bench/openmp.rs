@@ -79,9 +79,11 @@ impl Writer<'_> {
         let iter = iter.ok_or("a `while` has no counterpart in OpenMP")?;
         let name = &self.ir.iters[iter].name;
         let updated = match &verdict.parallelism {
-            Parallelism::Yes | Parallelism::IfMonotone(_) => &[],
+            Parallelism::Yes | Parallelism::Marks(_) | Parallelism::IfMonotone(_) => &[],
             Parallelism::Reduction(targets) => targets.as_slice(),
-            Parallelism::No(_) => return Err(format!("iterations of `{name}` cannot run at once")),
+            Parallelism::No(_) | Parallelism::MarksIf(_) => {
+                return Err(format!("iterations of `{name}` cannot run at once"));
+            }
         };
         let at = self.ir.iters[iter].span.start as usize;
         let at = start_of_for(self.text, at);

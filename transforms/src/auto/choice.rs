@@ -34,6 +34,8 @@ pub enum Choice {
         path: String,
         /// Loops that would come before it and whose iterations depend on each other, or are few.
         outer: Vec<String>,
+        /// Arrays in which its iterations meet, all setting elements to the same.
+        marked: Vec<String>,
     },
     /// Loops run in tiles since memory would be fetched again and again.
     Tiles {
@@ -226,7 +228,11 @@ impl fmt::Display for Choice {
                 path,
                 "and loops in it that go across memory go around it, since it walks along",
             ),
-            Self::AtOnce { path, outer } => at_once(f, path, outer),
+            Self::AtOnce {
+                path,
+                outer,
+                marked,
+            } => at_once(f, path, outer, marked),
             Self::Tiles {
                 sizes,
                 arrays,
@@ -308,8 +314,17 @@ fn comes_apart(f: &mut fmt::Formatter<'_>, path: &str, why: &str) -> fmt::Result
     )
 }
 
-fn at_once(f: &mut fmt::Formatter<'_>, path: &str, outer: &[String]) -> fmt::Result {
+fn at_once(
+    f: &mut fmt::Formatter<'_>,
+    path: &str,
+    outer: &[String],
+    marked: &[String],
+) -> fmt::Result {
     write!(f, "{path} runs at once: no two of its iterations meet")?;
+    if !marked.is_empty() {
+        let marked = list(marked);
+        write!(f, " but in {marked}, of which all set elements to the same")?;
+    }
     match outer.is_empty() {
         true => f.write_str(", and it is the outermost loop of its nest"),
         false => write!(f, "; iterations of {} do, or are few", list(outer)),

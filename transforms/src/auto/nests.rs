@@ -14,9 +14,11 @@ use crate::private::privatizable;
 use crate::rising::writes_rows;
 use crate::{Parallelize, Permute, Size, StripMine, Tile, TileIndirection};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
+use strew_affine::marks::Marks;
 use strew_affine::visit::{Loop, has_computed_loops, has_loops};
-use strew_affine::{AffineFor, IterId, Kernel, Node};
+use strew_affine::{AffineFor, ArrayId, IterId, Kernel, Node};
 
 /// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.
 const POINTS: i64 = 512;
@@ -66,6 +68,7 @@ impl<'k> Nests<'k> {
             target,
             depth,
             own: privatizable(&self.analyzed, target),
+            marked: Marks::of(target.iter, &target.body).rarely_written(),
             vectors: OnceCell::new(),
         }
     }
@@ -79,13 +82,16 @@ struct Nest<'n, 'k> {
     depth: usize,
     /// What its iterations can have of their own.
     own: Vec<Target>,
+    /// Arrays in which it does not matter that they meet.
+    marked: BTreeSet<ArrayId>,
     /// Found when they are first asked for.
     vectors: OnceCell<Vectors>,
 }
 
 impl<'k> Nest<'_, 'k> {
     fn is_shared(&self, site: &Site<'k>) -> bool {
-        !self.own.contains(&site.target)
+        let is_marked = matches!(site.target, Target::Array(array) if self.marked.contains(&array));
+        !is_marked && !self.own.contains(&site.target)
     }
 
     /// Whether the iterations of `inner`, a loop of the band that begins with this nest, are apart wherever in the band it stands.
@@ -171,6 +177,13 @@ impl<'n, 'k> Band<'n, 'k> {
         self.at(position).map(|it| name(self.kernel, it))
     }
 
+    fn marked(&self) -> Vec<String> {
+        let marked = self.nest.marked.iter();
+        marked
+            .map(|it| self.kernel.arrays[*it].name.clone())
+            .collect()
+    }
+
     fn first(&self) -> Option<&'k AffineFor> {
         self.order.first().and_then(|it| self.at(*it))
     }
@@ -242,6 +255,7 @@ impl Scheduler<'_> {
         let at_once = Choice::AtOnce {
             path: band.called(outer).unwrap_or_default(),
             outer: before.filter_map(|it| band.called(it)).collect(),
+            marked: band.marked(),
         };
         let why = || band.ordered().into_iter().chain([at_once.clone()]);
         let order = band.with_outermost(outer);

@@ -370,7 +370,8 @@ impl<'t> Reader<'_, 't> {
     /// What stands in `strew.speculative`.
     fn speculative(&self, clauses: &str) -> Checked<Vec<Private>> {
         let clauses = super::unquoted(clauses);
-        let clauses = clauses.split("\n\n").map(|clause| {
+        let clauses = clauses.split("\n\n").filter(|it| !it.is_empty());
+        let clauses = clauses.map(|clause| {
             let mut lines = clause.split('\n');
             let combiner = self.combiner(lines.next().unwrap_or_default(), Span::default())?;
             let targets = lines.map(|it| self.target(it, Span::default()));
