@@ -97,20 +97,18 @@ impl<'k> Marks<'k> {
     /// the loop. `None` also where nothing tells what an element is before it is marked.
     pub fn where_apart(&self) -> Option<(BTreeSet<ArrayId>, Expr)> {
         let arrays = self.arrays();
-        let mut different: Option<Expr> = None;
+        let mut different = Vec::new();
         let compared = self.compared.iter();
         for compared in compared.filter(|it| arrays.contains(&it.array)) {
             for mark in self.marks.iter().filter(|it| it.array == compared.array) {
-                for one in [mark.before?, mark.value] {
-                    let differs = Expr::compare(CompareOp::Ne, one.clone(), compared.with.clone());
-                    different = Some(match different {
-                        Some(all) => Expr::And(Box::new(all), Box::new(differs)),
-                        None => differs,
-                    });
-                }
+                let ends = [mark.before?, mark.value].into_iter();
+                let with = compared.with;
+                different
+                    .extend(ends.map(|it| Expr::compare(CompareOp::Ne, it.clone(), with.clone())));
             }
         }
-        Some((arrays, different?))
+        let all = |one, other| Expr::And(Box::new(one), Box::new(other));
+        Some((arrays, different.into_iter().reduce(all)?))
     }
 
     /// Those of all these arrays of which it looks at an element before it marks it, so that it writes few elements twice: lines that several

@@ -11,11 +11,12 @@ use crate::scalars;
 use crate::tiling::trip_count;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
+use std::collections::BTreeSet;
 use strew_affine::flat::conditions_of;
 use strew_affine::marks::Marks;
 use strew_affine::visit::{Loop, has_forall, walk};
 use strew_affine::{
-    AffineExpr, AffineFor, Block, Bound, Condition, Forall, Kernel, Node, Relation,
+    AffineExpr, AffineFor, ArrayId, Block, Bound, Condition, Forall, Kernel, Node, Relation,
 };
 
 /// Runs the iterations of a loop at once.
@@ -70,11 +71,7 @@ fn plan_where_marks_are_apart(
     };
     let with_own = private::with_own(kernel, target)?;
     let with_own = with_own.as_ref().unwrap_or(kernel);
-    let at_once = plan_of(with_own, request, |target| {
-        let iterations = Iterations::of(with_own, &request.target, target.iter);
-        iterations.check_kept_apart(|it| !marked.contains(&it))
-    });
-    let Ok(mut at_once) = at_once else {
+    let Ok(mut at_once) = plan_but_for(with_own, request, &marked) else {
         return Ok(None);
     };
     let as_it_was = loop_anew(&mut at_once.kernel, target, "s")?;
@@ -149,9 +146,19 @@ fn plan_for_all_sizes(kernel: &Kernel, request: &Parallelize) -> Result<Replacin
 
 /// The same, where iterations have all of their own that they can.
 fn plan_shared(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let marked = Marks::of(target.iter, &target.body).marked();
+    plan_but_for(kernel, request, &marked)
+}
+
+/// The same, where it does not matter that iterations meet in `marked`.
+fn plan_but_for(
+    kernel: &Kernel,
+    request: &Parallelize,
+    marked: &BTreeSet<ArrayId>,
+) -> Result<Replacing, Reason> {
     plan_of(kernel, request, |target| {
         let iterations = Iterations::of(kernel, &request.target, target.iter);
-        let marked = Marks::of(target.iter, &target.body).marked();
         iterations.check_kept_apart(|it| !marked.contains(&it))
     })
 }

@@ -6,7 +6,7 @@ use super::site::{Level, Target};
 use crate::marks::Marks;
 use crate::visit::Loop;
 use crate::{ArrayId, Expr, IterId, Node};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Whether the iterations of a loop may run in any order and at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,15 +58,16 @@ impl<'k> Analyzed<'k> {
         dependences: &[Dependence],
     ) -> Parallelism {
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
-        let loop_marks = level.marks();
-        let marked = loop_marks.as_ref().map(Marks::marked).unwrap_or_default();
-        let mut marked_if = loop_marks.and_then(|it| it.where_apart());
+        let of_loop = level.marks();
+        let marked = of_loop.as_ref().map(Marks::marked).unwrap_or_default();
+        let (marked_if, condition) = of_loop.and_then(|it| it.where_apart()).unzip();
+        let marked_if = marked_if.unwrap_or_default();
         let (mut marks, mut is_asked) = (Vec::new(), false);
         for (position, dependence) in self.tying(level, depth, dependences) {
             let array = self.target(dependence).and_then(Target::array);
             if let Some(array) = array.filter(|it| marked.contains(it)) {
                 marks.push(array);
-            } else if array.is_some_and(|it| is_among(&marked_if, it)) {
+            } else if array.is_some_and(|it| marked_if.contains(&it)) {
                 is_asked = true;
             } else if dependence.is_reduction {
                 targets.extend(self.target(dependence));
@@ -86,12 +87,10 @@ impl<'k> Analyzed<'k> {
         targets.sort();
         targets.dedup();
         let (pointers, marks) = (each_once(pointers), each_once(marks));
-        let condition = marked_if.take().filter(|_| is_asked);
+        let condition = condition.filter(|_| is_asked);
         match because {
             Some(position) => Parallelism::No(position),
-            None if let Some((_, condition)) = condition => {
-                Parallelism::MarksIf(Box::new(condition))
-            }
+            None if let Some(condition) = condition => Parallelism::MarksIf(Box::new(condition)),
             None if !pointers.is_empty() => Parallelism::IfMonotone(pointers),
             None if !targets.is_empty() => Parallelism::Reduction(targets),
             None if !marks.is_empty() => Parallelism::Marks(marks),
@@ -153,12 +152,6 @@ fn weight(dependence: &Dependence) -> (bool, bool) {
         dependence.is_must(),
         dependence.kind == DependenceKind::Flow,
     )
-}
-
-fn is_among(marked: &Option<(BTreeSet<ArrayId>, Expr)>, array: ArrayId) -> bool {
-    marked
-        .as_ref()
-        .is_some_and(|(arrays, _)| arrays.contains(&array))
 }
 
 fn each_once(mut pointers: Vec<ArrayId>) -> Vec<ArrayId> {

@@ -95,6 +95,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Some(address) = self.address_unchecked(place) else {
             return;
         };
+        self.ask_for_line(address);
+    }
+
+    /// Asks for the line that `address` is in.
+    pub(super) fn ask_for_line(&mut self, address: Value) {
         let one = self.builder.ins().iconst(types::I64, 1);
         self.ask_for_bytes(address, one);
     }

@@ -292,7 +292,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Limit::Kept(at) => self.kept(at),
         };
         let compared = if tail.next_fits { next } else { iter };
-        let more = self.is_below(compared, limit);
+        let below = IntCC::SignedLessThan;
+        let more = self.builder.ins().icmp(below, compared, limit);
         let again = tail.carried.iter().copied().chain([next]);
         let again: Vec<_> = again.map(BlockArg::Value).collect();
         let left = [BlockArg::Value(compared)];
@@ -301,12 +302,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder
             .ins()
             .brif(more, tail.turn, &again, tail.exit, left);
-    }
-
-    /// Whether there is another turn before `limit`.
-    pub(super) fn is_below(&mut self, compared: Value, limit: Value) -> Value {
-        let below = IntCC::SignedLessThan;
-        self.builder.ins().icmp(below, compared, limit)
     }
 
     /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.

@@ -11,8 +11,8 @@ use crate::facts::Checks;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::changed::Changed;
-use strew_affine::visit::{declared_in, for_each_load, walk};
-use strew_affine::{Access, AffineFor, BinaryOp, Expr, IterId, LocalId, Node, Subscript};
+use strew_affine::visit::{declared_in, for_each_load};
+use strew_affine::{Access, AffineFor, ArrayId, BinaryOp, Expr, IterId, Node, Subscript};
 
 /// The bytes of a row from which asking pays: several of 32 bytes in 1 to 16 MiB are waited for at once, and asking took a tenth.
 const LEAST_BYTES: i64 = 64;
@@ -99,7 +99,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     *expr = declared.clone();
                     self.write_out(expr, counted)
                 }
-                None => !is_declared_inside(counted.body, *local),
+                None => !Changed::by(counted.body).has_local(*local),
             },
             Expr::Load(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Constant(_) => true,
             Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) | Expr::Cast(..) => {
@@ -116,10 +116,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             element,
             key,
         } = picked;
-        let keys = self.arrays.get(key.array).map(|it| it.extents.clone());
-        let (Some([extent]), Some(array)) =
-            (keys.as_deref(), self.arrays.get(element.array).cloned())
-        else {
+        let Some(array) = self.arrays.get(element.array).cloned() else {
             return;
         };
         let (lower, upper) = (
@@ -136,36 +133,66 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let pays = ins.ins().band(is_far, is_long);
         let most = ins.ins().iconst(types::I64, MOST_BYTES);
         let length = ins.ins().umin(bytes, most);
-        // All but the comparison with the end is the same in every turn, and leaves the loop.
-        let never = ins.ins().iconst(types::I64, 0);
-        let end = ins.ins().select(pays, *extent, never);
         let later = ins.ins().iadd_imm_s(iter, TURNS);
-        let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, later, end);
-        let bound = self.program.kernel.arrays[key.array].extents.first();
-        self.ask_where(is_there, |function| {
-            if let Some(bound) = bound {
-                function.keep_in_range(later, bound);
-            }
-            function.iters.insert(counted.iter, later);
-            function.iters.insert(inner.iter, lower);
-            if let Some(address) = function.address_unchecked(element) {
-                function.ask_for_bytes(address, length);
-            }
+        let keys = [key.array];
+        self.ask_where_keys(&keys, pays, later, |function| {
+            function.in_later_turn(counted.iter, &keys, later, |function| {
+                function.iters.insert(inner.iter, lower);
+                if let Some(address) = function.address_unchecked(element) {
+                    function.ask_for_bytes(address, length);
+                }
+            });
         });
         self.iters.insert(counted.iter, iter);
+    }
+
+    /// Does what `ask` does where it `pays` and there is a key for the turn `later` in each of the arrays `keys`.
+    pub(super) fn ask_where_keys(
+        &mut self,
+        keys: &[ArrayId],
+        pays: Value,
+        later: Value,
+        ask: impl FnOnce(&mut Self),
+    ) {
+        let arrays = keys.iter().filter_map(|it| self.arrays.get(*it));
+        let extents: Vec<_> = arrays
+            .filter_map(|it| it.extents.first().copied())
+            .collect();
+        let extents = extents.into_iter();
+        let fewest = extents.reduce(|one, other| self.builder.ins().umin(one, other));
+        let Some(fewest) = fewest else {
+            return;
+        };
+        let ins = &mut self.builder;
+        // All but the comparison with the end is the same in every turn, and leaves the loop.
+        let never = ins.ins().iconst(types::I64, 0);
+        let end = ins.ins().select(pays, fewest, never);
+        let is_there = ins.ins().icmp(IntCC::UnsignedLessThan, later, end);
+        self.ask_where(is_there, ask);
+    }
+
+    /// Does what `ask` does in the turn `turn` of the loop over `iter`, for which there are `keys`. The iterator has that value from here on.
+    pub(super) fn in_later_turn(
+        &mut self,
+        iter: IterId,
+        keys: &[ArrayId],
+        turn: Value,
+        ask: impl FnOnce(&mut Self),
+    ) {
+        self.iters.insert(iter, turn);
+        self.scoped(|function| {
+            let arrays = &function.program.kernel.arrays;
+            let bounds = keys.iter().filter_map(|it| arrays[*it].extents.first());
+            let bounds: Vec<_> = bounds.collect();
+            bounds
+                .into_iter()
+                .for_each(|it| function.keep_in_range(turn, it));
+            ask(function);
+        });
     }
 }
 
 /// Whether the iterator is the only subscript.
 fn is_of_turn(key: &Access, iter: IterId) -> bool {
     matches!(key.subscripts.as_slice(), [subscript] if is_iter(subscript, iter))
-}
-
-/// Whether `local` is declared in a block inside of `body`.
-fn is_declared_inside(body: &[Node], local: LocalId) -> bool {
-    let mut found = false;
-    walk(body, &mut |node, _| {
-        found |= matches!(node, Node::Declare { local: it, .. } if *it == local);
-    });
-    found
 }

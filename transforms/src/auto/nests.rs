@@ -90,8 +90,8 @@ struct Nest<'n, 'k> {
 
 impl<'k> Nest<'_, 'k> {
     fn is_shared(&self, site: &Site<'k>) -> bool {
-        let is_marked = matches!(site.target, Target::Array(array) if self.marked.contains(&array));
-        !is_marked && !self.own.contains(&site.target)
+        let array = site.target.array();
+        !array.is_some_and(|it| self.marked.contains(&it)) && !self.own.contains(&site.target)
     }
 
     /// Whether the iterations of `inner`, a loop of the band that begins with this nest, are apart wherever in the band it stands.
