@@ -81,6 +81,15 @@ fn push(
     bind.array_mut("depth", depth).run_with_report()
 }
 
+/// The same where pointers have half as many bits.
+fn push_narrow(kernel: &Kernel, graph: &Graph, front: &[i32], level: i32, depth: &mut [i32]) {
+    let row: Vec<i32> = graph.row.iter().map(|it| *it as i32).collect();
+    let bind = kernel.bind().scalar("level", level).array("front", front);
+    let bind = bind.array("row", &row).array("adj", &graph.adj);
+    let report = bind.array_mut("depth", depth).run_with_report();
+    report.expect("a push");
+}
+
 fn sweep(kernel: &Kernel, graph: &Graph, level: i32, depth: &mut [i32]) -> Result<Report, Error> {
     let bind = kernel.bind().scalar("level", level);
     let bind = bind.array("row", &graph.row).array("adj", &graph.adj);
@@ -115,13 +124,21 @@ fn a_search_finds_the_same_depths_on_any_number_of_threads() {
         let mut pushed = vec![-1; NODES];
         pushed[1] = 0;
         let mut swept = pushed.clone();
+        let narrow = PUSH.replace("int64_t row", "int32_t row");
+        let pushing_narrow = kernel(&narrow, "push", threads, mode);
+        let mut pushed_narrow = pushed.clone();
         for level in 0..levels {
             let front = front(&pushed, level);
             push(&pushing, &graph, &front, level, &mut pushed).expect("a push");
+            push_narrow(&pushing_narrow, &graph, &front, level, &mut pushed_narrow);
             let report = sweep(&sweeping, &graph, level, &mut swept).expect("a sweep");
             assert_eq!(report.record.strategy, "direct", "{threads} threads");
         }
         assert!(pushed == expected, "{threads} threads, {mode:?}");
+        assert!(
+            pushed_narrow == expected,
+            "{threads} threads, {mode:?}, 32 bits"
+        );
         assert!(swept == expected, "{threads} threads, {mode:?}");
     }
 }
