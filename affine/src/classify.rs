@@ -150,7 +150,8 @@ impl<'k> Sum<'k> {
             | Expr::And(..)
             | Expr::Or(..)
             | Expr::Call(..)
-            | Expr::Operand(_) => Err(OpaqueReason::Logic),
+            | Expr::Operand(_)
+            | Expr::Threads => Err(OpaqueReason::Logic),
         }
     }
 

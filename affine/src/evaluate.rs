@@ -31,6 +31,7 @@ pub fn constant(expr: &Expr) -> Option<Value> {
         | Expr::Param(_)
         | Expr::Local(_)
         | Expr::Operand(_)
+        | Expr::Threads
         | Expr::Load(_)
         | Expr::Call(..) => return None,
     })

@@ -17,6 +17,9 @@ pub enum Expr {
     Local(LocalId),
     /// An operand of the combiner that this expression is a body of; see [`Combine::bodies`](crate::Combine::bodies).
     Operand(Operand),
+    /// `threads()`: how many threads the call may use, an `i64`; 1 where an index out of range is skipped, for which loops run in order. No
+    /// result may follow from it.
+    Threads,
     /// An array element.
     Load(Access),
     /// An operation on one operand.
@@ -215,7 +218,7 @@ impl Expr {
     pub fn ty(&self, kernel: &Kernel) -> Type {
         match self {
             Self::Constant(value) => value.ty(),
-            Self::Iter(_) | Self::Operand(_) => Type::I64,
+            Self::Iter(_) | Self::Operand(_) | Self::Threads => Type::I64,
             Self::Param(param) => kernel.scalars[*param].ty,
             Self::Local(local) => kernel.locals[*local].ty,
             Self::Load(access) => kernel.arrays[access.array].element,
@@ -293,6 +296,7 @@ impl Expr {
             | Self::Param(_)
             | Self::Local(_)
             | Self::Operand(_)
+            | Self::Threads
             | Self::Load(_) => vec![],
         }
     }
@@ -312,6 +316,7 @@ impl Expr {
             | Self::Param(_)
             | Self::Local(_)
             | Self::Operand(_)
+            | Self::Threads
             | Self::Load(_) => vec![],
         }
     }

@@ -49,6 +49,7 @@ mod strategy;
 #[cfg(test)]
 mod test_kernels;
 pub mod text;
+pub mod tickets;
 mod types;
 pub mod value_range;
 pub mod verify;

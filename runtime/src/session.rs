@@ -341,6 +341,7 @@ impl<'r> Session<'r> {
                 true => strategy::most_in_order(self.settings()),
                 false => 0,
             },
+            threads: i64::try_from(self.runtime().threads()).unwrap_or(i64::MAX),
             ..Call::alone(slots, self.work())
         }
     }

@@ -46,6 +46,7 @@ mod carried;
 mod coalesce;
 mod concrete;
 mod copy;
+mod count_ahead;
 mod cut;
 mod delinearize;
 #[cfg(test)]
@@ -101,6 +102,7 @@ mod witness;
 pub use address::{LoopPath, StatementName};
 pub use auto::{Choice, Decision, Machine, Saving, Traffic, auto};
 pub use coalesce::Coalesce;
+pub use count_ahead::CountAhead;
 pub use delinearize::Delinearize;
 pub use distribute::Distribute;
 pub use expand::Expand;

@@ -1,6 +1,7 @@
 //! The steps there are.
 
 use crate::coalesce::Coalesce;
+use crate::count_ahead::CountAhead;
 use crate::delinearize::Delinearize;
 use crate::distribute::Distribute;
 use crate::expand::Expand;
@@ -119,6 +120,8 @@ steps! {
     Split(Split),
     /// All iterations of a loop at once.
     Parallelize(Parallelize),
+    /// Parts of a loop at once, each with the tickets that counters have for it.
+    CountAhead(CountAhead),
     /// A statement of a loop that comes some iterations later, or earlier.
     Shift(Shift),
     /// A loop cut in two where a condition or a bound changes.

@@ -313,7 +313,7 @@ fn set_in(nodes: &[Node]) -> Vec<LocalId> {
 
 fn is_over_parameters(expr: &Expr) -> bool {
     match expr {
-        Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) => false,
+        Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Threads => false,
         _ => expr.operands().into_iter().all(is_over_parameters),
     }
 }

@@ -109,6 +109,8 @@ fn value_of(
             let operands: Result<Vec<_>, _> = operands.iter().map(on).collect();
             evaluate::call(math, *function, &operands?)?
         }
-        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Value::i64(0),
+        Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Threads | Expr::Load(_) => {
+            Value::i64(0)
+        }
     })
 }

@@ -23,6 +23,7 @@ impl<'k> Machine<'k> {
             }
             // Only combiners' bodies have operands, and those go through `Combiner::combine`.
             Expr::Operand(_) => Ok(known(None)),
+            Expr::Threads => Ok(Value::i64(self.skips.threads())),
             Expr::Load(access) => {
                 let (cell, position) = self.position(access)?;
                 self.read(Touched::Array(access.array), &cell, access.span);

@@ -54,6 +54,14 @@ impl Skips {
         }
     }
 
+    /// What `threads()` is: more than one, so that what it keeps for several is done, but where indices are skipped.
+    pub(super) fn threads(&self) -> i64 {
+        match self.policy {
+            Oob::Error => 2,
+            Oob::Skip => 1,
+        }
+    }
+
     /// `local` has a value from now on.
     pub(super) fn set(&mut self, local: LocalId) {
         self.without_value.remove(local);

@@ -3,7 +3,7 @@
 use crate::Function;
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
-pub(super) const RESERVED: [&str; 42] = [
+pub(super) const RESERVED: [&str; 43] = [
     "kernel",
     "in",
     "step",
@@ -35,6 +35,7 @@ pub(super) const RESERVED: [&str; 42] = [
     "mod",
     "linearize_index",
     "delinearize_index",
+    "threads",
     "bool",
     "i8",
     "i16",

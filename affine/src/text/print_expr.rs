@@ -67,6 +67,7 @@ impl Printer<'_> {
             Expr::Operand(Operand::Held(part)) => (format!("held.{part}"), PRIMARY),
             Expr::Operand(Operand::Incoming(part)) => (format!("incoming.{part}"), PRIMARY),
             Expr::Operand(Operand::Host(_)) => ("host".to_owned(), PRIMARY),
+            Expr::Threads => ("threads()".to_owned(), PRIMARY),
             Expr::Load(access) => (self.access(access), PRIMARY),
             Expr::Unary(op, operand) => (self.unary(*op, operand, context), UNARY),
             Expr::Binary(op, left, right, _) => {
@@ -267,6 +268,7 @@ fn is_self_typed(expr: &Expr) -> bool {
         | Expr::Param(_)
         | Expr::Local(_)
         | Expr::Operand(_)
+        | Expr::Threads
         | Expr::Load(_)
         | Expr::Unary(UnaryOp::Not, _)
         | Expr::Compare(..)

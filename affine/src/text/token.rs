@@ -103,6 +103,8 @@ pub(super) enum Token<'a> {
     LinearizeIndex,
     #[token("delinearize_index")]
     DelinearizeIndex,
+    #[token("threads")]
+    Threads,
     #[token("by")]
     By(&'a str),
     #[token("into")]

@@ -229,6 +229,8 @@ pub(super) enum TreeKind<'a> {
     Literal(Literal<'a>),
     Bool(bool),
     Name(&'a str),
+    /// `threads()`
+    Threads,
     Index(Name<'a>, Vec<Tree<'a>>),
     Unary(UnaryOp, Box<Tree<'a>>),
     Infix(Infix, Box<Tree<'a>>, Box<Tree<'a>>),
@@ -274,7 +276,7 @@ impl<'a> TreeKind<'a> {
     fn depth(&self) -> usize {
         let deepest = |trees: &[&Tree<'_>]| trees.iter().map(|it| it.depth).max().unwrap_or(0);
         1 + match self {
-            Self::Literal(_) | Self::Bool(_) | Self::Name(_) | Self::Error => 0,
+            Self::Literal(_) | Self::Bool(_) | Self::Name(_) | Self::Threads | Self::Error => 0,
             Self::Index(_, trees) | Self::Call(_, trees) => {
                 deepest(&trees.iter().collect::<Vec<_>>())
             }

@@ -171,9 +171,12 @@ impl<'k> Verifier<'k> {
         let inside = |verifier: &mut Self, operand| verifier.expr(operand, within, depth + 1);
         match expr {
             Expr::Constant(value) => Some(value.ty()),
-            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Operand(_) | Expr::Load(_) => {
-                self.leaf(expr, within, depth)
-            }
+            Expr::Iter(_)
+            | Expr::Param(_)
+            | Expr::Local(_)
+            | Expr::Operand(_)
+            | Expr::Threads
+            | Expr::Load(_) => self.leaf(expr, within, depth),
             Expr::Unary(op, operand) => {
                 let ty = inside(self, operand)?;
                 self.unary(*op, ty);
@@ -254,6 +257,7 @@ impl<'k> Verifier<'k> {
                 self.visible_iter(*iter);
                 Some(Type::I64)
             }
+            Expr::Threads => Some(Type::I64),
             Expr::Param(param) => self.visible_scalar(*param).map(|it| it.ty),
             Expr::Local(local) => self.visible_local(*local).map(|it| it.ty),
             Expr::Load(access) => self.access(access, depth),

@@ -280,7 +280,7 @@ fn over_operands(kernel: &Kernel, expr: &Expr) -> Result<Expr, NoExpression> {
 
 fn is_over_operands(expr: &Expr) -> bool {
     match expr {
-        Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) => false,
+        Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Threads => false,
         other => other.operands().into_iter().all(is_over_operands),
     }
 }

@@ -49,6 +49,7 @@ impl Raising<'_> {
             Expr::Cast(Type::Bool, operand) => self.value(operand).condition(),
             Expr::Cast(ty, operand) => self.value(operand).convert(*ty),
             Expr::Operand(_)
+            | Expr::Threads
             | Expr::Call(..)
             | Expr::Unary(..)
             | Expr::Binary(..)
@@ -153,7 +154,7 @@ impl Raising<'_> {
         };
         *budget = rest;
         match expr {
-            Expr::Constant(_) | Expr::Iter(_) | Expr::Param(_) => true,
+            Expr::Constant(_) | Expr::Iter(_) | Expr::Param(_) | Expr::Threads => true,
             Expr::Local(local) => !self.kernel.locals[*local].mutable,
             Expr::Load(_) | Expr::Operand(_) | Expr::Call(..) | Expr::Select(..) => false,
             Expr::Binary(op, _, right, _)

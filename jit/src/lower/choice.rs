@@ -188,6 +188,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
             | Expr::Load(_)
             | Expr::Call(..)
+            | Expr::Threads
             | Expr::Operand(Operand::Host(_)) => false,
             Expr::Unary(..)
             | Expr::Binary(..)

@@ -88,7 +88,9 @@ impl Operands<'_> {
                 self.types.get(*part).copied().unwrap_or(Type::I64)
             }
             Expr::Operand(Operand::Host(_)) => self.types.first().copied().unwrap_or(Type::I64),
-            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => Type::I64,
+            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Threads | Expr::Load(_) => {
+                Type::I64
+            }
         }
     }
 }
@@ -158,7 +160,7 @@ impl<'o> Application<'_, '_, '_, 'o> {
             Expr::Select(condition, then, otherwise) => self.select(condition, [then, otherwise]),
             Expr::Constant(value) => operands.constant(self.builder, *value),
             // A verified combiner is made of operands and constants.
-            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Load(_) => {
+            Expr::Iter(_) | Expr::Param(_) | Expr::Local(_) | Expr::Threads | Expr::Load(_) => {
                 operands.value(self.builder, Operand::Held(0))
             }
         }

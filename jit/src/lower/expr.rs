@@ -3,14 +3,17 @@
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
 use super::division::{divided, divides};
-use super::function::FunctionLowering;
+use super::function::{FunctionLowering, offset};
 use super::known::Mark;
 use super::operation;
 use super::shift::count_in;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{self, Block, InstBuilder, MemFlagsData, Value, types};
+use std::mem::offset_of;
+use strew_affine::interpret::Oob;
 use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
+use strew_runtime::abi::Call;
 
 /// So many operations take less than half of the jumps that nobody can foretell: of points of which two thirds are outside of a grid, 2 million
 /// take 26 ms with a jump for each of four comparisons, and 15 with one.
@@ -23,6 +26,7 @@ impl FunctionLowering<'_, '_, '_> {
             Expr::Iter(iter) => self.iter(*iter),
             Expr::Param(param) => self.scalar(*param),
             Expr::Local(local) => self.local(*local),
+            Expr::Threads => self.threads(),
             Expr::Load(access) => self.load(access),
             // Only combiner bodies have operands, and those go through `combine`.
             Expr::Operand(_) => self.builder.ins().iconst(types::I64, 0),
@@ -77,6 +81,17 @@ impl FunctionLowering<'_, '_, '_> {
             Some(value) => value,
             // Every scalar of a verified kernel is a parameter, and the prologue reads all of them.
             None => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    fn threads(&mut self) -> Value {
+        match self.program.oob {
+            Oob::Error => {
+                let field = offset(offset_of!(Call, threads));
+                let flags = MemFlagsData::trusted();
+                self.builder.ins().load(types::I64, flags, self.call, field)
+            }
+            Oob::Skip => self.builder.ins().iconst(types::I64, 1),
         }
     }
 

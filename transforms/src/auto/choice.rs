@@ -85,6 +85,13 @@ pub enum Choice {
         /// The arrays that say so.
         pointers: Vec<String>,
     },
+    /// Counters hand out tickets: parts of a loop run at once on what they are where each part begins.
+    Tickets {
+        /// The loop.
+        path: String,
+        /// The counters.
+        counters: Vec<String>,
+    },
     /// Rows need all rows before them: what a group of these has settled goes into all others at once.
     Panels {
         /// The loop.
@@ -263,6 +270,12 @@ impl fmt::Display for Choice {
                 f,
                 "iterations of {path} are rows that do not meet if {} never falls: where a look at that tells so, they run at once",
                 list(pointers)
+            ),
+            Self::Tickets { path, counters } => write!(
+                f,
+                "all that keeps iterations of {path} in order is that {} hands out tickets: where several threads run, each part of {path} is \
+                 told beforehand with which it begins, by a first pass that only counts",
+                list(counters)
             ),
             Self::Panels { path, points } => write!(
                 f,

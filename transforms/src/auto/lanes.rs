@@ -151,6 +151,7 @@ fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
         | Expr::Iter(_)
         | Expr::Local(_)
         | Expr::Param(_)
+        | Expr::Threads
         | Expr::Constant(_)
         | Expr::Operand(_) => 0,
         Expr::Cast(to, from) if to.is_integer() && from.ty(kernel).is_float() => SATURATING,

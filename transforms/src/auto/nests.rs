@@ -12,11 +12,14 @@ use super::{Around, Choice, Scheduler};
 use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::rising::writes_rows;
-use crate::{Parallelize, Permute, Size, StripMine, Tile, TileIndirection};
+use crate::{
+    CountAhead, Parallelize, Permute, ScalarReplace, Size, StripMine, Tile, TileIndirection,
+};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
 use strew_affine::marks::Marks;
+use strew_affine::tickets::Tickets;
 use strew_affine::visit::{Loop, has_computed_loops, has_loops};
 use strew_affine::{AffineFor, ArrayId, IterId, Kernel, Node};
 
@@ -307,7 +310,7 @@ impl Scheduler<'_> {
         around: &[Loop<'k>],
     ) -> bool {
         let target = band.nest.target;
-        if self.rows(band) {
+        if self.rows(band) || self.tickets(band) {
             return true;
         }
         let pivot = pivot::of(band.kernel, around, target);
@@ -347,6 +350,30 @@ impl Scheduler<'_> {
         };
         self.attempt_for([why], |attempt| {
             attempt.step(Parallelize::new(attempt.path(target.iter)))
+        })
+    }
+
+    /// Runs parts of a loop at once where counters that hand out tickets are all that keeps it in order.
+    fn tickets(&mut self, band: &Band<'_, '_>) -> bool {
+        let target = band.nest.target;
+        let tickets = Tickets::of(band.kernel, &target.body).filter(|_| is_shareable(target));
+        let Some(tickets) = tickets else {
+            return false;
+        };
+        let counters = tickets.dispensers().iter();
+        let counters: Vec<_> = counters.map(|it| it.target.name(band.kernel)).collect();
+        let why = Choice::Tickets {
+            path: name(band.kernel, target),
+            counters: counters.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        self.attempt_for([why], |attempt| {
+            for (counter, of) in counters.iter().zip(tickets.dispensers()) {
+                if of.is_one && of.target.array().is_some() {
+                    // Where it may not be there, nothing but the loop itself reads it.
+                    let _ = attempt.step(ScalarReplace::new(*counter));
+                }
+            }
+            attempt.step(CountAhead::new(attempt.path(target.iter)))
         })
     }
 

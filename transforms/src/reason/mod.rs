@@ -193,6 +193,14 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// No counter of the loop hands out tickets.
+    #[error(
+        "no counter in `{path}` hands out tickets, as `next` does in `out[next[key[i]]++] = x[i]`: one that moves by one constant alone, however often that is follows from nothing that the loop changes"
+    )]
+    NoTickets {
+        /// The loop.
+        path: LoopPath,
+    },
     /// The loop combines into scalars where the step is for arrays, or the other way round.
     #[error("{}", words::combines_into(.path, .name, *.is_scalar))]
     OtherReduction {

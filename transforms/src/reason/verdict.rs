@@ -56,6 +56,7 @@ impl Reason {
             | Self::NotAdjacent { .. }
             | Self::DifferentBounds { .. }
             | Self::NothingReduced { .. }
+            | Self::NoTickets { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
             | Self::AllocatedInside { .. }
@@ -139,6 +140,7 @@ impl Reason {
             Self::Reverses { .. } => "Reverses",
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
+            Self::NoTickets { .. } => "NoTickets",
             Self::NotWritten { .. } => "NotWritten",
             Self::PrivateAnyway { .. } => "PrivateAnyway",
             Self::AllocatedInside { .. } => "AllocatedInside",

@@ -28,6 +28,7 @@ impl<'a> Resolver<'a, '_> {
                 self.has_affine_form(linear) && basis.iter().all(|it| self.has_affine_form(it))
             }
             TreeKind::Bool(_)
+            | TreeKind::Threads
             | TreeKind::Index(..)
             | TreeKind::Unary(..)
             | TreeKind::Select(..)

@@ -25,6 +25,7 @@ impl<'a> Resolver<'a, '_> {
         match &tree.kind {
             TreeKind::Literal(literal) => self.literal(*literal, hint, tree.span),
             TreeKind::Bool(value) => Some((Expr::Constant(Value::bool(*value)), Type::Bool)),
+            TreeKind::Threads => Some((Expr::Threads, Type::I64)),
             TreeKind::Name(name) => self.name(name, tree.span),
             TreeKind::Index(name, subscripts) => {
                 let access = self.access(*name, subscripts, tree.span)?;
@@ -255,6 +256,7 @@ impl<'a> Resolver<'a, '_> {
             TreeKind::Infix(_, left, right) | TreeKind::Select(_, left, right) => {
                 self.shown_type(left).or_else(|| self.shown_type(right))
             }
+            TreeKind::Threads => Some(Type::I64),
             TreeKind::Cast(ty, _) => Some(*ty),
             TreeKind::Call(_, operands) => operands.iter().find_map(|it| self.shown_type(it)),
         }

@@ -242,7 +242,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     instruction(builder, *function, &[it]).unwrap_or(it)
                 })
             }
-            Expr::Constant(_) | Expr::Param(_) | Expr::Operand(_) => {
+            Expr::Constant(_) | Expr::Param(_) | Expr::Operand(_) | Expr::Threads => {
                 InLanes::Same(self.function.expr(expr))
             }
         }

@@ -1,0 +1,418 @@
+//! The counters of one dispenser as they are where each part of the loop begins.
+
+use crate::tree::{for_each_expr_mut, named_iter};
+use strew_affine::dependence::Target;
+use strew_affine::tickets::Dispenser;
+use strew_affine::{
+    Access, AffineExpr, AffineFor, AffineValues, Array, ArrayId, BinaryOp, Block, CompareOp, Expr,
+    IterId, Kernel, Local, LocalId, Node, Overflow, Place, Span, Subscript, Type, Value,
+};
+
+/// So many counters more lie between those of two parts: threads that move counters of two parts would wait for each other's cache lines.
+const BETWEEN_ROWS: i64 = 16;
+
+/// A row of counters for each part.
+pub(super) struct Counters<'t> {
+    of: &'t Dispenser,
+    chunks: i64,
+    /// The extents of the array of counters; none of a scalar.
+    counters: Vec<AffineExpr>,
+    rows: ArrayId,
+    /// The type of the scalar that counts in one part.
+    counts_in: Type,
+}
+
+impl<'t> Counters<'t> {
+    pub(super) fn new(
+        kernel: &mut Kernel,
+        chunks: i64,
+        of: &'t Dispenser,
+        are_bounded: bool,
+    ) -> Result<Self, Overflow> {
+        let name = of.target.name(kernel).replace('.', "_");
+        let (counters, span) = match of.target {
+            Target::Array(it) => (kernel.arrays[it].extents.clone(), kernel.arrays[it].span),
+            Target::Local(it) => (Vec::new(), kernel.locals[it].span),
+        };
+        // Counters of 32 bits go around as they do in order; how far they have gone tells a number of as many bits if it is bounded.
+        let element = match of.target {
+            Target::Array(it) if are_bounded => kernel.arrays[it].element,
+            _ => Type::I64,
+        };
+        let padded = counters
+            .iter()
+            .enumerate()
+            .map(|(dimension, extent)| match dimension {
+                0 => extent.offset(BETWEEN_ROWS),
+                _ => Ok(extent.clone()),
+            });
+        let mut extents = vec![chunks.into()];
+        for extent in padded {
+            extents.push(extent?);
+        }
+        let rows = Array {
+            name: kernel.fresh_name(&format!("{name}_c")),
+            element,
+            extents,
+            field: None,
+            span,
+        };
+        Ok(Self {
+            of,
+            chunks,
+            counters,
+            rows: kernel.arrays.alloc(rows),
+            counts_in: match are_bounded {
+                true => Type::I32,
+                false => Type::I64,
+            },
+        })
+    }
+
+    pub(super) fn alloc(&self) -> Node {
+        Node::Alloc { array: self.rows }
+    }
+
+    /// How many counters there are.
+    pub(super) fn number(&self) -> Result<AffineExpr, Overflow> {
+        let mut extents = self.counters.iter();
+        extents.try_fold(AffineExpr::from(1), |count, extent| count.times(extent))
+    }
+
+    fn ty(&self, kernel: &Kernel) -> Type {
+        match self.of.target {
+            Target::Array(it) => kernel.arrays[it].element,
+            Target::Local(it) => kernel.locals[it].ty,
+        }
+    }
+
+    /// The counter of a part that stands for the one with these subscripts.
+    fn of_part(&self, part: impl Into<AffineExpr>, subscripts: &[Subscript]) -> Access {
+        let part = Subscript::Affine(part.into());
+        element(self.rows, &[&[part], subscripts].concat())
+    }
+
+    /// `nodes`, which move counters from nothing in one part.
+    pub(super) fn count(&self, kernel: &mut Kernel, part: IterId, nodes: Vec<Node>) -> Vec<Node> {
+        let Target::Local(counter) = self.of.target else {
+            return self.on_row(kernel, part, nodes);
+        };
+        let own = self.own(kernel, counter, self.counts_in);
+        let zero = Expr::Constant(Value::zero(self.counts_in));
+        self.on_own(kernel, part, nodes, (counter, own, zero))
+    }
+
+    /// `nodes`, which take tickets in one part.
+    pub(super) fn take(&self, kernel: &mut Kernel, part: IterId, nodes: Vec<Node>) -> Vec<Node> {
+        let Target::Local(counter) = self.of.target else {
+            return self.on_row(kernel, part, nodes);
+        };
+        let ty = kernel.locals[counter].ty;
+        let own = self.own(kernel, counter, ty);
+        let first = Expr::Load(self.of_part(part, &[])).cast_to(ty, kernel);
+        self.on_own(kernel, part, nodes, (counter, own, first))
+    }
+
+    /// With the counters of the part in the place of the array.
+    fn on_row(&self, kernel: &Kernel, part: IterId, mut nodes: Vec<Node>) -> Vec<Node> {
+        let ty = self.ty(kernel);
+        let is_it = |it: &Access| Target::Array(it.array) == self.of.target;
+        for_each_expr_mut(&mut nodes, &mut |expr| {
+            if let Expr::Load(access) = expr
+                && is_it(access)
+            {
+                let row = self.of_part(part, &access.subscripts);
+                *expr = Expr::Load(row).cast_to(ty, kernel);
+            }
+        });
+        self.move_rows(kernel, part, &mut nodes);
+        nodes
+    }
+
+    fn move_rows(&self, kernel: &Kernel, part: IterId, nodes: &mut [Node]) {
+        for node in nodes {
+            let place = match node.places_mut() {
+                [Place::Element(it)] if Target::Array(it.array) == self.of.target => Some(it),
+                _ => None,
+            };
+            if let Some(place) = place {
+                let row = self.of_part(part, &place.subscripts);
+                *place = Access {
+                    span: place.span,
+                    ..row
+                };
+                node.expressions_mut()
+                    .into_iter()
+                    .for_each(|it| retype(kernel, it, kernel.arrays[self.rows].element));
+            }
+            for block in node.blocks_mut() {
+                self.move_rows(kernel, part, block);
+            }
+        }
+    }
+
+    fn own(&self, kernel: &mut Kernel, counter: LocalId, ty: Type) -> LocalId {
+        let like = kernel.locals[counter].clone();
+        let name = kernel.fresh_name(&format!("{}_p", like.name));
+        kernel.locals.alloc(Local { name, ty, ..like })
+    }
+
+    /// With a scalar of the part, `own`, in the place of `counter`.
+    fn on_own(
+        &self,
+        kernel: &Kernel,
+        part: IterId,
+        mut nodes: Vec<Node>,
+        (counter, own, first): (LocalId, LocalId, Expr),
+    ) -> Vec<Node> {
+        for_each_expr_mut(&mut nodes, &mut |expr| match expr {
+            Expr::Local(it) if *it == counter => *it = own,
+            _ => {}
+        });
+        move_own(kernel, &mut nodes, (counter, own));
+        let declare = Node::Declare {
+            local: own,
+            value: first,
+        };
+        let last = Expr::Local(own).cast_to(Type::I64, kernel);
+        let keep = assign(Place::Element(self.of_part(part, &[])), last);
+        [vec![declare], nodes, vec![keep]].concat()
+    }
+
+    /// Makes of how often each part moves each counter what that says where the part begins. Where tickets say places, `apart` gets what must
+    /// hold for no two of them to say the same, and for all to be there.
+    pub(super) fn add_up(&self, kernel: &mut Kernel, apart: &mut Vec<Expr>) -> Vec<Node> {
+        let name = self.name(kernel);
+        let iters = self.iters(kernel);
+        let place = subscripts(&iters);
+        let first = scalar(kernel, &format!("{name}_first"), false);
+        let next = scalar(kernel, &format!("{name}_next"), true);
+        let mut sums = vec![
+            declare(first, self.target_at(&place).cast_to(Type::I64, kernel)),
+            declare(next, Expr::Local(first)),
+            self.sums(kernel, &place, next),
+        ];
+        let mut nodes = Vec::new();
+        if self.says_places() {
+            let ends = ["reach", "met"].map(|it| scalar(kernel, &format!("{name}_{it}"), true));
+            nodes.extend(ends.map(|it| declare(it, Expr::i64(0))));
+            sums.push(self.look((first, next), ends));
+            apart.extend(self.are_apart(kernel, ends));
+        }
+        nodes.extend(self.for_each(&iters, sums));
+        nodes
+    }
+
+    /// Whether something must hold of the places that tickets say.
+    fn says_places(&self) -> bool {
+        !self.of.seated.is_empty() || self.may_go_around()
+    }
+
+    /// Whether tickets could be the same again in rows of their own, since they have gone through all numbers of a narrow type.
+    fn may_go_around(&self) -> bool {
+        !self.of.in_rows.is_empty() && self.of.greatest_place < i64::MAX
+    }
+
+    fn name(&self, kernel: &Kernel) -> String {
+        self.of.target.name(kernel).replace('.', "_")
+    }
+
+    fn target_at(&self, subscripts: &[Subscript]) -> Expr {
+        match self.of.target {
+            Target::Array(array) => Expr::Load(element(array, subscripts)),
+            Target::Local(local) => Expr::Local(local),
+        }
+    }
+
+    /// A loop over the parts that adds up in `next` how often the counter at `place` moves.
+    fn sums(&self, kernel: &mut Kernel, place: &[Subscript], next: LocalId) -> Node {
+        let part = named_iter(kernel, "part", Span::default());
+        let moved = scalar(kernel, "moved", false);
+        let counter = self.of_part(part, place);
+        let element = kernel.arrays[self.rows].element;
+        let far = Expr::Load(counter.clone());
+        // Less than nothing is a great number where counters have no sign.
+        let far = match element {
+            Type::U32 => far.cast_to(Type::I32, kernel),
+            _ => far,
+        };
+        let far = far.cast_to(Type::I64, kernel);
+        let begins = Expr::Local(next).cast_to(element, kernel);
+        let after = sum(Expr::Local(next), Expr::Local(moved));
+        loop_over(
+            part,
+            self.chunks.into(),
+            vec![
+                declare(moved, far),
+                assign(Place::Element(counter), begins),
+                assign(Place::Local(next), after),
+            ],
+        )
+    }
+
+    /// Sets `met` where the places between what a counter says at the beginning and at the end are none, or, where counters share an array, do
+    /// not lie behind all that came before, up to `reach`.
+    fn look(&self, (first, next): (LocalId, LocalId), [reach, met]: [LocalId; 2]) -> Node {
+        let ends = match self.of.goes_down {
+            true => [next, first],
+            false => [first, next],
+        };
+        let [low, high] = ends.map(|it| match self.of.first_place {
+            0 => Expr::Local(it),
+            by => sum(Expr::Local(it), Expr::i64(by)),
+        });
+        let least = Expr::Local(reach);
+        let is_before = Expr::compare(CompareOp::Lt, low.clone(), least);
+        // A counter that goes through all of 64 bits.
+        let is_around = Expr::compare(CompareOp::Lt, high.clone(), low);
+        let none = Expr::Or(Box::new(is_before), Box::new(is_around));
+        let beyond = self
+            .of
+            .greatest_place
+            .checked_add(1)
+            .map(|end| Expr::compare(CompareOp::Gt, high.clone(), Expr::i64(end)));
+        let meets = beyond
+            .into_iter()
+            .fold(none, |one, other| Expr::Or(Box::new(one), Box::new(other)));
+        let mut looks = vec![when(meets, vec![assign(Place::Local(met), Expr::i64(1))])];
+        if !self.of.seated.is_empty() {
+            looks.push(assign(Place::Local(reach), high));
+        }
+        let moves = Expr::compare(CompareOp::Ne, Expr::Local(next), Expr::Local(first));
+        when(moves, looks)
+    }
+
+    fn are_apart(&self, kernel: &Kernel, [reach, met]: [LocalId; 2]) -> Vec<Expr> {
+        let values = AffineValues {
+            kernel,
+            counter: None,
+        };
+        let extents = self.of.seated.iter().filter_map(|(array, dimension)| {
+            let extent = kernel.arrays[*array].extents.get(*dimension)?;
+            Some(values.value(extent))
+        });
+        let inside = extents.map(|end| Expr::compare(CompareOp::Le, Expr::Local(reach), end));
+        let none = Expr::compare(CompareOp::Eq, Expr::Local(met), Expr::i64(0));
+        [none].into_iter().chain(inside).collect()
+    }
+
+    /// Leaves what counters say behind the last part.
+    pub(super) fn settle(&self, kernel: &mut Kernel) -> Vec<Node> {
+        let ty = self.ty(kernel);
+        let iters = self.iters(kernel);
+        let place = subscripts(&iters);
+        let last = self.of_part(self.chunks.saturating_sub(1), &place);
+        let last = Expr::Load(last).cast_to(ty, kernel);
+        let target = match self.of.target {
+            Target::Array(array) => Place::Element(element(array, &place)),
+            Target::Local(local) => Place::Local(local),
+        };
+        self.for_each(&iters, vec![assign(target, last)])
+    }
+
+    /// An iterator for each dimension of the counters.
+    fn iters(&self, kernel: &mut Kernel) -> Vec<IterId> {
+        let name = format!("{}_k", self.name(kernel));
+        let dimensions = self.counters.iter();
+        dimensions
+            .map(|_| named_iter(kernel, &name, Span::default()))
+            .collect()
+    }
+
+    /// `body` for each counter.
+    fn for_each(&self, iters: &[IterId], body: Vec<Node>) -> Vec<Node> {
+        let loops = iters.iter().zip(&self.counters).rev();
+        loops.fold(body, |body, (iter, extent)| {
+            vec![loop_over(*iter, extent.clone(), body)]
+        })
+    }
+}
+
+/// Puts `own` in the place of `counter` where `nodes` set it.
+fn move_own(kernel: &Kernel, nodes: &mut [Node], (counter, own): (LocalId, LocalId)) {
+    for node in nodes {
+        for place in node.places_mut() {
+            if *place == Place::Local(counter) {
+                *place = Place::Local(own);
+                let ty = kernel.locals[own].ty;
+                node.expressions_mut()
+                    .into_iter()
+                    .for_each(|it| retype(kernel, it, ty));
+                break;
+            }
+        }
+        for block in node.blocks_mut() {
+            move_own(kernel, block, (counter, own));
+        }
+    }
+}
+
+/// Makes `expr` one of type `ty`, a number a number.
+fn retype(kernel: &Kernel, expr: &mut Expr, ty: Type) {
+    let before = std::mem::replace(expr, Expr::i64(0));
+    *expr = match before.as_integer() {
+        Some(number) => Expr::Constant(Value::integer(ty, number.into())),
+        None => before.cast_to(ty, kernel),
+    };
+}
+
+fn subscripts(iters: &[IterId]) -> Vec<Subscript> {
+    let subscript = |it: &IterId| Subscript::Affine((*it).into());
+    iters.iter().map(subscript).collect()
+}
+
+fn element(array: ArrayId, subscripts: &[Subscript]) -> Access {
+    Access {
+        array,
+        subscripts: subscripts.to_vec(),
+        span: Span::default(),
+    }
+}
+
+/// A scalar of 64 bits.
+fn scalar(kernel: &mut Kernel, name: &str, mutable: bool) -> LocalId {
+    let name = kernel.fresh_name(name);
+    kernel.locals.alloc(Local {
+        name,
+        ty: Type::I64,
+        mutable,
+        is_element: false,
+        span: Span::default(),
+    })
+}
+
+fn declare(local: LocalId, value: Expr) -> Node {
+    Node::Declare { local, value }
+}
+
+fn assign(place: Place, value: Expr) -> Node {
+    Node::Assign {
+        place,
+        value,
+        span: Span::default(),
+    }
+}
+
+fn sum(left: Expr, right: Expr) -> Expr {
+    Expr::binary(BinaryOp::Add, left, right, Span::default())
+}
+
+fn when(condition: Expr, then: Vec<Node>) -> Node {
+    Node::ScfIf {
+        condition,
+        then: then.into(),
+        otherwise: Block::default(),
+        span: Span::default(),
+    }
+}
+
+fn loop_over(iter: IterId, extent: AffineExpr, body: Vec<Node>) -> Node {
+    Node::AffineFor(AffineFor {
+        iter,
+        lower: AffineExpr::from(0).into(),
+        upper: extent.into(),
+        step: 1,
+        lanes: 1,
+        body: body.into(),
+    })
+}
