@@ -286,3 +286,144 @@ fn decide(condition: Expr, then: Vec<Node>, otherwise: Node) -> Node {
         span: Span::default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::{Illegal, Misaddressed};
+    use crate::test_support::{accepts, apply, assert_same_results, kernel, refused, refuses};
+
+    const STEP: &str = "count_ahead(i, chunks = 4, least = 0)";
+
+    fn in_loop(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, next: i32[m], key: i32[n], x: f64[n], out: f64[n], table: f64[m, n]) {{
+               var s: i64 = 0
+               affine.for i in 0..n {{ {body} }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn scheme() {
+        let header = "kernel @k(n: i64, m: i64, next: i64[m], key: i32[n], x: f64[n], out: f64[n])";
+        let turn = |i: &str| {
+            format!(
+                "affine.for {i} in 0..n {{ out[next[key[{i}]]] = x[{i}] next[key[{i}]] reduce(add) 1 }}"
+            )
+        };
+        accepts(
+            &format!("{header} {{ {} }}", turn("i")),
+            STEP,
+            &format!(
+                "{header} {{
+                   scf.if threads() > 1 && m * 8 <= n && n <= 2147483647 {{
+                     alloc next_c: i64[4, m + 16]
+                     scf.forall i_c in 0..4 strategy(auto) {{
+                       affine.for i_n in (i_c * n) floordiv 4..(i_c * n + n) floordiv 4 {{
+                         next_c[i_c, key[i_n]] reduce(add) 1
+                       }}
+                     }}
+                     var next_reach: i64 = 0
+                     var next_met: i64 = 0
+                     affine.for next_k in 0..m {{
+                       let next_first: i64 = next[next_k]
+                       var next_next: i64 = next_first
+                       affine.for part in 0..4 {{
+                         let moved: i64 = next_c[part, next_k]
+                         next_c[part, next_k] = next_next
+                         next_next = next_next + moved
+                       }}
+                       scf.if next_next != next_first {{
+                         scf.if next_first < next_reach || next_next < next_first {{ next_met = 1 }}
+                         next_reach = next_next
+                       }}
+                     }}
+                     scf.if next_met == 0 && next_reach <= n {{
+                       scf.forall i_c_2 in 0..4 strategy(auto) {{
+                         affine.for i in (i_c_2 * n) floordiv 4..(i_c_2 * n + n) floordiv 4 {{
+                           out[next_c[i_c_2, key[i]]] = x[i]
+                           next_c[i_c_2, key[i]] reduce(add) 1
+                         }}
+                       }}
+                       affine.for next_k_2 in 0..m {{ next[next_k_2] = next_c[3, next_k_2] }}
+                     }} else {{ {} }}
+                   }} else {{ {} }}
+                 }}",
+                turn("i_s"),
+                turn("i_s_2"),
+            ),
+        );
+    }
+
+    #[test]
+    fn what_is_kept_of_a_filter() {
+        let before = "kernel @k(n: i64, x: f64[n], out: f64[n]) -> i64 {
+            var s: i64 = 0
+            affine.for i in 0..n { scf.if x[i] > 1.0 { out[s] = x[i] s reduce(add) 1 } }
+            return s
+        }";
+        let after = apply(&kernel(before), STEP);
+        let text = after.to_string();
+        assert!(text.contains("var s_p: i32 = 0"), "{text}");
+        assert!(text.contains("s_reach <= n"), "{text}");
+        assert_same_results(&kernel(before), &after);
+    }
+
+    #[test]
+    fn any_tickets() {
+        for body in [
+            // Before they move and behind, up and down, at a place beside.
+            "out[next[key[i]]] = x[i] next[key[i]] = next[key[i]] + 1",
+            "next[key[i]] reduce(add) -1 out[next[key[i]]] = x[i]",
+            "let p: i64 = i64(next[key[i]]) next[key[i]] reduce(add) 2 out[p] = x[i] out[p + 1] = 2.0",
+            // Several at once.
+            "out[s] = x[i] s reduce(add) 1 out[s] = 1.0 s reduce(add) 1",
+            "scf.if x[i] > 1.0 { out[s] = x[i] s reduce(add) 1 } next[key[i]] reduce(add) 1 let p: i32 = next[key[i]]",
+            // In loops inside.
+            "affine.for j in 0..3 { scf.if i64(key[i]) > j { out[s] = x[i] s reduce(add) 1 } }",
+            // Places in rows of their own, and tickets that say none.
+            "let p: i32 = next[key[i]] next[key[i]] reduce(add) 1 scf.if p < 4 { table[key[i], p] = x[i] }",
+            "out[i] = f64(next[key[i]]) next[key[i]] reduce(add) 1",
+        ] {
+            let before = kernel(&in_loop(body));
+            let after = apply(&before, STEP);
+            assert!(after.to_string().contains("threads()"), "{body}");
+            assert_same_results(&before, &after);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        for body in [
+            // No counters: by a step that data say, or that depends on the ticket.
+            "out[s] = x[i] s reduce(add) i64(key[i])",
+            "out[next[key[i]]] = x[i] next[key[i]] reduce(mul) 2",
+            "scf.if s < m { out[s] = x[i] s reduce(add) 1 }",
+            // Another one is read, and one of which nobody takes a ticket.
+            "out[next[key[i]]] = x[i] next[i] reduce(add) 1",
+            "next[key[i]] reduce(add) 1",
+            // Which counter it is changes on the way.
+            "let p: i32 = next[key[i]] key[i] = 0 next[key[i]] reduce(add) 1 out[p] = x[i]",
+        ] {
+            refuses(&in_loop(body), STEP, Misaddressed, "NoTickets");
+        }
+        for body in [
+            // Places that meet those of the next ticket, and others of the same array.
+            "out[s] = x[i] out[s + 1] = 0.0 s reduce(add) 1",
+            "out[s] = x[0] + out[0] s reduce(add) 1",
+            "out[s] = x[i] x[0] = x[i] + 1.0 s reduce(add) 1",
+        ] {
+            assert_eq!(refused(&in_loop(body), STEP).name(), "Carried", "{body}");
+        }
+        let set = "let p: i64 = s s reduce(add) 1 scf.if p < 3 { let q: i32 = next[0] next[0] reduce(add) 1 s = 0 }";
+        refuses(&in_loop(set), STEP, Illegal, "CarriedScalar");
+        let parallel = in_loop("out[s] = x[i] s reduce(add) 1");
+        refuses(
+            &parallel,
+            "count_ahead(i, chunks = 0)",
+            Misaddressed,
+            "BadNumber",
+        );
+        refuses(&parallel, "count_ahead(j)", Misaddressed, "NoSuchLoop");
+    }
+}
