@@ -42,6 +42,11 @@ pub struct Dispenser {
 }
 
 impl Dispenser {
+    fn taken(&self) -> impl Iterator<Item = Target> {
+        let arrays = self.seated.keys().chain(&self.in_rows);
+        arrays.map(|it| Target::Array(*it)).chain([self.target])
+    }
+
     /// `node`, which moves the counter at `place`, as `place reduce(add) step`.
     fn counted(&self, node: &Node, place: &Place, ty: Type) -> Node {
         if matches!(node, Node::Reduce { .. }) {
@@ -80,6 +85,12 @@ impl Tickets {
     /// The counters.
     pub fn dispensers(&self) -> &[Dispenser] {
         &self.dispensers
+    }
+
+    /// The counters, and the arrays of which tickets say all places.
+    pub fn taken(&self) -> BTreeSet<Target> {
+        let dispensers = self.dispensers.iter();
+        dispensers.flat_map(Dispenser::taken).collect()
     }
 
     /// As much of the body as moves the counters, each by `reduce(add)` of its step.

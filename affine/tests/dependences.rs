@@ -59,6 +59,7 @@ fn verdicts(kernel: &Kernel) -> Vec<String> {
                 let names: Vec<&str> = targets.iter().map(|it| it.name(kernel)).collect();
                 format!("reduction over {}", names.join(", "))
             }
+            Parallelism::Tickets(_) => "parallel in parts".to_owned(),
             Parallelism::IfMonotone(_) => "parallel if monotone".to_owned(),
             Parallelism::No(because) => format!("no: {}", dependences[because].vector_text()),
         };

@@ -6,18 +6,19 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use strew::ir::dependence::{
-    Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Parallelism, Privacy, Site, Target,
-    Witness,
+    Analyzed, Dependence, DependenceKind, Level, LoopVerdict, Privacy, Site, Target, Witness,
 };
-use strew::ir::flat::conditions_of;
-use strew::ir::text;
-use strew::ir::visit::{AccessKind, Loop, walk, written_arrays};
-use strew::ir::{ArrayId, IterId, Kernel, Node, Place};
+use strew::ir::visit::{AccessKind, Loop, walk};
+use strew::ir::{IterId, Kernel, Node, Place};
 use strew::transforms::Choice;
 use strew::{
     Busy, Error, Event, Mode, Observer, Parsed, ParsedKernel, Plan, Refusal, Schedule, Scheduled,
     Source, Span, Step,
 };
+
+mod verdict;
+
+use verdict::{RowsApart, where_rows_are_apart};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct KernelReport {
@@ -287,36 +288,6 @@ struct Reporter<'r, 'k> {
     where_rows_are_apart: Option<RowsApart>,
 }
 
-/// What sizes decide: whether flat subscripts are those of rows.
-struct RowsApart {
-    conditions: String,
-    /// For each loop, in the order of the verdicts, whether it may run at once where they hold.
-    parallel: Vec<bool>,
-}
-
-fn where_rows_are_apart(kernel: &Kernel) -> Option<RowsApart> {
-    let conditions = conditions_of(kernel, written_arrays(kernel));
-    if conditions.is_empty() {
-        return None;
-    }
-    let shown = conditions.iter().map(|it| text::condition(kernel, it));
-    let shown: Vec<_> = shown.collect();
-    let mut assuming = kernel.clone();
-    assuming.assumptions.extend(conditions);
-    let analyzed = Analyzed::new(&assuming);
-    let verdicts = analyzed.verdicts(&analyzed.dependences());
-    let parallel = verdicts.iter().map(|it| {
-        matches!(
-            it.parallelism,
-            Parallelism::Yes | Parallelism::Marks(_) | Parallelism::Reduction(_)
-        )
-    });
-    Some(RowsApart {
-        conditions: shown.join(" and "),
-        parallel: parallel.collect(),
-    })
-}
-
 impl<'k> Reporter<'_, 'k> {
     fn line(&self, span: Span) -> usize {
         self.source.start(span).line
@@ -351,46 +322,7 @@ impl<'k> Reporter<'_, 'k> {
     }
 
     fn of_loop(&self, position: usize, verdict: &LoopVerdict<'k>) -> LoopReport {
-        let (parallel, reason) = match &verdict.parallelism {
-            Parallelism::Yes => ("yes", "parallel".to_owned()),
-            Parallelism::Reduction(targets) if self.keeps_order(targets) => {
-                let names = self.names(targets);
-                let why = "not parallel, because mode exact keeps the order of the updates of";
-                ("no", format!("{why} {names}"))
-            }
-            Parallelism::Reduction(targets) => (
-                "reduction",
-                format!("parallel as a reduction over {}", self.names(targets)),
-            ),
-            Parallelism::Marks(arrays) => {
-                let names = self.names_of(arrays);
-                let reason =
-                    format!("parallel: iterations that meet in {names} set it to the same");
-                ("yes", reason)
-            }
-            Parallelism::MarksIf(condition) => {
-                let condition = text::expression(self.kernel, condition);
-                (
-                    "no",
-                    format!(
-                        "parallel only where {condition}: no element that is set is then looked for"
-                    ),
-                )
-            }
-            Parallelism::IfMonotone(arrays) => {
-                let names = self.names_of(arrays);
-                let reason =
-                    format!("parallel only if {names} never falls, which nothing promises");
-                ("no", reason)
-            }
-            Parallelism::No(because) => {
-                let apart = self.where_rows_are_apart.as_ref();
-                let apart = apart.filter(|it| it.parallel.get(position) == Some(&true));
-                let unless = apart.map(|it| format!("; parallel where {}", it.conditions));
-                let reason = self.because(*because) + unless.as_deref().unwrap_or_default();
-                ("no", reason)
-            }
-        };
+        let (parallel, reason) = self.verdict(position, &verdict.parallelism);
         LoopReport {
             name: self.name(verdict.level),
             line: self.line_of_loop(verdict.level),
@@ -443,60 +375,6 @@ impl<'k> Reporter<'_, 'k> {
 
     fn line_of_loop(&self, level: Level<'_>) -> usize {
         self.line(level.span(self.kernel))
-    }
-
-    fn names(&self, targets: &[Target]) -> String {
-        let names: Vec<&str> = targets.iter().map(|it| it.name(self.kernel)).collect();
-        names.join(", ")
-    }
-
-    fn names_of(&self, arrays: &[ArrayId]) -> String {
-        let targets: Vec<_> = arrays.iter().map(|it| Target::Array(*it)).collect();
-        self.names(&targets)
-    }
-
-    /// Whether mode `exact` forbids to regroup the updates of one of these.
-    fn keeps_order(&self, targets: &[Target]) -> bool {
-        let is_float = |target: &Target| match target {
-            Target::Array(array) => self.kernel.arrays[*array].element.is_float(),
-            Target::Local(local) => self.kernel.locals[*local].ty.is_float(),
-        };
-        let is_inexact = |site: &Site<'_>| {
-            let types = [match site.target {
-                Target::Array(array) => self.kernel.arrays[array].element,
-                Target::Local(local) => self.kernel.locals[local].ty,
-            }];
-            site.update
-                .is_some_and(|it| it.combiner.parts() == 1 && !it.combiner.is_exact(&types))
-        };
-        let mut sites = self.analyzed.sites().iter();
-        self.mode == Mode::Exact
-            && sites
-                .any(|it| targets.contains(&it.target) && is_float(&it.target) && is_inexact(it))
-    }
-
-    fn because(&self, position: usize) -> String {
-        let Some(dependence) = self.dependences.get(position) else {
-            return "not parallel".to_owned();
-        };
-        let name = self
-            .target(dependence)
-            .map_or("?", |it| it.name(self.kernel));
-        let meet = if dependence.is_must() {
-            "meet"
-        } else {
-            "may meet"
-        };
-        let mut text = format!(
-            "not parallel, because iterations {meet} in {name}: {} dependence from line {} to line {}",
-            dependence.kind,
-            self.line_of(dependence.source),
-            self.line_of(dependence.sink)
-        );
-        if let Some(witness) = &dependence.witness {
-            text += &format!("; {}", Self::example(witness));
-        }
-        text
     }
 
     /// `for example i = 0 and i = 1 meet in x[3] with n = 4`

@@ -12,13 +12,12 @@ use crate::tiling;
 use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason, TileIndirection};
 use counters::Counters;
-use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::dependence::Target;
-use strew_affine::tickets::{Dispenser, Tickets};
+use strew_affine::tickets::Tickets;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, has_forall};
-use strew_affine::{AffineExpr, AffineFor, ArrayId, Expr, Forall, IterId, Kernel, Node, Span};
+use strew_affine::{AffineExpr, AffineFor, Expr, Forall, IterId, Kernel, Node, Span};
 use worth::Moves;
 
 mod counters;
@@ -134,7 +133,7 @@ fn plan_shared(kernel: &Kernel, request: &CountAhead) -> Result<Replacing, Reaso
     )?;
     let tickets = Tickets::of(kernel, &target.body)
         .ok_or_else(|| Reason::NoTickets { path: path.clone() })?;
-    check_apart(kernel, (path, target), tickets.dispensers())?;
+    check_apart(kernel, (path, target), &tickets)?;
     let mut prepared = kernel.clone();
     let parts = Parts {
         target,
@@ -154,22 +153,13 @@ fn plan_shared(kernel: &Kernel, request: &CountAhead) -> Result<Replacing, Reaso
 fn check_apart(
     kernel: &Kernel,
     (path, target): (&LoopPath, &AffineFor),
-    dispensers: &[Dispenser],
+    tickets: &Tickets,
 ) -> Result<(), Reason> {
-    let taken: BTreeSet<ArrayId> = dispensers
-        .iter()
-        .flat_map(|it| {
-            it.seated
-                .keys()
-                .chain(&it.in_rows)
-                .copied()
-                .chain(it.target.array())
-        })
-        .collect();
-    Iterations::of(kernel, path, target.iter).check_kept_apart(|it| !taken.contains(&it))?;
-    let is_counter = |it| dispensers.iter().any(|of| of.target == Target::Local(it));
+    let taken = tickets.taken();
+    let is_shared = |it| !taken.contains(&Target::Array(it));
+    Iterations::of(kernel, path, target.iter).check_kept_apart(is_shared)?;
     let mut set = scalars::set_in(target).into_iter();
-    match set.find(|(local, _)| !is_counter(*local)) {
+    match set.find(|(local, _)| !taken.contains(&Target::Local(*local))) {
         Some((local, node)) => {
             let span = scalars::span_of(node);
             Err(scalars::carried(kernel, path, target, (local, span)))

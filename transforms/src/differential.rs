@@ -1,7 +1,7 @@
 //! Random kernels under random schedules: what is accepted means the same, and every witness can be replayed.
 
 use crate::test_support::{assert_same_meaning, assert_same_results, kernel, replay};
-use crate::{Parallelize, Schedule, Step, Verdict};
+use crate::{CountAhead, Parallelize, Schedule, Step, Verdict};
 use proptest::prelude::*;
 use strew_affine::dependence::{Analyzed, Parallelism};
 use strew_affine::flat::conditions_of;
@@ -210,6 +210,13 @@ proptest! {
                     assert_same_meaning(&kernel, &after);
                 }
                 (Parallelism::MarksIf(_), Ok(after)) => assert_same_meaning(&kernel, &after),
+                (Parallelism::Tickets(_), Err(_)) => {
+                    let step = CountAhead { least: 0, ..CountAhead::new(kernel.iters[iter].name.as_str()) };
+                    match Step::CountAhead(step).apply(&kernel) {
+                        Ok(after) => assert_same_results(&kernel, &after),
+                        Err(reason) => prop_assert!(false, "refused: {}", reason),
+                    }
+                }
                 (_, Ok(after)) => prop_assert!(false, "accepted:\n{}", after),
                 (_, Err(reason)) => prop_assert!(matches!(reason.verdict(), Verdict::Illegal | Verdict::Unproven)),
             }

@@ -4,6 +4,7 @@ use super::analyzed::{Analyzed, Dependence, DependenceKind};
 use super::private::Privacy;
 use super::site::{Level, Target};
 use crate::marks::Marks;
+use crate::tickets::Tickets;
 use crate::visit::Loop;
 use crate::{ArrayId, Expr, IterId, Node};
 use std::collections::HashMap;
@@ -17,6 +18,9 @@ pub enum Parallelism {
     Marks(Vec<ArrayId>),
     /// They may where this holds, which is computed before the loop: elements that they mark are not what they look for then.
     MarksIf(Box<Expr>),
+    /// They may in parts, once it is counted how often each part moves these: all that they meet in is
+    /// [counters that hand out tickets](crate::tickets) and what these say.
+    Tickets(Vec<Target>),
     /// They may if updates of these may be regrouped.
     Reduction(Vec<Target>),
     /// They may if none of these row pointers ever falls.
@@ -57,13 +61,17 @@ impl<'k> Analyzed<'k> {
         depth: usize,
         dependences: &[Dependence],
     ) -> Parallelism {
+        let tying = self.tying(level, depth, dependences);
+        if let Some(counters) = self.counters(level, &tying) {
+            return Parallelism::Tickets(counters);
+        }
         let (mut targets, mut pointers, mut because) = (Vec::new(), Vec::new(), None);
         let of_loop = level.marks();
         let marked = of_loop.as_ref().map(Marks::marked).unwrap_or_default();
         let (marked_if, condition) = of_loop.and_then(|it| it.where_apart()).unzip();
         let marked_if = marked_if.unwrap_or_default();
         let (mut marks, mut is_asked) = (Vec::new(), false);
-        for (position, dependence) in self.tying(level, depth, dependences) {
+        for (position, dependence) in tying {
             let array = self.target(dependence).and_then(Target::array);
             if let Some(array) = array.filter(|it| marked.contains(it)) {
                 marks.push(array);
@@ -96,6 +104,20 @@ impl<'k> Analyzed<'k> {
             None if !marks.is_empty() => Parallelism::Marks(marks),
             None => Parallelism::Yes,
         }
+    }
+
+    /// The counters of whose tickets alone `tying` speaks, if it speaks of some.
+    fn counters(&self, level: Level<'k>, tying: &[(usize, &Dependence)]) -> Option<Vec<Target>> {
+        let Level::Loop(Loop::Affine(it)) = level else {
+            return None;
+        };
+        let (first, others) = tying.split_first()?;
+        let tickets = Tickets::of(self.kernel(), &it.body)?;
+        let taken = tickets.taken();
+        let mut all = [first].into_iter().chain(others);
+        let is_taken = |it: Target| taken.contains(&it);
+        all.all(|(_, it)| self.target(it).is_some_and(is_taken))
+            .then(|| tickets.dispensers().iter().map(|it| it.target).collect())
     }
 
     /// The row pointers that must never fall for the iterations of the loop over `iter` to be apart; `None` where they may meet whatever

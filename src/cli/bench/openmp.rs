@@ -81,7 +81,7 @@ impl Writer<'_> {
         let updated = match &verdict.parallelism {
             Parallelism::Yes | Parallelism::Marks(_) | Parallelism::IfMonotone(_) => &[],
             Parallelism::Reduction(targets) => targets.as_slice(),
-            Parallelism::No(_) | Parallelism::MarksIf(_) => {
+            Parallelism::No(_) | Parallelism::MarksIf(_) | Parallelism::Tickets(_) => {
                 return Err(format!("iterations of `{name}` cannot run at once"));
             }
         };

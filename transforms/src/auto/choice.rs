@@ -273,8 +273,8 @@ impl fmt::Display for Choice {
             ),
             Self::Tickets { path, counters } => write!(
                 f,
-                "all that keeps iterations of {path} in order is that {} hands out tickets: where several threads run, each part of {path} is \
-                 told beforehand with which it begins, by a first pass that only counts",
+                "all that keeps iterations of {path} in order are the tickets that they take from {}: where several threads run, each part of {path} \
+                 is told beforehand with which it begins, by a first pass that only counts",
                 list(counters)
             ),
             Self::Panels { path, points } => write!(
