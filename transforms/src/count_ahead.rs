@@ -246,7 +246,7 @@ fn ahead(
     nodes.push(counting);
     let mut apart = Vec::new();
     for it in counters {
-        nodes.extend(it.add_up(kernel, &mut apart));
+        nodes.extend(it.add_up(kernel, &mut apart)?);
     }
     let target = parts.target.clone();
     let taking = parts.at_once(kernel, target, |kernel, part, it| {
@@ -313,8 +313,8 @@ mod tests {
                          next_c[i_c, key[i_n]] reduce(add) 1
                        }}
                      }}
-                     var next_reach: i64 = 0
                      var next_met: i64 = 0
+                     var next_reach: i64 = 0
                      affine.for next_k in 0..m {{
                        let next_first: i64 = next[next_k]
                        var next_next: i64 = next_first
@@ -328,7 +328,10 @@ mod tests {
                          next_reach = next_next
                        }}
                      }}
-                     scf.if next_met == 0 && next_reach <= n {{
+                     affine.for part_2 in 0..4 {{
+                       affine.for between in m..m + 16 {{ scf.if next_c[part_2, between] != 0 {{ next_met = 1 }} }}
+                     }}
+                     scf.if next_reach <= n && next_met == 0 {{
                        scf.forall i_c_2 in 0..4 strategy(auto) {{
                          affine.for i in (i_c_2 * n) floordiv 4..(i_c_2 * n + n) floordiv 4 {{
                            out[next_c[i_c_2, key[i]]] = x[i]

@@ -8,7 +8,8 @@ use strew_affine::{
     IterId, Kernel, Local, LocalId, Node, Overflow, Place, Span, Subscript, Type, Value,
 };
 
-/// So many counters more lie between those of two parts: threads that move counters of two parts would wait for each other's cache lines.
+/// So many counters more lie between those of two parts: threads that move counters of two parts would wait for each other's cache lines. None of
+/// them may move, which is looked at afterwards: subscripts find them there as they do others.
 const BETWEEN_ROWS: i64 = 16;
 
 /// A row of counters for each part.
@@ -181,9 +182,13 @@ impl<'t> Counters<'t> {
 
     /// Makes of how often each part moves each counter what that says where the part begins. Where tickets say places, `apart` gets what must
     /// hold for no two of them to say the same, and for all to be there.
-    pub(super) fn add_up(&self, kernel: &mut Kernel, apart: &mut Vec<Expr>) -> Vec<Node> {
+    pub(super) fn add_up(
+        &self,
+        kernel: &mut Kernel,
+        apart: &mut Vec<Expr>,
+    ) -> Result<Vec<Node>, Overflow> {
         let name = self.name(kernel);
-        let iters = self.iters(kernel);
+        let iters = self.iters(kernel, 0);
         let place = subscripts(&iters);
         let first = scalar(kernel, &format!("{name}_first"), false);
         let next = scalar(kernel, &format!("{name}_next"), true);
@@ -192,15 +197,47 @@ impl<'t> Counters<'t> {
             declare(next, Expr::Local(first)),
             self.sums(kernel, &place, next),
         ];
-        let mut nodes = Vec::new();
+        let met = scalar(kernel, &format!("{name}_met"), true);
+        let mut nodes = vec![declare(met, Expr::i64(0))];
         if self.says_places() {
-            let ends = ["reach", "met"].map(|it| scalar(kernel, &format!("{name}_{it}"), true));
-            nodes.extend(ends.map(|it| declare(it, Expr::i64(0))));
-            sums.push(self.look((first, next), ends));
-            apart.extend(self.are_apart(kernel, ends));
+            let reach = scalar(kernel, &format!("{name}_reach"), true);
+            nodes.push(declare(reach, Expr::i64(0)));
+            sums.push(self.look((first, next), [reach, met]));
+            apart.extend(self.are_there(kernel, reach));
         }
         nodes.extend(self.for_each(&iters, sums));
-        nodes
+        nodes.extend(self.strays(kernel, met)?);
+        apart.push(Expr::compare(CompareOp::Eq, Expr::Local(met), Expr::i64(0)));
+        Ok(nodes)
+    }
+
+    /// Sets `met` where a counter between two rows has moved: it is none of the array.
+    fn strays(&self, kernel: &mut Kernel, met: LocalId) -> Result<Option<Node>, Overflow> {
+        let Some(first) = self.counters.first() else {
+            return Ok(None);
+        };
+        let [part, between] = ["part", "between"].map(|it| named_iter(kernel, it, Span::default()));
+        let inner = self.iters(kernel, 1);
+        let place = subscripts(&[&[part, between], inner.as_slice()].concat());
+        let none = Expr::Constant(Value::zero(kernel.arrays[self.rows].element));
+        let stray = Expr::Load(element(self.rows, &place));
+        let strays = Expr::compare(CompareOp::Ne, stray, none);
+        let look = vec![when(strays, vec![assign(Place::Local(met), Expr::i64(1))])];
+        let extents = self.counters.iter().skip(1).cloned();
+        let inner = inner.into_iter().zip(extents).rev();
+        let looks = inner.fold(look, |body, (iter, extent)| {
+            vec![loop_over(iter, extent, body)]
+        });
+        let between = AffineFor {
+            iter: between,
+            lower: first.clone().into(),
+            upper: first.offset(BETWEEN_ROWS)?.into(),
+            step: 1,
+            lanes: 1,
+            body: looks.into(),
+        };
+        let rows = vec![Node::AffineFor(between)];
+        Ok(Some(loop_over(part, self.chunks.into(), rows)))
     }
 
     /// Whether something must hold of the places that tickets say.
@@ -282,7 +319,8 @@ impl<'t> Counters<'t> {
         when(moves, looks)
     }
 
-    fn are_apart(&self, kernel: &Kernel, [reach, met]: [LocalId; 2]) -> Vec<Expr> {
+    /// That places up to `reach` are in the arrays.
+    fn are_there(&self, kernel: &Kernel, reach: LocalId) -> Vec<Expr> {
         let values = AffineValues {
             kernel,
             counter: None,
@@ -291,15 +329,15 @@ impl<'t> Counters<'t> {
             let extent = kernel.arrays[*array].extents.get(*dimension)?;
             Some(values.value(extent))
         });
-        let inside = extents.map(|end| Expr::compare(CompareOp::Le, Expr::Local(reach), end));
-        let none = Expr::compare(CompareOp::Eq, Expr::Local(met), Expr::i64(0));
-        [none].into_iter().chain(inside).collect()
+        extents
+            .map(|end| Expr::compare(CompareOp::Le, Expr::Local(reach), end))
+            .collect()
     }
 
     /// Leaves what counters say behind the last part.
     pub(super) fn settle(&self, kernel: &mut Kernel) -> Vec<Node> {
         let ty = self.ty(kernel);
-        let iters = self.iters(kernel);
+        let iters = self.iters(kernel, 0);
         let place = subscripts(&iters);
         let last = self.of_part(self.chunks.saturating_sub(1), &place);
         let last = Expr::Load(last).cast_to(ty, kernel);
@@ -310,10 +348,10 @@ impl<'t> Counters<'t> {
         self.for_each(&iters, vec![assign(target, last)])
     }
 
-    /// An iterator for each dimension of the counters.
-    fn iters(&self, kernel: &mut Kernel) -> Vec<IterId> {
+    /// An iterator for each dimension of the counters but for some outer ones.
+    fn iters(&self, kernel: &mut Kernel, outer: usize) -> Vec<IterId> {
         let name = format!("{}_k", self.name(kernel));
-        let dimensions = self.counters.iter();
+        let dimensions = self.counters.iter().skip(outer);
         dimensions
             .map(|_| named_iter(kernel, &name, Span::default()))
             .collect()
