@@ -192,6 +192,19 @@ fn a_scalar_that_is_one_of_two_floats_takes_no_jump() {
     }
 }
 
+/// What the condition does not keep goes nowhere.
+#[test]
+fn what_is_kept_takes_no_jump() {
+    let source = "kernel @keep(n: i64, t: f64, x: f64[n], out: f64[n]) -> i64 {
+        var m: i64 = 0
+        affine.for i in 0..n { scf.if x[i] > t { out[m] = x[i] + t m reduce(add) 1 } }
+        return m
+    }";
+    let (turn, block) = hot_loop(source, (Target::Baseline, Mode::Stable));
+    assert!(turn.stores == 1 && turn.spills == 0, "{turn:?}\n{block}");
+    assert!(block.contains("cmov"), "{block}");
+}
+
 /// A turn loads the key, the value, the bit and both elements, subtracts and adds, shifts a one, and stores: there is no remainder of what is
 /// taken modulo 64, and the constant waits in a register.
 #[test]

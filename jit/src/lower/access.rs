@@ -297,6 +297,38 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// An element that is in range where it `holds`, and that nobody may touch where it does not.
+    pub(super) fn element_where(&mut self, access: &Access, holds: Value) -> Option<Element> {
+        let array = self.arrays.get(access.array).cloned()?;
+        let subscripts = access.subscripts.iter();
+        let indices: Vec<_> = subscripts.map(|it| self.index(access, it)).collect();
+        for (index, extent) in indices.iter().zip(&array.extents) {
+            if !index.proved {
+                self.check_where(holds, access, (index, *extent));
+            }
+        }
+        Some(Element {
+            address: self.sum_of_address(&array, &indices),
+            displacement: 0,
+            flags: MemFlagsData::trusted().with_alias_region(Some(array.region)),
+        })
+    }
+
+    /// A fault where an index is out of range and it `holds`. That it is out of range is as good as never, so what is asked first is foretold.
+    fn check_where(&mut self, holds: Value, access: &Access, (index, extent): (&Index, Value)) {
+        let [beyond, within] = [(); 2].map(|()| self.builder.create_block());
+        let is_beyond = IntCC::UnsignedGreaterThanOrEqual;
+        let is_beyond = self.builder.ins().icmp(is_beyond, index.value, extent);
+        let ins = self.builder.ins();
+        ins.brif(is_beyond, beyond, &[], within, &[]);
+        self.builder.switch_to_block(beyond);
+        self.builder.set_cold_block(beyond);
+        let site = Site::out_of_range(access, index.ty, &self.enclosing_counters());
+        self.fault_if(holds, site, Some((index.value, extent)));
+        self.builder.ins().jump(within, &[]);
+        self.builder.switch_to_block(within);
+    }
+
     /// The address of an element that need not be in range; `None` for an array without memory.
     pub(super) fn address_unchecked(&mut self, access: &Access) -> Option<Value> {
         let array = self.arrays.get(access.array).cloned()?;

@@ -84,7 +84,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Whether nothing in `expr` can fail, and all that it loads lies where the loop comes by anyway: what is far from the caches is not even
     /// to be fetched where it is not taken.
-    fn is_at_hand(&self, expr: &Expr) -> bool {
+    pub(super) fn is_at_hand(&self, expr: &Expr) -> bool {
         let mut is_near = true;
         for_each_load(expr, &mut |it| {
             is_near &= self.known_element(it).is_some() || self.goes_along(it);
@@ -135,7 +135,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// The scalar that the statement `node` sets, if it is of that kind; adds what it takes to `operations`.
-    fn cheap_target(&self, node: &Node, operations: &mut usize) -> Option<Variable> {
+    pub(super) fn cheap_target(&self, node: &Node, operations: &mut usize) -> Option<Variable> {
         let (place, values) = match node {
             Node::Assign { place, value, .. } => (place, std::slice::from_ref(value)),
             Node::Reduce {
@@ -176,7 +176,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether `expr` takes few instructions and cannot fail; adds how many to `operations`.
-    fn is_cheap(&self, expr: &Expr, operations: &mut usize) -> bool {
+    pub(super) fn is_cheap(&self, expr: &Expr, operations: &mut usize) -> bool {
         let here = match expr {
             Expr::Constant(_)
             | Expr::Iter(_)

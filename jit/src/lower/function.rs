@@ -394,7 +394,10 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 ..
             } => {
                 let sides = [then.as_slice(), otherwise.as_slice()];
-                if self.choose(condition, sides)? || self.choose_float(condition, sides) {
+                if self.choose(condition, sides)?
+                    || self.choose_float(condition, sides)
+                    || self.keep(condition, sides)?
+                {
                     return Ok(());
                 }
                 self.branch([then, otherwise], |function, blocks| {
@@ -512,6 +515,12 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let before = self.builder.use_var(self.updates);
         let after = self.builder.ins().iadd(before, done);
         self.builder.def_var(self.updates, after);
+    }
+
+    /// Adds the updates that `nodes` make to what is done, where it `holds` that they do.
+    pub(super) fn count_updates_where(&mut self, holds: Value, nodes: &[Node]) {
+        let all = self.builder.ins().uextend(types::I64, holds);
+        self.count_updates(nodes, Some(all));
     }
 
     /// The address of `bytes` bytes in the frame, for numbers of 64 bits.

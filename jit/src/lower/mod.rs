@@ -36,6 +36,7 @@ mod guarded;
 mod heads;
 mod hold;
 mod judge;
+mod keep;
 mod known;
 mod lanes;
 mod little;
