@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use strew_affine::{Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayElement, CallError, FaultKind, Outcome};
-use strew_runtime::Runtime;
+use strew_runtime::{Failure, Held, Runtime};
 use strew_transforms::Schedule;
 
 /// The kernels of one source. Machine code is made when a kernel is first asked for.
@@ -309,6 +309,14 @@ impl Kernel {
         let mut version = self.as_set()?;
         let compiled = version.as_ref().unwrap_or(&self.compiled);
         let mut result = call(compiled.code(), runtime, settings, arguments);
+        if let Err(CallError::Failure(Failure::OverBudget {
+            held: Held::Locals, ..
+        })) = result
+        {
+            let mut as_on_one_thread = settings.clone();
+            as_on_one_thread.as_on_one_thread = true;
+            result = call(compiled.code(), runtime, &as_on_one_thread, arguments);
+        }
         if let Err(CallError::BareFault) = result
             && compiled.checks_disjoint()
         {

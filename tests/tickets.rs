@@ -37,6 +37,11 @@ void cells(int64_t n, int32_t m, int32_t count[m], const int32_t cell[n], int64_
       in_cell[cell[i]][slot] = i;
   }
 }
+void crossed(int64_t n, int32_t m, int64_t cap, const int32_t a[n], const int32_t b[n], int32_t count[m], int32_t cell[m][m][cap]) {
+  for (int64_t i = 0; i < n; i++)
+    if (a[i] > b[i]) { int32_t s = count[a[i]]++; cell[a[i]][b[i]][s] = i; }
+    else { int32_t t = count[b[i]]++; cell[a[i]][b[i]][t] = -i; }
+}
 void transpose(int32_t rows, int32_t cols, int64_t e, const int32_t row[rows + 1], const int32_t col[e], int32_t next[cols],
                int32_t to[e]) {
   for (int32_t r = 0; r < rows; r++)
@@ -292,5 +297,95 @@ fn what_is_out_of_range_may_be_skipped() {
         let expected = run(&in_order.threads(1));
         assert!(expected.0 > 6, "{}", expected.0);
         assert!(run(&skipping) == expected);
+    });
+}
+
+/// Rows of counters that do not fit: the loop runs as on one thread.
+#[test]
+fn where_memory_is_short_nothing_is_counted_ahead() {
+    let (count, keys) = (400_000, 40_000);
+    let row: Vec<i32> = (0..count).map(|it| (it * 7919 % keys) as i32).collect();
+    let (cols, v) = (vec![1_i32; count], vec![1.0; count]);
+    let next: Vec<i64> = (0..keys as i64).map(|it| it * 10).collect();
+    each_way("fill", |kernel| {
+        let mut next = next.clone();
+        let mut got = (vec![0_i32; count], vec![0.0; count]);
+        let kernel = kernel.clone().memory(6_500_000);
+        let bind = kernel.bind().array_mut("next", &mut next).array("v", &v);
+        let bind = bind.array("row", &row).array("col", &cols);
+        let bind = bind.array_mut("cols", &mut got.0);
+        bind.array_mut("values", &mut got.1).run().expect("a call");
+        assert!(got.0.iter().all(|it| *it == 1) && next[keys - 1] == count as i64);
+    });
+}
+
+/// A counter that goes around in fewer bits than it has is none, whatever it says, nor is one that goes around soon.
+#[test]
+fn what_only_looks_like_tickets_runs_in_order() {
+    let around = "
+int32_t around(int64_t n, int32_t from, int32_t out[n]) {
+  int32_t m = from;
+  for (int64_t i = 0; i < n; i++) { out[i] = m; m = (uint8_t)(m + 1); }
+  return m;
+}
+void cut(int64_t n, int32_t m, int64_t cap, const int32_t key[n], int32_t count[m], int32_t cell[m][cap]) {
+  for (int64_t i = 0; i < n; i++) {
+    int32_t s = count[key[i]];
+    if (s >= 0 && s < cap) cell[key[i]][s] = i;
+    count[key[i]] = (int8_t)(s + 1);
+  }
+}
+int64_t far(int64_t n, int64_t from, int64_t out[n]) {
+  int64_t m = from;
+  for (int64_t i = 0; i < n; i++) { out[i] = m; m += 2305843009213693953; }
+  return m;
+}";
+    let program = Compiler::new().compile("k.c", around).expect("a program");
+    for kernel in program.kernels().expect("kernels") {
+        let scheduled = kernel.compiled().kernel().to_string();
+        assert!(!scheduled.contains("threads()"), "{scheduled}");
+    }
+}
+
+/// What two counters say lies in one row, which is the first's by one subscript and the second's by another.
+#[test]
+fn counters_of_crossed_rows() {
+    let (a, mut b) = (keys(COUNT), keys(COUNT + 1).split_off(1));
+    b[COUNT / 2..].fill(3);
+    let few: Vec<i32> = a.iter().map(|it| it % 4).collect();
+    let other: Vec<i32> = b.iter().map(|it| it % 4).collect();
+    let mut count = [0_usize; 4];
+    let mut expected = vec![0_i32; 16 * COUNT];
+    for (i, (a, b)) in few.iter().zip(&other).enumerate() {
+        let key = *a.max(b) as usize;
+        let place = (*a as usize * 4 + *b as usize) * COUNT + count[key];
+        expected[place] = if a > b { i as i32 } else { -(i as i32) };
+        count[key] += 1;
+    }
+    each_way("crossed", |kernel| {
+        let (mut counters, mut cell) = ([0_i32; 4], vec![0_i32; 16 * COUNT]);
+        let bind = kernel.bind().array("a", &few).array("b", &other);
+        let bind = bind.array_mut("count", &mut counters);
+        bind.array_mut("cell", &mut cell).run().expect("a call");
+        assert!(cell == expected);
+    });
+}
+
+/// Keys that are no counters, by little: between the counters of two parts there is room.
+#[test]
+fn a_key_just_behind_the_last_is_a_fault() {
+    let mut rows = keys(COUNT);
+    let (cols, v) = (vec![1_i32; COUNT], vec![1.0; COUNT]);
+    let next = begins(&rows)[..KEYS].to_vec();
+    rows[COUNT / 2] = KEYS as i32 + 3;
+    each_way("fill", |kernel| {
+        let mut counters = next.clone();
+        let mut got = (vec![0_i32; COUNT], vec![0.0; COUNT]);
+        let bind = kernel.bind().array_mut("next", &mut counters);
+        let bind = bind.array("row", &rows).array("col", &cols).array("v", &v);
+        let bind = bind.array_mut("cols", &mut got.0);
+        let outcome = bind.array_mut("values", &mut got.1).run();
+        assert!(matches!(outcome, Err(Error::Fault(_))), "{outcome:?}");
+        assert!(counters == next && got.0.iter().all(|it| *it == 0));
     });
 }

@@ -17,8 +17,8 @@ pub enum Expr {
     Local(LocalId),
     /// An operand of the combiner that this expression is a body of; see [`Combine::bodies`](crate::Combine::bodies).
     Operand(Operand),
-    /// `threads()`: how many threads the call may use, an `i64`; 1 where an index out of range is skipped, for which loops run in order. No
-    /// result may follow from it.
+    /// `threads()`: how many threads the call may use, an `i64`; 1 where an index out of range is skipped, for which loops run in order, and
+    /// where memory is short. No result may follow from it.
     Threads,
     /// An array element.
     Load(Access),

@@ -10,9 +10,12 @@ use crate::dependence::Target;
 use crate::visit::{arrays_written_in, for_each_load_of, for_each_local_read, walk};
 use crate::{
     Access, Add, ArrayId, BinaryOp, Block, Combine, Combiner, Expr, Kernel, LocalId, Node, Place,
-    Span, Subscript, Type, Value,
+    Span, Subscript, Type,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Greater steps could take counters around before a loop ends.
+const MOST_STEP: i64 = 1 << 20;
 
 /// The counters of a loop that hand out tickets.
 pub struct Tickets {
@@ -48,14 +51,12 @@ impl Dispenser {
     }
 
     /// `node`, which moves the counter at `place`, as `place reduce(add) step`.
-    fn counted(&self, node: &Node, place: &Place, ty: Type) -> Node {
-        if matches!(node, Node::Reduce { .. }) {
-            return node.clone();
-        }
+    fn counted(&self, node: &Node, place: &Place) -> Node {
+        let step = step_of(node).unwrap_or(self.step);
         Node::Reduce {
             places: vec![place.clone()],
             combiner: Combiner::new(Add),
-            values: vec![Expr::Constant(Value::integer(ty, self.step.into()))],
+            values: vec![Expr::i64(step)],
             span: Span::default(),
         }
     }
@@ -93,7 +94,7 @@ impl Tickets {
         dispensers.flat_map(Dispenser::taken).collect()
     }
 
-    /// As much of the body as moves the counters, each by `reduce(add)` of its step.
+    /// As much of the body as moves the counters, each by `reduce(add)` of a number of 64 bits.
     pub fn counting(&self) -> &[Node] {
         &self.counting
     }
@@ -106,6 +107,8 @@ impl Tickets {
     ) -> bool {
         let mut stays = true;
         walk(&self.counting, &mut |node, _| {
+            let mut elements = node.written_elements();
+            stays &= elements.all(|it| self.is_counter(Target::Array(it.array)));
             for_each_load_of(node, &mut |it| stays &= !written.contains(&it.array));
             for_each_local_read(node, &mut |it| {
                 stays &= !held.contains(&it) && !self.is_counter(Target::Local(it));
@@ -168,9 +171,9 @@ fn kept(kernel: &Kernel, nodes: &[Node], what: (&[Dispenser], &BTreeSet<LocalId>
     for node in nodes {
         let counted = match node.places() {
             [place] => {
-                let (target, ty) = moved(kernel, place);
+                let target = moved(kernel, place).0;
                 let dispenser = dispensers.iter().find(|it| it.target == target);
-                dispenser.map(|it| it.counted(node, place, ty))
+                dispenser.map(|it| it.counted(node, place))
             }
             _ => None,
         };
@@ -206,26 +209,59 @@ struct Event<'k> {
     moved: i64,
 }
 
+/// A ticket that an expression is made of.
+#[derive(Clone, Copy)]
+struct Ticket {
+    /// What has been added to it.
+    offset: i64,
+    /// The greatest number that the types have which it has gone through.
+    greatest: i128,
+    /// The fewest bits that they have.
+    bits: u32,
+}
+
+impl Ticket {
+    fn plus(self, by: i64) -> Option<Self> {
+        let offset = self.offset.checked_add(by)?;
+        Some(Self { offset, ..self })
+    }
+
+    fn through(self, ty: Type) -> Self {
+        Self {
+            offset: self.offset,
+            greatest: self.greatest.min(greatest_of(ty)),
+            bits: self.bits.min(ty.bits()),
+        }
+    }
+}
+
 /// A look at all that a loop does with one counter.
 struct Look<'k> {
     kernel: &'k Kernel,
     target: Target,
     /// The arrays that the loop writes.
     written: &'k BTreeSet<ArrayId>,
+    ty: Type,
     /// By how much the counter moves in one block, at least and at most.
     steps: Option<(i64, i64)>,
-    /// Whether more than one statement of a block moves it, and whether one assigns to it.
+    /// Whether it is the same counter in all iterations.
     is_one: bool,
+    /// Whether more than one statement of a block moves it.
     moves_again: bool,
     is_assigned: bool,
-    /// Constants that hold a ticket, each with what has been added to it.
-    held: BTreeMap<LocalId, i64>,
+    /// Constants that hold a ticket.
+    held: BTreeMap<LocalId, Ticket>,
     is_read: bool,
+    /// Arrays of which tickets say places, each with the dimension in which they do.
     seated: BTreeMap<ArrayId, usize>,
     elsewhere: BTreeSet<ArrayId>,
-    /// Arrays of which counters have no rows of their own.
+    /// Those of them of which each counter has a row of its own, with the dimensions in which its own subscripts stand.
+    rows: BTreeMap<ArrayId, Vec<usize>>,
+    /// Those of which counters have none.
     shared: BTreeSet<ArrayId>,
+    /// What is added to tickets where they say places, at least and at most.
     offsets: Option<(i64, i64)>,
+    /// The greatest place that they can say.
     greatest: i128,
 }
 
@@ -239,6 +275,7 @@ impl<'k> Look<'k> {
             kernel,
             target,
             written,
+            ty,
             steps: None,
             is_one: true,
             moves_again: false,
@@ -247,6 +284,7 @@ impl<'k> Look<'k> {
             is_read: false,
             seated: BTreeMap::new(),
             elsewhere: BTreeSet::new(),
+            rows: BTreeMap::new(),
             shared: BTreeSet::new(),
             offsets: None,
             greatest: greatest_of(ty),
@@ -255,8 +293,8 @@ impl<'k> Look<'k> {
 
     fn dispenser(self) -> Option<Dispenser> {
         let (least_step, greatest_step) = self.steps?;
-        let is_one = least_step == greatest_step && !self.moves_again;
-        if least_step <= 0 && greatest_step >= 0 || self.is_assigned && !is_one {
+        let is_constant = least_step == greatest_step && !self.moves_again;
+        if least_step <= 0 && greatest_step >= 0 || self.is_assigned && !is_constant {
             return None;
         }
         let (least, greatest) = self.offsets.unwrap_or_default();
@@ -351,14 +389,12 @@ impl<'k> Look<'k> {
         match node {
             Node::Assign { value, .. } => {
                 self.is_assigned = true;
-                self.ticket(value, Some(event))
+                let ticket = self.ticket(value, Some(event))?;
+                // In fewer bits it would go around before the counter does.
+                let is_whole = ticket.bits >= self.ty.bits();
+                Some(ticket.offset).filter(|it| is_whole && it.abs() <= MOST_STEP)
             }
-            Node::Reduce {
-                combiner, values, ..
-            } if combiner.name() == Add.name() => {
-                event.moved.checked_add(values.first()?.as_integer()?)
-            }
-            _ => None,
+            _ => event.moved.checked_add(step_of(node)?),
         }
     }
 
@@ -371,9 +407,9 @@ impl<'k> Look<'k> {
         }
         if let Node::Declare { local, value } = node
             && !self.kernel.locals[*local].mutable
-            && let Some(offset) = self.ticket(value, here)
+            && let Some(ticket) = self.ticket(value, here)
         {
-            self.held.insert(*local, offset);
+            self.held.insert(*local, ticket);
         }
         node.blocks().try_for_each(|it| self.block(it, here))
     }
@@ -398,16 +434,25 @@ impl<'k> Look<'k> {
                 continue;
             };
             self.expr(expr, here)?;
-            let offset = self.ticket(expr, here);
-            place = place.or(offset.map(|it| (dimension, it)));
+            let ticket = self.ticket(expr, here);
+            place = place.or(ticket.map(|it| (dimension, it)));
         }
-        let Some((dimension, offset)) = place else {
+        let Some((
+            dimension,
+            Ticket {
+                offset, greatest, ..
+            },
+        )) = place
+        else {
             self.elsewhere.insert(access.array);
             return Some(());
         };
-        if !here.is_some_and(|it| is_in_row(access, dimension, it.place)) {
+        let row = here.and_then(|it| row(access, dimension, it.place));
+        let known = row.map(|it| (self.rows.entry(access.array).or_insert(it.clone()), it));
+        if known.is_none_or(|(known, row)| *known != row) {
             self.shared.insert(access.array);
         }
+        self.greatest = self.greatest.min(greatest);
         if *self.seated.entry(access.array).or_insert(dimension) != dimension {
             self.elsewhere.insert(access.array);
         }
@@ -435,21 +480,23 @@ impl<'k> Look<'k> {
         is_it.then_some(event.moved)
     }
 
-    /// What has been added to the ticket that `expr` is, if it is one.
-    fn ticket(&mut self, expr: &Expr, here: Option<Event<'k>>) -> Option<i64> {
+    /// The ticket that `expr` is, if it is one.
+    fn ticket(&self, expr: &Expr, here: Option<Event<'k>>) -> Option<Ticket> {
         match expr {
-            _ if self.is_counter(expr) => self.value_of(expr, here),
+            _ if self.is_counter(expr) => Some(Ticket {
+                offset: self.value_of(expr, here)?,
+                greatest: greatest_of(self.ty),
+                bits: self.ty.bits(),
+            }),
             Expr::Local(local) => self.held.get(local).copied(),
             Expr::Cast(ty, operand) if ty.is_integer() => {
-                let offset = self.ticket(operand, here)?;
-                self.greatest = self.greatest.min(greatest_of(*ty));
-                Some(offset)
+                Some(self.ticket(operand, here)?.through(*ty))
             }
             Expr::Binary(BinaryOp::Add | BinaryOp::Sub, ..) => {
                 let (ticket, by) = expr.split_constant();
                 match std::ptr::eq(ticket, expr) {
                     true => None,
-                    false => self.ticket(ticket, here)?.checked_add(by),
+                    false => self.ticket(ticket, here)?.plus(by),
                 }
             }
             _ => None,
@@ -457,15 +504,38 @@ impl<'k> Look<'k> {
     }
 }
 
-/// Whether the subscripts of `access` but that in `dimension` say all that those of the counter at `place` do.
-fn is_in_row(access: &Access, dimension: usize, place: &Place) -> bool {
+/// The dimensions of `access` but the given one in which the subscripts of the counter at `place` stand, if all do.
+fn row(access: &Access, dimension: usize, place: &Place) -> Option<Vec<usize>> {
     let Place::Element(counter) = place else {
-        return false;
+        return None;
     };
     let others = access.subscripts.iter().enumerate();
-    let others: Vec<_> = others.filter(|(at, _)| *at != dimension).collect();
-    let mut subscripts = counter.subscripts.iter();
-    subscripts.all(|it| others.iter().any(|(_, other)| other.is_same(it)))
+    let others = others.filter(|(at, _)| *at != dimension);
+    let subscripts = counter.subscripts.iter();
+    let found = subscripts.map(|it| {
+        let stands = others.clone().find(|(_, other)| other.is_same(it));
+        stands.map(|(at, _)| at)
+    });
+    found.collect()
+}
+
+/// What `node` adds to a counter, a number less than nothing where it has no sign and goes around.
+pub fn step_of(node: &Node) -> Option<i64> {
+    let Node::Reduce {
+        combiner, values, ..
+    } = node
+    else {
+        return None;
+    };
+    let Some(Expr::Constant(step)) = values.first() else {
+        return None;
+    };
+    let step = match step.ty().bytes() {
+        4 => i64::from(step.bits() as u32 as i32),
+        8 => step.bits() as i64,
+        _ => return None,
+    };
+    (combiner.name() == Add.name() && (-MOST_STEP..=MOST_STEP).contains(&step)).then_some(step)
 }
 
 fn is_over_parameters(place: &Place) -> bool {

@@ -96,7 +96,7 @@ pub struct Call {
     /// Foralls that combine fewer updates than this may make them in order, on their targets, without being handed to the runtime; 0 where
     /// somebody wants to say how they are combined, and where the call may be stopped and nobody has copies of the targets.
     pub most_in_order: i64,
-    /// How many threads the call may use; 1 where indices out of range are skipped.
+    /// How many threads the call may use, as it is to [think](crate::Settings::as_on_one_thread).
     pub threads: i64,
     /// How much this function has added to what is done.
     pub worked: u64,

@@ -341,7 +341,10 @@ impl<'r> Session<'r> {
                 true => strategy::most_in_order(self.settings()),
                 false => 0,
             },
-            threads: i64::try_from(self.runtime().threads()).unwrap_or(i64::MAX),
+            threads: match self.settings().as_on_one_thread {
+                true => 1,
+                false => i64::try_from(self.runtime().threads()).unwrap_or(i64::MAX),
+            },
             ..Call::alone(slots, self.work())
         }
     }

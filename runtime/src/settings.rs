@@ -282,6 +282,8 @@ pub struct Settings {
     pub timeline: Option<Timeline>,
     /// Where updates go whose keys lie in the arrays of the plan.
     pub plan: Option<Plan>,
+    /// Whether kernels that do something in another way on several threads, which takes memory, do it as on one.
+    pub as_on_one_thread: bool,
 }
 
 impl Settings {

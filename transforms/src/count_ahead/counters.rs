@@ -2,6 +2,7 @@
 
 use crate::tree::{for_each_expr_mut, named_iter};
 use strew_affine::dependence::Target;
+use strew_affine::evaluate::convert;
 use strew_affine::tickets::Dispenser;
 use strew_affine::{
     Access, AffineExpr, AffineFor, AffineValues, Array, ArrayId, BinaryOp, Block, CompareOp, Expr,
@@ -155,7 +156,12 @@ impl<'t> Counters<'t> {
     fn own(&self, kernel: &mut Kernel, counter: LocalId, ty: Type) -> LocalId {
         let like = kernel.locals[counter].clone();
         let name = kernel.fresh_name(&format!("{}_p", like.name));
-        kernel.locals.alloc(Local { name, ty, ..like })
+        kernel.locals.alloc(Local {
+            name,
+            ty,
+            is_element: false,
+            ..like
+        })
     }
 
     /// With a scalar of the part, `own`, in the place of `counter`.
@@ -388,9 +394,9 @@ fn move_own(kernel: &Kernel, nodes: &mut [Node], (counter, own): (LocalId, Local
 /// Makes `expr` one of type `ty`, a number a number.
 fn retype(kernel: &Kernel, expr: &mut Expr, ty: Type) {
     let before = std::mem::replace(expr, Expr::i64(0));
-    *expr = match before.as_integer() {
-        Some(number) => Expr::Constant(Value::integer(ty, number.into())),
-        None => before.cast_to(ty, kernel),
+    *expr = match before {
+        Expr::Constant(it) => Expr::Constant(convert(ty, it)),
+        _ => before.cast_to(ty, kernel),
     };
 }
 

@@ -1,6 +1,7 @@
 //! Whether counting ahead is worth it, as far as sizes tell.
 
 use crate::tiling::trip_count;
+use strew_affine::tickets::step_of;
 use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{
     AffineExpr, AffineFor, AffineValues, CompareOp, Expr, Kernel, Node, Overflow, Subscript,
@@ -73,7 +74,8 @@ fn trips_of(it: &AffineFor) -> Result<AffineExpr, Overflow> {
     trip_count(&lower, &upper, it.step)
 }
 
-/// How far `nodes` move counters at most; `None` where that is not known from parameters.
+/// How far `nodes` move counters at most; `None` where that is not known from parameters. A loop over a number of iterations that only a call
+/// knows, and that may be less than none, must be all there is: beside others it would take from what these do.
 fn each(nodes: &[Node]) -> Result<Option<AffineExpr>, Overflow> {
     let mut sum = AffineExpr::from(0);
     for node in nodes {
@@ -86,22 +88,21 @@ fn each(nodes: &[Node]) -> Result<Option<AffineExpr>, Overflow> {
                 }
             }
             Node::ScfFor(_) | Node::ScfWhile { .. } | Node::Forall(_) => return Ok(None),
-            Node::Reduce { values, .. } => {
-                let by = values.first().and_then(Expr::as_integer).unwrap_or(0);
-                by.checked_abs().ok_or(Overflow)?.into()
-            }
+            Node::Reduce { .. } => step_of(node).map_or(0, i64::abs).into(),
             _ => {
-                let mut sum = AffineExpr::from(0);
-                for block in node.blocks() {
-                    match each(block)? {
-                        Some(moves) => sum = sum.plus(&moves)?,
-                        None => return Ok(None),
-                    }
+                let inside: Vec<Node> = node.blocks().flat_map(|it| it.iter().cloned()).collect();
+                match each(&inside)? {
+                    Some(moves) => moves,
+                    None => return Ok(None),
                 }
-                sum
             }
         };
-        sum = sum.plus(&moves)?;
+        sum = match [sum.as_constant(), moves.as_constant()] {
+            [Some(0), _] => moves,
+            [_, Some(0)] => sum,
+            [Some(one), Some(other)] if one > 0 && other > 0 => sum.plus(&moves)?,
+            _ => return Ok(None),
+        };
     }
     Ok(Some(sum))
 }
