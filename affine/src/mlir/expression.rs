@@ -18,7 +18,9 @@ impl Emitter<'_> {
             Expr::Local(local) => self.local(*local),
             Expr::Operand(operand) => self.operand(*operand),
             // Who runs it does not say; one is right for all.
-            Expr::Threads => Ok(self.constant(Value::i64(1))),
+            Expr::Threads => {
+                Ok(self.typed(Type::I64, "arith.constant {strew.op = \"threads\"} 1 : i64"))
+            }
             Expr::Load(access) => self.loaded(access),
             Expr::Unary(op, operand) => {
                 let operand = self.expr(operand)?;

@@ -6,7 +6,7 @@
 
 use super::function::FunctionLowering;
 use crate::CompileError;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::for_each_load;
 use strew_affine::{Access, Add, Combine, Expr, Node, Place, Subscript};
@@ -129,7 +129,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Some(step) => {
                 let ty = self.builder.func.dfg.value_type(before);
                 let ins = &mut self.builder;
-                let once = ins.ins().uextend(ty, holds);
+                let once = match ty {
+                    types::I8 => holds,
+                    _ => ins.ins().uextend(ty, holds),
+                };
                 let by = match step {
                     1 => once,
                     _ => ins.ins().imul_imm_s(once, step),

@@ -158,9 +158,7 @@ pub enum Reason {
         second: LoopPath,
     },
     /// Two loops do not have the same bounds and steps, and cannot be one in another way.
-    #[error(
-        "`{first}` and `{second}` do not have the same bounds and the same step, and neither goes on where the other ends or is known to stay among its iterations"
-    )]
+    #[error("{}", words::different_bounds(.first, .second))]
     DifferentBounds {
         /// One loop.
         first: LoopPath,
@@ -194,9 +192,7 @@ pub enum Reason {
         path: LoopPath,
     },
     /// No counter of the loop hands out tickets.
-    #[error(
-        "no counter in `{path}` hands out tickets, as `next` does in `out[next[key[i]]++] = x[i]`: one that moves by one constant alone, however often that is follows from nothing that the loop changes"
-    )]
+    #[error("{}", words::no_tickets(.path))]
     NoTickets {
         /// The loop.
         path: LoopPath,
@@ -311,9 +307,7 @@ pub enum Reason {
     },
     /// An array that would become private is combined together with something else, but not cell by cell with arrays of the same
     /// extents.
-    #[error(
-        "`{array}` is combined by `{combiner}` together with something that is not an array cell at the same place of an array of the same extents, always the same one, so private copies could not be merged cell by cell"
-    )]
+    #[error("{}", words::not_together(.array, .combiner))]
     NotTogether {
         /// The array.
         array: String,
@@ -440,9 +434,7 @@ pub enum Reason {
     },
     /// There is no `affine.for` directly inside of the loop, or it is in lanes, or there are other loops, too. Or its bounds depend on the loop, and more
     /// than one alternative of one does, or by a division, or it has a step, or there are statements around it.
-    #[error(
-        "there is nothing to jam in `{path}`: directly inside there is no `affine.for`, or there are several loops, or the one is in lanes; or its bounds depend on `{path}`, and more than one alternative of one does, or by a division, or it has a step, or there are statements around it"
-    )]
+    #[error("{}", words::nothing_to_jam(.path))]
     NothingToJam {
         /// The loop.
         path: LoopPath,

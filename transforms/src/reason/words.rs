@@ -90,3 +90,31 @@ fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
+
+/// What a loop would need for parts of it to be counted ahead.
+pub(super) fn no_tickets(path: &LoopPath) -> String {
+    format!(
+        "no counter in `{path}` hands out tickets, as `next` does in `out[next[key[i]]++] = x[i]`: one that moves by one constant alone, however often that is follows from nothing that the loop changes"
+    )
+}
+
+/// What a loop would need to be unrolled and jammed.
+pub(super) fn nothing_to_jam(path: &LoopPath) -> String {
+    format!(
+        "there is nothing to jam in `{path}`: directly inside there is no `affine.for`, or there are several loops, or the one is in lanes; or its bounds depend on `{path}`, and more than one alternative of one does, or by a division, or it has a step, or there are statements around it"
+    )
+}
+
+/// What arrays that are combined together would need.
+pub(super) fn not_together(array: &str, combiner: &str) -> String {
+    format!(
+        "`{array}` is combined by `{combiner}` together with something that is not an array cell at the same place of an array of the same extents, always the same one, so private copies could not be merged cell by cell"
+    )
+}
+
+/// What two loops would need to become one.
+pub(super) fn different_bounds(first: &LoopPath, second: &LoopPath) -> String {
+    format!(
+        "`{first}` and `{second}` do not have the same bounds and the same step, and neither goes on where the other ends or is known to stay among its iterations"
+    )
+}

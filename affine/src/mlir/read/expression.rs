@@ -59,6 +59,9 @@ impl<'t> Reader<'_, 't> {
                 .map_err(|_| ReadError::new(span, "expected a whole number"))?;
             return Ok(Known::Index(number.into(), Division::None));
         }
+        if is_marked(&attributes, "threads") {
+            return Ok(Known::Expr(Expr::Threads));
+        }
         let ty = kernel_type(&attributes, ty, span)?;
         let value = number(text, ty);
         let value = value.ok_or_else(|| ReadError::new(span, format!("this is no {ty}")))?;
