@@ -1,6 +1,7 @@
 //! The step `count_ahead`.
 
 use crate::address::{self, Target as Found};
+use crate::build::{both, decide};
 use crate::carried::Iterations;
 use crate::copy::loop_anew;
 use crate::private;
@@ -17,7 +18,7 @@ use strew_affine::dependence::Target;
 use strew_affine::tickets::Tickets;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, has_forall};
-use strew_affine::{AffineExpr, AffineFor, Expr, Forall, IterId, Kernel, Node, Span};
+use strew_affine::{AffineExpr, AffineFor, Forall, IterId, Kernel, Node};
 use worth::Moves;
 
 mod counters;
@@ -221,7 +222,7 @@ fn versions(kernel: &mut Kernel, parts: &Parts<'_>, tickets: &Tickets) -> Result
     }
     let worth_it = moves.is_worth_it(kernel, &number, parts.least)?;
     let ahead = ahead(kernel, parts, &counters, tickets.counting())?;
-    Ok(decide(worth_it, ahead, parts.in_order(kernel)?))
+    Ok(decide(worth_it, ahead, [parts.in_order(kernel)?]))
 }
 
 /// What counts ahead and then runs the loop in parts, if these keep to their places, and else as it was.
@@ -258,23 +259,10 @@ fn ahead(
     let mut at_once = vec![taking];
     at_once.extend(counters.iter().flat_map(|it| it.settle(kernel)));
     match apart.into_iter().reduce(both) {
-        Some(condition) => nodes.push(decide(condition, at_once, parts.in_order(kernel)?)),
+        Some(condition) => nodes.push(decide(condition, at_once, [parts.in_order(kernel)?])),
         None => nodes.extend(at_once),
     }
     Ok(nodes)
-}
-
-fn both(one: Expr, other: Expr) -> Expr {
-    Expr::And(Box::new(one), Box::new(other))
-}
-
-fn decide(condition: Expr, then: Vec<Node>, otherwise: Node) -> Node {
-    Node::ScfIf {
-        condition,
-        then: then.into(),
-        otherwise: [otherwise].into(),
-        span: Span::default(),
-    }
 }
 
 #[cfg(test)]

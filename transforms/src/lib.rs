@@ -42,6 +42,7 @@
 
 mod address;
 mod auto;
+mod build;
 mod carried;
 mod coalesce;
 mod concrete;

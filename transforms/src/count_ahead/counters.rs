@@ -1,12 +1,13 @@
 //! The counters of one dispenser as they are where each part of the loop begins.
 
+use crate::build::{assign, declare, either, element, loop_over, scalar, sum, when};
 use crate::tree::{for_each_expr_mut, named_iter};
 use strew_affine::dependence::Target;
 use strew_affine::evaluate::convert;
 use strew_affine::tickets::Dispenser;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, AffineValues, Array, ArrayId, BinaryOp, Block, CompareOp, Expr,
-    IterId, Kernel, Local, LocalId, Node, Overflow, Place, Span, Subscript, Type, Value,
+    Access, AffineExpr, AffineFor, AffineValues, Array, ArrayId, CompareOp, Expr, IterId, Kernel,
+    Local, LocalId, Node, Overflow, Place, Span, Subscript, Type, Value,
 };
 
 /// So many counters more lie between those of two parts: threads that move counters of two parts would wait for each other's cache lines. None of
@@ -308,15 +309,13 @@ impl<'t> Counters<'t> {
         let is_before = Expr::compare(CompareOp::Lt, low.clone(), least);
         // A counter that goes through all of 64 bits.
         let is_around = Expr::compare(CompareOp::Lt, high.clone(), low);
-        let none = Expr::Or(Box::new(is_before), Box::new(is_around));
+        let none = either(is_before, is_around);
         let beyond = self
             .of
             .greatest_place
             .checked_add(1)
             .map(|end| Expr::compare(CompareOp::Gt, high.clone(), Expr::i64(end)));
-        let meets = beyond
-            .into_iter()
-            .fold(none, |one, other| Expr::Or(Box::new(one), Box::new(other)));
+        let meets = beyond.into_iter().fold(none, either);
         let mut looks = vec![when(meets, vec![assign(Place::Local(met), Expr::i64(1))])];
         if !self.of.seated.is_empty() {
             looks.push(assign(Place::Local(reach), high));
@@ -403,60 +402,4 @@ fn retype(kernel: &Kernel, expr: &mut Expr, ty: Type) {
 fn subscripts(iters: &[IterId]) -> Vec<Subscript> {
     let subscript = |it: &IterId| Subscript::Affine((*it).into());
     iters.iter().map(subscript).collect()
-}
-
-fn element(array: ArrayId, subscripts: &[Subscript]) -> Access {
-    Access {
-        array,
-        subscripts: subscripts.to_vec(),
-        span: Span::default(),
-    }
-}
-
-/// A scalar of 64 bits.
-fn scalar(kernel: &mut Kernel, name: &str, mutable: bool) -> LocalId {
-    let name = kernel.fresh_name(name);
-    kernel.locals.alloc(Local {
-        name,
-        ty: Type::I64,
-        mutable,
-        is_element: false,
-        span: Span::default(),
-    })
-}
-
-fn declare(local: LocalId, value: Expr) -> Node {
-    Node::Declare { local, value }
-}
-
-fn assign(place: Place, value: Expr) -> Node {
-    Node::Assign {
-        place,
-        value,
-        span: Span::default(),
-    }
-}
-
-fn sum(left: Expr, right: Expr) -> Expr {
-    Expr::binary(BinaryOp::Add, left, right, Span::default())
-}
-
-fn when(condition: Expr, then: Vec<Node>) -> Node {
-    Node::ScfIf {
-        condition,
-        then: then.into(),
-        otherwise: Block::default(),
-        span: Span::default(),
-    }
-}
-
-fn loop_over(iter: IterId, extent: AffineExpr, body: Vec<Node>) -> Node {
-    Node::AffineFor(AffineFor {
-        iter,
-        lower: AffineExpr::from(0).into(),
-        upper: extent.into(),
-        step: 1,
-        lanes: 1,
-        body: body.into(),
-    })
 }

@@ -1,5 +1,6 @@
 //! Whether counting ahead is worth it, as far as sizes tell.
 
+use crate::build::both;
 use crate::tiling::trip_count;
 use strew_affine::tickets::step_of;
 use strew_affine::visit::{for_each_load_of, walk};
@@ -63,9 +64,7 @@ impl Moves {
             Expr::compare(CompareOp::Le, most, Expr::i64(i32::MAX.into()))
         });
         let all = [enough].into_iter().chain(fits);
-        Ok(all.fold(threads, |one, other| {
-            Expr::And(Box::new(one), Box::new(other))
-        }))
+        Ok(all.fold(threads, both))
     }
 }
 
