@@ -2,7 +2,7 @@
 //!
 //! `if (x[i] > t) out[m++] = x[i]` keeps elements as it comes: nobody foretells the jump, and each one that is foretold wrongly takes as long as
 //! some twenty instructions. So what the condition does not keep is stored too, in a place of the frame that nobody reads, and the counter moves
-//! by nothing. Of 16 million random floats half of which are kept, 71 ms became 20; where all jumps are foretold, 14 became 17.
+//! by nothing. Of 16 million random floats 25 to 71 ms became 16 where a tenth to nine tenths are kept; where one in a hundred is, 11 did.
 
 use super::function::FunctionLowering;
 use crate::CompileError;
@@ -33,10 +33,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &Expr,
         sides: [&'k [Node]; 2],
     ) -> Result<bool, CompileError> {
-        if !self.asks_data(condition) {
-            return Ok(false);
-        }
-        if !self.only_keep(sides) {
+        if !self.asks_data(condition) || !self.only_keep(sides) {
             return Ok(false);
         }
         let holds = self.expr(condition);
